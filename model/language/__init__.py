@@ -1,0 +1,44 @@
+"""The modelling language: what a protocol file imports."""
+
+from model.language.errors import Disabled, ModelError, SourceError, ValueOutOfRange
+from model.language.model import (
+    Constant,
+    Model,
+    State,
+    action,
+    boundary,
+    initial,
+    invariant,
+    reachable,
+    rule,
+    transition,
+)
+from model.language.types import Between, Capacity
+from model.language.values import Bag, Identifier, Map, Record, Seq, Set, implies, require
+
+__all__ = [
+    "Bag",
+    "Between",
+    "Capacity",
+    "Constant",
+    "Disabled",
+    "Identifier",
+    "Map",
+    "Model",
+    "ModelError",
+    "Record",
+    "Seq",
+    "Set",
+    "SourceError",
+    "State",
+    "ValueOutOfRange",
+    "action",
+    "boundary",
+    "implies",
+    "initial",
+    "invariant",
+    "reachable",
+    "require",
+    "rule",
+    "transition",
+]

@@ -1,0 +1,51 @@
+"""What can be wrong with a model, said to the person who wrote it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import TracebackType
+
+_HERE = str(Path(__file__).parent)
+
+
+class SourceError(Exception):
+    """Something is wrong in a file that the user wrote: a model, a property, a spec.
+
+    ``message`` says what is wrong and what to do; ``file`` and ``line`` say where, as far as they are known.
+    """
+
+    def __init__(self, message: str, file: str | None = None, line: int | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.file = file
+        self.line = line
+
+    def __str__(self) -> str:
+        if self.file is None:
+            return self.message
+        place = self.file if self.line is None else f"{self.file}:{self.line}"
+        return f"{place}: {self.message}"
+
+
+class ModelError(SourceError):
+    """A model (or a property of it) that cannot be read: an unsupported construct, a type that does not fit."""
+
+
+class ValueOutOfRange(ModelError):
+    """A run of the model left its declared types: a value out of range, a capacity overflow, a missing key."""
+
+
+class Disabled(Exception):  # noqa: N818 - it is no error: the action's guard is false here
+    """Raised by ``require`` when a guard is false: the action is not enabled with these arguments."""
+
+
+def user_position(traceback: TracebackType | None) -> tuple[str | None, int | None]:
+    """File and line of the innermost frame that is the user's own, not the modelling language's."""
+    file: str | None = None
+    line: int | None = None
+    while traceback is not None:
+        name = traceback.tb_frame.f_code.co_filename
+        if not name.startswith(_HERE) and not name.startswith("<"):
+            file, line = name, traceback.tb_lineno
+        traceback = traceback.tb_next
+    return file, line

@@ -1,0 +1,265 @@
+"""The base class of every protocol model, and the decorators that say what a method is for."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Generic, TypeVar, get_origin
+
+from model.language.errors import ModelError
+from model.language.types import RecordType, Type, bound, resolve
+from model.language.values import Identifier, Record, admit, located, running
+
+F = TypeVar("F", bound=Callable[..., Any])
+C = TypeVar("C", int, bool)
+
+State = tuple[Any, ...]
+"""The values of a model's variables, in the order of their declaration."""
+
+_KIND = "__floodmark__"
+
+
+def _mark(kind: str) -> Callable[[F], F]:
+    def mark(function: F) -> F:
+        setattr(function, _KIND, kind)
+        return function
+
+    return mark
+
+
+initial = _mark("initial")
+"""Sets every variable: one initial state for each choice of its parameters."""
+action = _mark("action")
+"""One atomic step; its parameters are its nondeterminism, ``require`` is its guard."""
+rule = _mark("rule")
+"""A rule of the protocol that a known-bad design may override."""
+boundary = _mark("boundary")
+"""A predicate: states outside of it are checked, but neither counted nor expanded."""
+invariant = _mark("invariant")
+"""A predicate that every reachable state satisfies."""
+transition = _mark("transition")
+"""A predicate over (old, new) that every step satisfies."""
+reachable = _mark("reachable")
+"""A predicate that some reachable state satisfies: the guard against a model that cannot do anything."""
+
+PROPERTY_KINDS = ("invariant", "transition", "reachable")
+
+
+def kind_of(function: Any) -> str | None:
+    """What a function was decorated as: ``"action"``, ``"invariant"`` ..., or None."""
+    return getattr(function, _KIND, None)
+
+
+class Constant(Generic[C]):
+    """A size or a switch that a spec sets: ``brokers = Constant(3)``. Without a default the spec must set it."""
+
+    name: str
+
+    def __init__(self, default: C | None = None) -> None:
+        self.default = default
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: Model | None, owner: type) -> C:
+        if instance is None:
+            return self  # type: ignore[return-value]
+        value: C = instance._constants[self.name]  # type: ignore[assignment]
+        return value
+
+
+class _Variable:
+    """A state variable: reading it gives an immutable value that knows its place, assigning checks the type."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: Model | None, owner: type) -> Any:
+        if instance is None:
+            return self
+        if self.name not in instance._values:
+            raise ModelError(f"the variable {self.name!r} is read before an @initial method has set it")
+        return located(instance._values[self.name], _Root(instance, self.name))
+
+    def __set__(self, instance: Model, value: Any) -> None:
+        instance._assign(self.name, value)
+
+
+class _Root:
+    """The place of a state variable."""
+
+    __slots__ = ("model", "name")
+
+    def __init__(self, model: Model, name: str) -> None:
+        self.model = model
+        self.name = name
+
+    def get(self) -> Any:
+        return self.model._values[self.name]
+
+    def set(self, value: Any) -> None:
+        self.model._assign(self.name, value)
+
+
+class Model:
+    """A protocol: annotated attributes are its state, decorated methods what can happen.
+
+    ``Model(brokers=3)`` sets constants; the others keep their defaults. A value assigned in the class body
+    (``hw: Offset = 0``) is the variable's initial value unless an ``@initial`` method sets another.
+    """
+
+    _variables: ClassVar[dict[str, type]] = {}
+    _defaults: ClassVar[dict[str, Any]] = {}
+
+    def __init_subclass__(cls) -> None:
+        own: dict[str, Any] = cls.__dict__.get("__annotations__", {})
+        variables = dict(cls._variables)
+        defaults = dict(cls._defaults)
+        for name, annotation in own.items():
+            given = cls.__dict__.get(name)
+            if isinstance(given, Constant) or get_origin(annotation) is ClassVar or "ClassVar" in str(annotation):
+                continue
+            variables[name] = cls
+            if name in cls.__dict__:
+                defaults[name] = given
+            setattr(cls, name, _Variable(name))
+        cls._variables = variables
+        cls._defaults = defaults
+
+    def __init__(self, **constants: int) -> None:
+        self._frozen = False
+        self._values: dict[str, Any] = {}
+        self._records: dict[type[Record], RecordType] = {}
+        self._constants = self._bind(constants)
+        self._types = {name: self._declared(name) for name in self._variables}
+
+    @classmethod
+    def constants(cls) -> dict[str, Constant[Any]]:
+        """The constants of the model, those of its bases first."""
+        found: dict[str, Constant[Any]] = {}
+        for base in reversed(cls.__mro__):
+            found.update({name: value for name, value in vars(base).items() if isinstance(value, Constant)})
+        return found
+
+    @classmethod
+    def methods(cls, kind: str) -> dict[str, Callable[..., Any]]:
+        """The methods decorated as ``kind``, in the order of the source, those of the bases first.
+
+        An override counts as what its base was decorated as, so a known-bad design need not repeat the decorator.
+        """
+        found: dict[str, Callable[..., Any]] = {}
+        for base in reversed(cls.__mro__):
+            for name, value in vars(base).items():
+                if kind_of(value) == kind or (name in found and callable(value)):
+                    found[name] = value
+        return found
+
+    def _bind(self, given: Mapping[str, int]) -> dict[str, int]:
+        known = self.constants()
+        for name, value in given.items():
+            if name not in known:
+                has = ", ".join(known) or "none"
+                raise ModelError(f"{type(self).__name__} has no constant {name!r}; it has {has}", *self.position())
+            wanted = bool if isinstance(known[name].default, bool) else int
+            if type(value) is not wanted:
+                raise ModelError(f"the constant {name} is {value!r}, but needs {wanted.__name__}", *self.position())
+        bound_constants = {name: constant.default for name, constant in known.items()} | dict(given)
+        for name, value in bound_constants.items():
+            if value is None:
+                raise ModelError(f"the constant {name!r} of {type(self).__name__} has no value; set it in the spec "
+                                 f"under [constants] or with --set {name}=3", *self.position())
+        return {name: value for name, value in bound_constants.items() if value is not None}
+
+    @classmethod
+    def position(cls) -> tuple[str | None, int | None]:
+        """File and line of the class."""
+        try:
+            return inspect.getsourcefile(cls), inspect.getsourcelines(cls)[1]
+        except (OSError, TypeError):
+            return None, None
+
+    def _declared(self, name: str) -> Type:
+        owner = self._variables[name]
+        try:
+            return resolve(self.evaluate_annotation(owner.__dict__["__annotations__"][name], owner), self._constants)
+        except ModelError as error:
+            raise ModelError(f"variable {name}: {error.message}", *_annotation_position(owner, name)) from None
+
+    def evaluate_annotation(self, annotation: Any, owner: type) -> Any:
+        """The object that an annotation means; with ``from __future__ import annotations`` it is a string."""
+        if not isinstance(annotation, str):
+            return annotation
+        names: dict[str, Any] = {}
+        for base in reversed(owner.__mro__):
+            names.update(vars(base))
+        names.update(vars(sys.modules[owner.__module__]))
+        try:
+            return eval(annotation, names)
+        except Exception as error:
+            raise ModelError(f"the annotation {annotation!r} cannot be read: {error}") from None
+
+    # What identifiers and records ask of the model that runs them.
+
+    def identifier_count(self, cls: type[Identifier]) -> int:
+        return bound(cls.count, self._constants)
+
+    def record_type(self, cls: type[Record]) -> RecordType:
+        if cls not in self._records:
+            kind = resolve(cls, self._constants)
+            assert isinstance(kind, RecordType)
+            self._records[cls] = kind
+        return self._records[cls]
+
+    # State.
+
+    @property
+    def constant_values(self) -> dict[str, int]:
+        """The value of each constant."""
+        return dict(self._constants)
+
+    @property
+    def variable_types(self) -> dict[str, Type]:
+        """The finite type of each variable, in the order of declaration."""
+        return dict(self._types)
+
+    def _assign(self, name: str, value: Any) -> None:
+        if self._frozen:
+            raise ModelError(f"{name} is assigned outside of an action")
+        self._values[name] = admit(self._types[name], value, name)
+
+    def state(self) -> State:
+        """The current state, as immutable values."""
+        missing = [name for name in self._types if name not in self._values]
+        if missing:
+            raise ModelError(f"no @initial method sets the variable {missing[0]!r}", *self.position())
+        return tuple(self._values[name] for name in self._types)
+
+    def load(self, state: State) -> None:
+        """Makes ``state`` the current one."""
+        self._values = dict(zip(self._types, state, strict=True))
+
+    def at(self, state: State) -> Model:
+        """A frozen copy of the model in ``state``, for properties to look at."""
+        copy = object.__new__(type(self))
+        copy.__dict__.update(self.__dict__)
+        copy._values = dict(zip(self._types, state, strict=True))
+        copy._frozen = True
+        return copy
+
+    def reset(self) -> None:
+        """Forgets the state and sets the values that the class body gives."""
+        self._values = {}
+        with running(self):
+            for name, value in self._defaults.items():
+                self._assign(name, value)
+
+
+def _annotation_position(owner: type, name: str) -> tuple[str | None, int | None]:
+    file, line = owner.position() if issubclass(owner, Model) else (None, None)
+    if file is None or line is None:
+        return file, line
+    for offset, text in enumerate(inspect.getsourcelines(owner)[0]):
+        if text.strip().startswith(f"{name}:"):
+            return file, line + offset
+    return file, line

@@ -1,0 +1,350 @@
+"""The finite types of the modelling language, as a model's annotations declare them.
+
+A model annotates its variables with ordinary Python types; ``Between`` and ``Capacity`` add the bounds:
+
+    Offset = Annotated[int, Between(0, "max_offset")]
+    Log = Annotated[Seq[Epoch], Capacity("max_offset")]
+
+Bounds are integers or expressions over the model's constants. ``resolve`` turns an annotation and the constants of a
+spec into one of the types below, each of which has finitely many values.
+"""
+
+from __future__ import annotations
+
+import ast
+import enum
+import types
+import typing
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, get_args, get_origin
+
+from model.language.errors import ModelError
+
+if typing.TYPE_CHECKING:
+    from model.language.values import Identifier, Record
+
+
+@dataclass(frozen=True, slots=True)
+class Between:
+    """The bounds of an integer, both inclusive: ``Annotated[int, Between(0, "max_epoch")]``."""
+
+    low: int | str
+    high: int | str
+
+
+@dataclass(frozen=True, slots=True)
+class Capacity:
+    """How many elements a ``Seq``, a ``Bag`` or a ``Set`` holds at most; one more is a model error.
+
+    A ``Set`` without a capacity holds any subset of its element type and is stored as one bit for each possible
+    element; with a capacity it is stored as that many sorted slots, which suits wide element types.
+    """
+
+    limit: int | str
+
+
+class Type:
+    """A finite type. ``codes`` is the number of code points that a value of it is numbered in."""
+
+    codes: int
+
+    @property
+    def bits(self) -> int:
+        """Bits that a packed value takes."""
+        return (self.codes - 1).bit_length()
+
+
+@dataclass(frozen=True, slots=True)
+class BoolType(Type):
+    @property
+    def codes(self) -> int:  # type: ignore[override]
+        return 2
+
+    def __str__(self) -> str:
+        return "bool"
+
+
+@dataclass(frozen=True, slots=True)
+class IntType(Type):
+    """Integers from ``low`` to ``high``."""
+
+    low: int
+    high: int
+
+    @property
+    def codes(self) -> int:  # type: ignore[override]
+        return self.high - self.low + 1
+
+    def __str__(self) -> str:
+        return f"{self.low}..{self.high}"
+
+
+@dataclass(frozen=True, slots=True)
+class EnumType(Type):
+    cls: type[enum.Enum]
+
+    @property
+    def codes(self) -> int:  # type: ignore[override]
+        return len(self.cls)
+
+    def __str__(self) -> str:
+        return self.cls.__name__
+
+
+@dataclass(frozen=True, slots=True)
+class IdentifierType(Type):
+    """``count`` interchangeable names of one kind, such as the brokers."""
+
+    cls: type[Identifier]
+    count: int
+
+    @property
+    def codes(self) -> int:  # type: ignore[override]
+        return self.count
+
+    def __str__(self) -> str:
+        return self.cls.__name__
+
+
+@dataclass(frozen=True, slots=True)
+class OptionalType(Type):
+    """A value or ``None``. Code 0 is ``None``."""
+
+    inner: Type
+
+    @property
+    def codes(self) -> int:  # type: ignore[override]
+        return self.inner.codes + 1
+
+    def __str__(self) -> str:
+        return f"{self.inner} | None"
+
+
+@dataclass(frozen=True, slots=True)
+class RecordType(Type):
+    """Named fields; the first is the most significant in the packed code."""
+
+    cls: type[Record]
+    fields: tuple[tuple[str, Type], ...]
+
+    @property
+    def codes(self) -> int:  # type: ignore[override]
+        return 1 << sum(kind.bits for _, kind in self.fields)
+
+    def field(self, name: str) -> Type:
+        return dict(self.fields)[name]
+
+    def __str__(self) -> str:
+        return self.cls.__name__
+
+
+@dataclass(frozen=True, slots=True)
+class SetType(Type):
+    """A set; a bit mask over the element's codes, or ``capacity`` sorted slots."""
+
+    element: Type
+    capacity: int | None = None
+
+    @property
+    def codes(self) -> int:  # type: ignore[override]
+        if self.capacity is None:
+            return 1 << self.element.codes
+        return 1 << (self.capacity * self.element.codes.bit_length())
+
+    @property
+    def bits(self) -> int:
+        if self.capacity is None:
+            return self.element.codes
+        return self.capacity * self.element.codes.bit_length()
+
+    def __str__(self) -> str:
+        return f"Set[{self.element}]"
+
+
+@dataclass(frozen=True, slots=True)
+class BagType(Type):
+    """A multiset in ``capacity`` sorted slots."""
+
+    element: Type
+    capacity: int
+
+    @property
+    def codes(self) -> int:  # type: ignore[override]
+        return 1 << (self.capacity * self.element.codes.bit_length())
+
+    def __str__(self) -> str:
+        return f"Bag[{self.element}]"
+
+
+@dataclass(frozen=True, slots=True)
+class MapType(Type):
+    """A total map: one value for each key."""
+
+    key: Type
+    value: Type
+
+    @property
+    def codes(self) -> int:  # type: ignore[override]
+        return 1 << (self.key.codes * self.value.bits)
+
+    def __str__(self) -> str:
+        return f"Map[{self.key}, {self.value}]"
+
+
+@dataclass(frozen=True, slots=True)
+class SeqType(Type):
+    """A sequence of up to ``capacity`` elements: its length, then its elements."""
+
+    element: Type
+    capacity: int
+
+    @property
+    def codes(self) -> int:  # type: ignore[override]
+        return 1 << (self.capacity.bit_length() + self.capacity * self.element.bits)
+
+    def __str__(self) -> str:
+        return f"Seq[{self.element}]"
+
+
+WIDEST_MASK = 1024
+
+
+def bound(value: int | str, constants: Mapping[str, int]) -> int:
+    """The integer that a bound means: itself, or an expression over the constants such as ``"2 * brokers"``."""
+    if isinstance(value, int):
+        return value
+    try:
+        tree = ast.parse(value, mode="eval")
+        return _evaluate(tree.body, constants)
+    except SyntaxError:
+        raise ModelError(f"the bound {value!r} is not an expression over constants") from None
+
+
+def _evaluate(node: ast.expr, constants: Mapping[str, int]) -> int:
+    match node:
+        case ast.Constant(value=int() as number):
+            return number
+        case ast.Name(id=name):
+            if name not in constants:
+                known = ", ".join(sorted(constants)) or "none"
+                raise ModelError(f"the bound names the constant {name!r}, which the model does not have (it has: {known})")
+            return int(constants[name])
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return -_evaluate(operand, constants)
+        case ast.BinOp(left=left, op=op, right=right):
+            a, b = _evaluate(left, constants), _evaluate(right, constants)
+            match op:
+                case ast.Add():
+                    return a + b
+                case ast.Sub():
+                    return a - b
+                case ast.Mult():
+                    return a * b
+                case ast.FloorDiv():
+                    return a // b
+    raise ModelError("a bound may use integers, constants, + - * and // only")
+
+
+def resolve(annotation: Any, constants: Mapping[str, int]) -> Type:
+    """The finite type that ``annotation`` declares under these constants.
+
+    Raises ModelError when the annotation has no finite meaning (a bare ``int``, say).
+    """
+    from model.language import values
+
+    origin = get_origin(annotation)
+    notes: tuple[Any, ...] = ()
+    if origin is Annotated:
+        annotation, *rest = get_args(annotation)
+        notes = tuple(rest)
+        origin = get_origin(annotation)
+    capacity = next((bound(note.limit, constants) for note in notes if isinstance(note, Capacity)), None)
+    between = next((note for note in notes if isinstance(note, Between)), None)
+    if annotation is bool:
+        return BoolType()
+    if annotation is int:
+        if between is None:
+            raise ModelError("an integer needs bounds: write Annotated[int, Between(low, high)]")
+        low, high = bound(between.low, constants), bound(between.high, constants)
+        if high < low:
+            raise ModelError(f"the bounds {low}..{high} hold no integer")
+        return IntType(low, high)
+    if origin in (types.UnionType, typing.Union):
+        members = [member for member in get_args(annotation) if member is not type(None)]
+        if len(members) != 1 or len(get_args(annotation)) != 2:
+            raise ModelError("of unions only T | None is a type of the language")
+        return OptionalType(resolve(members[0], constants))
+    if isinstance(annotation, type):
+        if issubclass(annotation, enum.Enum):
+            return EnumType(annotation)
+        if issubclass(annotation, values.Identifier):
+            return IdentifierType(annotation, bound(annotation.count, constants))
+        if issubclass(annotation, values.Record):
+            fields = annotation.annotations()
+            return RecordType(annotation, tuple((name, resolve(kind, constants)) for name, kind in fields.items()))
+    if origin is values.Set:
+        element = resolve(get_args(annotation)[0], constants)
+        if capacity is None and element.codes > WIDEST_MASK:
+            raise ModelError(
+                f"a set over {element} has {element.codes} possible elements; more than {WIDEST_MASK} need a capacity: "
+                f"Annotated[Set[{element}], Capacity(8)]"
+            )
+        return SetType(element, capacity)
+    if origin is values.Bag:
+        if capacity is None:
+            raise ModelError("a bag needs a capacity: write Annotated[Bag[T], Capacity(limit)]")
+        return BagType(resolve(get_args(annotation)[0], constants), capacity)
+    if origin is values.Map:
+        key, value = get_args(annotation)
+        return MapType(resolve(key, constants), resolve(value, constants))
+    if origin is values.Seq:
+        if capacity is None:
+            raise ModelError("a sequence needs a capacity: write Annotated[Seq[T], Capacity(limit)]")
+        return SeqType(resolve(get_args(annotation)[0], constants), capacity)
+    raise ModelError(f"{annotation!r} is not a type of the modelling language")
+
+
+def universe(kind: Type) -> Iterator[Any]:
+    """Every value of a type, in the order of its codes."""
+    from model.language import values
+
+    match kind:
+        case BoolType():
+            yield from (False, True)
+        case IntType(low, high):
+            yield from range(low, high + 1)
+        case EnumType(cls):
+            yield from cls
+        case IdentifierType(cls, count):
+            yield from (cls(number) for number in range(1, count + 1))
+        case OptionalType(inner):
+            yield None
+            yield from universe(inner)
+        case RecordType(cls, fields):
+            for combination in _product([kind for _, kind in fields]):
+                yield cls.build(dict(zip([name for name, _ in fields], combination, strict=True)))
+        case SetType(element, capacity):
+            members = list(universe(element))
+            for mask in range(1 << len(members)):
+                if capacity is None or mask.bit_count() <= capacity:
+                    yield values.Set(member for index, member in enumerate(members) if mask >> index & 1)
+        case MapType(key, value):
+            keys = list(universe(key))
+            for combination in _product([value] * len(keys)):
+                yield values.Map(dict(zip(keys, combination, strict=True)))
+        case SeqType(element, capacity):
+            for length in range(capacity + 1):
+                for combination in _product([element] * length):
+                    yield values.Seq(combination)
+        case _:
+            raise ModelError(f"the values of {kind} cannot be enumerated; draw the parameter: require(x in self.bag)")
+
+
+def _product(kinds: list[Type]) -> Iterator[tuple[Any, ...]]:
+    if not kinds:
+        yield ()
+        return
+    for first in universe(kinds[0]):
+        for rest in _product(kinds[1:]):
+            yield (first, *rest)
