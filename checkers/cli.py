@@ -1,0 +1,233 @@
+"""The command ``floodmark``."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from checkers.result import MEANINGS, CheckResult, ExitCode, worst
+from model.language.errors import SourceError
+
+if TYPE_CHECKING:
+    from checkers.run import Check, Settings
+    from checkers.spec import Spec
+
+_EXIT_CODES = "\b\nExit codes:\n" + "\n".join(f"  {int(code):<3} {text}" for code, text in MEANINGS.items())
+
+
+def main() -> None:
+    """Runs the command and ends the process with one of the exit codes."""
+    try:
+        code = command.main(standalone_mode=False)
+    except click.exceptions.Exit as ended:
+        code = ended.exit_code
+    except click.ClickException as error:
+        error.show()
+        code = ExitCode.USER_ERROR
+    except SourceError as error:
+        click.echo(f"error: {error}", err=True)
+        code = ExitCode.USER_ERROR
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("interrupted", err=True)
+        code = 130
+    except Exception as error:
+        click.echo(f"internal error of floodmark: {type(error).__name__}: {error}", err=True)
+        traceback.print_exc()
+        code = ExitCode.INTERNAL_ERROR
+    sys.stdout.flush()
+    sys.exit(int(code or 0))
+
+
+@click.group(epilog=_EXIT_CODES, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="floodmark")
+def command() -> None:
+    """Checks replication protocols that are written as plain Python classes."""
+
+
+class _Memory(click.ParamType[int]):
+    name = "SIZE"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        from checkers.spec import parse_memory
+
+        try:
+            return parse_memory(str(value))
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
+class _Assignment(click.ParamType[tuple[str, int]]):
+    name = "NAME=VALUE"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, int]:
+        if isinstance(value, tuple):
+            return value
+        name, _, text = str(value).partition("=")
+        if text in ("true", "false"):
+            return name.strip(), text == "true"
+        try:
+            return name.strip(), int(text)
+        except ValueError:
+            self.fail(f"{value!r} is no NAME=VALUE with a whole number, true or false", param, ctx)
+
+
+@command.command(epilog=_EXIT_CODES)
+@click.argument("specs", nargs=-1, metavar="[SPEC ...]")
+@click.option("--tier", type=click.Choice(["quick", "deep", "all"]), default="quick", help="Which specs of a folder.")
+@click.option("--engine", type=click.Choice(["auto", "native", "reference"]), default="auto", help="What searches.")
+@click.option("--set", "assignments", type=_Assignment(), multiple=True, help="Sets a constant of the model.")
+@click.option("--invariants", "files", type=click.Path(path_type=Path), multiple=True, metavar="FILE.py",
+              help="Adds the properties of a file.")
+@click.option("--json", "json_file", type=click.Path(path_type=Path), metavar="FILE", help="Writes the results as JSON.")
+@click.option("--max-states", type=click.IntRange(0), help="Gives up, undetermined, after this many states.")
+@click.option("--max-seconds", type=click.FloatRange(0), help="Gives up, undetermined, after this time.")
+@click.option("--max-memory", type=_Memory(), help="Gives up, undetermined, at this size, such as 8G.")
+@click.option("--workers", type=click.IntRange(0), default=0, help="Worker processes; 0 means one for each core.")
+@click.option("--symmetry/--no-symmetry", default=None, help="Whether states are counted up to renaming of identifiers.")
+@click.option("--deadlock", is_flag=True, help="A state without successors is a violation.")
+@click.option("--only-variant", metavar="NAME", help="Only the model's class or the flawed design of this name.")
+def check(specs: tuple[str, ...], tier: str, json_file: Path | None, **given: Any) -> int:
+    """Explores the models of specs (files or folders) and prints verdicts.
+
+    Without SPEC, every quick spec under ./specs.
+    """
+    from checkers.run import run
+    from checkers.spec import find
+
+    settings = _settings(given)
+    paths = find(_existing(specs or ("specs",)), tier)
+    broken, every = _plan(paths, settings)
+    results: list[CheckResult] = []
+    for result in broken:
+        _tell(result, results)
+    with _progress() as watch:
+        for result in run(every, watch):
+            _tell(result, results)
+    if json_file is not None:
+        _write_json(json_file, results)
+    return _conclude(results, settings, paths)
+
+
+def _settings(given: dict[str, Any]) -> Settings:
+    from checkers.exploration import Limits
+    from checkers.run import Settings
+
+    for file in given["files"]:
+        if not file.is_file():
+            raise SourceError("there is no such file", str(file))
+    return Settings(
+        engine=given["engine"],
+        constants=dict(given["assignments"]),
+        invariant_files=given["files"],
+        limits=Limits(given["max_states"], given["max_seconds"], given["max_memory"]),
+        workers=given["workers"],
+        symmetry=given["symmetry"],
+        deadlock=given["deadlock"],
+        only_variant=given["only_variant"],
+    )
+
+
+def _existing(names: Sequence[str]) -> list[Path]:
+    """The paths that the arguments mean; ``alter_isr/core`` means ``specs/alter_isr/core.toml``."""
+    return [_existing_path(name) for name in names]
+
+
+def _existing_path(name: str) -> Path:
+    from checkers.properties import did_you_mean
+
+    path = Path(name)
+    for candidate in (path, Path("specs") / f"{name}.toml", Path("specs") / name):
+        if candidate.exists():
+            return candidate
+    have = [spec.relative_to("specs").with_suffix("").as_posix() for spec in sorted(Path("specs").rglob("*.toml"))]
+    raise SourceError(f"there is no spec or folder {name!r} here{did_you_mean(name, have)}")
+
+
+def _plan(paths: Sequence[Path], settings: Settings) -> tuple[list[CheckResult], list[Check]]:
+    """The checks of all specs, and a result for each spec that cannot be read."""
+    from checkers.properties import did_you_mean
+    from checkers.run import checks, failed, variant_name
+    from checkers.spec import read
+
+    broken: list[CheckResult] = []
+    specs: list[Spec] = []
+    for path in paths:
+        try:
+            specs.append(read(path))
+        except SourceError as error:
+            broken.append(failed(path, error))
+    every = [check for spec in specs for check in checks(spec, settings)]
+    wanted = settings.only_variant
+    if wanted is not None and specs and not every:
+        from dataclasses import replace
+
+        names = [variant_name(check) for spec in specs for check in checks(spec, replace(settings, only_variant=None))]
+        raise SourceError(f"no spec has a variant {wanted!r}{did_you_mean(wanted, dict.fromkeys(names))}")
+    return broken, every
+
+
+def _progress() -> Any:
+    from checkers.report.progress import progress
+
+    return progress()
+
+
+def _tell(result: CheckResult, results: list[CheckResult]) -> None:
+    from checkers.report import text
+
+    results.append(result)
+    for line in text.lines(result):
+        click.echo(line)
+    if result.traceback:
+        click.echo(result.traceback, err=True)
+    sys.stdout.flush()
+
+
+def _write_json(file: Path, results: Sequence[CheckResult]) -> None:
+    from checkers.report import json
+
+    try:
+        json.write(file, results)
+    except OSError as error:
+        raise SourceError(f"cannot be written: {error.strerror}", str(file)) from None
+
+
+def _conclude(results: Sequence[CheckResult], settings: Settings, paths: Sequence[Path]) -> int:
+    from checkers.report import text
+
+    code = worst(result.exit_code for result in results)
+    if not results:
+        click.echo("nothing was checked: there is no spec of this tier here" if not paths else "nothing was checked")
+    else:
+        click.echo(text.summary(results, code))
+    return int(code)
+
+
+@command.command("list")
+@click.argument("specs", nargs=-1, metavar="[SPEC ...]")
+def list_(specs: tuple[str, ...]) -> None:
+    """Lists specs with their models and known-bad designs. Without SPEC, all of ./specs."""
+    from checkers.report.listing import listing
+    from checkers.spec import find, read
+
+    for path in find(_existing(specs or ("specs",)), "all"):
+        for line in listing(read(path)):
+            click.echo(line)
+
+
+@command.command()
+@click.argument("spec")
+@click.option("--set", "assignments", type=_Assignment(), multiple=True, help="Sets a constant of the model.")
+def show(spec: str, assignments: tuple[tuple[str, int], ...]) -> None:
+    """Shows a spec's model: variables, actions, rules, properties, constants, state size in bits."""
+    from checkers.report.listing import description
+    from checkers.run import Check, Settings
+    from checkers.spec import read
+
+    for line in description(Check(read(_existing_path(spec)), None, Settings(constants=dict(assignments)))):
+        click.echo(line)

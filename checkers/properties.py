@@ -1,0 +1,106 @@
+"""Collects the properties of a model: its own, those in ``invariants/``, and those in files that the user names."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any, Literal
+
+from model.language.errors import SourceError
+from model.language.model import PROPERTY_KINDS, Model, kind_of
+from model.language.source import source_of
+
+PropertyKind = Literal["invariant", "transition", "reachable"]
+
+
+@dataclass(frozen=True, slots=True)
+class Property:
+    """Something that must hold of a model. ``function`` takes the model, or (old, new) for a transition property."""
+
+    name: str
+    kind: PropertyKind
+    function: Callable[..., Any]
+    file: str
+    line: int
+    doc: str
+
+    @property
+    def place(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
+def collect(cls: type[Model], modules: Iterable[ModuleType]) -> dict[str, Property]:
+    """The properties of ``cls`` by name: its decorated methods, then the decorated functions of the modules.
+
+    A function belongs to the model when the annotation of its first parameter is the class or a base of it.
+    """
+    found: dict[str, Property] = {}
+    for kind in PROPERTY_KINDS:
+        for name, method in cls.methods(kind).items():
+            found[name] = _property(name, kind, method)
+    for module in modules:
+        for name, function in vars(module).items():
+            kind = kind_of(function) if callable(function) else None
+            if kind in PROPERTY_KINDS and _belongs(function, cls):
+                _add(found, _property(name, kind, function))
+    return found
+
+
+def choose(found: dict[str, Property], names: Sequence[str] | None, file: str, line: int | None) -> list[Property]:
+    """The named properties, all of them for None. An unknown name is an error at ``file`` and ``line``."""
+    if names is None:
+        return list(found.values())
+    return [found[known(name, found, "property", file, line)] for name in names]
+
+
+def known(name: str, names: Iterable[str], what: str, file: str, line: int | None) -> str:
+    """``name`` when it is one of ``names``; otherwise an error that offers the nearest one."""
+    names = list(names)
+    if name in names:
+        return name
+    raise SourceError(f"there is no {what} {name!r}{did_you_mean(name, names)}", file, line)
+
+
+def did_you_mean(name: str, names: Iterable[str]) -> str:
+    """The end of a message about an unknown name."""
+    names = list(names)
+    near = difflib.get_close_matches(name, names, n=1)
+    if near:
+        return f"; did you mean {near[0]!r}?"
+    return f"; there is {', '.join(names)}" if names else "; there is none"
+
+
+def _property(name: str, kind: Any, function: Callable[..., Any]) -> Property:
+    source = source_of(function)
+    return Property(name, kind, function, source.file, source.tree.lineno, (function.__doc__ or "").strip())
+
+
+def _add(found: dict[str, Property], new: Property) -> None:
+    old = found.get(new.name)
+    if old is not None and old.function is not new.function:
+        raise SourceError(f"there is already a property {new.name!r} at {old.place}", new.file, new.line)
+    found[new.name] = new
+
+
+def _belongs(function: Callable[..., Any], cls: type[Model]) -> bool:
+    source = source_of(function)
+    parameters = source.tree.args.args
+    wanted = 2 if kind_of(function) == "transition" else 1
+    if len(parameters) != wanted:
+        shape = "(old, new)" if wanted == 2 else "(model)"
+        raise SourceError(f"{function.__name__} must take {shape}", source.file, source.tree.lineno)
+    annotation = parameters[0].annotation
+    if annotation is None:
+        message = f"annotate the first parameter of {function.__name__} with the class of the model that it is about"
+        raise SourceError(message, source.file, source.tree.lineno)
+    text = ast.unparse(annotation)
+    if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
+        text = annotation.value
+    try:
+        owner = eval(text, dict(function.__globals__))
+    except Exception as error:
+        raise SourceError(f"the annotation {text} cannot be read: {error}", source.file, annotation.lineno) from None
+    return isinstance(owner, type) and issubclass(cls, owner)

@@ -1,0 +1,312 @@
+"""The reference engine: a breadth-first search in plain Python over the reference meaning of a model.
+
+It is slow and it works for every model; the other engines are tested against it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from checkers.exploration import Exploration, Options, Progress, TraceState, Violation, ViolationKind, Watcher
+from checkers.properties import Property
+from checkers.resources import memory_in_use
+from model.language import reference
+from model.language.errors import SourceError
+from model.language.model import Model, State
+from model.language.reference import Step
+from model.language.types import IdentifierType, Type
+from model.language.values import Bag, Identifier, Map, Record, Seq, Set, order_key
+
+_WATCH_EVERY = 256
+
+
+def explore(
+    model: Model, properties: Sequence[Property], options: Options, watch: Watcher | None = None
+) -> Exploration:
+    """Searches the reachable states of ``model`` level by level, until a level has a violation or nothing is new."""
+    return _Search(model, properties, options, watch).run()
+
+
+def reachable_states(model: Model) -> set[State]:
+    """The whole reachable set, for comparison with other engines."""
+    search = _Search(model, (), Options(), None)
+    search.run()
+    return set(search.parents)
+
+
+class _BudgetEnded(Exception):  # noqa: N818 - it is no error
+    pass
+
+
+@dataclass
+class _Search:
+    model: Model
+    properties: Sequence[Property]
+    options: Options
+    watch: Watcher | None
+    parents: dict[State, State | None] = field(default_factory=dict)
+    outside: set[State] = field(default_factory=set)
+    found: Exploration = field(default_factory=lambda: Exploration(engine="reference"))
+
+    def run(self) -> Exploration:
+        self.started = time.perf_counter()
+        self.renamings = _renamings(self.model) if self.options.symmetry else [{}]
+        self.values: dict[str, set[Any]] = {name: set() for name in self.model.variable_types}
+        self.found.actions = dict.fromkeys(type(self.model).methods("action"), 0)
+        self.found.state_bits = sum(kind.bits for kind in self.model.variable_types.values())
+        try:
+            self._levels()
+        except _BudgetEnded as ended:
+            self.found.stopped = str(ended)
+        self.found.values_seen = {name: len(values) for name, values in self.values.items()}
+        self.found.seconds = time.perf_counter() - self.started
+        self.found.memory = memory_in_use()
+        self.found.violations.sort(key=lambda violation: len(violation.trace))
+        return self.found
+
+    def _levels(self) -> None:
+        frontier = self._initial_level()
+        while frontier:
+            self.found.levels.append(len(frontier))
+            self.found.depth = len(self.found.levels)
+            if self.found.violations:
+                self.found.stopped = "violation"
+                return
+            self._report(len(frontier))
+            frontier = self._next_level(frontier)
+        if self.found.violations:
+            self.found.stopped = "violation"
+        else:
+            self.found.complete = True
+
+    def _initial_level(self) -> list[State]:
+        level: list[State] = []
+        try:
+            for _, state in reference.initial_states(self.model):
+                self._arrive(None, state, level)
+        except SourceError as error:
+            self._violate("error", "", (), error)
+        return level
+
+    def _next_level(self, frontier: list[State]) -> list[State]:
+        level: list[State] = []
+        for count, old in enumerate(frontier, 1):
+            self._expand(old, level)
+            if count % _WATCH_EVERY == 0:
+                self._report(len(frontier))
+            self._within_limits()
+        return level
+
+    def _expand(self, old: State, level: list[State]) -> None:
+        enabled = False
+        for name, method in type(self.model).methods("action").items():
+            for step in self._choices(old, name, method):
+                try:
+                    new = reference.fire(self.model, old, step)
+                except SourceError as error:
+                    self._violate("error", "", self._trace(old), error, step)
+                    continue
+                if new is not None:
+                    enabled = True
+                    self.found.actions[name] += 1
+                    self._check_step(old, step, new)
+                    self._arrive(old, new, level)
+        if self.options.deadlock and not enabled:
+            self._violate("deadlock", "deadlock", self._trace(old))
+
+    def _choices(self, old: State, name: str, method: Callable[..., Any]) -> list[Step]:
+        try:
+            return _choices(self.model, old, name, method)
+        except SourceError as error:
+            self._violate("error", "", self._trace(old), error, Step(name))
+            return []
+
+    def _arrive(self, old: State | None, new: State, level: list[State]) -> None:
+        """Counts a generated state; when it was not seen before, checks it and puts it on the level."""
+        self.found.generated += 1
+        state = self.canonical(new)
+        if state in self.parents:
+            return
+        if not self._within_boundary(old, state):
+            self.found.cut += 1
+            if state not in self.outside:
+                self.outside.add(state)
+                self._check_state(old, state)
+            return
+        self.parents[state] = old
+        self.found.distinct += 1
+        level.append(state)
+        for name, value in zip(self.values, state, strict=True):
+            self.values[name].add(value)
+        self._check_state(old, state)
+
+    def _within_boundary(self, old: State | None, state: State) -> bool:
+        try:
+            return reference.within_boundary(self.model, state)
+        except SourceError as error:
+            self._violate("error", "", self._trace(state, old), error)
+            return False
+
+    def _check_state(self, old: State | None, state: State) -> None:
+        for prop in self.properties:
+            if prop.kind == "transition" or (prop.kind == "reachable" and prop.name in self.found.reached):
+                continue
+            try:
+                true = reference.holds(self.model, prop.function, state)
+            except SourceError as error:
+                self._violate("error", prop.name, self._trace(state, old), error)
+                continue
+            if prop.kind == "reachable" and true:
+                self.found.reached[prop.name] = self._trace(state, old)
+            elif prop.kind == "invariant" and not true:
+                self._violate("invariant", prop.name, self._trace(state, old))
+
+    def _check_step(self, old: State, step: Step, new: State) -> None:
+        for prop in self.properties:
+            if prop.kind == "transition" and not self._violated(prop.name):
+                try:
+                    if not reference.holds(self.model, prop.function, old, new):
+                        self._violate("transition", prop.name, self._trace_over(old, step))
+                except SourceError as error:
+                    self._violate("error", prop.name, self._trace_over(old, step), error)
+
+    def _violated(self, name: str) -> bool:
+        return any(violation.property == name for violation in self.found.violations)
+
+    def _violate(
+        self,
+        kind: ViolationKind,
+        name: str,
+        trace: tuple[TraceState, ...],
+        error: SourceError | None = None,
+        step: Step | None = None,
+    ) -> None:
+        """Keeps the first violation of each property."""
+        if self._violated(name):
+            return
+        if error is None:
+            self.found.violations.append(Violation(kind, name, trace))
+        else:
+            violation = Violation(kind, name, trace, error.message, error.file, error.line, step)
+            self.found.violations.append(violation)
+
+    def _trace(self, state: State, parent: State | None = None) -> tuple[TraceState, ...]:
+        """A run from an initial state to ``state``, which was or was not entered yet with its ``parent``."""
+        path = [state]
+        back = parent if parent is not None else self.parents.get(state)
+        while back is not None:
+            path.append(back)
+            back = self.parents[back]
+        path.reverse()
+        trace = [self._step_to(reference.initial_states(self.model), path[0])]
+        for target in path[1:]:
+            trace.append(self._step_to(_successors(self.model, trace[-1].state), target))
+        return tuple(trace)
+
+    def _trace_over(self, old: State, step: Step) -> tuple[TraceState, ...]:
+        """A run to ``old`` and one step more, which need not be the first that leads where it leads."""
+        trace = self._trace(old)
+        if trace[-1].state == old:
+            after = reference.fire(self.model, old, step)
+            if after is not None:
+                return (*trace, TraceState(step, after))
+        renaming = next(renaming for renaming in self.renamings if _renamed_state(old, renaming) == trace[-1].state)
+        step = Step(step.action, {name: renamed(value, renaming) for name, value in step.arguments.items()})
+        after = reference.fire(self.model, trace[-1].state, step)
+        if after is None:
+            raise AssertionError(f"{step} is not enabled under other names: the model is not symmetric")
+        return (*trace, TraceState(step, after))
+
+    def _step_to(self, steps: Iterator[tuple[Step, State]], target: State) -> TraceState:
+        for step, state in steps:
+            if self.canonical(state) == target:
+                return TraceState(step, state)
+        raise AssertionError("a state was reached that its parent does not lead to")
+
+    def canonical(self, state: State) -> State:
+        """The least of the states that ``state`` becomes under renaming; itself without symmetry."""
+        if len(self.renamings) == 1:
+            return state
+        images = (_renamed_state(state, renaming) for renaming in self.renamings)
+        return min(images, key=lambda image: tuple(order_key(value) for value in image))
+
+    def _report(self, frontier: int) -> None:
+        if self.watch is not None:
+            seconds = time.perf_counter() - self.started
+            found = self.found
+            self.watch(Progress(found.depth, frontier, found.distinct, found.generated, seconds, memory_in_use()))
+
+    def _within_limits(self) -> None:
+        limits = self.options.limits
+        if limits.states is not None and self.found.distinct > limits.states:
+            raise _BudgetEnded("states")
+        if limits.seconds is not None and time.perf_counter() - self.started > limits.seconds:
+            raise _BudgetEnded("seconds")
+        if limits.memory is not None and memory_in_use() > limits.memory:
+            raise _BudgetEnded("memory")
+
+
+def _choices(model: Model, state: State, name: str, method: Callable[..., Any]) -> list[Step]:
+    """The ways to take an action in ``state`` that its leading guards do not rule out; all drawn before one is run."""
+    model.load(state)
+    return [Step(name, arguments) for arguments in reference._bindings(model, method)]
+
+
+def _successors(model: Model, state: State) -> Iterator[tuple[Step, State]]:
+    for name, method in type(model).methods("action").items():
+        for step in _choices(model, state, name, method):
+            with contextlib.suppress(SourceError):
+                after = reference.fire(model, state, step)
+                if after is not None:
+                    yield step, after
+
+
+Renaming = dict[type[Identifier], tuple[int, ...]]
+"""The number that identifier ``n`` of a class gets, at index ``n - 1``."""
+
+
+def _renamings(model: Model) -> list[Renaming]:
+    """Every way in which the identifiers of each kind can swap their names."""
+    classes = sorted(_identifier_classes(model.variable_types.values()), key=lambda cls: cls.__name__)
+    orders = (itertools.permutations(range(1, model.identifier_count(cls) + 1)) for cls in classes)
+    return [dict(zip(classes, numbers, strict=True)) for numbers in itertools.product(*orders)]
+
+
+def _renamed_state(state: State, renaming: Renaming) -> State:
+    return tuple(renamed(value, renaming) for value in state)
+
+
+def renamed(value: Any, renaming: Renaming) -> Any:
+    """``value`` with every identifier replaced by the one that ``renaming`` gives."""
+    match value:
+        case Identifier():
+            return type(value)(renaming[type(value)][value.number - 1])
+        case Record():
+            return value.build({name: renamed(item, renaming) for name, item in value._values.items()})
+        case Map():
+            return Map({renamed(key, renaming): renamed(item, renaming) for key, item in value.items()})
+        case Set():
+            return Set(renamed(item, renaming) for item in value)
+        case Seq():
+            return Seq(renamed(item, renaming) for item in value)
+        case Bag():
+            return Bag(renamed(item, renaming) for item in value)
+    return value
+
+
+def _identifier_classes(kinds: Any) -> set[type[Identifier]]:
+    found: set[type[Identifier]] = set()
+    for kind in kinds:
+        match kind:
+            case IdentifierType(cls, _):
+                found.add(cls)
+            case Type():
+                parts = [getattr(kind, name) for name in ("inner", "element", "key", "value") if hasattr(kind, name)]
+                parts += [field for _, field in getattr(kind, "fields", ())]
+                found |= _identifier_classes(parts)
+    return found

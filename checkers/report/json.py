@@ -1,0 +1,74 @@
+"""The results of a run as one JSON object."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from checkers.exploration import Exploration, TraceState
+from checkers.report.value import plain
+from checkers.result import CheckResult
+from model.language.model import Model
+
+
+def write(path: Path, results: Sequence[CheckResult]) -> None:
+    """Writes ``{"results": [...]}``, one entry for each check."""
+    text = json.dumps({"results": [entry(result) for result in results]}, indent=1)
+    path.write_text(text + "\n", encoding="utf-8")
+
+
+def entry(result: CheckResult) -> dict[str, Any]:
+    """One check. ``seconds`` is the search alone; ``trace`` is empty when there is no counterexample."""
+    found = result.exploration or Exploration(engine=result.engine)
+    trace = () if result.violation is None else result.violation.trace
+    return {
+        "spec": result.spec,
+        "title": result.title,
+        "model": result.model,
+        "variant": result.variant,
+        "tier": result.tier,
+        "constants": result.constants,
+        "symmetry": result.symmetry,
+        "engine": result.engine,
+        "verdict": result.verdict,
+        "expected": result.expected,
+        "property": result.property,
+        "message": result.message,
+        "file": result.file,
+        "line": result.line,
+        "distinct": found.distinct,
+        "generated": found.generated,
+        "depth": found.depth,
+        "levels": found.levels,
+        "cut": found.cut,
+        "complete": found.complete,
+        "digest": found.digest,
+        "actions": found.actions,
+        "checked": [prop.name for prop in result.properties],
+        "reached": sorted(found.reached),
+        "vacuous": [{"property": it.property, "file": it.file, "line": it.line} for it in found.vacuous],
+        "values_seen": found.values_seen,
+        "trace": trace_entries(result.subject, trace),
+        "seconds": round(found.seconds, 6),
+        "compile_seconds": round(found.compile_seconds, 6),
+        "memory": found.memory,
+        "workers": found.workers,
+        "state_bits": found.state_bits,
+        "reproduce": result.reproduce,
+    }
+
+
+def trace_entries(model: Model | None, trace: Sequence[TraceState]) -> list[dict[str, Any]]:
+    """The steps of a trace with the state that each leads to."""
+    if model is None:
+        return []
+    return [
+        {
+            "action": at.step.action,
+            "arguments": {name: plain(value) for name, value in at.step.arguments.items()},
+            "state": {name: plain(value) for name, value in zip(model.variable_types, at.state, strict=True)},
+        }
+        for at in trace
+    ]

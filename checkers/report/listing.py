@@ -1,0 +1,68 @@
+"""What there is to check: the specs, and what a model consists of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from checkers.run import Check, shown
+from checkers.spec import Spec
+from model.language.model import Model
+from model.language.source import source_of
+
+
+def listing(spec: Spec) -> Iterator[str]:
+    """A spec and its known-bad designs."""
+    title = f"  {spec.title}" if spec.title else ""
+    yield f"{spec.name}  {spec.model}  {spec.tier}{title}"
+    for flawed in spec.flawed:
+        yield f"    {flawed.name}  breaks {flawed.property}"
+
+
+def description(check: Check) -> Iterator[str]:
+    """A model's variables with types and bits, constants, actions, rules and properties."""
+    cls = check.cls()
+    model = cls(**check.constants)
+    kinds = model.variable_types
+    yield f"{check.spec.name}: {cls.__name__}  {_summary(cls)}"
+    yield "constants"
+    yield from _table([(name, str(value), "") for name, value in model.constant_values.items()])
+    yield f"variables ({sum(kind.bits for kind in kinds.values())} bits)"
+    yield from _table([(name, str(kind), f"{kind.bits} bits") for name, kind in kinds.items()])
+    for kind, heading in (("initial", "initial"), ("action", "actions"), ("rule", "rules"), ("boundary", "boundary")):
+        methods = cls.methods(kind)
+        if methods:
+            yield heading
+            yield from _table([(_signature(name, method), _summary(method), "") for name, method in methods.items()])
+    yield "properties"
+    found = check.spec.properties(cls)
+    yield from _table([(f"{it.name} ({it.kind})", f"{_where(it.file)}:{it.line}", _first(it.doc)) for it in found.values()])
+
+
+def _table(rows: list[tuple[str, str, str]]) -> Iterator[str]:
+    widths = [max((len(row[column]) for row in rows), default=0) for column in range(2)]
+    for name, middle, last in rows:
+        yield f"  {name:<{widths[0]}}  {middle:<{widths[1]}}  {last}".rstrip()
+
+
+def _signature(name: str, method: Callable[..., Any]) -> str:
+    arguments = source_of(method).tree.args.args[1:]
+    import ast
+
+    shown_arguments = [f"{it.arg}: {ast.unparse(it.annotation)}" if it.annotation else it.arg for it in arguments]
+    return f"{name}({', '.join(shown_arguments)})"
+
+
+def _where(file: str) -> str:
+    from pathlib import Path
+
+    return shown(Path(file))
+
+
+def _summary(subject: type[Model] | Callable[..., Any]) -> str:
+    return _first(subject.__doc__ or "")
+
+
+def _first(doc: str) -> str:
+    """The first sentence or line of a docstring."""
+    return doc.strip().split("\n")[0]

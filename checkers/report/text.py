@@ -1,0 +1,160 @@
+"""The text that a run prints: a line for each check, counterexamples, warnings, the overall verdict."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from checkers.exploration import Exploration
+from checkers.report.explain import explain
+from checkers.report.trace import trace_lines
+from checkers.report.value import show_step
+from checkers.result import MEANINGS, CheckResult, ExitCode, worst
+
+_WIDTH = 12
+
+
+def lines(result: CheckResult) -> list[str]:
+    """Everything that is said about one check: its line, its warnings, and the counterexample nobody expected."""
+    said = [headline(result), *warnings(result)]
+    if result.violation is not None and not (result.expected and result.variant is not None):
+        said += ["", *counterexample(result), ""]
+    elif not result.expected and result.reproduce:
+        said.append(f"{' ' * _WIDTH}  reproduce: {result.reproduce}")
+    return said
+
+
+def headline(result: CheckResult) -> str:
+    """One line: ``holds  alter_isr/core  9,716 states, 41,202 generated, depth 19, 0.1 s``."""
+    if result.verdict == "error" and result.violation is None:
+        return _line("error", "red", result, f"{_place(result)}{result.message}")
+    if result.variant is not None and result.expected:
+        steps = 0 if result.violation is None else len(result.violation.trace)
+        how = f"breaks {result.property} in {steps} steps" if steps else f"never reaches {result.property}"
+        return _line("found", "green", result, f"{how}, {seconds(result)}")
+    word, colour = _word(result)
+    text = figures(result)
+    if result.property is not None and result.verdict != "holds":
+        text = f"{result.property}, {text}"
+    if result.message:
+        text = f"{result.message}; {text}" if result.exploration is not None else result.message
+    return _line(word, colour, result, text)
+
+
+def _word(result: CheckResult) -> tuple[str, str]:
+    if result.verdict == "holds":
+        return ("holds", "green") if result.expected else ("holds", "red")
+    if result.verdict == "undetermined":
+        return "undetermined", "yellow"
+    return result.verdict, "green" if result.expected else "red"
+
+
+def _line(word: str, colour: str, result: CheckResult, text: str) -> str:
+    name = result.name if result.variant is None else f"  {result.variant}"
+    return f"{click.style(f'{word:<{_WIDTH}}', fg=colour)}  {name}  {text}"
+
+
+def figures(result: CheckResult) -> str:
+    """The size of a search: ``9,716 states, 41,202 generated, depth 19, 0.1 s``."""
+    found = result.exploration or Exploration(engine="")
+    unit = "orbits" if result.symmetry else "states"
+    return f"{found.distinct:,} {unit}, {found.generated:,} generated, depth {found.depth}, {seconds(result)}"
+
+
+def seconds(result: CheckResult) -> str:
+    """How long the search took."""
+    taken = 0.0 if result.exploration is None else result.exploration.seconds
+    return f"{taken:.1f} s" if taken >= 0.05 else f"{taken * 1000:.0f} ms"
+
+
+def warnings(result: CheckResult) -> list[str]:
+    """What a reader should know beside the verdict, most of all what was not exercised."""
+    found = result.exploration
+    if found is None or result.variant is not None:
+        return []
+    said = []
+    if result.idle_actions():
+        said.append(f"never fired: {', '.join(result.idle_actions())}")
+    said += [f"{it.property}: its premise is never true ({_relative(it.file)}:{it.line})" for it in found.vacuous]
+    for name in result.unreached:
+        prop = result.find_property(name)
+        said.append(f"never reached: {name}" + (f" ({_relative(prop.file)}:{prop.line})" if prop else ""))
+    if found.cut:
+        said.append(f"the search was cut at the boundary {found.cut:,} times")
+    return [f"{' ' * _WIDTH}  {click.style('warning', fg='yellow')}  {text}" for text in said]
+
+
+def counterexample(result: CheckResult) -> list[str]:
+    """The verdict, the steps, why the property is false, and the command that shows it again."""
+    violation, model = result.violation, result.subject
+    assert violation is not None
+    assert model is not None
+    title = result.model.rpartition(":")[2] if result.variant is None else result.variant
+    prop = result.find_property(violation.property)
+    said = [click.style(_verdict_line(result, title), bold=True), ""]
+    said += trace_lines(model, violation.trace)
+    if violation.failed_step is not None:
+        number = len(violation.trace) + 1
+        said.append(f"{number}  {show_step(violation.failed_step)}")
+        said.append(f"{' ' * len(str(number))}    fails: {_place(result)}{violation.message}")
+    if prop is not None and violation.kind in ("invariant", "transition"):
+        said += ["", *explain(model, prop, violation.trace)]
+    others = Counter(other.property or "a model error" for other in _others(result))
+    if others:
+        said += ["", f"also violated at the same depth: {', '.join(others)}"]
+    return [*said, "", f"reproduce: {result.reproduce}"]
+
+
+def _others(result: CheckResult) -> list[object]:
+    found = result.exploration
+    return [] if found is None else [it for it in found.violations if it is not result.violation]
+
+
+def _verdict_line(result: CheckResult, title: str) -> str:
+    violation = result.violation
+    assert violation is not None
+    steps = f"after {len(violation.trace)} steps"
+    if violation.kind == "deadlock":
+        return f"{title} has a deadlock {steps}"
+    if violation.kind == "error":
+        return f"{title} has an error {steps}: {_place(result)}{violation.message}"
+    prop = result.find_property(violation.property)
+    place = f" ({_relative(prop.file)}:{prop.line})" if prop is not None else ""
+    return f"{title} violates {violation.property}{place} {steps}"
+
+
+def _place(result: CheckResult) -> str:
+    if result.file is None:
+        return ""
+    return f"{_relative(result.file)}: " if result.line is None else f"{_relative(result.file)}:{result.line}: "
+
+
+def _relative(file: str) -> str:
+    path, here = Path(file).resolve(), Path.cwd()
+    return path.relative_to(here).as_posix() if path.is_relative_to(here) else file
+
+
+def summary(results: Sequence[CheckResult], code: ExitCode) -> str:
+    """The last line: the overall verdict in words."""
+    wrong = [result for result in results if result.exit_code != ExitCode.AS_EXPECTED]
+    checks = "1 check" if len(results) == 1 else f"{len(results)} checks"
+    if not wrong:
+        return click.style(f"{checks}, each as expected", fg="green", bold=True)
+    counts = Counter(result.exit_code for result in wrong)
+    parts = [f"{counts[kind]} {_SHORT[kind]}" for kind in _SHORT if counts[kind]]
+    text = f"{checks}: {', '.join(parts)} (exit {int(code)}: {MEANINGS[code]})"
+    return click.style(text, fg="yellow" if code == ExitCode.UNDETERMINED else "red", bold=True)
+
+
+_SHORT = {
+    ExitCode.INTERNAL_ERROR: "internal error",
+    ExitCode.USER_ERROR: "in error",
+    ExitCode.NOT_AS_EXPECTED: "not as expected",
+    ExitCode.UNDETERMINED: "undetermined",
+    ExitCode.NOTHING_CHECKED: "without anything checked",
+}
+
+__all__ = ["counterexample", "figures", "headline", "lines", "summary", "warnings", "worst"]

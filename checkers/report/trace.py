@@ -1,0 +1,89 @@
+"""The steps of a counterexample, and under each only what it changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from checkers.exploration import TraceState
+from checkers.report.value import show, show_step
+from model.language.model import Model, State
+from model.language.values import Bag, Identifier, Map, Record, Seq, Set
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One line under a step. ``owner`` is the identifier, a broker say, whose entry of a map it is about."""
+
+    text: str
+    owner: Identifier | None = None
+
+
+def trace_lines(model: Model, trace: Sequence[TraceState]) -> list[str]:
+    """The numbered steps of a trace: the first with its whole state, the others with what they change."""
+    names = list(model.variable_types)
+    width = len(str(len(trace)))
+    lines: list[str] = []
+    before: State | None = None
+    for number, entry in enumerate(trace, 1):
+        lines.append(f"{number:>{width}}  {show_step(entry.step)}")
+        if before is None:
+            changes = [f"{name}: {show(value)}" for name, value in zip(names, entry.state, strict=True)]
+        else:
+            changes = change_lines(names, before, entry.state)
+        lines += [f"{' ' * width}    {text}" for text in changes or ["nothing changes"]]
+        before = entry.state
+    return lines
+
+
+def change_lines(names: Sequence[str], before: State, after: State) -> list[str]:
+    """What differs between two states: what belongs to no identifier first, then grouped by identifier."""
+    changes: list[Change] = []
+    for name, old, new in zip(names, before, after, strict=True):
+        changes += _changes(name, old, new, None)
+    return [change.text for change in sorted(changes, key=_group)]
+
+
+def _group(change: Change) -> tuple[str, int]:
+    return ("", 0) if change.owner is None else (type(change.owner).__name__, change.owner.number)
+
+
+def _changes(path: str, old: Any, new: Any, owner: Identifier | None) -> Iterator[Change]:
+    if old == new and type(old) is type(new):
+        return
+    match old, new:
+        case Map(), Map():
+            for key in new:
+                inner = key if isinstance(key, Identifier) and owner is None else owner
+                yield from _changes(f"{path}[{show(key)}]", old[key], new[key], inner)
+        case Record(), Record() if type(old) is type(new):
+            for name, value in new._values.items():
+                yield from _changes(f"{path}.{name}", old._values[name], value, owner)
+        case (Set(), Set()) if _of_records(old) or _of_records(new):
+            yield from (Change(f"{path}: - {show(item)}", owner) for item in old - new)
+            yield from (Change(f"{path}: + {show(item)}", owner) for item in new - old)
+        case Bag(), Bag():
+            yield from (Change(f"{path}: - {show(item)}", owner) for item in _surplus(old, new))
+            yield from (Change(f"{path}: + {show(item)}", owner) for item in _surplus(new, old))
+        case (Seq(), Seq()) if len(old) == len(new) and _of_records(old):
+            for index, (a, b) in enumerate(zip(old, new, strict=True)):
+                yield from _changes(f"{path}[{index}]", a, b, owner)
+        case _:
+            yield Change(f"{path}: {show(old)} -> {show(new)}", owner)
+
+
+def _of_records(items: Any) -> bool:
+    return any(isinstance(item, Record) for item in items)
+
+
+def _surplus(bag: Bag[Any], other: Bag[Any]) -> list[Any]:
+    """The occurrences that ``bag`` has more of than ``other``."""
+    left = list(other)
+    surplus = []
+    for item in bag:
+        if item in left:
+            left.remove(item)
+        else:
+            surplus.append(item)
+    return surplus

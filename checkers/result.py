@@ -1,0 +1,96 @@
+"""What came of one check: a spec's model, or one known-bad design of it, searched by an engine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Literal
+
+from checkers.exploration import Exploration, Violation
+from checkers.properties import Property
+from model.language.model import Model
+
+Verdict = Literal["holds", "violated", "undetermined", "error"]
+
+
+class ExitCode(IntEnum):
+    """The exit codes of the command."""
+
+    AS_EXPECTED = 0
+    NOT_AS_EXPECTED = 1
+    USER_ERROR = 2
+    UNDETERMINED = 3
+    DRIFT = 4
+    NOTHING_CHECKED = 5
+    INTERNAL_ERROR = 70
+
+
+MEANINGS = {
+    ExitCode.AS_EXPECTED: "every verdict is as expected",
+    ExitCode.NOT_AS_EXPECTED: "a property is violated, or an expected violation did not happen",
+    ExitCode.USER_ERROR: "usage, spec or model error",
+    ExitCode.UNDETERMINED: "undetermined: a budget ended before the search did",
+    ExitCode.DRIFT: "drift from the lock",
+    ExitCode.NOTHING_CHECKED: "nothing was checked",
+    ExitCode.INTERNAL_ERROR: "internal error of floodmark",
+}
+
+_PRIORITY = (
+    ExitCode.INTERNAL_ERROR,
+    ExitCode.USER_ERROR,
+    ExitCode.NOT_AS_EXPECTED,
+    ExitCode.DRIFT,
+    ExitCode.UNDETERMINED,
+    ExitCode.NOTHING_CHECKED,
+    ExitCode.AS_EXPECTED,
+)
+
+
+@dataclass(slots=True)
+class CheckResult:
+    """The outcome of a check. ``variant`` is None for the model as it stands, else the known-bad design's class.
+
+    ``expected`` says whether the outcome is the one that the spec wants; ``message`` says what is to be said beside
+    the verdict: an error, what differs from the expectation, which budget ended.
+    """
+
+    spec: str
+    name: str
+    model: str
+    variant: str | None
+    tier: str
+    title: str = ""
+    constants: dict[str, int] = field(default_factory=dict)
+    engine: str = ""
+    symmetry: bool = False
+    verdict: Verdict = "error"
+    expected: bool = False
+    property: str | None = None
+    message: str = ""
+    file: str | None = None
+    line: int | None = None
+    reproduce: str = ""
+    exit_code: ExitCode = ExitCode.USER_ERROR
+    exploration: Exploration | None = None
+    violation: Violation | None = None
+    properties: Sequence[Property] = ()
+    subject: Model | None = None
+    unreached: Sequence[str] = ()
+    traceback: str = ""
+
+    def idle_actions(self) -> list[str]:
+        """The actions that never fired in a complete search."""
+        found = self.exploration
+        if found is None or not found.complete:
+            return []
+        return [name for name, fired in found.actions.items() if fired == 0]
+
+    def find_property(self, name: str | None) -> Property | None:
+        return next((prop for prop in self.properties if prop.name == name), None)
+
+
+def worst(codes: Iterable[ExitCode]) -> ExitCode:
+    """The exit code of a run whose parts end with ``codes``; of no part, that nothing was checked."""
+    seen = set(codes) or {ExitCode.NOTHING_CHECKED}
+    return next(code for code in _PRIORITY if code in seen)

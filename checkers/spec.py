@@ -1,0 +1,374 @@
+"""Specs: TOML files that say what is checked, at which size, and with which expected verdict."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Literal
+
+from checkers.exploration import Limits
+from checkers.project import Project
+from checkers.properties import Property, choose, collect, did_you_mean, known
+from model.language.errors import SourceError
+from model.language.model import Model
+
+Tier = Literal["quick", "deep"]
+DEADLOCK = "deadlock"
+"""The name by which a spec expects a state without successors."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expect:
+    """The verdict that a spec expects, and the figures, where it names them."""
+
+    verdict: Literal["holds", "violated"] = "holds"
+    property: str | None = None
+    depth: int | None = None
+    distinct: int | None = None
+    generated: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Flawed:
+    """A known-bad design and the property that it must break; ``depth`` is the states of its shortest trace."""
+
+    reference: str
+    property: str
+    depth: int | None = None
+    constants: Mapping[str, int] = field(default_factory=dict)
+    invariants: tuple[str, ...] = ()
+    line: int | None = None
+
+    @property
+    def name(self) -> str:
+        return self.reference.rpartition(":")[2]
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """One spec file, read and found to be well formed; its model is not loaded yet."""
+
+    path: Path
+    model: str
+    title: str = ""
+    invariants: tuple[str, ...] | None = None
+    invariant_files: tuple[Path, ...] = ()
+    symmetry: bool = False
+    deadlock: bool = False
+    tier: Tier = "quick"
+    constants: Mapping[str, int] = field(default_factory=dict)
+    expect: Expect = Expect()
+    limits: Limits = Limits()
+    flawed: tuple[Flawed, ...] = ()
+    lines: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def project(self) -> Project:
+        return Project.of(self.path)
+
+    @property
+    def name(self) -> str:
+        """The spec's path without its ending, from its folder ``specs/`` on: ``alter_isr/core``."""
+        path = self.path.resolve().with_suffix("")
+        specs = self.project.root / "specs"
+        return (path.relative_to(specs) if path.is_relative_to(specs) else Path(path.name)).as_posix()
+
+    def line(self, key: str) -> int | None:
+        return self.lines.get(key)
+
+    def error(self, message: str, key: str) -> SourceError:
+        return SourceError(message, str(self.path), self.line(key))
+
+    def model_class(self) -> type[Model]:
+        """The class that the spec is about."""
+        return self._class(self.model, self.line("model"))
+
+    def flawed_class(self, flawed: Flawed) -> type[Model]:
+        """The class of a known-bad design, a subclass of the spec's model."""
+        cls = self._class(flawed.reference, flawed.line)
+        if not issubclass(cls, self.model_class()):
+            raise SourceError(f"{flawed.name} is no subclass of {self.model}", str(self.path), flawed.line)
+        return cls
+
+    def properties(self, cls: type[Model], files: tuple[Path, ...] = ()) -> dict[str, Property]:
+        """Every property that there is for a class: in the model, in invariants/, in the spec's files and ``files``."""
+        modules = [self.project.load(file) for file in (*self.invariant_files, *files)]
+        return collect(cls, [*self._invariant_modules(cls), *modules])
+
+    def chosen(self, found: dict[str, Property]) -> list[Property]:
+        """The properties that the spec asks for."""
+        return choose(found, self.invariants, str(self.path), self.line("invariants"))
+
+    def named(self, flawed: Flawed, found: dict[str, Property]) -> list[Property]:
+        """The properties that a known-bad design is searched for: the one that it breaks, and what its entry adds."""
+        names = dict.fromkeys((flawed.property, *flawed.invariants))
+        names.pop(DEADLOCK, None)
+        return choose(found, list(names), str(self.path), flawed.line)
+
+    def _class(self, reference: str, line: int | None) -> type[Model]:
+        where, _, name = reference.rpartition(":")
+        if not where:
+            message = f'{reference!r} names no class; write "model.alter_isr:AlterIsr" or "path/to/file.py:Class"'
+            raise SourceError(message, str(self.path), line)
+        module = self._module(where, line)
+        models = [key for key, value in vars(module).items() if isinstance(value, type) and issubclass(value, Model)]
+        own = [key for key in models if key != "Model"]
+        cls = vars(module).get(name)
+        if not isinstance(cls, type) or not issubclass(cls, Model):
+            what = "is no Model" if name in vars(module) else "is not there"
+            message = f"{name} {what} in {module.__file__}{did_you_mean(name, own)}"
+            raise SourceError(message, str(self.path), line)
+        return cls
+
+    def _module(self, where: str, line: int | None) -> ModuleType:
+        for path in (self.path.parent / where, self.path.parent / f"{where}.py"):
+            if path.suffix == ".py" and path.is_file():
+                return self.project.load(path)
+        module = None if where.endswith(".py") else self.project.module(where)
+        if module is None:
+            raise SourceError(f"there is no module {where!r}: neither a file beside the spec nor importable",
+                              str(self.path), line)
+        return module
+
+    def _invariant_modules(self, cls: type[Model]) -> list[ModuleType]:
+        """``invariants.<name>`` for the module of the class and of each of its bases, theirs and ours."""
+        names = dict.fromkeys(
+            base.__module__.rpartition(".")[2] for base in cls.__mro__ if issubclass(base, Model) and base is not Model
+        )
+        found = []
+        for name in names:
+            for project in (self.project, Project.ours()):
+                module = project.module(f"invariants.{name}")
+                if module is not None and module not in found:
+                    found.append(module)
+        return found
+
+
+def read(path: Path) -> Spec:
+    """Reads a spec file. Raises SourceError with file and line for whatever is wrong in it."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise SourceError(f"cannot be read: {error.strerror}", str(path)) from None
+    except UnicodeDecodeError:
+        raise SourceError("is not UTF-8 text", str(path)) from None
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        place = re.search(r"line (\d+)", str(error))
+        message = f"this is not valid TOML: {re.sub(r' [(]at .*[)]$', '', str(error))}"
+        raise SourceError(message, str(path), int(place[1]) if place else len(text.splitlines())) from None
+    return _Reader(path, key_lines(text)).spec(data)
+
+
+def find(arguments: list[Path], tier: str) -> list[Path]:
+    """The spec files that are meant: a file as it is, of a folder those of the tier (``quick``, ``deep`` or ``all``)."""
+    found: list[Path] = []
+    for argument in arguments:
+        if argument.is_dir():
+            found += [path for path in sorted(argument.rglob("*.toml")) if _of_tier(path, tier)]
+        else:
+            found.append(argument)
+    return list(dict.fromkeys(found))
+
+
+def _of_tier(path: Path, tier: str) -> bool:
+    """Whether a spec is of a tier. One that cannot be read is of every tier, so that its error is reported."""
+    try:
+        return tier in ("all", read(path).tier)
+    except SourceError:
+        return True
+
+
+_HEADER = re.compile(r"^\s*(\[\[?)\s*([\w.\"'-]+)\s*\]\]?")
+_KEY = re.compile(r"^\s*[\"']?([\w-]+)[\"']?\s*=")
+
+
+def key_lines(text: str) -> dict[str, int]:
+    """The line of each key: ``expect.depth``, ``flawed.0.class``; ``flawed.0`` is the line of the header."""
+    lines: dict[str, int] = {}
+    counts: dict[str, int] = {}
+    table = ""
+    for number, line in enumerate(text.splitlines(), 1):
+        if header := _HEADER.match(line):
+            name = header[2]
+            first, _, rest = name.partition(".")
+            if header[1] == "[[":
+                counts[name] = counts.get(name, -1) + 1
+                table = f"{name}.{counts[name]}"
+            else:
+                table = f"{first}.{counts[first]}.{rest}" if rest and first in counts else name
+            lines.setdefault(table, number)
+        elif key := _KEY.match(line):
+            lines.setdefault(f"{table}.{key[1]}" if table else key[1], number)
+    return lines
+
+
+Convert = Callable[["_Reader", Any, str], Any]
+
+
+class _Reader:
+    """Turns the data of a TOML file into a Spec, refusing whatever it does not know."""
+
+    def __init__(self, path: Path, lines: dict[str, int]) -> None:
+        self.path = path
+        self.lines = lines
+
+    def spec(self, data: dict[str, Any]) -> Spec:
+        values = self.table(data, _SPEC_KEYS, "")
+        if "model" not in values:
+            raise self.error('a spec needs model = "model.alter_isr:AlterIsr"', "")
+        return Spec(path=self.path, lines=self.lines, **values)
+
+    def error(self, message: str, key: str) -> SourceError:
+        while key and key not in self.lines:
+            key = key.rpartition(".")[0]
+        return SourceError(message, str(self.path), self.lines.get(key, 1))
+
+    def table(self, data: Any, keys: Mapping[str, Convert], place: str) -> dict[str, Any]:
+        if not isinstance(data, dict):
+            raise self.error(f"{place} must be a table", place)
+        values = {}
+        for key, value in data.items():
+            full = f"{place}.{key}" if place else key
+            if key not in keys:
+                raise self.error(f"unknown key {key!r}{did_you_mean(key, keys)}", full)
+            values[key] = keys[key](self, value, full)
+        return values
+
+    def typed(self, value: Any, kind: type, what: str, key: str) -> Any:
+        if type(value) is not kind:
+            raise self.error(f"{key.rpartition('.')[2]} must be {what}, not {value!r}", key)
+        return value
+
+    def text(self, value: Any, key: str) -> str:
+        checked: str = self.typed(value, str, "a string", key)
+        return checked
+
+    def flag(self, value: Any, key: str) -> bool:
+        return bool(self.typed(value, bool, "true or false", key))
+
+    def count(self, value: Any, key: str) -> int:
+        if type(value) is not int or value < 0:
+            raise self.error(f"{key.rpartition('.')[2]} must be a whole number from 0 on, not {value!r}", key)
+        return value
+
+    def seconds(self, value: Any, key: str) -> float:
+        if type(value) not in (int, float) or value < 0:
+            raise self.error(f"seconds must be a number from 0 on, not {value!r}", key)
+        return float(value)
+
+    def memory(self, value: Any, key: str) -> int:
+        try:
+            return parse_memory(str(value))
+        except ValueError as error:
+            raise self.error(str(error), key) from None
+
+    def one_of(self, value: Any, allowed: tuple[str, ...], key: str) -> str:
+        name = self.text(value, key)
+        if name not in allowed:
+            raise self.error(f"{key.rpartition('.')[2]} must be one of {', '.join(allowed)}, not {name!r}", key)
+        return name
+
+    def names(self, value: Any, key: str) -> tuple[str, ...]:
+        if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+            raise self.error(f"{key.rpartition('.')[2]} must be a list of names, not {value!r}", key)
+        return tuple(value)
+
+    def invariants(self, value: Any, key: str) -> tuple[str, ...] | None:
+        if value == "all":
+            return None
+        if isinstance(value, str):
+            raise self.error(f'invariants must be "all" or a list of names, not {value!r}', key)
+        return self.names(value, key)
+
+    def files(self, value: Any, key: str) -> tuple[Path, ...]:
+        paths = tuple(self.path.parent / name for name in self.names(value, key))
+        for path in paths:
+            if not path.is_file():
+                raise self.error(f"there is no file {path}", key)
+        return paths
+
+    def constants(self, value: Any, key: str) -> dict[str, int]:
+        if not isinstance(value, dict):
+            raise self.error("constants must be a table", key)
+        for name, number in value.items():
+            if type(number) not in (int, bool):
+                raise self.error(f"the constant {name} must be a whole number or true or false, not {number!r}",
+                                 f"{key}.{name}")
+        return dict(value)
+
+    def expect(self, value: Any, key: str) -> Expect:
+        expect = Expect(**self.table(value, _EXPECT_KEYS, key))
+        if expect.verdict == "violated" and expect.property is None:
+            raise self.error('a spec that expects "violated" names the property: property = "..."', key)
+        if expect.verdict == "holds" and expect.property is not None:
+            raise self.error('property goes with verdict = "violated"', f"{key}.property")
+        return expect
+
+    def limits(self, value: Any, key: str) -> Limits:
+        return Limits(**self.table(value, _LIMIT_KEYS, key))
+
+    def flawed(self, value: Any, key: str) -> tuple[Flawed, ...]:
+        if not isinstance(value, list):
+            raise self.error("write [[flawed]], with two brackets: there can be several", key)
+        found = []
+        for index, entry in enumerate(value):
+            place = f"{key}.{index}"
+            values = self.table(entry, _FLAWED_KEYS, place)
+            for needed in ("class", "property"):
+                if needed not in values:
+                    raise self.error(f"a flawed design needs {needed} = ...", place)
+            found.append(Flawed(reference=values.pop("class"), line=self.lines.get(place), **values))
+        return tuple(found)
+
+
+_EXPECT_KEYS: dict[str, Convert] = {
+    "verdict": lambda reader, value, key: reader.one_of(value, ("holds", "violated"), key),
+    "property": _Reader.text,
+    "depth": _Reader.count,
+    "distinct": _Reader.count,
+    "generated": _Reader.count,
+}
+_LIMIT_KEYS: dict[str, Convert] = {
+    "states": _Reader.count,
+    "seconds": _Reader.seconds,
+    "memory": _Reader.memory,
+}
+_FLAWED_KEYS: dict[str, Convert] = {
+    "class": _Reader.text,
+    "property": _Reader.text,
+    "depth": _Reader.count,
+    "constants": _Reader.constants,
+    "invariants": _Reader.names,
+}
+_SPEC_KEYS: dict[str, Convert] = {
+    "model": _Reader.text,
+    "title": _Reader.text,
+    "invariants": _Reader.invariants,
+    "invariant_files": _Reader.files,
+    "symmetry": _Reader.flag,
+    "deadlock": _Reader.flag,
+    "tier": lambda reader, value, key: reader.one_of(value, ("quick", "deep"), key),
+    "constants": _Reader.constants,
+    "expect": _Reader.expect,
+    "limits": _Reader.limits,
+    "flawed": _Reader.flawed,
+}
+
+_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+
+
+def parse_memory(text: str) -> int:
+    """Bytes, from ``8G``, ``500M`` or a plain number."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", text.strip(), re.IGNORECASE)
+    if match is None:
+        raise ValueError(f"{text!r} is no amount of memory; write 8G or 500M")
+    return int(float(match[1]) * _UNITS[match[2].upper()])
+
+
+__all__ = ["DEADLOCK", "Expect", "Flawed", "Spec", "find", "known", "parse_memory", "read"]
