@@ -1,0 +1,247 @@
+"""What must hold of KIP-497 while leaders come and go.
+
+The names StrongIsr, WeakIsr, ValidHighWatermark and the like are those of the TLA+ models that accompany the KIPs:
+hachikuji/kafka-specification (written with KIP-101, 279, 320 and 497) and Vanlightly/kafka-tlaplus (3.5 and KIP-966).
+"""
+
+from __future__ import annotations
+
+from model.alter_isr_failover import AlterIsrFailover, Broker, Offset
+from model.language import implies, invariant, reachable, transition
+
+
+def leads_now(model: AlterIsrFailover, broker: Broker) -> bool:
+    """The broker leads, by the controller's word and by its own."""
+    current = model.current()
+    return current.leader == broker and model.known(broker).leader_epoch == current.leader_epoch
+
+
+def agree(model: AlterIsrFailover, one: Broker, other: Broker, end: Offset) -> bool:
+    """Both replicas have the same records below ``end``."""
+    log, other_log = model.replicas[one].log, model.replicas[other].log
+    return len(log) >= end and len(other_log) >= end and log[:end] == other_log[:end]
+
+
+def holds_committed(model: AlterIsrFailover, broker: Broker) -> bool:
+    """The replica has every record that a leader has exposed."""
+    return model.replicas[broker].log[: len(model.committed)] == model.committed
+
+
+# The leader's view of the ISR.
+
+
+@invariant
+def replication_quorum_superset(model: AlterIsrFailover) -> bool:
+    """The leader counts every member of the controller's ISR (KIP-497, "Proposed Changes": the largest possible ISR;
+    Vanlightly, ReplicationQuorumSupersetProperty)."""
+    return all(model.current().isr <= model.maximal_isr(broker) for broker in Broker if leads_now(model, broker))
+
+
+@invariant
+def settled_leader_uses_confirmed_isr(model: AlterIsrFailover) -> bool:
+    """A leader without a request in flight counts the confirmed ISR and no other."""
+    return all(
+        model.maximal_isr(broker) == model.known(broker).isr
+        for broker in Broker
+        if model.leads(broker) and model.replicas[broker].pending is None
+    )
+
+
+# Replicated data.
+
+
+@invariant
+def valid_high_watermark(model: AlterIsrFailover) -> bool:
+    """Every member of the controller's ISR has reached the leader's high watermark (kafka-specification, AsyncIsr)."""
+    return all(
+        len(model.replicas[member].log) >= model.replicas[broker].high_watermark
+        for broker in Broker
+        if leads_now(model, broker)
+        for member in model.current().isr
+    )
+
+
+@invariant
+def strong_isr(model: AlterIsrFailover) -> bool:
+    """Whoever believes to lead agrees with the controller's ISR below its high watermark (StrongIsr)."""
+    return all(
+        agree(model, broker, member, model.replicas[broker].high_watermark)
+        for broker in Broker
+        if model.leads(broker)
+        for member in model.current().isr
+    )
+
+
+@invariant
+def weak_isr(model: AlterIsrFailover) -> bool:
+    """The same for the ISR that the believed leader knows, of members that know no other (WeakIsr)."""
+    return all(
+        agree(model, broker, member, model.replicas[broker].high_watermark)
+        for broker in Broker
+        if model.leads(broker)
+        for member in model.known(broker).isr
+        if member in model.known(member).isr
+    )
+
+
+@invariant
+def leader_candidate_completeness(model: AlterIsrFailover) -> bool:
+    """Every member of the ISR, and so every possible leader, has all that was ever exposed (Vanlightly)."""
+    return all(holds_committed(model, member) for member in model.current().isr)
+
+
+@invariant
+def leader_completeness(model: AlterIsrFailover) -> bool:
+    """The leader has every acknowledged record (Vanlightly)."""
+    return all(holds_committed(model, broker) for broker in Broker if leads_now(model, broker))
+
+
+@invariant
+def log_matching(model: AlterIsrFailover) -> bool:
+    """Any two replicas agree below both of their high watermarks (Vanlightly)."""
+    return all(
+        agree(model, one, other, min(model.replicas[one].high_watermark, model.replicas[other].high_watermark))
+        for one in Broker
+        for other in Broker
+        if one != other
+    )
+
+
+@invariant
+def consistent_reads(model: AlterIsrFailover) -> bool:
+    """What a replica lets consumers read (KIP-392 for followers) is what was first exposed at that offset."""
+    return all(
+        model.replicas[broker].log[: model.replicas[broker].high_watermark]
+        == model.committed[: model.replicas[broker].high_watermark]
+        for broker in Broker
+    )
+
+
+@invariant
+def committed_records_survive(model: AlterIsrFailover) -> bool:
+    """Some replica still has the acknowledged records."""
+    return any(holds_committed(model, broker) for broker in Broker)
+
+
+@invariant
+def epochs_never_decrease_along_a_log(model: AlterIsrFailover) -> bool:
+    """The order that finding the end of an epoch relies on (KIP-101)."""
+    return all(
+        model.replicas[broker].log[offset] <= model.replicas[broker].log[offset + 1]
+        for broker in Broker
+        for offset in range(len(model.replicas[broker].log) - 1)
+    )
+
+
+@transition
+def exposed_records_stay(old: AlterIsrFailover, new: AlterIsrFailover) -> bool:
+    """The history of exposed records only grows; so does the true high watermark, without unclean elections."""
+    return new.committed[: len(old.committed)] == old.committed
+
+
+@transition
+def high_watermark_stays_within_an_epoch(old: AlterIsrFailover, new: AlterIsrFailover) -> bool:
+    """The high watermark of one leader does not fall in one leader epoch (Vanlightly)."""
+    return all(
+        new.replicas[broker].high_watermark >= old.replicas[broker].high_watermark
+        for broker in Broker
+        if old.leads(broker) and new.leads(broker) and old.known(broker).leader_epoch == new.known(broker).leader_epoch
+    )
+
+
+@transition
+def acknowledged_records_have_copies(old: AlterIsrFailover, new: AlterIsrFailover) -> bool:
+    """When a leader exposes a record, min.insync.replicas members of the maximal ISR have it (KAFKA-15583)."""
+    return all(
+        sum(
+            1
+            for member in new.maximal_isr(broker)
+            if agree(new, broker, member, new.replicas[broker].high_watermark)
+        )
+        >= new.min_isr
+        for broker in Broker
+        if new.leads(broker) and new.replicas[broker].high_watermark > old.replicas[broker].high_watermark
+    )
+
+
+# The controller.
+
+
+@invariant
+def leader_is_in_isr(model: AlterIsrFailover) -> bool:
+    """The leader is of the ISR, and the ISR is never empty (before KIP-966)."""
+    current = model.current()
+    return len(current.isr) > 0 and (current.leader is None or current.leader in current.isr)
+
+
+@invariant
+def fenced_brokers_leave_the_isr(model: AlterIsrFailover) -> bool:
+    """A fenced broker is in the ISR only as its last member (KIP-841)."""
+    isr = model.current().isr
+    return implies(len(isr) > 1, not isr & model.fenced)
+
+
+@transition
+def epochs_grow(old: AlterIsrFailover, new: AlterIsrFailover) -> bool:
+    """No epoch falls, neither the controller's nor a replica's; a new leader epoch is also a new partition epoch."""
+    return (
+        new.partition_epoch >= old.partition_epoch
+        and new.current().leader_epoch >= old.current().leader_epoch
+        and implies(new.current().leader_epoch > old.current().leader_epoch, new.partition_epoch > old.partition_epoch)
+        and all(
+            new.replicas[broker].partition_epoch >= old.replicas[broker].partition_epoch
+            and new.known(broker).leader_epoch >= old.known(broker).leader_epoch
+            for broker in Broker
+        )
+    )
+
+
+@transition
+def joining_replicas_have_caught_up(old: AlterIsrFailover, new: AlterIsrFailover) -> bool:
+    """Who enters the ISR has the leader's records up to its high watermark and to the start of its epoch, whatever it
+    lost before (KIP-320, KIP-903)."""
+    return all(
+        agree(new, leader, member, max(new.replicas[leader].high_watermark, new.replicas[leader].epoch_start))
+        for leader in Broker
+        if leads_now(new, leader)
+        for member in new.current().isr - old.current().isr
+    )
+
+
+# What the model can do.
+
+
+@reachable
+def several_believe_they_lead(model: AlterIsrFailover) -> bool:
+    """A deposed leader does not know it yet."""
+    return sum(1 for broker in Broker if model.leads(broker)) > 1
+
+
+@reachable
+def leader_lags_behind_what_was_exposed(model: AlterIsrFailover) -> bool:
+    """A new leader's high watermark is lower than its predecessor's was."""
+    return any(
+        leads_now(model, broker) and model.replicas[broker].high_watermark < len(model.committed) for broker in Broker
+    )
+
+
+@reachable
+def logs_diverge(model: AlterIsrFailover) -> bool:
+    """A follower has to truncate under a leader of its own epoch."""
+    return any(
+        model.asks(follower, leader)
+        and model.same_leader_epoch(follower, leader)
+        and model.must_truncate(follower, leader)
+        and model.truncation_offset(follower, leader) < len(model.replicas[follower].log)
+        for leader in Broker
+        for follower in Broker
+    )
+
+
+@reachable
+def a_request_is_overtaken(model: AlterIsrFailover) -> bool:
+    """A request is in flight and the controller has moved on."""
+    return any(
+        model.replicas[broker].pending is not None and model.replicas[broker].partition_epoch < model.partition_epoch
+        for broker in Broker
+    )
