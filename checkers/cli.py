@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 import traceback
 from collections.abc import Sequence
@@ -83,19 +84,23 @@ class _Assignment(click.ParamType[tuple[str, int]]):
 @click.option("--set", "assignments", type=_Assignment(), multiple=True, help="Sets a constant of the model.")
 @click.option("--invariants", "files", type=click.Path(path_type=Path), multiple=True, metavar="FILE.py",
               help="Adds the properties of a file.")
-@click.option("--json", "json_file", type=click.Path(path_type=Path), metavar="FILE", help="Writes the results as JSON.")
+@click.option("--json", "json_file", type=click.Path(path_type=Path), metavar="FILE",
+              help="Writes the results as JSON.")
 @click.option("--max-states", type=click.IntRange(0), help="Gives up, undetermined, after this many states.")
 @click.option("--max-seconds", type=click.FloatRange(0), help="Gives up, undetermined, after this time.")
 @click.option("--max-memory", type=_Memory(), help="Gives up, undetermined, at this size, such as 8G.")
 @click.option("--workers", type=click.IntRange(0), default=0, help="Worker processes; 0 means one for each core.")
-@click.option("--symmetry/--no-symmetry", default=None, help="Whether states are counted up to renaming of identifiers.")
+@click.option("--symmetry/--no-symmetry", default=None,
+              help="Whether states are counted up to renaming of identifiers.")
 @click.option("--deadlock", is_flag=True, help="A state without successors is a violation.")
 @click.option("--only-variant", metavar="NAME", help="Only the model's class or the flawed design of this name.")
-def check(specs: tuple[str, ...], tier: str, json_file: Path | None, **given: Any) -> int:
+@click.option("--traces", is_flag=True, help="Prints the counterexample of every known-bad design.")
+def check(specs: tuple[str, ...], tier: str, json_file: Path | None, traces: bool, **given: Any) -> int:
     """Explores the models of specs (files or folders) and prints verdicts.
 
     Without SPEC, every quick spec under ./specs.
     """
+    from checkers.report.progress import progress
     from checkers.run import run
     from checkers.spec import find
 
@@ -103,14 +108,14 @@ def check(specs: tuple[str, ...], tier: str, json_file: Path | None, **given: An
     paths = find(_existing(specs or ("specs",)), tier)
     broken, every = _plan(paths, settings)
     results: list[CheckResult] = []
-    for result in broken:
-        _tell(result, results)
-    with _progress() as watch:
-        for result in run(every, watch):
-            _tell(result, results)
+    line = progress()
+    for result in itertools.chain(broken, run(every, line.show)):
+        line.clear()
+        results.append(result)
+        _tell(result, traces or settings.only_variant is not None)
     if json_file is not None:
         _write_json(json_file, results)
-    return _conclude(results, settings, paths)
+    return _conclude(results, tier, traces or settings.only_variant is not None)
 
 
 def _settings(given: dict[str, Any]) -> Settings:
@@ -171,17 +176,10 @@ def _plan(paths: Sequence[Path], settings: Settings) -> tuple[list[CheckResult],
     return broken, every
 
 
-def _progress() -> Any:
-    from checkers.report.progress import progress
-
-    return progress()
-
-
-def _tell(result: CheckResult, results: list[CheckResult]) -> None:
+def _tell(result: CheckResult, traces: bool) -> None:
     from checkers.report import text
 
-    results.append(result)
-    for line in text.lines(result):
+    for line in text.lines(result, traces):
         click.echo(line)
     if result.traceback:
         click.echo(result.traceback, err=True)
@@ -197,14 +195,17 @@ def _write_json(file: Path, results: Sequence[CheckResult]) -> None:
         raise SourceError(f"cannot be written: {error.strerror}", str(file)) from None
 
 
-def _conclude(results: Sequence[CheckResult], settings: Settings, paths: Sequence[Path]) -> int:
+def _conclude(results: Sequence[CheckResult], tier: str, traces: bool) -> int:
     from checkers.report import text
 
     code = worst(result.exit_code for result in results)
     if not results:
-        click.echo("nothing was checked: there is no spec of this tier here" if not paths else "nothing was checked")
-    else:
-        click.echo(text.summary(results, code))
+        click.echo(f"nothing was checked: there is no {'' if tier == 'all' else f'{tier} '}spec here")
+        return int(code)
+    if not traces:
+        for line in text.hint(results):
+            click.echo(line)
+    click.echo(text.summary(results, code))
     return int(code)
 
 

@@ -43,9 +43,8 @@ def collect(cls: type[Model], modules: Iterable[ModuleType]) -> dict[str, Proper
             found[name] = _property(name, kind, method)
     for module in modules:
         for name, function in vars(module).items():
-            kind = kind_of(function) if callable(function) else None
-            if kind in PROPERTY_KINDS and _belongs(function, cls):
-                _add(found, _property(name, kind, function))
+            if callable(function) and kind_of(function) in PROPERTY_KINDS and _belongs(function, cls):
+                _add(found, _property(name, kind_of(function), function))
     return found
 
 

@@ -37,15 +37,12 @@ class Flawed:
     """A known-bad design and the property that it must break; ``depth`` is the states of its shortest trace."""
 
     reference: str
+    name: str
     property: str
     depth: int | None = None
     constants: Mapping[str, int] = field(default_factory=dict)
     invariants: tuple[str, ...] = ()
     line: int | None = None
-
-    @property
-    def name(self) -> str:
-        return self.reference.rpartition(":")[2]
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +163,7 @@ def read(path: Path) -> Spec:
 
 
 def find(arguments: list[Path], tier: str) -> list[Path]:
-    """The spec files that are meant: a file as it is, of a folder those of the tier (``quick``, ``deep`` or ``all``)."""
+    """The spec files that are meant: a file as it is, of a folder those of the tier: quick, deep or all."""
     found: list[Path] = []
     for argument in arguments:
         if argument.is_dir():
@@ -323,7 +320,9 @@ class _Reader:
             for needed in ("class", "property"):
                 if needed not in values:
                     raise self.error(f"a flawed design needs {needed} = ...", place)
-            found.append(Flawed(reference=values.pop("class"), line=self.lines.get(place), **values))
+            reference = values.pop("class")
+            name = reference.rpartition(":")[2]
+            found.append(Flawed(reference, name, line=self.lines.get(place), **values))
         return tuple(found)
 
 

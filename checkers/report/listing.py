@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 from checkers.run import Check, shown
@@ -36,7 +38,8 @@ def description(check: Check) -> Iterator[str]:
             yield from _table([(_signature(name, method), _summary(method), "") for name, method in methods.items()])
     yield "properties"
     found = check.spec.properties(cls)
-    yield from _table([(f"{it.name} ({it.kind})", f"{_where(it.file)}:{it.line}", _first(it.doc)) for it in found.values()])
+    places = {name: f"{shown(Path(it.file))}:{it.line}" for name, it in found.items()}
+    yield from _table([(f"{it.name} ({it.kind})", places[it.name], _first(it.doc)) for it in found.values()])
 
 
 def _table(rows: list[tuple[str, str, str]]) -> Iterator[str]:
@@ -47,16 +50,8 @@ def _table(rows: list[tuple[str, str, str]]) -> Iterator[str]:
 
 def _signature(name: str, method: Callable[..., Any]) -> str:
     arguments = source_of(method).tree.args.args[1:]
-    import ast
-
     shown_arguments = [f"{it.arg}: {ast.unparse(it.annotation)}" if it.annotation else it.arg for it in arguments]
     return f"{name}({', '.join(shown_arguments)})"
-
-
-def _where(file: str) -> str:
-    from pathlib import Path
-
-    return shown(Path(file))
 
 
 def _summary(subject: type[Model] | Callable[..., Any]) -> str:

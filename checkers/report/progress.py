@@ -4,30 +4,29 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from typing import TYPE_CHECKING, Protocol
 
 from checkers.exploration import Progress
 from checkers.run import Check, variant_name
+
+if TYPE_CHECKING:
+    from rich.live import Live
 
 PLAIN_EVERY = 10.0
 """Seconds between two lines where there is no terminal."""
 LIVE_EVERY = 0.1
 
-Watch = Callable[[Check, Progress], None]
+class Line(Protocol):
+    """Where progress is shown. ``clear`` makes room for a result."""
+
+    def show(self, check: Check, at: Progress) -> None: ...
+
+    def clear(self) -> None: ...
 
 
-@contextmanager
-def progress() -> Iterator[Watch]:
-    """Gives the function that shows how far a search is. It writes to standard error, so results stay clean."""
-    if not sys.stderr.isatty():
-        yield _Plain().show
-        return
-    live = _Live()
-    try:
-        yield live.show
-    finally:
-        live.close()
+def progress() -> Line:
+    """Progress on standard error, so that results stay clean."""
+    return _Live() if sys.stderr.isatty() else _Plain()
 
 
 def describe(check: Check, at: Progress) -> str:
@@ -56,30 +55,33 @@ class _Plain:
             self.last = time.monotonic()
             print(describe(check, at), file=sys.stderr, flush=True)
 
+    def clear(self) -> None:
+        pass
+
 
 class _Live:
     """The line in place; rich is loaded when a search has run for a moment, so small checks start fast."""
 
     def __init__(self) -> None:
         self.last = time.monotonic()
-        self.live: object | None = None
+        self.live: Live | None = None
 
     def show(self, check: Check, at: Progress) -> None:
         now = time.monotonic()
         if now - self.last < LIVE_EVERY:
             return
         self.last = now
+
         from rich.console import Console
         from rich.live import Live
         from rich.text import Text
 
-        if not isinstance(self.live, Live):
+        if self.live is None:
             self.live = Live(console=Console(stderr=True), transient=True, auto_refresh=False)
             self.live.start()
         self.live.update(Text(describe(check, at), no_wrap=True, overflow="ellipsis"), refresh=True)
 
-    def close(self) -> None:
-        from rich.live import Live
-
-        if isinstance(self.live, Live):
+    def clear(self) -> None:
+        if self.live is not None:
             self.live.stop()
+            self.live = None

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from checkers.exploration import Exploration
+from checkers.exploration import Exploration, Violation
 from checkers.report.explain import explain
 from checkers.report.trace import trace_lines
 from checkers.report.value import show_step
@@ -17,10 +17,13 @@ from checkers.result import MEANINGS, CheckResult, ExitCode, worst
 _WIDTH = 12
 
 
-def lines(result: CheckResult) -> list[str]:
-    """Everything that is said about one check: its line, its warnings, and the counterexample nobody expected."""
+def lines(result: CheckResult, traces: bool = False) -> list[str]:
+    """Everything that is said about one check: its line, its warnings, and its counterexample.
+
+    That of a known-bad design, which is expected, is shown with ``traces`` only.
+    """
     said = [headline(result), *warnings(result)]
-    if result.violation is not None and not (result.expected and result.variant is not None):
+    if result.violation is not None and (traces or not result.expected or result.variant is None):
         said += ["", *counterexample(result), ""]
     elif not result.expected and result.reproduce:
         said.append(f"{' ' * _WIDTH}  reproduce: {result.reproduce}")
@@ -108,7 +111,7 @@ def counterexample(result: CheckResult) -> list[str]:
     return [*said, "", f"reproduce: {result.reproduce}"]
 
 
-def _others(result: CheckResult) -> list[object]:
+def _others(result: CheckResult) -> list[Violation]:
     found = result.exploration
     return [] if found is None else [it for it in found.violations if it is not result.violation]
 
@@ -135,6 +138,14 @@ def _place(result: CheckResult) -> str:
 def _relative(file: str) -> str:
     path, here = Path(file).resolve(), Path.cwd()
     return path.relative_to(here).as_posix() if path.is_relative_to(here) else file
+
+
+def hint(results: Sequence[CheckResult]) -> list[str]:
+    """How to see the counterexample of a known-bad design, when there is one."""
+    for result in results:
+        if result.variant is not None and result.expected:
+            return [f"a counterexample: {result.reproduce}"]
+    return []
 
 
 def summary(results: Sequence[CheckResult], code: ExitCode) -> str:
