@@ -19,6 +19,8 @@ class SourceError(Exception):
         self.message = message
         self.file = file
         self.line = line
+        self.step: object = None
+        """The step that failed, when an action did."""
 
     def __str__(self) -> str:
         if self.file is None:

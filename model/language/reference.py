@@ -74,9 +74,14 @@ def successors(model: Model, state: State) -> Iterator[tuple[Step, State]]:
     for name, method in type(model).methods("action").items():
         model.load(state)
         for arguments in _bindings(model, method):
-            after = fire(model, state, Step(name, arguments))
+            step = Step(name, arguments)
+            try:
+                after = fire(model, state, step)
+            except SourceError as error:
+                error.step = step
+                raise
             if after is not None:
-                yield Step(name, arguments), after
+                yield step, after
 
 
 def fire(model: Model, state: State, step: Step) -> State | None:

@@ -1,0 +1,65 @@
+"""In which order an action's parameters and guards are tried, so that a false guard stops the search early."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from model.compiler.ir import Action, Contains, Domain, Expr, Local, Universe, can_fail, locals_in
+from model.language.types import BagType, SetType
+
+
+@dataclass(slots=True)
+class Choice:
+    """One parameter, what it runs over, and the guards that can be decided as soon as it is chosen."""
+
+    parameter: Local
+    domain: Domain
+    guards: list[Expr] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Plan:
+    """The guards that need no parameter, then the parameters from the outermost loop inwards."""
+
+    first: list[Expr]
+    choices: list[Choice]
+
+
+def plan(action: Action) -> Plan:
+    """Places each guard at the outermost loop where its parameters are known.
+
+    A guard that can fail (an index, say) is not tried before one that stands before it in the source, so that what
+    CPython does not evaluate is not evaluated here either.
+    """
+    slots = [parameter.slot for parameter in action.parameters]
+    levels: list[list[Expr]] = [[] for _ in range(len(slots) + 1)]
+    domains: dict[int, Domain] = {}
+    deepest = 0
+    for guard in action.guards:
+        level = max((slots.index(slot) + 1 for slot in locals_in(guard) if slot in slots), default=0)
+        if can_fail(guard):
+            level = max(level, deepest)
+        deepest = max(deepest, level)
+        if level and slots[level - 1] not in domains and _draws(guard, action.parameters[level - 1]) and not levels[level]:
+            assert isinstance(guard, Contains)
+            domains[slots[level - 1]] = guard.container
+            continue
+        levels[level].append(guard)
+    choices = [
+        Choice(parameter, domains.get(parameter.slot, Universe(parameter.type)), levels[index + 1])
+        for index, parameter in enumerate(action.parameters)
+    ]
+    return Plan(levels[0], choices)
+
+
+def _draws(guard: Expr, parameter: Local) -> bool:
+    """Whether a guard says that the parameter is an element of a set or bag that does not depend on it."""
+    match guard:
+        case Contains(item=Local(slot=slot), container=container) if slot == parameter.slot:
+            kind = container.type
+            return (
+                isinstance(kind, SetType | BagType)
+                and kind.element == parameter.type
+                and parameter.slot not in locals_in(container)
+            )
+    return False

@@ -1,0 +1,50 @@
+"""The machine code of one model with its properties, ready to be called."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from checkers.explicit import flood
+from checkers.explicit.loops import compile_loops
+from checkers.explicit.machine import MachineCode, load_or_compile
+from checkers.explicit.module import Interface, build_module
+from model.compiler.program import read_program
+from model.language.model import Model
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """``model`` has expand, check and canonical; ``loops`` has run, check_states, rehash and find_parent."""
+
+    interface: Interface
+    model: MachineCode
+    loops: MachineCode
+    symmetry: bool
+
+
+def build_kernel(model: Model, properties: Mapping[str, Callable[..., bool]], symmetry: bool, shared: bool) -> Kernel:
+    """Compiles ``model`` with its constants and ``properties``, or takes the code from the cache."""
+    program = read_program(model, properties)
+    module, interface = build_module(program, symmetry)
+    code = load_or_compile({"module": str(module)}, lambda: module)
+    return Kernel(interface, code, _loops(interface.layout.words, symmetry, shared), symmetry)
+
+
+_KNOWN_LOOPS: dict[tuple[int, bool, bool], MachineCode] = {}
+
+
+def _loops(words: int, symmetry: bool, shared: bool) -> MachineCode:
+    key = (words, symmetry, shared)
+    if key not in _KNOWN_LOOPS:
+        constants = {"NW": words, "SYMMETRY": int(symmetry), "SHARED": int(shared)}
+        source = {"loops": _source(), "constants": repr(constants)}
+        _KNOWN_LOOPS[key] = load_or_compile(source, lambda: compile_loops(flood.LOOPS, constants))
+    return _KNOWN_LOOPS[key]
+
+
+def _source() -> str:
+    from pathlib import Path
+
+    here = Path(__file__).parent
+    return (here / "flood.py").read_text() + (here / "loops.py").read_text()

@@ -1,0 +1,115 @@
+"""Turns LLVM modules into machine code, and keeps the code on disk so that the next run need not compile it."""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import os
+import tempfile
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import llvmlite
+import llvmlite.binding as llvm
+from llvmlite import ir
+
+OPTIMIZATION = 2
+_DIGEST_BYTES = 32
+
+
+def cache_directory() -> Path:
+    """Where compiled code is kept: FLOODMARK_CACHE, else the user's cache directory."""
+    own = os.environ.get("FLOODMARK_CACHE")
+    if own:
+        return Path(own)
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "floodmark"
+
+
+@cache
+def _target() -> Any:
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    target = llvm.Target.from_default_triple()
+    features = llvm.get_host_cpu_features().flatten()
+    return target.create_target_machine(cpu=llvm.get_host_cpu_name(), features=features, opt=OPTIMIZATION)
+
+
+class MachineCode:
+    """Functions in memory that Python can call; calling one releases the interpreter lock."""
+
+    def __init__(self, image: bytes) -> None:
+        _target()
+        empty = llvm.parse_assembly("")
+        self._engine = llvm.create_mcjit_compiler(empty, _target())
+        self._engine.add_object_file(llvm.object_file.ObjectFileRef.from_data(image))
+        self._engine.finalize_object()
+
+    def address(self, name: str) -> int:
+        """Where a function starts."""
+        address: int = self._engine.get_function_address(name)
+        if not address:
+            raise KeyError(name)
+        return address
+
+    def function(self, name: str, arguments: int) -> Callable[..., int]:
+        """A function of so many 64-bit arguments as a Python callable."""
+        kind = ctypes.CFUNCTYPE(ctypes.c_uint64, *[ctypes.c_uint64] * arguments)
+        return kind(self.address(name))
+
+
+def load_or_compile(key_parts: Mapping[str, str], build: Callable[[], ir.Module]) -> MachineCode:
+    """The machine code of the module that ``build`` makes, from the cache when it is there.
+
+    ``key_parts`` say what the code depends on; the processor and LLVM's version are added.
+    """
+    triple = llvm.get_default_triple()
+    parts = {
+        **key_parts,
+        "llvmlite": llvmlite.__version__,
+        "cpu": llvm.get_host_cpu_name(),
+        "triple": triple,
+        "optimization": str(OPTIMIZATION),
+    }
+    key = hashlib.sha256(repr(sorted(parts.items())).encode()).hexdigest()
+    path = cache_directory() / "code" / f"{key}.o"
+    image = _read(path)
+    if image is None:
+        image = _compile(build())
+        _write(path, image)
+    return MachineCode(image)
+
+
+def _compile(module: ir.Module) -> bytes:
+    module.triple = llvm.get_default_triple()
+    _target()
+    parsed = llvm.parse_assembly(str(module))
+    parsed.verify()
+    options = llvm.PipelineTuningOptions(speed_level=OPTIMIZATION)
+    options.loop_unrolling = True
+    passes = llvm.create_pass_builder(_target(), options)
+    passes.getModulePassManager().run(parsed, passes)
+    image: bytes = _target().emit_object(parsed)
+    return image
+
+
+def _read(path: Path) -> bytes | None:
+    """The kept code, unless it is absent or damaged."""
+    try:
+        content = path.read_bytes()
+    except OSError:
+        return None
+    digest, image = content[:_DIGEST_BYTES], content[_DIGEST_BYTES:]
+    return image if image and hashlib.sha256(image).digest() == digest else None
+
+
+def _write(path: Path, image: bytes) -> None:
+    """Keeps code; a cache that cannot be written is no error."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
+            file.write(hashlib.sha256(image).digest() + image)
+        os.replace(file.name, path)
+    except OSError:
+        return

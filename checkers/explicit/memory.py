@@ -1,0 +1,30 @@
+"""Memory that is reserved at once and taken page by page as it is touched."""
+
+from __future__ import annotations
+
+import mmap
+import os
+
+import numpy as np
+from numpy.typing import NDArray
+
+_FLAGS = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_NORESERVE", 0)
+
+
+def reserve(size: int) -> NDArray[np.uint64]:
+    """An array of ``size`` words, all zero, whose pages are taken when they are first written."""
+    return np.frombuffer(mmap.mmap(-1, max(size, 512) * 8, flags=_FLAGS), dtype=np.uint64)
+
+
+def physical_memory() -> int:
+    """Bytes of memory that this process may use: the machine's, or less where a control group says so."""
+    total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    for name in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
+        try:
+            with open(name) as file:
+                text = file.read().strip()
+        except OSError:
+            continue
+        if text.isdigit():
+            total = min(total, int(text))
+    return total

@@ -1,0 +1,281 @@
+"""The native search: breadth first, level by level, exact, on every core."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+from checkers.explicit import flood
+from checkers.explicit.kernel import Kernel, build_kernel
+from checkers.explicit.memory import physical_memory
+from checkers.explicit.statistics import values_seen
+from checkers.explicit.trace import Tracer
+from checkers.explicit.worker import Exchange, OutOfRoom, Worker
+from checkers.exploration import Exploration, Options, Premise, Progress, TraceState, Violation, Watcher
+from checkers.properties import Property
+from model.compiler.layout import DIGEST_SEEDS, digest_text, fingerprint
+from model.language.errors import ModelError, SourceError
+from model.language.model import Model
+from model.language.reference import holds, initial_states, within_boundary
+
+SHARE_OF_MEMORY = 0.85
+"""How much of the machine's memory a search may take when no limit is given."""
+PROGRESS_SECONDS = 0.2
+COUNTED_STATES = 4_000_000
+"""Above this many states the distinct values of each variable are not counted."""
+
+
+def explore(
+    model: Model, properties: Sequence[Property], options: Options, watch: Watcher | None = None
+) -> Exploration:
+    """Explores ``model`` and says what it found.
+
+    Raises SourceError when the model or a property cannot be read, or fails in an initial state.
+    """
+    started = time.perf_counter()
+    workers = options.workers or os.cpu_count() or 1
+    functions = {prop.name: prop.function for prop in properties}
+    kernel = build_kernel(model, functions, options.symmetry, shared=workers > 1)
+    compiled = time.perf_counter()
+    search = _Search(model, properties, options, kernel, workers, watch)
+    search.found.compile_seconds = compiled - started
+    return search.run()
+
+
+class _Search:
+    """One search under way."""
+
+    def __init__(
+        self,
+        model: Model,
+        properties: Sequence[Property],
+        options: Options,
+        kernel: Kernel,
+        workers: int,
+        watch: Watcher | None,
+    ) -> None:
+        self.model = model
+        self.options = options
+        self.kernel = kernel
+        self.interface = kernel.interface
+        self.watch = watch
+        self.by_name = {prop.name: prop for prop in properties}
+        layout = self.interface.layout
+        per_state = layout.words * 8 + 18
+        self.memory_limit = options.limits.memory or int(SHARE_OF_MEMORY * physical_memory())
+        least = 4 * (flood.BATCH + self.interface.most_successors)
+        most_states = max(self.memory_limit // per_state // workers * 2, least)
+        exchange = Exchange(workers, layout.words)
+        self.workers = [Worker(kernel, number, exchange, most_states) for number in range(workers)]
+        self.found = Exploration("native", workers=workers, state_bits=layout.bits)
+        kinds = {name: self.by_name[name].kind for name in self.interface.state_predicates}
+        self.reachable = self._mask(name for name, kind in kinds.items() if kind == "reachable")
+        self.invariants = self._mask(name for name, kind in kinds.items() if kind == "invariant")
+        self.tracer = Tracer(model, kernel, self.workers)
+        self.level = 0
+        self.initial = 0
+        self.stop = ""
+        self.started = self.shown = time.perf_counter()
+
+    def _mask(self, names: object) -> int:
+        wanted = set(names)  # type: ignore[call-overload]
+        return sum(1 << i for i, name in enumerate(self.interface.state_predicates) if name in wanted)
+
+    def run(self) -> Exploration:
+        self.started = self.shown = time.perf_counter()
+        try:
+            self._start()
+            self._flood()
+        except OutOfRoom:
+            self.stop = self.stop or "the memory limit"
+        found = self.found
+        found.stopped = self.stop
+        found.complete = not self.stop and not found.violations
+        found.seconds = time.perf_counter() - self.started
+        self._count()
+        return found
+
+    # Levels.
+
+    def _start(self) -> None:
+        layout = self.interface.layout
+        packed: list[tuple[int, ...]] = []
+        for step, state in initial_states(self.model):
+            self.initial += 1
+            words = layout.pack(state)
+            self.tracer.initial.append((step, state))
+            if within_boundary(self.model, state):
+                packed.append(words)
+            else:
+                self.found.cut += 1
+                self._check_outside(TraceState(step, state))
+        if not self.initial:
+            raise ModelError("the model has no initial state: every @initial method's require is false",
+                             *type(self.model).position())
+        canonical = [self.tracer.canonical(words) for words in packed]
+        for worker in self.workers:
+            me = int(worker.fields[flood.ME])
+            mine = [words for words in canonical if self._owner(words) == me]
+            if mine:
+                worker.add(np.array(mine, dtype=np.uint64))
+        self._check()
+
+    def _check_outside(self, first: TraceState) -> None:
+        for prop in self.by_name.values():
+            if prop.kind == "invariant" and not holds(self.model, prop.function, first.state):
+                self.found.violations.append(Violation("invariant", prop.name, (first,)))
+
+    def _owner(self, words: tuple[int, ...]) -> int:
+        return (fingerprint(words, DIGEST_SEEDS[0]) >> 56) * len(self.workers) >> 8
+
+    def _flood(self) -> None:
+        with ThreadPoolExecutor(len(self.workers)) as threads:
+            while not self.found.violations and not self.stop:
+                self.level += 1
+                for worker in self.workers:
+                    worker.start_level(self.level)
+                width = sum(stop - start for start, stop in (worker.levels[-1] for worker in self.workers))
+                if width == 0:
+                    self.level -= 1
+                    break
+                self.found.levels.append(width)
+                self._each(threads, lambda worker: worker.expand_level(self._paused))
+                if self.stop:
+                    break
+                self._look_at_steps()
+                self._check(threads)
+                self._paused()
+
+    def _each(self, threads: ThreadPoolExecutor, task: Callable[[Worker], object]) -> None:
+        futures = [threads.submit(task, worker) for worker in self.workers[1:]]
+        try:
+            task(self.workers[0])
+        except OutOfRoom:
+            self.stop = self.stop or "the memory limit"
+        for future in futures:
+            try:
+                future.result()
+            except OutOfRoom:
+                self.stop = self.stop or "the memory limit"
+
+    def _paused(self) -> bool:
+        """Looks at the budgets and shows progress; True when the search is to stop."""
+        limits = self.options.limits
+        now = time.perf_counter()
+        distinct = sum(worker.count for worker in self.workers)
+        memory = sum(worker.memory for worker in self.workers)
+        if limits.seconds is not None and now - self.started > limits.seconds:
+            self.stop = self.stop or f"the limit of {limits.seconds:g} seconds"
+        if limits.states is not None and distinct > limits.states:
+            self.stop = self.stop or f"the limit of {limits.states:,} states"
+        if memory > self.memory_limit:
+            self.stop = self.stop or "the memory limit"
+        if self.watch is not None and now - self.shown > PROGRESS_SECONDS:
+            self.shown = now
+            frontier = self.found.levels[-1] if self.found.levels else 0
+            self.watch(Progress(self.level, frontier, distinct, self._generated(), now - self.started, memory))
+        return bool(self.stop)
+
+    def _generated(self) -> int:
+        return self.initial + sum(int(worker.fired.sum()) for worker in self.workers)
+
+    # What was found.
+
+    def _check(self, threads: ThreadPoolExecutor | None = None) -> None:
+        """Evaluates the state predicates on the states that the last level found."""
+        missing = self.reachable & ~self._mask(self.found.reached)
+
+        def check(worker: Worker) -> None:
+            worker.check_level(self.invariants, missing)
+
+        if threads is None:
+            for worker in self.workers:
+                check(worker)
+        else:
+            self._each(threads, check)
+        for index, name in enumerate(self.interface.state_predicates):
+            state = self._smallest(flood.BEST_STATE + index)
+            if state is None:
+                continue
+            trace = self.tracer.to_state(state, self.level)
+            if self.by_name[name].kind == "reachable":
+                self.found.reached[name] = trace
+            else:
+                self._confirm(name, trace)
+                self.found.violations.append(Violation("invariant", name, trace))
+        failed = self._smallest(flood.BEST_FAILED_CHECK)
+        if failed is not None:
+            self.found.violations.append(self._failed_check(failed))
+
+    def _smallest(self, place: int) -> tuple[int, ...] | None:
+        """The smallest state that any worker noted at a place: the same for any number of workers."""
+        noted = [state for worker in self.workers if (state := worker.noted(place)) is not None]
+        return min(noted, default=None)
+
+    def _confirm(self, name: str, trace: tuple[TraceState, ...]) -> None:
+        if holds(self.model, self.by_name[name].function, trace[-1].state):
+            raise RuntimeError(f"{name}: compiled code says false where CPython says true; the state is {trace[-1].state}")
+
+    def _look_at_steps(self) -> None:
+        """Turns what was noted while the level was expanded into violations."""
+        before = self.level - 1
+        for index, name in enumerate(self.interface.transition_predicates):
+            state = self._smallest(flood.BEST_STEP + index)
+            if state is not None:
+                trace = self.tracer.broken_step(state, before, self.by_name[name].function)
+                self.found.violations.append(Violation("transition", name, trace))
+        for index, name in enumerate(self.interface.state_predicates):
+            state = self._smallest(flood.BEST_OUTSIDE + index)
+            if state is not None:
+                trace = self.tracer.step_outside(state, before, self.by_name[name].function)
+                self.found.violations.append(Violation("invariant", name, trace))
+        state = self._smallest(flood.BEST_FAILED_STEP)
+        if state is not None:
+            self.found.violations.append(self._failed_step(state, before))
+        state = self._smallest(flood.BEST_DEADLOCK)
+        if state is not None:
+            self.found.violations.append(Violation("deadlock", "deadlock", self.tracer.to_state(state, before)))
+
+    def _failed_step(self, state: tuple[int, ...], level: int) -> Violation:
+        trace = self.tracer.to_state(state, level)
+        transitions = [self.by_name[name].function for name in self.interface.transition_predicates]
+        invariants = [self.by_name[name].function for name in self.interface.state_predicates]
+        step, error = self.tracer.failing_step(trace[-1].state, transitions, invariants)
+        return Violation("error", "", trace, error.message, error.file, error.line, step)
+
+    def _failed_check(self, state: tuple[int, ...]) -> Violation:
+        trace = self.tracer.to_state(state, self.level)
+        for name in self.interface.state_predicates:
+            try:
+                holds(self.model, self.by_name[name].function, trace[-1].state)
+            except SourceError as error:
+                return Violation("error", name, trace, error.message, error.file, error.line)
+        raise RuntimeError("compiled code says that a property fails where CPython evaluates it")
+
+    def _count(self) -> None:
+        found = self.found
+        counters = np.sum([worker.context for worker in self.workers], axis=0, dtype=np.uint64)
+        first = self.interface.first_premise
+        fired = counters[flood.COUNTERS : first]
+        found.actions = {name: int(count) for name, count in zip(self.interface.actions, fired, strict=True)}
+        found.distinct = sum(worker.count for worker in self.workers)
+        found.generated = self._generated()
+        found.depth = len(found.levels)
+        if found.violations and found.distinct > sum(found.levels):
+            found.depth += 1
+            found.levels.append(found.distinct - sum(found.levels))
+        found.digest = digest_text(*(sum(int(w.fields[f]) for w in self.workers) for f in (flood.DIGEST_1, flood.DIGEST_2)))
+        found.cut += int(counters[flood.CUT])
+        found.memory = sum(worker.memory for worker in self.workers)
+        if found.complete:
+            seen = counters[first : first + len(self.interface.premises)]
+            found.vacuous = [
+                Premise(*premise) for premise, times in zip(self.interface.premises, seen, strict=True) if not times
+            ]
+            if found.distinct <= COUNTED_STATES:
+                stores = [worker.store[: worker.count * worker.words] for worker in self.workers]
+                found.values_seen = values_seen(self.interface.layout, stores)

@@ -1,0 +1,96 @@
+"""Counterexamples: the way back from a state is found by expanding the levels before it again.
+
+Parents are not kept: that would cost every state of every search some bytes, and a trace is asked for once. The way
+back costs at most as many expansions as the search itself. The steps are then taken in CPython, so a counterexample
+never rests on the compiled code alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from checkers.explicit.kernel import Kernel
+from checkers.explicit.worker import Worker
+from checkers.exploration import TraceState
+from model.language.errors import SourceError
+from model.language.model import Model, State
+from model.language.reference import Step, holds, successors, within_boundary
+
+Packed = tuple[int, ...]
+
+
+class Tracer:
+    """Rebuilds shortest paths from the levels that the workers hold."""
+
+    def __init__(self, model: Model, kernel: Kernel, workers: Sequence[Worker]) -> None:
+        self.model = model
+        self.layout = kernel.interface.layout
+        self.workers = workers
+        self.initial: list[tuple[Step, State]] = []
+        self._canonical = kernel.model.function("canonical", 1) if kernel.symmetry else None
+
+    def canonical(self, words: Packed) -> Packed:
+        """The state that stands for a state under symmetry; itself when there is none."""
+        if self._canonical is None:
+            return words
+        array = np.array(words, dtype=np.uint64)
+        self._canonical(array.ctypes.data)
+        return tuple(int(word) for word in array)
+
+    def to_state(self, target: Packed, level: int) -> tuple[TraceState, ...]:
+        """A shortest trace to a state that level ``level`` (the initial states are level 0) holds."""
+        path = [target]
+        for before in range(level - 1, -1, -1):
+            parents = [parent for worker in self.workers if (parent := worker.parent_in(before, path[0])) is not None]
+            if not parents:
+                raise RuntimeError(f"no state of level {before} leads to {path[0]}")
+            path.insert(0, min(parents))
+        return self._replay(path)
+
+    def _replay(self, path: list[Packed]) -> tuple[TraceState, ...]:
+        trace = [TraceState(*self._pick(self.initial, path[0]))]
+        for words in path[1:]:
+            trace.append(TraceState(*self._pick(successors(self.model, trace[-1].state), words)))
+        return tuple(trace)
+
+    def _pick(self, candidates: object, words: Packed) -> tuple[Step, State]:
+        for step, state in candidates:  # type: ignore[attr-defined]
+            if self.canonical(self.layout.pack(state)) == words:
+                return step, state
+        raise RuntimeError(f"compiled code took a step that CPython does not take, to {self.layout.unpack(words)}")
+
+    def broken_step(self, state: Packed, level: int, prop: Callable[..., bool]) -> tuple[TraceState, ...]:
+        """A trace whose last step breaks a transition property."""
+        trace = self.to_state(state, level)
+        for step, after in successors(self.model, trace[-1].state):
+            if not holds(self.model, prop, trace[-1].state, after):
+                return (*trace, TraceState(step, after))
+        raise RuntimeError("compiled code says that a step breaks a property where CPython says that none does")
+
+    def step_outside(self, state: Packed, level: int, prop: Callable[..., bool]) -> tuple[TraceState, ...]:
+        """A trace whose last state lies outside of the boundary and breaks an invariant."""
+        trace = self.to_state(state, level)
+        for step, after in successors(self.model, trace[-1].state):
+            if not within_boundary(self.model, after) and not holds(self.model, prop, after):
+                return (*trace, TraceState(step, after))
+        raise RuntimeError("compiled code says that a state outside breaks a property where CPython says that none does")
+
+    def failing_step(
+        self, state: State, transitions: Sequence[Callable[..., bool]], invariants: Sequence[Callable[..., bool]]
+    ) -> tuple[Step | None, SourceError]:
+        """The step of a state at which the model, or a property of the step, fails; and how."""
+        last: Step | None = None
+        try:
+            for step, after in successors(self.model, state):
+                last = step
+                for prop in transitions:
+                    holds(self.model, prop, state, after)
+                if not within_boundary(self.model, after):
+                    for prop in invariants:
+                        holds(self.model, prop, after)
+            last = None
+        except SourceError as error:
+            return getattr(error, "step", last), error
+        raise RuntimeError(f"compiled code says that a step fails where CPython takes it, in {state}")

@@ -1,0 +1,390 @@
+"""Lowers calls: the built-in functions, the language's own, methods of values, records, and the model's methods."""
+
+from __future__ import annotations
+
+import ast
+import enum
+import inspect
+from collections.abc import Callable
+from typing import Any, Literal, cast
+
+from model.compiler.expressions import Expressions, domain_size
+from model.compiler.frame import Binding, Frame, ModelRef, Static
+from model.compiler.ir import (
+    BOOL,
+    BagChange,
+    Choose,
+    Compare,
+    Const,
+    Count,
+    Domain,
+    Expr,
+    Extremum,
+    Field,
+    Generator,
+    Implies,
+    NothingType,
+    Range,
+    RecordOf,
+    Reduce,
+    SeqConcat,
+    SeqOf,
+    SetBinary,
+    SetOf,
+    Size,
+    Sorted,
+    StateVar,
+    Stmt,
+    Universe,
+)
+from model.compiler.joins import hull, join
+from model.compiler.lowering import size_bound
+from model.compiler.statements import Statements
+from model.language.types import (
+    BagType,
+    EnumType,
+    IdentifierType,
+    IntType,
+    MapType,
+    OptionalType,
+    RecordType,
+    SeqType,
+    SetType,
+    Type,
+)
+from model.language.values import Bag, Identifier, Map, Record, Seq, Set, implies, require
+
+_FOLDS = {any: "any", all: "all", sum: "sum", min: "min", max: "max"}
+
+
+class Calls(Expressions, Statements):
+    """The calls of the compiler."""
+
+    def call(self, frame: Frame, node: ast.Call) -> Expr:
+        if isinstance(node.func, ast.Attribute):
+            return self._method(frame, node, node.func)
+        callee = self.binding(frame, node.func)
+        if not isinstance(callee, Static):
+            raise frame.refuse(node, f"{ast.unparse(node.func)} cannot be called")
+        return self._function(frame, node, callee.value)
+
+    def _function(self, frame: Frame, node: ast.Call, callee: Any) -> Expr:
+        at = frame.at(node)
+        if callee is require:
+            raise frame.refuse(node, "require stands on a line of its own")
+        if callee is implies:
+            premise, conclusion = (self.condition(frame, argument) for argument in self._exactly(frame, node, 2))
+            return Implies(BOOL, at, premise, conclusion)
+        if callee is len:
+            return self._length(frame, node)
+        if callee is abs:
+            value = self.integer(frame, node, self.expression(frame, self._exactly(frame, node, 1)[0]))
+            zero = Const(IntType(0, 0), at, 0)
+            negative = self.arithmetic(frame, node, "-", zero, value)
+            return Extremum(_absolute(value.type), at, True, [value, negative])
+        if callee in _FOLDS:
+            return self._fold(frame, node, callee)
+        if callee is sorted:
+            return self._sorted(frame, node)
+        if callee in (Set, set, frozenset, Seq, list, tuple, Map, dict, Bag):
+            return self._container(frame, node, callee)
+        if callee is range:
+            raise frame.refuse(node, "range stands in a for loop, a comprehension or after `in`")
+        if isinstance(callee, type):
+            return self._construct(frame, node, callee)
+        if inspect.isfunction(callee):
+            return self.inline(frame, node, callee, None, None)
+        raise frame.refuse(node, f"{ast.unparse(node.func)} is not part of the modelling language")
+
+    def _exactly(self, frame: Frame, node: ast.Call, count: int) -> list[ast.expr]:
+        if len(node.args) != count or node.keywords:
+            raise frame.refuse(node, f"{ast.unparse(node.func)} takes {count} argument{'s' * (count != 1)}")
+        return node.args
+
+    def _length(self, frame: Frame, node: ast.Call) -> Expr:
+        bound = self.binding(frame, self._exactly(frame, node, 1)[0])
+        if isinstance(bound, Static):
+            of = self.class_type(bound.value)
+            if of is not None:
+                return Const(IntType(of.codes, of.codes), frame.at(node), of.codes)
+        value = bound if isinstance(bound, Expr) else self.expression(frame, node.args[0])
+        value = self.unwrapped(value)
+        if not isinstance(value.type, SetType | SeqType | BagType | MapType):
+            raise frame.refuse(node, f"{value.type} has no length")
+        return Size(IntType(0, size_bound(value.type)), frame.at(node), value)
+
+    # Folds.
+
+    def _fold(self, frame: Frame, node: ast.Call, callee: Any) -> Expr:
+        kind = cast(Literal["any", "all", "sum", "min", "max"], _FOLDS[callee])
+        default = None
+        for keyword in node.keywords:
+            if keyword.arg != "default" or kind not in ("min", "max"):
+                raise frame.refuse(node, f"{kind} takes no {keyword.arg!r} here")
+            default = self.expression(frame, keyword.value)
+        if kind in ("min", "max") and len(node.args) > 1:
+            operands = [self.integer(frame, node, self.expression(frame, argument)) for argument in node.args]
+            return Extremum(_extremum_type(kind == "max", operands), frame.at(node), kind == "max", operands)
+        if len(node.args) != 1:
+            raise frame.refuse(node, f"{kind} takes one container")
+        match node.args[0]:
+            case (
+                ast.GeneratorExp(elt=element, generators=generators)
+                | ast.ListComp(elt=element, generators=generators)
+                | ast.SetComp(elt=element, generators=generators)
+            ) if not (isinstance(node.args[0], ast.SetComp) and kind == "sum"):
+                folded = self.comprehension(frame, node, kind, element, generators)
+                if default is not None and isinstance(folded, Reduce):
+                    return self._with_default(frame, node, folded, default)
+                return folded
+        domain, of, _ = self.domain(frame, node.args[0])
+        variable = self.fresh(of, "item", frame.at(node))
+        generator = Generator(variable, domain, [])
+        size = domain_size(domain, of)
+        return self.reduction(frame, node, kind, [generator], variable, None, size, at=frame.at(node), default=default)
+
+    def _with_default(self, frame: Frame, node: ast.Call, folded: Reduce, default: Expr) -> Expr:
+        kind = join(folded.type, default.type)
+        if not isinstance(kind, IntType):
+            raise frame.refuse(node, "the default of min and max is an integer")
+        folded.body = self.convert(folded.body, kind, "")
+        folded.default = self.convert(default, kind, "")
+        folded.type = kind
+        return folded
+
+    def _sorted(self, frame: Frame, node: ast.Call) -> Expr:
+        reverse = False
+        for keyword in node.keywords:
+            if keyword.arg != "reverse" or not isinstance(keyword.value, ast.Constant):
+                raise frame.refuse(node, "sorted takes reverse=True only")
+            reverse = bool(keyword.value.value)
+        if len(node.args) != 1:
+            raise frame.refuse(node, "sorted takes one container")
+        seq = self._as_seq(frame, node, node.args[0])
+        assert isinstance(seq.type, SeqType)
+        if not isinstance(seq.type.element, IntType):
+            raise frame.refuse(node, f"sorted takes integers; {seq.type.element} has no order in Python")
+        return Sorted(seq.type, frame.at(node), seq, reverse)
+
+    # Containers.
+
+    def _as_seq(self, frame: Frame, node: ast.Call, argument: ast.expr) -> Expr:
+        any_order = isinstance(node.func, ast.Name) and node.func.id == "sorted"
+        match argument:
+            case ast.GeneratorExp(elt=element, generators=generators) | ast.ListComp(elt=element, generators=generators):
+                return self.comprehension(frame, node, "seq", element, generators, any_order=any_order)
+        domain, of, canonical = self.domain(frame, argument)
+        if isinstance(domain, Expr) and isinstance(domain.type, SeqType):
+            return domain
+        if not canonical and not any_order:
+            raise frame.refuse(argument, "this set has no fixed order in Python; use sorted(...)")
+        return self._gather(frame, node, "seq", domain, of)
+
+    def _gather(self, frame: Frame, node: ast.Call, kind: Literal["seq", "set"], domain: Domain, of: Type) -> Expr:
+        variable = self.fresh(of, "item", frame.at(node))
+        generator = Generator(variable, domain, [])
+        size = domain_size(domain, of)
+        return self.reduction(frame, node, kind, [generator], variable, None, size, at=frame.at(node))
+
+    def _container(self, frame: Frame, node: ast.Call, callee: Any) -> Expr:
+        at = frame.at(node)
+        if node.keywords or len(node.args) > 1:
+            raise frame.refuse(node, f"{callee.__name__} takes one container")
+        if callee in (Map, dict):
+            if not node.args:
+                raise frame.refuse(node, "a map has a value for every key: Map({b: ... for b in Broker})")
+            value = self.expression(frame, node.args[0])
+            if not isinstance(value.type, MapType):
+                raise frame.refuse(node, f"a map is made of a comprehension over its keys, not of {value.type}")
+            return value
+        if callee in (Set, set, frozenset):
+            return self._make_set(frame, node, typed=callee is Set)
+        if not node.args:
+            seq: Expr = SeqOf(SeqType(NothingType(), 0), at, [])
+        else:
+            seq = self._as_seq(frame, node, node.args[0])
+        if callee is Bag:
+            assert isinstance(seq.type, SeqType)
+            return self.convert(seq, BagType(seq.type.element, seq.type.capacity), "")
+        return seq
+
+    def _make_set(self, frame: Frame, node: ast.Call, typed: bool) -> Expr:
+        at = frame.at(node)
+        if not node.args:
+            return SetOf(SetType(NothingType()), at, [], typed=typed)
+        match node.args[0]:
+            case ast.GeneratorExp(elt=element, generators=generators):
+                made = self.comprehension(frame, node, "set", element, generators)
+            case argument:
+                domain, of, _ = self.domain(frame, argument)
+                if isinstance(domain, Expr) and isinstance(domain.type, SetType):
+                    made = domain
+                else:
+                    made = self._gather(frame, node, "set", domain, of)
+        if not typed or self.has_order(made):
+            return made
+        if isinstance(made, SetOf | Reduce):
+            made.typed = True
+            return made
+        return SetBinary(made.type, at, "|", made, SetOf(made.type, at, [], typed=True))
+
+    def _construct(self, frame: Frame, node: ast.Call, cls: type) -> Expr:
+        at = frame.at(node)
+        if issubclass(cls, Record):
+            kind = self.record_type(cls)
+            if node.args:
+                raise frame.refuse(node, f"name the fields: {cls.__name__}({kind.fields[0][0]}=...)")
+            given = {keyword.arg: keyword.value for keyword in node.keywords}
+            return RecordOf(kind, at, self._fields(frame, node, kind, given))
+        if issubclass(cls, Identifier):
+            number = self.expression(frame, self._exactly(frame, node, 1)[0])
+            if not isinstance(number, Const):
+                raise frame.refuse(node, f"{cls.__name__}(...) takes a constant number")
+            constant = self.constant(cls(number.value), at)
+            assert constant is not None
+            return constant
+        if issubclass(cls, enum.Enum):
+            raise frame.refuse(node, f"name the member: {cls.__name__}.{next(iter(cls.__members__))}")
+        raise frame.refuse(node, f"{cls.__name__} is not part of the modelling language")
+
+    def _fields(
+        self, frame: Frame, node: ast.Call, kind: RecordType, given: dict[str | None, ast.expr]
+    ) -> dict[str, Expr]:
+        fields: dict[str, Expr] = {}
+        known = [name for name, _ in kind.fields]
+        for name in given:
+            if name not in known:
+                raise frame.refuse(node, f"{kind} has no field {name!r}; it has {', '.join(known)}")
+        for name, of in kind.fields:
+            if name in given:
+                fields[name] = self.convert(self.expression(frame, given[name]), of, f"{kind}.{name}")
+            elif name in vars(kind.cls) or hasattr(kind.cls, name):
+                default = self._default(frame, node, getattr(kind.cls, name))
+                fields[name] = self.convert(default, of, f"{kind}.{name}")
+            else:
+                raise frame.refuse(node, f"{kind} needs the field {name!r}")
+        return fields
+
+    def _default(self, frame: Frame, node: ast.Call, value: Any) -> Expr:
+        if isinstance(value, Set | set | frozenset) and not value:
+            return SetOf(SetType(NothingType()), frame.at(node), [])
+        if isinstance(value, Seq | list | tuple) and not value:
+            return SeqOf(SeqType(NothingType(), 0), frame.at(node), [])
+        return self._known(frame, node, value)
+
+    # Methods.
+
+    def _method(self, frame: Frame, node: ast.Call, func: ast.Attribute) -> Expr:
+        match func.value:
+            case ast.Call(func=ast.Name(id="super"), args=[], keywords=[]):
+                return self._super(frame, node, func.attr)
+        owner = self.binding(frame, func.value)
+        if isinstance(owner, ModelRef):
+            return self._own_method(frame, node, func.attr, owner)
+        if isinstance(owner, Static):
+            if hasattr(owner.value, func.attr):
+                return self._static_method(frame, node, owner.value, func.attr)
+            raise frame.refuse(node, f"{ast.unparse(func)} is not defined")
+        return self._value_method(frame, node, func.attr, owner)
+
+    def _static_method(self, frame: Frame, node: ast.Call, owner: Any, name: str) -> Expr:
+        member = getattr(owner, name)
+        if isinstance(owner, type) and inspect.isfunction(member) and issubclass(owner, type(self.model).__mro__[-2]):
+            first, *rest = node.args
+            call = ast.copy_location(ast.Call(func=node.func, args=rest, keywords=node.keywords), node)
+            return self.inline(frame, call, member, self.binding(frame, first), owner)
+        return self._function(frame, node, member)
+
+    def _own_method(self, frame: Frame, node: ast.Call, name: str, first: ModelRef) -> Expr:
+        for base in type(self.model).__mro__:
+            if name in vars(base):
+                return self._inline_member(frame, node, vars(base)[name], first, base)
+        raise frame.refuse(node, f"{type(self.model).__name__} has no method {name!r}")
+
+    def _super(self, frame: Frame, node: ast.Call, name: str) -> Expr:
+        if frame.owner is None:
+            raise frame.refuse(node, "super() works in a method of a model")
+        order = type(self.model).__mro__
+        first = frame.bindings.get(frame.source.parameters[0])
+        assert isinstance(first, ModelRef)
+        for base in order[order.index(frame.owner) + 1 :]:
+            if name in vars(base):
+                return self._inline_member(frame, node, vars(base)[name], first, base)
+        raise frame.refuse(node, f"no base of {frame.owner.__name__} has a method {name!r}")
+
+    def _inline_member(self, frame: Frame, node: ast.Call, member: Any, first: ModelRef, base: type) -> Expr:
+        if isinstance(member, staticmethod):
+            return self.inline(frame, node, member.__func__, None, base)
+        if isinstance(member, property):
+            raise frame.refuse(node, "a property is not part of the language; write a method")
+        if not inspect.isfunction(member):
+            raise frame.refuse(node, f"{ast.unparse(node.func)} is no method")
+        return self.inline(frame, node, cast(Callable[..., Any], member), first, base)
+
+    def _value_method(self, frame: Frame, node: ast.Call, name: str, owner: Expr) -> Expr:
+        owner = self.unwrapped(owner)
+        at = frame.at(node)
+        match owner.type, name:
+            case RecordType() as kind, "replace":
+                given = {keyword.arg: keyword.value for keyword in node.keywords}
+                known = dict(kind.fields)
+                for field in given:
+                    if field not in known:
+                        raise frame.refuse(node, f"{kind} has no field {field!r}; it has {', '.join(known)}")
+                fields: dict[str, Expr] = {}
+                for field, of in kind.fields:
+                    if field in given:
+                        fields[field] = self.convert(self.expression(frame, given[field]), of, f"{kind}.{field}")
+                    else:
+                        fields[field] = Field(of, at, owner, field)
+                return RecordOf(kind, at, fields)
+            case BagType(element, capacity), "count":
+                item = self.expression(frame, self._exactly(frame, node, 1)[0])
+                return Count(IntType(0, capacity), at, self.convert(item, element, "the element"), owner)
+            case SetType(), "isdisjoint":
+                other = self.expression(frame, self._exactly(frame, node, 1)[0])
+                left, right = self.unify(owner, other, "this compares")
+                both = SetBinary(left.type, at, "&", left, right)
+                zero = Const(IntType(0, 0), at, 0)
+                return Compare(BOOL, at, "<=", Size(IntType(0, size_bound(left.type)), at, both), zero)
+            case _, "add" | "discard" | "remove" | "append":
+                raise frame.refuse(node, f"{name} changes a variable and has no value; write it on a line of its own")
+            case MapType(), "values" | "keys":
+                raise frame.refuse(node, f"{name}() stands in a for loop, a comprehension or a fold")
+        raise frame.refuse(node, f"{owner.type} has no method {name!r}")
+
+    def mutated(self, frame: Frame, node: ast.Call, method: str, current: Expr, item: Expr) -> Expr:
+        at = frame.at(node)
+        match current.type, method:
+            case SetType(element, _), "add" | "discard":
+                if method == "add":
+                    single = SetOf(SetType(element), at, [self.convert(item, element, "the element")])
+                else:
+                    single = SetOf(SetType(item.type), at, [item])
+                left, right = self.unify(current, single, "this combines")
+                return SetBinary(left.type, at, "|" if method == "add" else "-", left, right)
+            case SetType(element, capacity), "remove":
+                raise frame.refuse(node, "use discard, after require(x in ...) where it must be there")
+            case BagType(element, _), "add" | "remove":
+                return BagChange(current.type, at, current, self.convert(item, element, "the element"),
+                                 method == "remove")
+            case SeqType(element, capacity), "append":
+                one = SeqOf(SeqType(element, 1), at, [self.convert(item, element, "the element")])
+                return SeqConcat(SeqType(element, capacity + 1), at, current, one)
+        raise frame.refuse(node, f"{current.type} has no method {method!r}")
+
+
+def _absolute(kind: Type) -> IntType:
+    assert isinstance(kind, IntType)
+    widest = max(abs(kind.low), abs(kind.high))
+    return hull(max(0, kind.low, -kind.high), widest)
+
+
+def _extremum_type(largest: bool, operands: list[Expr]) -> IntType:
+    kinds = [operand.type for operand in operands]
+    assert all(isinstance(kind, IntType) for kind in kinds)
+    pick = max if largest else min
+    return hull(
+        pick(kind.low for kind in kinds if isinstance(kind, IntType)),
+        pick(kind.high for kind in kinds if isinstance(kind, IntType)),
+    )

@@ -1,0 +1,529 @@
+"""Lowers Python expressions: names, operators, comparisons, indexing, comprehensions."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import enum
+import types
+from typing import Any, Literal
+
+from model.compiler.frame import Binding, Frame, ModelRef, Static
+from model.compiler.ir import (
+    BOOL,
+    And,
+    Arithmetic,
+    Choose,
+    Compare,
+    Const,
+    Contains,
+    Domain,
+    Expr,
+    Field,
+    Generator,
+    IsNone,
+    Local,
+    MapGet,
+    NothingType,
+    Or,
+    Range,
+    Reduce,
+    SeqConcat,
+    SeqGet,
+    SeqOf,
+    SeqSlice,
+    SetBinary,
+    SetOf,
+    StateVar,
+    Subset,
+    Universe,
+)
+from model.compiler.joins import hull, join
+from model.compiler.lowering import Lowering, size_bound
+from model.language.model import Constant
+from model.language.types import (
+    BagType,
+    IntType,
+    MapType,
+    OptionalType,
+    RecordType,
+    SeqType,
+    SetType,
+    Type,
+)
+
+_SET_OPERATORS: dict[type[ast.operator], Literal["|", "&", "-", "^"]] = {
+    ast.BitOr: "|",
+    ast.BitAnd: "&",
+    ast.Sub: "-",
+    ast.BitXor: "^",
+}
+_ARITHMETIC: dict[type[ast.operator], Literal["+", "-", "*", "//", "%"]] = {
+    ast.Add: "+",
+    ast.Sub: "-",
+    ast.Mult: "*",
+    ast.FloorDiv: "//",
+    ast.Mod: "%",
+}
+_ORDER: dict[type[ast.cmpop], Literal["<", "<=", ">", ">="]] = {
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+}
+
+
+class Expressions(Lowering):
+    """The expression half of the compiler."""
+
+    def expression(self, frame: Frame, node: ast.expr) -> Expr:
+        bound = self.binding(frame, node)
+        if isinstance(bound, Expr):
+            return bound
+        if isinstance(bound, ModelRef):
+            raise frame.refuse(node, "the model itself is no value; name one of its variables")
+        constant = self.constant(bound.value, frame.at(node))
+        if constant is not None:
+            return constant
+        if isinstance(bound.value, set | frozenset | tuple | list) and not bound.value:
+            return self._empty(frame, node, bound.value)
+        if isinstance(bound.value, set | frozenset):
+            return self._set_of([self._known(frame, node, item) for item in sorted(bound.value, key=repr)], frame, node)
+        if isinstance(bound.value, tuple | list):
+            return self._seq_of([self._known(frame, node, item) for item in bound.value], frame, node)
+        raise frame.refuse(node, f"{ast.unparse(node)} is no value of the modelling language")
+
+    def _known(self, frame: Frame, node: ast.expr, value: Any) -> Expr:
+        constant = self.constant(value, frame.at(node))
+        if constant is None:
+            raise frame.refuse(node, f"{value!r} is no value of the modelling language")
+        return constant
+
+    def _empty(self, frame: Frame, node: ast.expr, value: Any) -> Expr:
+        if isinstance(value, set | frozenset):
+            return SetOf(SetType(NothingType()), frame.at(node), [])
+        return SeqOf(SeqType(NothingType(), 0), frame.at(node), [])
+
+    def binding(self, frame: Frame, node: ast.expr) -> Binding:
+        match node:
+            case ast.Name(id=name):
+                return self._name(frame, node, name)
+            case ast.Constant(value=value) if value is None or isinstance(value, bool | int):
+                return self._known(frame, node, value)
+            case ast.Attribute():
+                return self._attribute(frame, node)
+            case ast.Call():
+                return self.call(frame, node)
+            case ast.BoolOp(op=op, values=values):
+                operands = [self._flag(frame, value) for value in values]
+                return (And if isinstance(op, ast.And) else Or)(BOOL, frame.at(node), operands)
+            case ast.UnaryOp(op=ast.Not(), operand=operand):
+                return self.negate(self.condition(frame, operand))
+            case ast.UnaryOp(op=ast.USub(), operand=operand):
+                return self._negative(frame, node, self.expression(frame, operand))
+            case ast.BinOp():
+                return self._binary(frame, node)
+            case ast.Compare():
+                return self._comparison(frame, node)
+            case ast.IfExp(test=test, body=body, orelse=orelse):
+                return self._choose(frame, node, test, body, orelse)
+            case ast.Subscript():
+                return self._subscript(frame, node)
+            case ast.Set(elts=elements):
+                return self._set_of([self.expression(frame, element) for element in elements], frame, node)
+            case ast.List(elts=elements) | ast.Tuple(elts=elements):
+                return self._seq_of([self.expression(frame, element) for element in elements], frame, node)
+            case ast.SetComp(elt=element, generators=generators):
+                return self.comprehension(frame, node, "set", element, generators)
+            case ast.ListComp(elt=element, generators=generators):
+                return self.comprehension(frame, node, "seq", element, generators)
+            case ast.DictComp(key=key, value=value, generators=generators):
+                return self.comprehension(frame, node, "map", value, generators, key=key)
+            case ast.Dict():
+                raise frame.refuse(node, "a map is written as a comprehension over its keys: {b: 0 for b in Broker}")
+            case ast.Lambda():
+                raise frame.refuse(node, "lambda is not part of the language; write a method with a name")
+            case ast.NamedExpr():
+                raise frame.refuse(node, ":= is not part of the language; assign on a line of its own")
+            case ast.JoinedStr() | ast.Constant(value=str()):
+                raise frame.refuse(node, "strings are not part of the language; use an Enum")
+            case ast.Constant():
+                raise frame.refuse(node, f"{ast.unparse(node)} is not part of the language; use bool, int, Enum or None")
+        what = type(node).__name__
+        raise frame.refuse(node, f"{ast.unparse(node)!r} ({what}) is not part of the modelling language")
+
+    def _flag(self, frame: Frame, node: ast.expr) -> Expr:
+        value = self.expression(frame, node)
+        if value.type != BOOL:
+            raise frame.refuse(node, "`and` and `or` take truth values; write a comparison")
+        return value
+
+    # Names and attributes.
+
+    def _name(self, frame: Frame, node: ast.Name, name: str) -> Binding:
+        if name in frame.bindings:
+            bound = frame.bindings[name]
+            if isinstance(bound, Local) and name not in frame.definite:
+                raise frame.refuse(node, f"{name} may have no value here; assign it before the branch")
+            return bound
+        if name in frame.local_types.types or name in frame.slots:
+            raise frame.refuse(node, f"{name} may have no value here; assign it first")
+        names = frame.global_names()
+        if name in names:
+            return Static(names[name])
+        if hasattr(builtins, name):
+            return Static(getattr(builtins, name))
+        raise frame.refuse(node, f"{name} is not defined")
+
+    def _attribute(self, frame: Frame, node: ast.Attribute) -> Binding:
+        base = self.binding(frame, node.value)
+        if isinstance(base, ModelRef):
+            return self._member(frame, node, base)
+        if isinstance(base, Static):
+            if isinstance(base.value, type) and issubclass(base.value, enum.Enum) and node.attr in base.value.__members__:
+                return self._known(frame, node, base.value[node.attr])
+            if isinstance(base.value, type | types.ModuleType) and hasattr(base.value, node.attr):
+                return Static(getattr(base.value, node.attr))
+            raise frame.refuse(node, f"{ast.unparse(node)} is not part of the modelling language")
+        record = self.unwrapped(base)
+        if isinstance(record.type, RecordType):
+            fields = dict(record.type.fields)
+            if node.attr in fields:
+                return Field(fields[node.attr], frame.at(node), record, node.attr)
+            raise frame.refuse(node, f"{record.type} has no field {node.attr!r}; it has {', '.join(fields)}")
+        raise frame.refuse(node, f"{base.type} has no attribute {node.attr!r}")
+
+    def _member(self, frame: Frame, node: ast.Attribute, base: ModelRef) -> Binding:
+        kinds = self.model.variable_types
+        if node.attr in kinds:
+            return StateVar(kinds[node.attr], frame.at(node), node.attr, base.which)
+        cls = type(self.model)
+        if isinstance(getattr(cls, node.attr, None), Constant):
+            return self._known(frame, node, self.model.constant_values[node.attr])
+        if hasattr(cls, node.attr):
+            return Static(getattr(cls, node.attr))
+        has = ", ".join(kinds)
+        raise frame.refuse(node, f"{cls.__name__} has no attribute {node.attr!r}; its variables are {has}")
+
+    def unwrapped(self, value: Expr) -> Expr:
+        """The value inside of an optional one, checked where it runs."""
+        return self.convert(value, value.type.inner, "") if isinstance(value.type, OptionalType) else value
+
+    # Operators.
+
+    def integer(self, frame: Frame, node: ast.expr, value: Expr) -> Expr:
+        value = self.unwrapped(value)
+        if not isinstance(value.type, IntType):
+            raise frame.refuse(node, f"an integer is needed here, but this is {value.type}")
+        return value
+
+    def _negative(self, frame: Frame, node: ast.expr, operand: Expr) -> Expr:
+        value = self.integer(frame, node, operand)
+        if isinstance(value, Const):
+            return self._known(frame, node, -value.value)
+        zero = Const(IntType(0, 0), frame.at(node), 0)
+        return self.arithmetic(frame, node, "-", zero, value)
+
+    def _binary(self, frame: Frame, node: ast.BinOp) -> Expr:
+        left, right = self.expression(frame, node.left), self.expression(frame, node.right)
+        if isinstance(left.type, SetType) and isinstance(right.type, SetType) and type(node.op) in _SET_OPERATORS:
+            left, right = self.unify(left, right, "this combines")
+            return SetBinary(left.type, frame.at(node), _SET_OPERATORS[type(node.op)], left, right)
+        if isinstance(left.type, SeqType) and isinstance(right.type, SeqType) and isinstance(node.op, ast.Add):
+            element = join(left.type.element, right.type.element)
+            if element is None:
+                raise frame.refuse(node, f"this joins sequences of {left.type.element} and {right.type.element}")
+            left = self.convert(left, SeqType(element, left.type.capacity), "")
+            right = self.convert(right, SeqType(element, right.type.capacity), "")
+            both = SeqType(element, size_bound(left.type) + size_bound(right.type))
+            return SeqConcat(both, frame.at(node), left, right)
+        if type(node.op) not in _ARITHMETIC:
+            raise frame.refuse(node, f"{left.type} and {right.type} cannot be combined in {ast.unparse(node)!r}")
+        left, right = self.integer(frame, node.left, left), self.integer(frame, node.right, right)
+        return self.arithmetic(frame, node, _ARITHMETIC[type(node.op)], left, right)
+
+    def arithmetic(
+        self, frame: Frame, node: ast.AST, op: Literal["+", "-", "*", "//", "%"], left: Expr, right: Expr
+    ) -> Expr:
+        """Integer arithmetic, with the range of the result."""
+        a, b = left.type, right.type
+        assert isinstance(a, IntType) and isinstance(b, IntType)
+        match op:
+            case "+":
+                kind = hull(a.low + b.low, a.high + b.high)
+            case "-":
+                kind = hull(a.low - b.high, a.high - b.low)
+            case "*":
+                products = [x * y for x in (a.low, a.high) for y in (b.low, b.high)]
+                kind = hull(min(products), max(products))
+            case "//":
+                widest = max(abs(a.low), abs(a.high))
+                kind = hull(0 if a.low >= 0 and b.low >= 0 else -widest - 1, widest)
+            case "%":
+                widest = max(abs(b.low), abs(b.high))
+                kind = hull(0 if b.low >= 0 else -widest, widest)
+        return Arithmetic(kind, frame.at(node), op, left, right)
+
+    def _comparison(self, frame: Frame, node: ast.Compare) -> Expr:
+        operands = [node.left, *node.comparators]
+        parts = [
+            self._compare(frame, node, left, op, right)
+            for left, op, right in zip(operands, node.ops, operands[1:], strict=False)
+        ]
+        return parts[0] if len(parts) == 1 else And(BOOL, frame.at(node), parts)
+
+    def _compare(self, frame: Frame, node: ast.Compare, left: ast.expr, op: ast.cmpop, right: ast.expr) -> Expr:
+        at = frame.at(node)
+        match op:
+            case ast.In() | ast.NotIn():
+                found = self._membership(frame, left, right)
+                return found if isinstance(op, ast.In) else self.negate(found)
+            case ast.Is() | ast.IsNot():
+                if not (isinstance(right, ast.Constant) and right.value is None):
+                    raise frame.refuse(node, "`is` compares with None only; write ==")
+                missing = IsNone(BOOL, at, self.expression(frame, left))
+                return missing if isinstance(op, ast.Is) else self.negate(missing)
+            case ast.Eq() | ast.NotEq():
+                same = self.equal(self.expression(frame, left), self.expression(frame, right), at)
+                return same if isinstance(op, ast.Eq) else self.negate(same)
+        a, b = self.expression(frame, left), self.expression(frame, right)
+        if isinstance(a.type, SetType) and isinstance(b.type, SetType):
+            a, b = self.unify(a, b, "this compares")
+            if isinstance(op, ast.Gt | ast.GtE):
+                a, b = b, a
+            return Subset(BOOL, at, a, b, isinstance(op, ast.Lt | ast.Gt))
+        if isinstance(self.unwrapped(a).type, SeqType):
+            raise frame.refuse(node, "sequences have no order here; compare their elements one by one")
+        return Compare(BOOL, at, _ORDER[type(op)], self.integer(frame, left, a), self.integer(frame, right, b))
+
+    def _membership(self, frame: Frame, item: ast.expr, container: ast.expr) -> Expr:
+        at = frame.at(item)
+        match container:
+            case ast.Call(func=ast.Name(id="range")):
+                domain, kind, _ = self.domain(frame, container)
+                assert isinstance(domain, Range)
+                if domain.step != 1:
+                    raise frame.refuse(container, "`in range` with a step is not part of the language")
+                value = self.integer(frame, item, self.expression(frame, item))
+                within = [Compare(BOOL, at, ">=", value, domain.low), Compare(BOOL, at, "<", value, domain.high)]
+                return And(BOOL, at, list(within))
+            case ast.Tuple(elts=elements) | ast.List(elts=elements) | ast.Set(elts=elements) if elements:
+                value = self.expression(frame, item)
+                return Or(BOOL, at, [self.equal(value, self.expression(frame, element), at) for element in elements])
+        value = self.expression(frame, item)
+        bound = self.binding(frame, container)
+        if isinstance(bound, Static) and self.class_type(bound.value) is not None:
+            return Const(BOOL, at, True)
+        whole = bound if isinstance(bound, Expr) else self.expression(frame, container)
+        kind = whole.type
+        if isinstance(kind, SetType | SeqType | BagType):
+            if join(value.type, kind.element) is None:
+                raise frame.refuse(item, f"{value.type} is never an element of {kind}")
+            return Contains(BOOL, at, value, whole)
+        if isinstance(kind, MapType):
+            raise frame.refuse(item, "a map has every key; compare a value instead")
+        raise frame.refuse(container, f"{kind} has no elements")
+
+    def _choose(self, frame: Frame, node: ast.expr, test: ast.expr, body: ast.expr, orelse: ast.expr) -> Expr:
+        condition = self.condition(frame, test)
+        if isinstance(condition, Const):
+            return self.expression(frame, body if condition.value else orelse)
+        then, otherwise = self.unify(self.expression(frame, body), self.expression(frame, orelse), "the branches give")
+        return Choose(then.type, frame.at(node), condition, then, otherwise)
+
+    def _subscript(self, frame: Frame, node: ast.Subscript) -> Expr:
+        base = self.unwrapped(self.expression(frame, node.value))
+        at = frame.at(node)
+        match base.type:
+            case MapType(key, value):
+                return MapGet(value, at, base, self.map_key(frame, node.slice, key))
+            case SeqType(element, _):
+                if isinstance(node.slice, ast.Slice):
+                    return self._slice(frame, node, base)
+                index = self.integer(frame, node.slice, self.expression(frame, node.slice))
+                return SeqGet(element, at, base, index)
+        raise frame.refuse(node, f"{base.type} cannot be indexed")
+
+    def map_key(self, frame: Frame, node: ast.expr, kind: Type) -> Expr:
+        key = self.expression(frame, node)
+        return self.convert(key, kind, "the key")
+
+    def _slice(self, frame: Frame, node: ast.Subscript, base: Expr) -> Expr:
+        assert isinstance(node.slice, ast.Slice)
+        if node.slice.step is not None:
+            raise frame.refuse(node, "a slice with a step is not part of the language")
+        low, high = (
+            None if end is None else self.integer(frame, end, self.expression(frame, end))
+            for end in (node.slice.lower, node.slice.upper)
+        )
+        return SeqSlice(base.type, frame.at(node), base, low, high)
+
+    # Literals and comprehensions.
+
+    def _set_of(self, elements: list[Expr], frame: Frame, node: ast.expr) -> Expr:
+        kind = self._common(elements, frame, node)
+        return SetOf(SetType(kind), frame.at(node), [self.convert(element, kind, "") for element in elements])
+
+    def _seq_of(self, elements: list[Expr], frame: Frame, node: ast.expr) -> Expr:
+        kind = self._common(elements, frame, node)
+        converted = [self.convert(element, kind, "") for element in elements]
+        return SeqOf(SeqType(kind, len(elements)), frame.at(node), converted)
+
+    def _common(self, elements: list[Expr], frame: Frame, node: ast.expr) -> Type:
+        kind: Type = NothingType()
+        for element in elements:
+            wider = join(kind, element.type)
+            if wider is None:
+                raise frame.refuse(node, f"the elements are {kind} and {element.type}; they need one type")
+            kind = wider
+        return kind
+
+    def comprehension(
+        self,
+        frame: Frame,
+        node: ast.expr,
+        kind: Literal["any", "all", "sum", "min", "max", "set", "seq", "map"],
+        element: ast.expr,
+        generators: list[ast.comprehension],
+        key: ast.expr | None = None,
+        any_order: bool = False,
+    ) -> Expr:
+        """A comprehension or a generator, and what is made of its elements."""
+        saved, definite = dict(frame.bindings), set(frame.definite)
+        lowered: list[Generator] = []
+        bound = 1
+        for generator in generators:
+            domain, of, canonical = self.domain(frame, generator.iter)
+            if kind == "seq" and not canonical and not any_order:
+                raise frame.refuse(generator.iter, "this set has no fixed order; iterate sorted(...)")
+            bound *= domain_size(domain, of)
+            variable = self._loop_variable(frame, generator.target, of)
+            conditions = [self.condition(frame, test) for test in generator.ifs]
+            lowered.append(Generator(variable, domain, conditions))
+        at = frame.at(node)
+        if kind in ("any", "all"):
+            body = self.condition(frame, element)
+        else:
+            body = self.expression(frame, element)
+        lowered_key = self.expression(frame, key) if key is not None else None
+        frame.bindings, frame.definite = saved, definite
+        return self.reduction(frame, node, kind, lowered, body, lowered_key, bound, at=at)
+
+    def _loop_variable(self, frame: Frame, target: ast.expr, kind: Type) -> Local:
+        if not isinstance(target, ast.Name):
+            raise frame.refuse(target, "a loop has one variable; take the parts from it inside")
+        variable = self.fresh(kind, target.id, frame.at(target))
+        frame.bindings[target.id] = variable
+        frame.definite.add(target.id)
+        return variable
+
+    def reduction(
+        self,
+        frame: Frame,
+        node: ast.expr,
+        kind: Literal["any", "all", "sum", "min", "max", "set", "seq", "map"],
+        generators: list[Generator],
+        body: Expr,
+        key: Expr | None,
+        bound: int,
+        at: Any,
+        default: Expr | None = None,
+    ) -> Expr:
+        """A Reduce node with the type of its result; ``bound`` is the most elements there can be."""
+        match kind:
+            case "any" | "all":
+                return Reduce(BOOL, at, kind, generators, body)
+            case "sum":
+                body = Choose(IntType(0, 1), at, body, Const(IntType(1, 1), at, 1), Const(IntType(0, 0), at, 0)) \
+                    if body.type == BOOL else self.integer(frame, node, body)
+                assert isinstance(body.type, IntType)
+                total = hull(min(0, body.type.low * bound), max(0, body.type.high * bound))
+                return Reduce(total, at, kind, generators, body)
+            case "min" | "max":
+                body = self.integer(frame, node, body)
+                result = body.type
+                if default is not None:
+                    wider = join(result, default.type)
+                    if not isinstance(wider, IntType):
+                        raise frame.refuse(node, "the default of min and max is an integer")
+                    result = wider
+                    default = self.convert(default, result, "")
+                return Reduce(result, at, kind, generators, self.convert(body, result, ""), default=default)
+            case "set":
+                return Reduce(SetType(body.type), at, kind, generators, body)
+            case "seq":
+                return Reduce(SeqType(body.type, bound), at, kind, generators, body)
+            case "map":
+                assert key is not None
+                total_keys = (
+                    len(generators) == 1
+                    and isinstance(generators[0].domain, Universe)
+                    and not generators[0].conditions
+                    and isinstance(key, Local)
+                    and key.slot == generators[0].variable.slot
+                )
+                if not total_keys:
+                    raise frame.refuse(node, "a map has a value for every key: {b: ... for b in Broker}, without `if`")
+                return Reduce(MapType(key.type, body.type), at, kind, generators, body, key=key)
+
+    def domain(self, frame: Frame, node: ast.expr) -> tuple[Domain, Type, bool]:
+        """What a loop runs over, the type of its variable, and whether its order is fixed."""
+        match node:
+            case ast.Call(func=ast.Name(id="range"), args=arguments, keywords=[]) if 1 <= len(arguments) <= 3:
+                return self._range(frame, node, arguments)
+            case ast.Call(func=ast.Attribute(value=base, attr=("values" | "keys") as method), args=[], keywords=[]):
+                return self._map_domain(frame, node, base, method)
+        bound = self.binding(frame, node)
+        if isinstance(bound, Static):
+            of = self.class_type(bound.value)
+            if of is not None:
+                return Universe(of), of, True
+            bound = self.expression(frame, node)
+        if isinstance(bound, ModelRef):
+            raise frame.refuse(node, "the model itself cannot be iterated; name one of its variables")
+        value = self.unwrapped(bound)
+        match value.type:
+            case SetType(element, _):
+                return value, element, self.has_order(value)
+            case SeqType(element, _) | BagType(element, _):
+                return value, element, True
+            case MapType(key, _):
+                return Universe(key), key, True
+        raise frame.refuse(node, f"{value.type} cannot be iterated")
+
+    def _map_domain(self, frame: Frame, node: ast.expr, base: ast.expr, method: str) -> tuple[Domain, Type, bool]:
+        mapping = self.unwrapped(self.expression(frame, base))
+        if not isinstance(mapping.type, MapType):
+            raise frame.refuse(node, f"{mapping.type} has no {method}()")
+        key, value = mapping.type.key, mapping.type.value
+        if method == "keys":
+            return Universe(key), key, True
+        variable = self.fresh(key, "key", frame.at(node))
+        generator = Generator(variable, Universe(key), [])
+        body = MapGet(value, frame.at(node), mapping, variable)
+        return Reduce(SeqType(value, key.codes), frame.at(node), "seq", [generator], body), value, True
+
+    def _range(self, frame: Frame, node: ast.expr, arguments: list[ast.expr]) -> tuple[Domain, Type, bool]:
+        values = [self.integer(frame, argument, self.expression(frame, argument)) for argument in arguments]
+        zero = Const(IntType(0, 0), frame.at(node), 0)
+        low, high = (zero, values[0]) if len(values) == 1 else (values[0], values[1])
+        step = 1
+        if len(values) == 3:
+            if not isinstance(values[2], Const) or values[2].value == 0:
+                raise frame.refuse(node, "the step of a range is a constant other than 0")
+            step = values[2].value
+        a, b = low.type, high.type
+        assert isinstance(a, IntType) and isinstance(b, IntType)
+        of = hull(a.low, max(b.high - 1, a.low)) if step > 0 else hull(min(b.low + 1, a.high), a.high)
+        return Range(low, high, step), of, True
+
+
+def domain_size(domain: Domain, of: Type) -> int:
+    """The most values that a loop variable takes."""
+    match domain:
+        case Universe():
+            return domain.type.codes
+        case Range():
+            assert isinstance(of, IntType)
+            return of.codes
+    return size_bound(domain.type)

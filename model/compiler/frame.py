@@ -1,0 +1,97 @@
+"""One function being lowered: its names, its locals and what they may hold."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from model.compiler.ir import Expr, Local, Position, Which
+from model.compiler.joins import fits, join
+from model.language.errors import ModelError
+from model.language.source import Source
+from model.language.types import IntType, Type
+
+WIDENINGS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Static:
+    """A Python object that is known when the model is read: a class, a function, a module."""
+
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRef:
+    """``self`` of an action or the model parameter of a property."""
+
+    which: Which
+    writable: bool
+
+
+Binding = Expr | Static | ModelRef
+
+
+@dataclass(slots=True)
+class LocalTypes:
+    """The type of each local variable of a function, widened until its source has been read without a surprise."""
+
+    types: dict[str, Type] = field(default_factory=dict)
+    widened: dict[str, int] = field(default_factory=dict)
+    changed: bool = False
+
+    def admit(self, name: str, kind: Type, at: Position) -> Type:
+        """Makes room for a value of ``kind`` in the variable; returns the variable's type."""
+        known = self.types.get(name)
+        if known is None:
+            self.types[name] = kind
+            return kind
+        if fits(kind, known):
+            return known
+        wider = join(known, kind)
+        if wider is None:
+            raise ModelError(f"{name} is {known} here and {kind} there; use two variables", at.file, at.line)
+        self.widened[name] = self.widened.get(name, 0) + 1
+        if self.widened[name] > WIDENINGS and isinstance(wider, IntType):
+            from model.compiler.ir import INT
+
+            wider = INT
+        self.types[name] = wider
+        self.changed = True
+        return wider
+
+
+@dataclass(slots=True)
+class Frame:
+    """The names of one function while its body is lowered."""
+
+    source: Source
+    owner: type | None
+    bindings: dict[str, Binding] = field(default_factory=dict)
+    local_types: LocalTypes = field(default_factory=LocalTypes)
+    slots: dict[str, int] = field(default_factory=dict)
+    definite: set[str] = field(default_factory=set)
+    result: Local | None = None
+    returns_value: bool = False
+    is_action: bool = False
+
+    def at(self, node: ast.AST) -> Position:
+        return Position(self.source.file, getattr(node, "lineno", self.source.tree.lineno))
+
+    def refuse(self, node: ast.AST, message: str) -> ModelError:
+        """The error that says why a construct cannot be read, and what to write instead."""
+        at = self.at(node)
+        return ModelError(message, at.file, at.line)
+
+    def global_names(self) -> dict[str, Any]:
+        """What the function's free names mean: its module's names and its closure."""
+        function: Callable[..., Any] = self.source.function
+        names = dict(function.__globals__)
+        for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+            try:
+                names[name] = cell.cell_contents
+            except ValueError:
+                continue
+        return names

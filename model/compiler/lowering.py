@@ -1,0 +1,184 @@
+"""What the parts of the compiler share: the model, fresh variables, conversions, and each other's entry points."""
+
+from __future__ import annotations
+
+import ast
+import enum
+from collections.abc import Callable
+from typing import Any
+
+from model.compiler.frame import Binding, Frame
+from model.compiler.ir import (
+    BOOL,
+    Choose,
+    Const,
+    Convert,
+    Domain,
+    Equal,
+    Expr,
+    Inline,
+    IsNone,
+    Local,
+    NoneType,
+    Not,
+    Position,
+    Reduce,
+    SetBinary,
+    SetOf,
+    Size,
+    Stmt,
+)
+from model.compiler.ir import Compare as CompareNode
+from model.compiler.joins import convertible, join
+from model.language.errors import ModelError
+from model.language.model import Model
+from model.language.types import (
+    BagType,
+    BoolType,
+    EnumType,
+    IdentifierType,
+    IntType,
+    MapType,
+    RecordType,
+    SeqType,
+    SetType,
+    Type,
+    resolve,
+)
+from model.language.values import Identifier, Record
+
+
+class Lowering:
+    """Lowers functions of one model, with its constants, to the expression graph."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.next_slot = 0
+        self.depth = 0
+        self.unordered: set[int] = set()
+
+    # The entry points that the other parts provide.
+
+    def expression(self, frame: Frame, node: ast.expr) -> Expr:
+        raise NotImplementedError
+
+    def binding(self, frame: Frame, node: ast.expr) -> Binding:
+        raise NotImplementedError
+
+    def domain(self, frame: Frame, node: ast.expr) -> tuple[Domain, Type, bool]:
+        raise NotImplementedError
+
+    def call(self, frame: Frame, node: ast.Call) -> Expr:
+        raise NotImplementedError
+
+    def block(self, frame: Frame, body: list[ast.stmt]) -> tuple[list[Stmt], bool]:
+        raise NotImplementedError
+
+    def inline(
+        self, frame: Frame, node: ast.Call, function: Callable[..., Any], first: Binding | None, owner: type | None
+    ) -> Expr:
+        raise NotImplementedError
+
+    # Shared helpers.
+
+    def fresh(self, kind: Type, name: str, at: Position) -> Local:
+        self.next_slot += 1
+        return Local(kind, at, self.next_slot, name)
+
+    def constant(self, value: Any, at: Position) -> Const | None:
+        """The constant that a Python object is, or None when it is no value of the language."""
+        match value:
+            case None:
+                return Const(NoneType(), at, None)
+            case bool():
+                return Const(BOOL, at, value)
+            case int():
+                return Const(IntType(value, value), at, value)
+            case enum.Enum():
+                return Const(EnumType(type(value)), at, value)
+            case Identifier():
+                kind = IdentifierType(type(value), self.model.identifier_count(type(value)))
+                if not 1 <= value.number <= kind.count:
+                    message = f"there is no {type(value).__name__}({value.number}): the model has {kind.count}"
+                    raise ModelError(message, at.file, at.line)
+                return Const(kind, at, value)
+        return None
+
+    def class_type(self, value: Any) -> Type | None:
+        """The type whose values a class stands for when it is iterated: identifiers and enums."""
+        if isinstance(value, type) and issubclass(value, Identifier | enum.Enum):
+            return resolve(value, self.model.constant_values)
+        return None
+
+    def record_type(self, cls: type[Record]) -> RecordType:
+        return self.model.record_type(cls)
+
+    def convert(self, value: Expr, kind: Type, what: str) -> Expr:
+        """``value`` as a ``kind``; checked where it runs when the type alone does not say that it fits."""
+        if value.type == kind:
+            return value
+        if not convertible(value.type, kind):
+            raise ModelError(f"{what} is {kind}, but this is {value.type}", value.at.file, value.at.line)
+        return Convert(kind, value.at, value)
+
+    def unify(self, left: Expr, right: Expr, what: str) -> tuple[Expr, Expr]:
+        """Both sides in one type; refused when no value of one can be a value of the other."""
+        kind = join(left.type, right.type)
+        if kind is None:
+            raise ModelError(f"{what} {left.type} and {right.type}, which have no value in common",
+                             left.at.file, left.at.line)
+        return self.convert(left, kind, ""), self.convert(right, kind, "")
+
+    def condition(self, frame: Frame, node: ast.expr) -> Expr:
+        """A truth value: a bool, or a container that is true when it is not empty."""
+        value = self.expression(frame, node)
+        if isinstance(value.type, BoolType):
+            return value
+        if isinstance(value.type, SetType | SeqType | BagType | MapType):
+            size = Size(IntType(0, max(size_bound(value.type), 1)), value.at, value)
+            return CompareNode(BOOL, value.at, ">", size, Const(IntType(0, 0), value.at, 0))
+        if isinstance(value.type, IntType):
+            raise frame.refuse(node, "an integer is no truth value here; write x != 0")
+        raise frame.refuse(node, f"{value.type} is no truth value here; write `is not None` or a comparison")
+
+    def equal(self, left: Expr, right: Expr, at: Position) -> Expr:
+        if isinstance(right.type, NoneType):
+            return IsNone(BOOL, at, left)
+        if isinstance(left.type, NoneType):
+            return IsNone(BOOL, at, right)
+        left, right = self.unify(left, right, "this compares")
+        return Equal(BOOL, at, left, right)
+
+    def negate(self, value: Expr) -> Expr:
+        return Not(BOOL, value.at, value)
+
+    def has_order(self, value: Expr) -> bool:
+        """Whether CPython iterates this set in the order of its codes: it does for a ``Set``, not for a plain set."""
+        match value:
+            case SetOf(typed=typed):
+                return typed
+            case Reduce(typed=typed):
+                return typed or value.kind != "set"
+            case SetBinary(left=left, right=right):
+                return self.has_order(left) or self.has_order(right)
+            case Choose(then=then, otherwise=otherwise):
+                return self.has_order(then) and self.has_order(otherwise)
+            case Convert(operand=operand):
+                return self.has_order(operand)
+            case Local(slot=slot):
+                return slot not in self.unordered
+            case Inline(result=Local(slot=slot)):
+                return slot not in self.unordered
+        return True
+
+
+def size_bound(kind: Type) -> int:
+    """The most elements that a container of this type holds."""
+    match kind:
+        case SetType(element, capacity):
+            return element.codes if capacity is None else min(capacity, element.codes)
+        case SeqType(_, capacity) | BagType(_, capacity):
+            return capacity
+        case MapType(key, _):
+            return key.codes
+    return 0
