@@ -61,7 +61,7 @@ def isr_is_never_empty(model: PartitionIsr) -> bool:
 
 @invariant
 def isr_is_eligible(model: PartitionIsr) -> bool:
-    """A fenced broker, or one that shuts down, is in the ISR only as its last member (KIP-497, "Motivation"; KIP-841)."""
+    """A fenced or departing broker is in the ISR only as its last member (KIP-497, "Motivation"; KIP-841)."""
     return implies(
         len(model.controller.isr) > 1,
         all(model.status[broker] == Status.ACTIVE for broker in model.controller.isr),
@@ -88,9 +88,10 @@ def change_takes_next_version(old: PartitionIsr, new: PartitionIsr) -> bool:
 @transition
 def written_change_quotes_current_version(old: AlterIsr, new: AlterIsr) -> bool:
     """Of the requests that quote one version at most one is applied (KIP-497, comments)."""
-    return old.acknowledged is None or implies(
-        new.acknowledged is None and new.controller.version > old.controller.version,
-        old.acknowledged.version == old.controller.version,
+    return all(
+        request.version == old.controller.version
+        for request in old.acknowledged
+        if request not in new.acknowledged and new.controller.version > old.controller.version
     )
 
 
@@ -139,7 +140,7 @@ def success_has_enough_copies(old: PartitionIsr, new: PartitionIsr) -> bool:
 
 @invariant
 def one_request_at_a_time(model: ShippedAlterIsr) -> bool:
-    """Kafka's leader has one request per partition under way, and holds the next back until the answer (KAFKA-12686)."""
+    """Kafka's leader has one request for a partition under way and holds the next until the answer (KAFKA-12686)."""
     return implies(not model.duplicates, len(model.requests) + len(model.responses) <= 1)
 
 
@@ -188,7 +189,7 @@ def acknowledged_change_is_lost(model: AlterIsr) -> bool:
         and len(model.pending) > 0
         and len(model.requests) == 0
         and len(model.responses) == 0
-        and model.acknowledged is None
+        and len(model.acknowledged) == 0
         and model.controller.version == model.version
     )
 

@@ -7,8 +7,8 @@ model/alter_isr_failover.py, requests for several partitions and their errors in
 
 The KIP and what Apache Kafka ships differ, and both are here as designs of one model:
 
-``AlterIsr``         the KIP's text: an acknowledgement says nothing about the outcome, changes are written later and may
-                     be lost, several requests may quote one version, and only a newer LeaderAndIsr settles them;
+``AlterIsr``         the KIP's text: an acknowledged change is written later and may be lost, several requests may quote
+                     one version, and only a newer LeaderAndIsr settles what is pending;
 ``ShippedAlterIsr``  Kafka 2.7 and later: one request at a time, answered after the write with the new state;
                      ``ZombieController`` adds a controller that was replaced and still answers.
 
@@ -299,7 +299,7 @@ class PartitionIsr(Model):
     @action
     def controller_fences_last_replica(self) -> None:
         """The leader is alone in the ISR and its heartbeats stop: nobody leads, and the ISR keeps its last member."""
-        require(self.controller.isr == {self.leader} and self.controller.leader == self.leader)
+        require(self.controller.leader == self.leader and len(self.controller.isr) == 1)
         require(self.may_change() and self.controller.leader_epoch < self.max_leader_epoch)
         self.status[self.leader] = Status.FENCED
         self.change(self.controller.replace(leader=None, leader_epoch=self.controller.leader_epoch + 1))
@@ -387,28 +387,28 @@ class AlterIsr(PartitionIsr):
     An acknowledgement makes the leader do nothing, so there is no message for it.
     """
 
-    acknowledged: AlterIsrRequest | None = None
+    acknowledged: Annotated[Set[AlterIsrRequest], Capacity(1)] = Set()
 
     @action
     def controller_acknowledges(self, request: AlterIsrRequest) -> None:
-        require(request in self.requests and self.acknowledged is None)
+        require(request in self.requests and len(self.acknowledged) == 0)
         require(self.refusal(request) is None)
-        self.acknowledged = request
+        self.acknowledged.add(request)
         self.take(request)
 
     @action
-    def controller_writes_acknowledged_change(self) -> None:
-        """Applies the change, unless another came in between: then it is dropped, and the leader is not told."""
-        require(self.acknowledged is not None and self.may_change())
-        if self.refusal(self.acknowledged) is None:
-            self.change(self.controller.replace(isr=self.acknowledged.isr))
-        self.acknowledged = None
+    def controller_writes(self, request: AlterIsrRequest) -> None:
+        """Applies a change, unless another came in between: then it is dropped, and the leader is not told."""
+        require(request in self.acknowledged and self.may_change())
+        self.acknowledged.discard(request)
+        if self.refusal(request) is None:
+            self.change(self.controller.replace(isr=request.isr))
 
     @action
     def controller_fails_over(self) -> None:
         """A new controller reads the state as written; what its predecessor only acknowledged is lost."""
-        require(self.acknowledged is not None)
-        self.acknowledged = None
+        require(len(self.acknowledged) > 0)
+        self.acknowledged = Set()
 
 
 class ShippedAlterIsr(PartitionIsr):
@@ -454,36 +454,34 @@ class ZombieController(ShippedAlterIsr):
     What it would write does not commit any more, so it can refuse, but not accept.
     """
 
-    zombie: LeaderAndIsr | None = None
+    zombie: Annotated[Set[LeaderAndIsr], Capacity(1)] = Set()
 
     @action
     def controller_fails_over(self) -> None:
-        require(self.zombie is None)
-        self.zombie = self.controller
+        """The old controller keeps the state that it last saw, the new one reads what is written: the same."""
+        require(len(self.zombie) == 0)
+        self.zombie.add(self.controller)
 
     @action
     def zombie_steps_down(self) -> None:
-        require(self.zombie is not None)
-        self.zombie = None
+        require(len(self.zombie) > 0)
+        self.zombie = Set()
 
     @rule
-    def answer_to_newer(self, request: AlterIsrRequest, seen: LeaderAndIsr) -> AlterIsrResponse:
-        """A request that knows more than the controller shows the controller that it is none any more."""
-        return AlterIsrResponse(request=request, error=Error.NOT_CONTROLLER)
+    def answer_to_newer(self, request: AlterIsrRequest, seen: LeaderAndIsr) -> Error | None:
+        """A request that knows a later state than the controller shows it that it is the controller no more."""
+        return Error.NOT_CONTROLLER
 
     @action
-    def zombie_answers_newer(self, request: AlterIsrRequest) -> None:
-        require(request in self.requests and self.zombie is not None and len(self.responses) < self.in_flight)
-        require(request.version > self.zombie.version)
-        self.responses.add(self.answer_to_newer(request, self.zombie))
-        self.take(request)
-
-    @action
-    def zombie_refuses_older(self, request: AlterIsrRequest) -> None:
-        require(request in self.requests and self.zombie is not None and len(self.responses) < self.in_flight)
-        require(request.version < self.zombie.version)
-        fenced = request.leader_epoch < self.zombie.leader_epoch
-        error = Error.FENCED_LEADER_EPOCH if fenced else Error.INVALID_ISR_VERSION
+    def zombie_answers(self, request: AlterIsrRequest, seen: LeaderAndIsr) -> None:
+        require(request in self.requests and seen in self.zombie and len(self.responses) < self.in_flight)
+        require(request.version != seen.version)
+        if request.version > seen.version:
+            error = self.answer_to_newer(request, seen)
+        elif request.leader_epoch < seen.leader_epoch:
+            error = Error.FENCED_LEADER_EPOCH
+        else:
+            error = Error.INVALID_ISR_VERSION
         self.responses.add(AlterIsrResponse(request=request, error=error))
         self.take(request)
 
