@@ -604,9 +604,14 @@ class Emitter:
 
     def _emit_bagchange(self, node: BagChange) -> Value:
         kind = node.bag.type
-        assert isinstance(kind, BagType)
+        assert isinstance(kind, BagType | SetType)
         code = self.emit(node.bag)
         item = code_of(self.builder, kind.element, self.emit(node.item))
+        if kind.capacity is None:
+            bit = shifted_left(self.builder, const(1, code.type), resize(self.builder, item, I64))
+            there = self.builder.and_(code, bit)
+            self.fail_unless(self.builder.icmp_unsigned("!=", there, const(0, code.type)))
+            return self.builder.xor(code, there)
         if not node.remove:
             return self.insert(kind.element, kind.capacity, code, item, once=False)
         result, found = self.without(kind.element, kind.capacity, code, item)

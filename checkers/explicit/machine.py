@@ -28,11 +28,16 @@ def cache_directory() -> Path:
 
 
 @cache
-def _target() -> Any:
+def _initialize() -> None:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    target = llvm.Target.from_default_triple()
+
+
+def _target() -> Any:
+    """A new description of this processor; an execution engine takes the one that it is given for its own."""
+    _initialize()
     features = llvm.get_host_cpu_features().flatten()
+    target = llvm.Target.from_default_triple()
     return target.create_target_machine(cpu=llvm.get_host_cpu_name(), features=features, opt=OPTIMIZATION)
 
 
@@ -40,9 +45,8 @@ class MachineCode:
     """Functions in memory that Python can call; calling one releases the interpreter lock."""
 
     def __init__(self, image: bytes) -> None:
-        _target()
-        empty = llvm.parse_assembly("")
-        self._engine = llvm.create_mcjit_compiler(empty, _target())
+        target = _target()
+        self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), target)
         self._engine.add_object_file(llvm.object_file.ObjectFileRef.from_data(image))
         self._engine.finalize_object()
 
@@ -83,14 +87,14 @@ def load_or_compile(key_parts: Mapping[str, str], build: Callable[[], ir.Module]
 
 def _compile(module: ir.Module) -> bytes:
     module.triple = llvm.get_default_triple()
-    _target()
+    target = _target()
     parsed = llvm.parse_assembly(str(module))
     parsed.verify()
     options = llvm.PipelineTuningOptions(speed_level=OPTIMIZATION)
     options.loop_unrolling = True
-    passes = llvm.create_pass_builder(_target(), options)
+    passes = llvm.create_pass_builder(target, options)
     passes.getModulePassManager().run(parsed, passes)
-    image: bytes = _target().emit_object(parsed)
+    image: bytes = target.emit_object(parsed)
     return image
 
 

@@ -201,12 +201,12 @@ class _Search:
             state = self._smallest(flood.BEST_STATE + index)
             if state is None:
                 continue
-            trace = self.tracer.to_state(state, self.level)
             if self.by_name[name].kind == "reachable":
-                self.found.reached[name] = trace
-            else:
-                self._confirm(name, trace)
-                self.found.violations.append(Violation("invariant", name, trace))
+                self.found.reached[name] = ()
+                continue
+            trace = self.tracer.to_state(state, self.level)
+            self._confirm(name, trace)
+            self.found.violations.append(Violation("invariant", name, trace))
         failed = self._smallest(flood.BEST_FAILED_CHECK)
         if failed is not None:
             self.found.violations.append(self._failed_check(failed))

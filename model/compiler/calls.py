@@ -356,15 +356,13 @@ class Calls(Expressions, Statements):
     def mutated(self, frame: Frame, node: ast.Call, method: str, current: Expr, item: Expr) -> Expr:
         at = frame.at(node)
         match current.type, method:
-            case SetType(element, _), "add" | "discard":
+            case SetType(element, capacity), "add" | "discard":
                 if method == "add":
-                    single = SetOf(SetType(element), at, [self.convert(item, element, "the element")])
-                else:
-                    single = SetOf(SetType(item.type), at, [item])
-                left, right = self.unify(current, single, "this combines")
-                return SetBinary(left.type, at, "|" if method == "add" else "-", left, right)
-            case SetType(element, capacity), "remove":
-                raise frame.refuse(node, "use discard, after require(x in ...) where it must be there")
+                    item = self.convert(item, element, "the element")
+                single = self.set_of(at, item.type, [item], slotted=capacity is not None)
+                return self.set_binary(at, "|" if method == "add" else "-", current, single)
+            case SetType(element, _), "remove":
+                return BagChange(current.type, at, current, self.convert(item, element, "the element"), True)
             case BagType(element, _), "add" | "remove":
                 return BagChange(current.type, at, current, self.convert(item, element, "the element"),
                                  method == "remove")

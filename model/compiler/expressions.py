@@ -32,7 +32,6 @@ from model.compiler.ir import (
     SeqGet,
     SeqOf,
     SeqSlice,
-    SetBinary,
     SetOf,
     StateVar,
     Subset,
@@ -42,6 +41,7 @@ from model.compiler.joins import hull, join
 from model.compiler.lowering import Lowering, size_bound
 from model.language.model import Constant
 from model.language.types import (
+    WIDEST_MASK,
     BagType,
     IntType,
     MapType,
@@ -225,10 +225,9 @@ class Expressions(Lowering):
         return self.arithmetic(frame, node, "-", zero, value)
 
     def _binary(self, frame: Frame, node: ast.BinOp) -> Expr:
-        left, right = self.expression(frame, node.left), self.expression(frame, node.right)
+        left, right = (self.unwrapped(self.expression(frame, side)) for side in (node.left, node.right))
         if isinstance(left.type, SetType) and isinstance(right.type, SetType) and type(node.op) in _SET_OPERATORS:
-            left, right = self.unify(left, right, "this combines")
-            return SetBinary(left.type, frame.at(node), _SET_OPERATORS[type(node.op)], left, right)
+            return self.set_binary(frame.at(node), _SET_OPERATORS[type(node.op)], left, right)
         if isinstance(left.type, SeqType) and isinstance(right.type, SeqType) and isinstance(node.op, ast.Add):
             element = join(left.type.element, right.type.element)
             if element is None:
@@ -286,13 +285,13 @@ class Expressions(Lowering):
             case ast.Eq() | ast.NotEq():
                 same = self.equal(self.expression(frame, left), self.expression(frame, right), at)
                 return same if isinstance(op, ast.Eq) else self.negate(same)
-        a, b = self.expression(frame, left), self.expression(frame, right)
+        a, b = (self.unwrapped(self.expression(frame, side)) for side in (left, right))
         if isinstance(a.type, SetType) and isinstance(b.type, SetType):
             a, b = self.unify(a, b, "this compares")
             if isinstance(op, ast.Gt | ast.GtE):
                 a, b = b, a
             return Subset(BOOL, at, a, b, isinstance(op, ast.Lt | ast.Gt))
-        if isinstance(self.unwrapped(a).type, SeqType):
+        if isinstance(a.type, SeqType):
             raise frame.refuse(node, "sequences have no order here; compare their elements one by one")
         return Compare(BOOL, at, _ORDER[type(op)], self.integer(frame, left, a), self.integer(frame, right, b))
 
@@ -314,7 +313,7 @@ class Expressions(Lowering):
         bound = self.binding(frame, container)
         if isinstance(bound, Static) and self.class_type(bound.value) is not None:
             return Const(BOOL, at, True)
-        whole = bound if isinstance(bound, Expr) else self.expression(frame, container)
+        whole = self.unwrapped(bound if isinstance(bound, Expr) else self.expression(frame, container))
         kind = whole.type
         if isinstance(kind, SetType | SeqType | BagType):
             if join(value.type, kind.element) is None:
@@ -362,7 +361,7 @@ class Expressions(Lowering):
 
     def _set_of(self, elements: list[Expr], frame: Frame, node: ast.expr) -> Expr:
         kind = self._common(elements, frame, node)
-        return SetOf(SetType(kind), frame.at(node), [self.convert(element, kind, "") for element in elements])
+        return self.set_of(frame.at(node), kind, [self.convert(element, kind, "") for element in elements])
 
     def _seq_of(self, elements: list[Expr], frame: Frame, node: ast.expr) -> Expr:
         kind = self._common(elements, frame, node)
@@ -450,7 +449,8 @@ class Expressions(Lowering):
                     default = self.convert(default, result, "")
                 return Reduce(result, at, kind, generators, self.convert(body, result, ""), default=default)
             case "set":
-                return Reduce(SetType(body.type), at, kind, generators, body)
+                capacity = bound if body.type.codes > WIDEST_MASK else None
+                return Reduce(SetType(body.type, capacity), at, kind, generators, body)
             case "seq":
                 return Reduce(SeqType(body.type, bound), at, kind, generators, body)
             case "map":

@@ -148,7 +148,7 @@ class Subset(Expr):
 
 @dataclass(slots=True, eq=False)
 class BagChange(Expr):
-    """A bag with one occurrence more, or one fewer (``remove``: a model error when there is none)."""
+    """A bag with one occurrence more, or a bag or set with one fewer (a model error when there is none)."""
 
     bag: Expr
     item: Expr

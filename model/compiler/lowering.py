@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import enum
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 from model.compiler.frame import Binding, Frame
 from model.compiler.ir import (
@@ -33,6 +33,7 @@ from model.compiler.joins import convertible, join
 from model.language.errors import ModelError
 from model.language.model import Model
 from model.language.types import (
+    WIDEST_MASK,
     BagType,
     BoolType,
     EnumType,
@@ -149,6 +150,21 @@ class Lowering:
         left, right = self.unify(left, right, "this compares")
         return Equal(BOOL, at, left, right)
 
+    def set_of(self, at: Position, element: Type, members: list[Expr], slotted: bool = False) -> Expr:
+        """A set literal: a mask, or slots where a mask would be too wide or would meet slots."""
+        capacity = len(members) if slotted or element.codes > WIDEST_MASK else None
+        return SetOf(SetType(element, capacity), at, members)
+
+    def set_binary(self, at: Position, op: Literal["|", "&", "-", "^"], left: Expr, right: Expr) -> Expr:
+        """``| & - ^`` of two sets. What only the right side of ``-`` or ``&`` holds makes no room necessary."""
+        left, right = self.unify(left, right, "this combines")
+        kind = left.type
+        assert isinstance(kind, SetType)
+        if kind.capacity is not None and op in ("|", "^"):
+            room = slots_needed(left) + slots_needed(right)
+            kind = SetType(kind.element, min(room, kind.element.codes))
+        return SetBinary(kind, at, op, left, right)
+
     def negate(self, value: Expr) -> Expr:
         return Not(BOOL, value.at, value)
 
@@ -170,6 +186,13 @@ class Lowering:
             case Inline(result=Local(slot=slot)):
                 return slot not in self.unordered
         return True
+
+
+def slots_needed(value: Expr) -> int:
+    """The most elements that a set expression can have, before it was converted to a wider type."""
+    while isinstance(value, Convert):
+        value = value.operand
+    return size_bound(value.type)
 
 
 def size_bound(kind: Type) -> int:

@@ -414,6 +414,9 @@ class Seq(Sequence[T_co]):
         place = _place_of(self)
         place.set(Seq((*place.get()._items, item)))
 
+    def __iter__(self) -> Iterator[T_co]:
+        return iter(self._items)
+
     def __add__(self, other: Sequence[T_co]) -> Seq[T_co]:
         return Seq((*self._items, *other))
 
