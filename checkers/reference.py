@@ -15,12 +15,13 @@ from typing import Any
 from checkers.exploration import Exploration, Options, Progress, TraceState, Violation, ViolationKind, Watcher
 from checkers.properties import Property
 from checkers.resources import memory_in_use
+from model.compiler.layout import digest, lay_out
 from model.language import reference
 from model.language.errors import SourceError
 from model.language.model import Model, State
 from model.language.reference import Step
 from model.language.types import IdentifierType, Type
-from model.language.values import Bag, Identifier, Map, Record, Seq, Set, order_key
+from model.language.values import Bag, Identifier, Map, Record, Seq, Set
 
 _WATCH_EVERY = 256
 
@@ -55,14 +56,16 @@ class _Search:
 
     def run(self) -> Exploration:
         self.started = time.perf_counter()
+        self.layout = lay_out(self.model.variable_types)
         self.renamings = _renamings(self.model) if self.options.symmetry else [{}]
         self.values: dict[str, set[Any]] = {name: set() for name in self.model.variable_types}
         self.found.actions = dict.fromkeys(type(self.model).methods("action"), 0)
-        self.found.state_bits = sum(kind.bits for kind in self.model.variable_types.values())
+        self.found.state_bits = self.layout.bits
         try:
             self._levels()
         except _BudgetEnded as ended:
             self.found.stopped = str(ended)
+        self.found.digest = digest(self.layout.pack(state) for state in self.parents)
         self.found.values_seen = {name: len(values) for name, values in self.values.items()}
         self.found.seconds = time.perf_counter() - self.started
         self.found.memory = memory_in_use()
@@ -75,14 +78,10 @@ class _Search:
             self.found.levels.append(len(frontier))
             self.found.depth = len(self.found.levels)
             if self.found.violations:
-                self.found.stopped = "violation"
                 return
             self._report(len(frontier))
             frontier = self._next_level(frontier)
-        if self.found.violations:
-            self.found.stopped = "violation"
-        else:
-            self.found.complete = True
+        self.found.complete = not self.found.violations
 
     def _initial_level(self) -> list[State]:
         level: list[State] = []
@@ -136,14 +135,14 @@ class _Search:
             self.found.cut += 1
             if state not in self.outside:
                 self.outside.add(state)
-                self._check_state(old, state)
+                self._check_state(old, state, ("invariant",))
             return
         self.parents[state] = old
         self.found.distinct += 1
         level.append(state)
         for name, value in zip(self.values, state, strict=True):
             self.values[name].add(value)
-        self._check_state(old, state)
+        self._check_state(old, state, ("invariant", "reachable"))
 
     def _within_boundary(self, old: State | None, state: State) -> bool:
         try:
@@ -152,9 +151,9 @@ class _Search:
             self._violate("error", "", self._trace(state, old), error)
             return False
 
-    def _check_state(self, old: State | None, state: State) -> None:
+    def _check_state(self, old: State | None, state: State, kinds: tuple[str, ...]) -> None:
         for prop in self.properties:
-            if prop.kind == "transition" or (prop.kind == "reachable" and prop.name in self.found.reached):
+            if prop.kind not in kinds or prop.name in self.found.reached:
                 continue
             try:
                 true = reference.holds(self.model, prop.function, state)
@@ -232,8 +231,7 @@ class _Search:
         """The least of the states that ``state`` becomes under renaming; itself without symmetry."""
         if len(self.renamings) == 1:
             return state
-        images = (_renamed_state(state, renaming) for renaming in self.renamings)
-        return min(images, key=lambda image: tuple(order_key(value) for value in image))
+        return min((_renamed_state(state, renaming) for renaming in self.renamings), key=self.layout.pack)
 
     def _report(self, frontier: int) -> None:
         if self.watch is not None:
@@ -244,11 +242,11 @@ class _Search:
     def _within_limits(self) -> None:
         limits = self.options.limits
         if limits.states is not None and self.found.distinct > limits.states:
-            raise _BudgetEnded("states")
+            raise _BudgetEnded(f"the limit of {limits.states:,} states")
         if limits.seconds is not None and time.perf_counter() - self.started > limits.seconds:
-            raise _BudgetEnded("seconds")
+            raise _BudgetEnded(f"the limit of {limits.seconds:g} seconds")
         if limits.memory is not None and memory_in_use() > limits.memory:
-            raise _BudgetEnded("memory")
+            raise _BudgetEnded("the memory limit")
 
 
 def _choices(model: Model, state: State, name: str, method: Callable[..., Any]) -> list[Step]:

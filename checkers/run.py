@@ -319,7 +319,7 @@ def _judge(check: Check, result: CheckResult, found: Exploration) -> CheckResult
         result.property = wanted if wanted in result.unreached else result.unreached[0]
         result.message = "no reachable state satisfies it"
     elif result.verdict == "undetermined":
-        result.message = f"the search ended before it was complete: {_budget(check, found)}"
+        result.message = f"the search ended before it was complete, at {found.stopped}"
     differences = _differences(check, result, found)
     result.expected = not differences
     if result.verdict == "error":
@@ -348,16 +348,6 @@ def _main_violation(check: Check, found: Exploration) -> Violation | None:
             return violation
     errors = [violation for violation in found.violations if violation.kind == "error"]
     return next(iter([*errors, *found.violations]), None)
-
-
-_BUDGETS = {"states": "--max-states", "seconds": "--max-seconds", "memory": "--max-memory"}
-
-
-def _budget(check: Check, found: Exploration) -> str:
-    limit = getattr(check.options.limits, found.stopped, None)
-    if found.stopped not in _BUDGETS or limit is None:
-        return found.stopped or "it was stopped"
-    return f"the budget of {limit:,} {'bytes of memory' if found.stopped == 'memory' else found.stopped} is used up"
 
 
 def _differences(check: Check, result: CheckResult, found: Exploration) -> list[str]:

@@ -153,7 +153,7 @@ def test_a_budget_that_ends(tmp_path: Path, limit: list[str]) -> None:
     ended = check(tank_project(tmp_path), *limit)
     assert ended.code == 3
     assert "undetermined" in ended.out
-    assert "is used up" in ended.out
+    assert "the search ended before it was complete, at the " in ended.out
     assert "holds" not in ended.out
 
 

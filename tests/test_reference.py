@@ -1,0 +1,261 @@
+"""The reference engine: the counts, traces and verdicts that every engine has to give."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import pytest
+
+from checkers.exploration import Exploration, Limits, Options, Progress, TraceState
+from checkers.properties import collect
+from checkers.reference import explore, reachable_states
+from model.language import (
+    Between,
+    Constant,
+    Identifier,
+    Map,
+    Model,
+    Set,
+    action,
+    boundary,
+    initial,
+    invariant,
+    reachable,
+    require,
+    transition,
+)
+from specs.examples.two_phase_commit import TwoPhaseCommit
+
+
+class Counter(Model):
+    """Counts up to a limit, and may start at 0 or 1."""
+
+    limit = Constant(4)
+    n: Annotated[int, Between(0, 9)]
+
+    @initial
+    def start(self, one: bool) -> None:
+        self.n = 1 if one else 0
+
+    @action
+    def step(self, by: Annotated[int, Between(1, 2)]) -> None:
+        require(self.n + by <= self.limit)
+        self.n += by
+
+    @action
+    def stay(self) -> None:
+        require(self.n == 0)
+
+
+class Node(Identifier, count="nodes", prefix="n"):
+    """One of several nodes."""
+
+
+class Votes(Model):
+    """Each node votes once; the first voter leads."""
+
+    nodes = Constant(3)
+    leader: Node | None
+    voted: Set[Node]
+    rank: Map[Node, Annotated[int, Between(0, 3)]]
+
+    @initial
+    def start(self) -> None:
+        self.leader = None
+        self.voted = Set()
+        self.rank = Map({node: 0 for node in Node})
+
+    @action
+    def vote(self, node: Node) -> None:
+        require(node not in self.voted)
+        if self.leader is None:
+            self.leader = node
+        self.voted.add(node)
+        self.rank[node] = len(self.voted)
+
+
+def search(cls: type[Model], options: Options = Options(), watch: Any = None, **constants: int) -> Exploration:
+    return explore(cls(**constants), list(collect(cls, ()).values()), options, watch)
+
+
+def numbers(trace: tuple[TraceState, ...]) -> list[Any]:
+    return [entry.state[0] for entry in trace]
+
+
+@pytest.mark.parametrize(("managers", "distinct", "generated"), [(2, 56, 154), (3, 288, 1146), (4, 1568, 8258)])
+def test_counts_of_two_phase_commit(managers: int, distinct: int, generated: int) -> None:
+    """288 is the figure of Stateright's test; 1,146 that of TLC for the same text."""
+    found = search(TwoPhaseCommit, managers=managers)
+    assert (found.distinct, found.generated, found.complete) == (distinct, generated, True)
+    assert found.depth == len(found.levels) == 3 * managers + 2
+    assert sum(found.levels) == distinct
+    assert sum(found.actions.values()) == generated - 1
+    assert found.reached["all_committed"][-1].state[0] == Map(
+        {manager: value for manager, value in found.reached["all_committed"][-1].state[0].items() if value}
+    )
+
+
+def test_generated_counts_initial_states_and_steps_to_known_states() -> None:
+    found = search(Counter)
+    # Two initial states; from 0: by 1, by 2, stay; from 1: two; from 2: two; from 3: one; from 4: none.
+    assert (found.distinct, found.generated, found.levels) == (5, 10, [2, 2, 1])
+    assert found.actions == {"step": 7, "stay": 1}
+    assert found.values_seen == {"n": 5}
+
+
+def test_the_shortest_trace_and_the_whole_level() -> None:
+    class Flawed(Counter):
+        @invariant
+        def below_three(self) -> bool:
+            return self.n < 3
+
+        @invariant
+        def below_four(self) -> bool:
+            return self.n < 4
+
+    found = search(Flawed)
+    assert [violation.property for violation in found.violations] == ["below_three"]
+    assert numbers(found.violations[0].trace) == [1, 3]
+    assert str(found.violations[0].trace[0].step) == "start(one=True)"
+    assert str(found.violations[0].trace[1].step) == "step(by=2)"
+    assert not found.complete
+    assert found.levels == [2, 2]
+
+
+def test_a_transition_property_sees_steps_to_known_states() -> None:
+    class Flawed(Counter):
+        @transition
+        def moves(self, new: Counter) -> bool:
+            return self.n != new.n
+
+    found = search(Flawed)
+    assert found.violations[0].kind == "transition"
+    assert [str(entry.step) for entry in found.violations[0].trace] == ["start(one=False)", "stay()"]
+    assert numbers(found.violations[0].trace) == [0, 0]
+
+
+def test_deadlock_only_on_request() -> None:
+    assert not search(Counter).violations
+    found = search(Counter, Options(deadlock=True))
+    assert found.violations[0].kind == "deadlock"
+    assert numbers(found.violations[0].trace) in ([0, 2, 4], [1, 3, 4], [1, 2, 4])
+
+
+def test_a_property_that_nothing_reaches() -> None:
+    class Hopeful(Counter):
+        @reachable
+        def four(self) -> bool:
+            return self.n == 4
+
+        @reachable
+        def nine(self) -> bool:
+            return self.n == 9
+
+    found = search(Hopeful)
+    assert found.complete
+    assert list(found.reached) == ["four"]
+    assert len(found.reached["four"]) == 3
+
+
+def test_states_outside_of_the_boundary_are_checked_but_not_expanded() -> None:
+    class Bounded(Counter):
+        @boundary
+        def small(self) -> bool:
+            return self.n < 3
+
+        @reachable
+        def three(self) -> bool:
+            return self.n == 3
+
+    found = search(Bounded)
+    # 0 -> 1, 2, 0; 1 -> 2, [3]; 2 -> [3], [4].
+    assert (found.distinct, found.generated, found.cut, found.complete) == (3, 9, 3, True)
+    assert found.reached == {}
+
+    class Broken(Bounded):
+        @invariant
+        def not_four(self) -> bool:
+            return self.n != 4
+
+    assert numbers(search(Broken).violations[0].trace)[-1] == 4
+
+
+def test_errors_of_a_model_have_a_trace_and_a_place() -> None:
+    found = search(Counter, limit=11)
+    error = found.violations[0]
+    assert (error.kind, error.message) == ("error", "n would become 10, outside of 0..9")
+    assert error.file == __file__
+    assert str(error.failed_step) == "step(by=2)"
+    assert numbers(error.trace)[-1] == 8
+
+    class Fails(Counter):
+        @invariant
+        def divides(self) -> bool:
+            return 4 // (self.n - 2) > -9
+
+    error = search(Fails).violations[0]
+    assert (error.kind, error.property) == ("error", "divides")
+    assert "ZeroDivisionError" in error.message
+    assert numbers(error.trace) == [0, 2]
+
+
+@pytest.mark.parametrize(
+    ("limits", "stopped"),
+    [
+        (Limits(states=2), "the limit of 2 states"),
+        (Limits(seconds=0.0), "the limit of 0 seconds"),
+        (Limits(memory=1), "the memory limit"),
+    ],
+)
+def test_budgets(limits: Limits, stopped: str) -> None:
+    found = search(Counter, Options(limits=limits))
+    assert (found.complete, found.stopped) == (False, stopped)
+
+
+def test_progress_is_told() -> None:
+    told: list[Progress] = []
+    search(TwoPhaseCommit, watch=told.append, managers=2)
+    assert [progress.level for progress in told] == list(range(1, 9))
+    assert told[-1].distinct == 56
+    assert all(progress.memory > 0 for progress in told)
+
+
+def test_symmetry_counts_orbits() -> None:
+    whole, orbits = search(Votes), search(Votes, Options(symmetry=True))
+    assert whole.distinct == 1 + 3 + 6 + 6
+    assert (orbits.distinct, orbits.complete) == (4, True)
+    assert whole.depth == orbits.depth
+
+
+def test_a_trace_under_symmetry_is_a_run() -> None:
+    class Flawed(Votes):
+        @invariant
+        def someone_has_not_voted(self) -> bool:
+            return len(self.voted) < self.nodes
+
+    trace = search(Flawed, Options(symmetry=True)).violations[0].trace
+    model = Flawed()
+    from model.language.reference import fire
+
+    for before, after in zip(trace, trace[1:], strict=False):
+        assert fire(model, before.state, after.step) == after.state
+
+
+def test_reachable_states() -> None:
+    assert {state[0] for state in reachable_states(Counter())} == {0, 1, 2, 3, 4}
+
+
+def test_the_digest_tells_sets_of_states_apart() -> None:
+    assert search(Counter).digest == search(Counter).digest
+    assert len({search(Counter, limit=limit).digest for limit in (2, 3, 4)}) == 3
+
+
+@pytest.mark.parametrize("symmetry", [False, True])
+@pytest.mark.parametrize("cls", [TwoPhaseCommit, Votes, Counter])
+def test_the_native_engine_agrees(cls: type[Model], symmetry: bool) -> None:
+    native = pytest.importorskip("checkers.explicit.search")
+    properties = list(collect(cls, ()).values())
+    options = Options(symmetry=symmetry, workers=1)
+    mine, theirs = explore(cls(), properties, options), native.explore(cls(), properties, options)
+    for name in ("distinct", "generated", "depth", "levels", "digest", "actions", "cut", "values_seen", "state_bits"):
+        assert getattr(mine, name) == getattr(theirs, name), name
