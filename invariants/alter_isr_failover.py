@@ -18,7 +18,8 @@ def leads_now(model: AlterIsrFailover, broker: Broker) -> bool:
 
 def agree(model: AlterIsrFailover, one: Broker, other: Broker, end: Offset) -> bool:
     """Both replicas have the same records below ``end``."""
-    log, other_log = model.replicas[one].log, model.replicas[other].log
+    log = model.replicas[one].log
+    other_log = model.replicas[other].log
     return len(log) >= end and len(other_log) >= end and log[:end] == other_log[:end]
 
 
@@ -43,7 +44,7 @@ def settled_leader_uses_confirmed_isr(model: AlterIsrFailover) -> bool:
     return all(
         model.maximal_isr(broker) == model.known(broker).isr
         for broker in Broker
-        if model.leads(broker) and model.replicas[broker].pending is None
+        if model.leads(broker) and not model.request_in_flight(broker)
     )
 
 
@@ -242,6 +243,6 @@ def logs_diverge(model: AlterIsrFailover) -> bool:
 def a_request_is_overtaken(model: AlterIsrFailover) -> bool:
     """A request is in flight and the controller has moved on."""
     return any(
-        model.replicas[broker].pending is not None and model.replicas[broker].partition_epoch < model.partition_epoch
+        model.request_in_flight(broker) and model.replicas[broker].partition_epoch < model.partition_epoch
         for broker in Broker
     )

@@ -63,8 +63,8 @@ class Replica(Record):
     partition_epoch: PartitionEpoch
     log: Log
     high_watermark: Offset
-    pending: Set[Broker] | None
-    """The ISR that it has asked the controller for."""
+    pending: Set[Broker]
+    """The ISR that it has asked the controller for; empty when it has no request in flight."""
     epoch_start: Offset
     """Its log end offset when its leader epoch began."""
     fetched: Map[Broker, Offset]
@@ -117,7 +117,7 @@ class AlterIsrFailover(Model):
             partition_epoch=self.partition_epoch,
             log=Seq(),
             high_watermark=0,
-            pending=None,
+            pending=Set(),
             epoch_start=0,
             fetched=self.nothing_fetched(),
         )
@@ -167,8 +167,7 @@ class AlterIsrFailover(Model):
 
         After a shrink it is the old ISR, after an expansion the new one.
         """
-        pending = self.replicas[leader].pending
-        return self.known(leader).isr if pending is None else self.known(leader).isr | pending
+        return self.known(leader).isr | self.replicas[leader].pending
 
     @rule
     def may_advance_high_watermark(self, leader: Broker) -> bool:
@@ -206,8 +205,15 @@ class AlterIsrFailover(Model):
 
     def may_request(self, leader: Broker) -> bool:
         """No request is in flight. One that quotes the last partition epoch within the bounds could not be accepted."""
-        replica = self.replicas[leader]
-        return self.leads(leader) and replica.pending is None and replica.partition_epoch < self.max_partition_epoch
+        return (
+            self.leads(leader)
+            and not self.request_in_flight(leader)
+            and self.replicas[leader].partition_epoch < self.max_partition_epoch
+        )
+
+    def request_in_flight(self, leader: Broker) -> bool:
+        """The leader has asked for another ISR, and has learned of nothing newer since."""
+        return len(self.replicas[leader].pending) > 0
 
     @rule
     def caught_up(self, leader: Broker, follower: Broker) -> bool:
@@ -234,16 +240,10 @@ class AlterIsrFailover(Model):
     @action
     def controller_accepts(self, leader: Broker) -> None:
         """The leader's AlterIsr request arrives and is accepted. All others are refused, without effect here."""
-        require(self.replicas[leader].pending is not None and self.may_decide())
+        require(self.request_in_flight(leader) and self.may_decide())
         require(self.request_is_current(leader) and self.members_are_eligible(leader))
         current = self.current()
-        self.decide(current.leader, current.leader_epoch, self.requested_isr(leader))
-
-    def requested_isr(self, leader: Broker) -> Set[Broker]:
-        """The ISR that the request in flight names."""
-        isr = self.replicas[leader].pending
-        assert isr is not None, f"{leader} has no request in flight"
-        return isr
+        self.decide(current.leader, current.leader_epoch, self.replicas[leader].pending)
 
     @rule
     def request_is_current(self, leader: Broker) -> bool:
@@ -259,7 +259,7 @@ class AlterIsrFailover(Model):
     @rule
     def members_are_eligible(self, leader: Broker) -> bool:
         """No fenced broker joins the ISR (KIP-841; else INELIGIBLE_REPLICA)."""
-        return not self.requested_isr(leader) & self.fenced
+        return not self.replicas[leader].pending & self.fenced
 
     @action
     def controller_elects(self, leader: Broker) -> None:
@@ -306,7 +306,7 @@ class AlterIsrFailover(Model):
         require(broker in self.fenced)
         require(broker not in self.current().isr or self.may_elect())
         current = self.current()
-        self.fenced.remove(broker)
+        self.fenced.discard(broker)
         if broker in current.isr:
             self.decide(broker, current.leader_epoch + 1, current.isr)
 
@@ -323,7 +323,7 @@ class AlterIsrFailover(Model):
         before = self.known(broker)
         after = self.state_at(partition_epoch)
         self.replicas[broker].partition_epoch = partition_epoch
-        self.replicas[broker].pending = None
+        self.replicas[broker].pending = Set()
         if after.leader_epoch > before.leader_epoch:
             if after.leader == broker:
                 self.replicas[broker].fetched = self.fetched_before(broker, before, after)
@@ -340,10 +340,16 @@ class AlterIsrFailover(Model):
     def fetched_before(self, leader: Broker, before: PartitionState, after: PartitionState) -> Map[Broker, Offset]:
         """What a leader remembers of its followers in a new leader epoch: if it led before, the offsets of those in
         the ISR. Another replica may have been lost and replaced since."""
+        if not self.led_just_before(leader, before, after):
+            return self.nothing_fetched()
         fetched = self.replicas[leader].fetched
-        return Map({
-            broker: fetched[broker] if before.leader == leader and broker in after.isr else 0 for broker in Broker
-        })
+        return Map({broker: fetched[broker] if broker in after.isr else 0 for broker in Broker})
+
+    @rule
+    def led_just_before(self, leader: Broker, before: PartitionState, after: PartitionState) -> bool:
+        """The leader led the epoch right before, too. If it skipped an epoch, the followers may have truncated under
+        another leader since they fetched."""
+        return before.leader == leader and after.leader_epoch == before.leader_epoch + 1
 
     @rule
     def start_following(self, follower: Broker) -> None:
@@ -459,7 +465,7 @@ class ReconcilesOnce(AlterIsrFailover):
     def truncate(self, follower: Broker, offset: Offset) -> None:
         """Cuts the log; an answer that leaves nothing to cut ends the rounds (KIP-279)."""
         if offset == len(self.replicas[follower].log):
-            self.reconciling.remove(follower)
+            self.reconciling.discard(follower)
         super().truncate(follower, offset)
 
 
@@ -549,7 +555,7 @@ class AlterIsrRestarts(AlterIsrFailover):
     @rule
     def members_are_eligible(self, leader: Broker) -> bool:
         """Who joins is still in the life that the leader saw it in (KIP-903; else INELIGIBLE_REPLICA)."""
-        joining = self.requested_isr(leader) - self.current().isr
+        joining = self.replicas[leader].pending - self.current().isr
         return super().members_are_eligible(leader) and all(
             self.broker_epochs[broker] == self.requested_epochs[leader] for broker in joining
         )

@@ -1,0 +1,187 @@
+"""Known-bad designs of KIP-497 with failover: each breaks one rule, and the property that its spec names.
+
+The designs that need no failover are in ``flawed.py``.
+"""
+
+from __future__ import annotations
+
+from model.alter_isr_failover import (
+    AlterIsrFailover,
+    AlterIsrRestarts,
+    Broker,
+    Offset,
+    PartitionEpoch,
+    PartitionState,
+    ReconcilesOnce,
+)
+from model.language import Map, Set, action, require
+from model.replica_log import end_offset_for_epoch
+
+# Who may join the ISR.
+
+
+class ForgetsEpochStart(AlterIsrFailover):
+    """A follower joins the ISR at the leader's high watermark, wherever the leader's epoch began (KIP-320: the
+    model hachikuji/kafka-specification, Kip320, asks for both)."""
+
+    def caught_up(self, leader: Broker, follower: Broker) -> bool:
+        return self.replicas[leader].fetched[follower] >= self.replicas[leader].high_watermark
+
+
+class KeepsAllOffsets(AlterIsrRestarts):
+    """A leader that is elected again trusts the offsets of replicas outside of the ISR, too; one of them was removed
+    and added back empty between the two elections (Vanlightly, ResetFollowerStateOfAllButISR)."""
+
+    def fetched_before(self, leader: Broker, before: PartitionState, after: PartitionState) -> Map[Broker, Offset]:
+        led = self.led_just_before(leader, before, after)
+        return self.replicas[leader].fetched if led else self.nothing_fetched()
+
+
+class TrustsSkippedEpochs(AlterIsrFailover):
+    """A leader that finds itself leading again keeps the offsets of the ISR, although it skipped an epoch in which
+    another led; a follower that had acknowledged a record then truncates it under that other leader.
+
+    A candidate finding, with no ticket known: Kafka's Partition.makeLeader asks only whether this broker led before,
+    and one metadata delta can carry several leader epochs. Not reproduced against Kafka.
+    """
+
+    def led_just_before(self, leader: Broker, before: PartitionState, after: PartitionState) -> bool:
+        return before.leader == leader
+
+
+class IgnoresBrokerEpoch(AlterIsrRestarts):
+    """The controller does not compare broker epochs. The follower restarts empty while the request is in flight; it
+    is not in the ISR, so the partition epoch does not change (KIP-903, KAFKA-14139)."""
+
+    def members_are_eligible(self, leader: Broker) -> bool:
+        return not self.replicas[leader].pending & self.fenced
+
+
+class MixesFollowerStates(AlterIsrRestarts):
+    """The leader reads a follower's offset before a fetch and the broker epoch after it (KAFKA-15221)."""
+
+    @action
+    def fetch_is_half_recorded(self, follower: Broker, leader: Broker) -> None:
+        require(self.asks(follower, leader) and self.fetch_epoch_is_valid(follower, leader))
+        require(self.may_fetch(follower, leader))
+        self.fetched_epochs[leader][follower] = self.broker_epochs[follower]
+
+
+class LosesLastReplica(AlterIsrRestarts):
+    """The last member of the ISR loses records and leads again. Expected of Kafka before KIP-966: neither the ISR nor
+    the broker epoch protects the records of the last replica standing."""
+
+    def may_lose_records(self, broker: Broker) -> bool:
+        return True
+
+
+# The high watermark and the ISR.
+
+
+class AdvancesUnderMinIsr(AlterIsrFailover):
+    """The high watermark advances although fewer than min.insync.replicas are in sync (KAFKA-15583)."""
+
+    def may_advance_high_watermark(self, leader: Broker) -> bool:
+        return True
+
+
+class ZombieControllerAgrees(AlterIsrFailover):
+    """A deposed controller answers a request with success when its own, older state has the same ISR, whatever the
+    epochs; and the leader takes that for the confirmed state (KAFKA-14154)."""
+
+    @action
+    def zombie_controller_agrees(self, leader: Broker, old: PartitionEpoch) -> None:
+        require(old < self.replicas[leader].partition_epoch and self.request_in_flight(leader))
+        state = self.states[old]
+        require(state is not None and state.isr == self.replicas[leader].pending)
+        self.replicas[leader].partition_epoch = old
+        self.replicas[leader].pending = Set()
+        self.advance_high_watermark(leader)
+
+
+# Fencing by leader epoch.
+
+
+class FetchesUnfenced(ReconcilesOnce):
+    """The fetch does not name the follower's leader epoch: whoever believes to lead answers (KIP-320, KAFKA-7395)."""
+
+    def fetch_epoch_is_valid(self, follower: Broker, leader: Broker) -> bool:
+        return True
+
+
+class ReconcilesWithStaleLeader(ReconcilesOnce):
+    """Fetches are fenced, but a follower compares its log with that of any broker that believes to lead
+    (hachikuji/kafka-specification, Kip320, on fencing the truncation)."""
+
+    def truncation_epoch_is_valid(self, follower: Broker, leader: Broker) -> bool:
+        return True
+
+
+class FencesByLastFetchedEpoch(AlterIsrFailover):
+    """The fetch names the last fetched epoch and not the current leader epoch (KIP-320, "Rejected Alternatives";
+    hachikuji/kafka-specification, Kip320FirstTry)."""
+
+    def fetch_epoch_is_valid(self, follower: Broker, leader: Broker) -> bool:
+        return True
+
+    def truncation_epoch_is_valid(self, follower: Broker, leader: Broker) -> bool:
+        return True
+
+
+# Truncation.
+
+
+class TruncatesToHighWatermark(AlterIsrFailover):
+    """A new follower cuts its log at its own high watermark, which may lag behind what was exposed; logs are never
+    compared (before KIP-101)."""
+
+    def start_following(self, follower: Broker) -> None:
+        self.truncate(follower, self.replicas[follower].high_watermark)
+
+    def may_fetch(self, follower: Broker, leader: Broker) -> bool:
+        return len(self.replicas[follower].log) <= len(self.replicas[leader].log)
+
+    def must_truncate(self, follower: Broker, leader: Broker) -> bool:
+        return False
+
+
+class TruncatesOncePerEpoch(ReconcilesOnce):
+    """KIP-101: the leader answers with the first offset of any later epoch, without the epoch that it found. A
+    follower with records of an epoch that the leader never saw keeps some of them (KIP-279, KAFKA-6361)."""
+
+    def truncation_offset(self, follower: Broker, leader: Broker) -> Offset:
+        log = self.replicas[follower].log
+        leader_log = self.replicas[leader].log
+        if len(log) == 0 or len(leader_log) == 0 or leader_log[len(leader_log) - 1] < log[len(log) - 1]:
+            return self.replicas[follower].high_watermark
+        return min(len(log), end_offset_for_epoch(leader_log, log[len(log) - 1]))
+
+    def truncate(self, follower: Broker, offset: Offset) -> None:
+        super().truncate(follower, offset)
+        self.reconciling.discard(follower)
+
+
+class ForgetsEmptyEpoch(ReconcilesOnce):
+    """A leader that has written nothing does not count its own epoch: asked for a later epoch than any in its log it
+    answers that it knows none, and the follower falls back to its high watermark (KAFKA-7415)."""
+
+    def truncation_offset(self, follower: Broker, leader: Broker) -> Offset:
+        log = self.replicas[follower].log
+        leader_log = self.replicas[leader].log
+        if len(log) > 0 and (len(leader_log) == 0 or leader_log[len(leader_log) - 1] < log[len(log) - 1]):
+            return self.replicas[follower].high_watermark
+        return super().truncation_offset(follower, leader)
+
+
+class ExposesBeforeTruncating(AlterIsrFailover):
+    """A follower takes over the leader's high watermark from the very answer that tells it to truncate
+    (KAFKA-14704)."""
+
+    def follower_truncates(self, follower: Broker, leader: Broker) -> None:
+        require(self.asks(follower, leader) and self.truncation_epoch_is_valid(follower, leader))
+        require(self.must_truncate(follower, leader))
+        exposed = self.follower_high_watermark(follower, leader)
+        if self.replicas[follower].high_watermark < exposed:
+            self.replicas[follower].high_watermark = exposed
+        else:
+            self.truncate(follower, self.truncation_offset(follower, leader))
