@@ -106,10 +106,13 @@ def accepted_change_quotes_current_version(old: ShippedAlterIsr, new: ShippedAlt
 
 
 @transition
-def earlier_leader_is_fenced(old: PartitionIsr, new: PartitionIsr) -> bool:
-    """Once there was an election, a request from before is answered with FENCED_LEADER_EPOCH (KIP-497, "Errors")."""
+def earlier_leader_is_fenced(old: AlterIsr, new: AlterIsr) -> bool:
+    """Once there was an election, a request from before is refused with FENCED_LEADER_EPOCH and with nothing else.
+
+    KIP-497, "Public Interfaces". The version alone would refuse it too, since every election takes one.
+    """
     return all(
-        response.error is not None
+        response.error == Error.FENCED_LEADER_EPOCH
         for response in new.responses
         if response not in old.responses and response.request.leader_epoch < old.controller.leader_epoch
     )
@@ -201,7 +204,7 @@ def shrink_and_expand_are_pending(model: AlterIsr) -> bool:
 
 
 @reachable
-def leads_again(model: PartitionIsr) -> bool:
+def leads_again(model: ShippedAlterIsr) -> bool:
     """The leader can learn that it leads in a later epoch, after nobody did."""
     return leads(model) and model.leader_epoch > 1
 

@@ -98,7 +98,7 @@ class PartitionIsr(Model):
     brokers = Constant(3)
     max_offset = Constant(2)
     max_version = Constant(3)
-    max_leader_epoch = Constant(1)
+    max_leader_epoch = Constant(2)
     min_insync_replicas = Constant(1)
     in_flight = Constant(2)
     duplicates = Constant(False)
@@ -164,6 +164,7 @@ class PartitionIsr(Model):
         """Too small an ISR commits nothing (KAFKA-15583)."""
         return len(self.isr) >= self.min_insync_replicas
 
+    @rule
     def replicated_offset(self) -> int:
         """Up to where every member of the maximal ISR has the log."""
         return min(self.log_end[broker] for broker in self.maximal_isr())
@@ -244,23 +245,17 @@ class PartitionIsr(Model):
             return Error.INELIGIBLE
         return None
 
-    def take(self, request: AlterIsrRequest) -> None:
-        """The network hands over a request, and where it duplicates keeps a copy."""
-        if not self.duplicates:
+    def take(self, request: AlterIsrRequest, again: bool) -> None:
+        """The network hands over a request; where it duplicates, the request may come ``again``."""
+        if not again:
             self.requests.discard(request)
 
     @action
-    def network_loses_copy(self, request: AlterIsrRequest) -> None:
-        """A request that may be delivered many times is some day delivered for the last time."""
-        require(self.duplicates and request in self.requests)
-        self.requests.discard(request)
-
-    @action
-    def controller_refuses(self, request: AlterIsrRequest) -> None:
+    def controller_refuses(self, request: AlterIsrRequest, again: bool) -> None:
         require(request in self.requests and len(self.responses) < self.in_flight)
-        require(self.refusal(request) is not None)
+        require(self.refusal(request) is not None and (self.duplicates or not again))
         self.responses.add(AlterIsrResponse(request=request, error=self.refusal(request)))
-        self.take(request)
+        self.take(request, again)
 
     # The controller changes the state: each change has the next version and is sent to the leader.
 
@@ -314,11 +309,15 @@ class PartitionIsr(Model):
         if returns:
             self.change(self.controller.replace(leader=broker, leader_epoch=self.controller.leader_epoch + 1))
 
+    @rule
+    def may_lead(self, successor: Broker) -> bool:
+        """Only the members of the ISR are sure to have everything that is committed."""
+        return successor in self.controller.isr and self.status[successor] == Status.ACTIVE
+
     @action
     def controller_elects(self, successor: Broker) -> None:
-        """Another member of the ISR is to lead. The reign of the leader that is followed here ends with that."""
-        require(self.controller.leader == self.leader and successor != self.leader)
-        require(successor in self.controller.isr and self.status[successor] == Status.ACTIVE)
+        """Another broker is to lead. The reign of the leader that is followed here ends with that."""
+        require(self.controller.leader == self.leader and successor != self.leader and self.may_lead(successor))
         require(self.may_change() and self.controller.leader_epoch < self.max_leader_epoch)
         self.change(self.controller.replace(leader=successor, leader_epoch=self.controller.leader_epoch + 1))
 
@@ -390,11 +389,11 @@ class AlterIsr(PartitionIsr):
     acknowledged: Annotated[Set[AlterIsrRequest], Capacity(1)] = Set()
 
     @action
-    def controller_acknowledges(self, request: AlterIsrRequest) -> None:
+    def controller_acknowledges(self, request: AlterIsrRequest, again: bool) -> None:
         require(request in self.requests and len(self.acknowledged) == 0)
-        require(self.refusal(request) is None)
+        require(self.refusal(request) is None and (self.duplicates or not again))
         self.acknowledged.add(request)
-        self.take(request)
+        self.take(request, again)
 
     @action
     def controller_writes(self, request: AlterIsrRequest) -> None:
@@ -426,12 +425,12 @@ class ShippedAlterIsr(PartitionIsr):
         self.awaited = AlterIsrRequest(leader_epoch=self.leader_epoch, isr=isr, version=self.version)
 
     @action
-    def controller_accepts(self, request: AlterIsrRequest) -> None:
+    def controller_accepts(self, request: AlterIsrRequest, again: bool) -> None:
         require(request in self.requests and len(self.responses) < self.in_flight)
-        require(self.may_change() and self.refusal(request) is None)
+        require(self.may_change() and self.refusal(request) is None and (self.duplicates or not again))
         self.change(self.controller.replace(isr=request.isr))
         self.responses.add(AlterIsrResponse(request=request, error=None))
-        self.take(request)
+        self.take(request, again)
 
     @rule
     def on_acceptance(self, request: AlterIsrRequest) -> None:
@@ -473,9 +472,9 @@ class ZombieController(ShippedAlterIsr):
         return Error.NOT_CONTROLLER
 
     @action
-    def zombie_answers(self, request: AlterIsrRequest, seen: LeaderAndIsr) -> None:
+    def zombie_answers(self, request: AlterIsrRequest, seen: LeaderAndIsr, again: bool) -> None:
         require(request in self.requests and seen in self.zombie and len(self.responses) < self.in_flight)
-        require(request.version != seen.version)
+        require(request.version != seen.version and (self.duplicates or not again))
         if request.version > seen.version:
             error = self.answer_to_newer(request, seen)
         elif request.leader_epoch < seen.leader_epoch:
@@ -483,14 +482,18 @@ class ZombieController(ShippedAlterIsr):
         else:
             error = Error.INVALID_ISR_VERSION
         self.responses.add(AlterIsrResponse(request=request, error=error))
-        self.take(request)
+        self.take(request, again)
+
+    @rule
+    def resend(self, request: AlterIsrRequest) -> None:
+        """The same request goes out once more, until the controller answers it."""
+        self.requests.add(request)
 
     @action
     def leader_receives_response(self, response: AlterIsrResponse) -> None:
-        """NOT_CONTROLLER makes the leader send the same request again, until another controller answers it."""
         require(response in self.responses)
         if response.error == Error.NOT_CONTROLLER:
             self.responses.discard(response)
-            self.requests.add(response.request)
+            self.resend(response.request)
         else:
             super().leader_receives_response(response)

@@ -1,0 +1,199 @@
+"""Known-bad designs of KIP-497's single-leader models, each one rule away from a good one.
+
+The numbers in the docstrings are the steps of a shortest counterexample. In ``AlterIsr`` an accepted change takes two
+steps, the acknowledgement and the write, in ``ShippedAlterIsr`` one.
+"""
+
+from __future__ import annotations
+
+from model.alter_isr import (
+    AlterIsr,
+    AlterIsrRequest,
+    Broker,
+    Error,
+    LeaderAndIsr,
+    ShippedAlterIsr,
+    ZombieController,
+)
+from model.language import Set
+
+
+class AssumesProposedIsr(AlterIsr):
+    """A-M1: the high watermark follows the ISR that was asked for while a shrink is pending.
+
+    KIP-497, "Proposed Changes": not safe until the smaller ISR is written. 3 steps.
+    """
+
+    def maximal_isr(self) -> Set[Broker]:
+        largest = super().maximal_isr()
+        for isr in self.pending:
+            if isr < self.isr:
+                largest = isr
+        return largest
+
+
+class IgnoresPendingExpand(AlterIsr):
+    """A-M2: the high watermark follows the committed ISR while an expansion is pending.
+
+    KIP-497, "Proposed Changes": the larger set counts at once. 6 steps.
+    """
+
+    def maximal_isr(self) -> Set[Broker]:
+        return self.isr
+
+
+class RemembersLatestProposal(AlterIsr):
+    """A-M3: the latest request replaces the earlier ones of the same version.
+
+    KIP-497, comments: one of several may be accepted, nobody knows which. 7 steps.
+    """
+
+    def remember(self, isr: Set[Broker]) -> None:
+        self.pending = Set({isr})
+
+
+class AcceptsAnyVersion(AlterIsr):
+    """A-M4: the controller applies a change whatever version it quotes (KIP-497, INVALID_ISR_VERSION)."""
+
+    def is_stale(self, request: AlterIsrRequest) -> bool:
+        return False
+
+
+class AcceptsEarlierLeader(AlterIsr):
+    """The controller does not compare leader epochs (KIP-497, FENCED_LEADER_EPOCH)."""
+
+    def is_fenced(self, request: AlterIsrRequest) -> bool:
+        return False
+
+
+class JoinsBelowHighWatermark(AlterIsr):
+    """A-M5: a follower may join before it has what is committed (guard of AsyncIsr's expansion)."""
+
+    def caught_up(self, follower: Broker) -> bool:
+        return True
+
+
+class RollsBackOnInvalidVersion(ShippedAlterIsr):
+    """A-M8, F3: INVALID_ISR_VERSION ends the pending change. With duplicated requests only: of two copies one is
+    accepted, and the other's refusal is what the leader hears. 5 steps.
+    """
+
+    def withdraws(self, error: Error) -> bool:
+        return error in (Error.INELIGIBLE, Error.INVALID_ISR_VERSION)
+
+
+class AcceptsEqualVersion(ShippedAlterIsr):
+    """A-M9, F1: a LeaderAndIsr of the version that the leader has already settles what is pending.
+
+    The answer to a shrink comes first, then the leader asks for an expansion, then the LeaderAndIsr of the shrink
+    makes it forget that. A candidate finding: Apache Kafka's makeLeader compares in this way, but its high watermark
+    waits for caught-up followers too, which hides it for replica.lag.time.max.ms. 8 steps.
+    """
+
+    def is_news(self, update: LeaderAndIsr) -> bool:
+        return update.version >= self.version
+
+
+class AcceptsOlderLeaderAndIsr(AlterIsr):
+    """A LeaderAndIsr is taken in whatever order it arrives (KIP-497, comments: only a higher version counts)."""
+
+    def is_news(self, update: LeaderAndIsr) -> bool:
+        return True
+
+
+class AcceptsFencedReplica(ShippedAlterIsr):
+    """A-M10: the controller lets a fenced or departing broker into the ISR (KAFKA-13916, KIP-841; KAFKA-14140)."""
+
+    def is_ineligible(self, request: AlterIsrRequest) -> bool:
+        return False
+
+
+class SendsSecondRequest(ShippedAlterIsr):
+    """A-M21: a LeaderAndIsr lets the next request go while the last one is not answered (KAFKA-12686)."""
+
+    def install(self, update: LeaderAndIsr) -> None:
+        super().install(update)
+        self.awaited = None
+
+
+class ForgetsRetry(ZombieController):
+    """A-M22: the request is submitted anew before the old one is taken off the list, and so is never sent again.
+
+    KAFKA-14010; what a state shows of it is that nothing is left that could settle the change.
+    """
+
+    def resend(self, request: AlterIsrRequest) -> None:
+        pass
+
+
+class ZombieFencesLeader(ZombieController):
+    """A-M23: a replaced controller fences requests that know more than it does (KAFKA-14154).
+
+    The leader does not retry and no LeaderAndIsr comes, so nothing settles the change.
+    """
+
+    def answer_to_newer(self, request: AlterIsrRequest, seen: LeaderAndIsr) -> Error | None:
+        return Error.INVALID_ISR_VERSION
+
+
+class ZombieConfirmsEqualIsr(ZombieController):
+    """A-M24: a replaced controller answers success when the ISR is the one that it knows (KAFKA-14154).
+
+    Harmful with a response that carries no state, as KIP-497 has it: Kafka's leader sees an old version and ignores it.
+    """
+
+    def answer_to_newer(self, request: AlterIsrRequest, seen: LeaderAndIsr) -> Error | None:
+        return None if request.isr == seen.isr else super().answer_to_newer(request, seen)
+
+
+class KeepsVersion(AlterIsr):
+    """A-M26: a change of the partition does not take a new version (KAFKA-12367)."""
+
+    def next_version(self) -> int:
+        return self.controller.version
+
+
+class AdvancesBelowMinIsr(ShippedAlterIsr):
+    """A-M27: the high watermark rises with fewer in-sync replicas than min.insync.replicas (KAFKA-15583)."""
+
+    def may_advance(self) -> bool:
+        return True
+
+
+class AcknowledgesBelowMinIsr(AdvancesBelowMinIsr):
+    """And acks=all succeeds without a look at the ISR, where Kafka answers NOT_ENOUGH_REPLICAS_AFTER_APPEND."""
+
+    def acks_succeed(self) -> bool:
+        return True
+
+
+class CountsEveryReplica(AlterIsr):
+    """The high watermark waits for every replica: a superset is safe, but not what a leader without pending changes
+    has to wait for (KIP-497, "Proposed Changes").
+    """
+
+    def maximal_isr(self) -> Set[Broker]:
+        return Set(self.log_end)
+
+
+class ReinitializesState(AlterIsr):
+    """Each LeaderAndIsr makes the leader start afresh (KIP-497, "Motivation"; KAFKA-8585)."""
+
+    def install(self, update: LeaderAndIsr) -> None:
+        super().install(update)
+        self.high_watermark = 0
+
+
+class ElectsAnyBroker(AlterIsr):
+    """The controller elects a broker that is not in the ISR and leaves the ISR as it is (V35, ValidControllerState)."""
+
+    def may_lead(self, successor: Broker) -> bool:
+        return True
+
+
+class EmptiesIsr(AlterIsr):
+    """Fencing the last replica takes it out of the ISR, so that nobody is known to have the log (KIP-966)."""
+
+    def controller_fences_last_replica(self) -> None:
+        super().controller_fences_last_replica()
+        self.controller.isr = Set()
