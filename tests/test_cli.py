@@ -249,9 +249,12 @@ def test_several_checks_in_parallel_are_told_in_order(tmp_path: Path) -> None:
         write(root, {f"specs/{name}.toml": (root / "specs/tank.toml").read_text(encoding="utf-8")})
     serial = json_results(root, "--workers", "1")
     parallel = json_results(root, "--workers", "2")
-    same = ("spec", "variant", "verdict", "expected", "property", "distinct", "generated", "depth", "trace", "reproduce")
-    assert [[one[key] for key in same] for one in serial] == [[one[key] for key in same] for one in parallel]
-    assert [one["spec"] for one in parallel] == [f"specs/{name}.toml" for name in ("another", "tank", "zebra") for _ in "123"]
+    differing = {"seconds", "compile_seconds", "memory", "workers"}
+    assert len(serial) == len(parallel) == 9
+    for one, other in zip(serial, parallel, strict=True):
+        for key in one.keys() - differing:
+            assert one[key] == other[key], key
+    assert [one["spec"] for one in parallel[::3]] == ["specs/another.toml", "specs/tank.toml", "specs/zebra.toml"]
 
 
 def json_results(root: Path, *arguments: str) -> list[dict[str, Any]]:
@@ -295,7 +298,7 @@ def test_list_and_show(tmp_path: Path) -> None:
     assert "Leaks  breaks gets_full" in listed.out
     shown = floodmark("show", "tank", "--set", "size=9", at=root)
     assert shown.code == 0
-    for text in ("variables (4 bits)", "level  0..9  4 bits", "fill()", "full()", "below_size (invariant)", "model/tank.py:"):
+    for text in ("variables (4 bits)", "level  0..9  4 bits", "fill()", "full()", "below_size (invariant)"):
         assert text in shown.out
     assert floodmark("show", "nothing", at=root).code == 2
 

@@ -71,7 +71,8 @@ def test_only_what_is_about_the_model(tmp_path: Path) -> None:
 
 
 def test_a_subclass_keeps_the_properties_of_its_base(tmp_path: Path) -> None:
-    files = {"invariants/tank.py": INVARIANTS, "model/barrel.py": "from model.tank import Tank\nclass Barrel(Tank): ...\n"}
+    barrel = "from model.tank import Tank\nclass Barrel(Tank): ...\n"
+    files = {"invariants/tank.py": INVARIANTS, "model/barrel.py": barrel}
     root = tank_project(tmp_path, **files, **{"specs/barrel.toml": 'model = "model.barrel:Barrel"\n'})
     spec = read(root / "specs/barrel.toml")
     assert {"below_size", "never_two"} <= set(spec.properties(spec.model_class()))
@@ -104,6 +105,6 @@ def test_a_spec_chooses_by_name(tmp_path: Path) -> None:
 def test_an_unknown_name_is_placed_and_answered(tmp_path: Path) -> None:
     root = tank_project(tmp_path, 'title = "x"\ninvariants = ["belowsize"]\n')
     spec = read(root / "specs/tank.toml")
-    with pytest.raises(SourceError, match="there is no property 'belowsize'; did you mean 'below_size'?") as caught:
+    with pytest.raises(SourceError, match=r"there is no property 'belowsize'; did you mean 'below_size'\?") as caught:
         spec.chosen(collected(root))
     assert (caught.value.file, caught.value.line) == (str(root / "specs/tank.toml"), 3)

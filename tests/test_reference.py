@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Annotated, Any
 
 import pytest
@@ -24,6 +25,7 @@ from model.language import (
     require,
     transition,
 )
+from model.language.reference import fire
 from specs.examples.two_phase_commit import TwoPhaseCommit
 
 
@@ -74,7 +76,10 @@ class Votes(Model):
         self.rank[node] = len(self.voted)
 
 
-def search(cls: type[Model], options: Options = Options(), watch: Any = None, **constants: int) -> Exploration:
+PLAIN = Options()
+
+
+def search(cls: type[Model], options: Options = PLAIN, watch: Any = None, **constants: int) -> Exploration:
     return explore(cls(**constants), list(collect(cls, ()).values()), options, watch)
 
 
@@ -235,9 +240,7 @@ def test_a_trace_under_symmetry_is_a_run() -> None:
 
     trace = search(Flawed, Options(symmetry=True)).violations[0].trace
     model = Flawed()
-    from model.language.reference import fire
-
-    for before, after in zip(trace, trace[1:], strict=False):
+    for before, after in itertools.pairwise(trace):
         assert fire(model, before.state, after.step) == after.state
 
 

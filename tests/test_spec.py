@@ -207,8 +207,9 @@ def test_a_team_may_have_a_model_of_the_same_name_as_ours(tmp_path: Path) -> Non
 
 def test_flawed_designs_beside_the_spec_may_import_each_other(tmp_path: Path) -> None:
     worse = "from flawed import Leaks\n\nclass LeaksMore(Leaks):\n    pass\n"
-    entry = '[[flawed]]\nclass = "worse:LeaksMore"\nproperty = "p"\n[[flawed]]\nclass = "flawed:Leaks"\nproperty = "p"\n'
-    spec = read(tank_project(tmp_path, entry, **{"specs/worse.py": worse}) / "specs/tank.toml")
+    entry = '[[flawed]]\nclass = "{}"\nproperty = "p"\n'
+    entries = entry.format("worse:LeaksMore") + entry.format("flawed:Leaks")
+    spec = read(tank_project(tmp_path, entries, **{"specs/worse.py": worse}) / "specs/tank.toml")
     more, leaks = (spec.flawed_class(flawed) for flawed in spec.flawed)
     assert issubclass(more, leaks)
 

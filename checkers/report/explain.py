@@ -236,17 +236,24 @@ def _failed_link(chain: ast.Compare, scope: _Scope) -> ast.Compare:
 
 def _facts(expressions: Sequence[ast.expr], scope: _Scope, whole: bool = False) -> list[str]:
     """The values of the variables inside expressions, such as ``model.log[b2] = [1,1]``; of a whole one, if told."""
-    facts = []
+    facts: list[str] = []
     for expression in expressions:
         for part in _paths(expression, scope):
-            if part is expression and not whole:
+            definition = scope.defined.get(part.id) if isinstance(part, ast.Name) else None
+            if part is expression and not whole and definition is None:
                 continue
             try:
                 value = scope.value(part)
             except _Unclear:
                 continue
-            if not callable(value) and not isinstance(value, Model):
+            if callable(value) or isinstance(value, Model):
+                continue
+            if definition is None:
                 facts.append(f"{_source(part)} = {show(value)}")
+            else:
+                facts.append(f"{_source(part)} = {_source(definition)} = {show(value)}")
+                inner = replace(scope, defined={})
+                facts += _facts([definition], inner, whole=True)
     return list(dict.fromkeys(facts))
 
 
