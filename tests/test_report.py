@@ -221,7 +221,15 @@ def test_a_trace_has_numbered_steps() -> None:
     model, violation = broken(nothing_logged)
     lines = trace_lines(model, violation.trace)
     assert lines[0] == "1  start()"
-    assert "     isr: {b1,b2,b3}" in lines
+    assert lines[1:8] == [
+        "     isr: {b1,b2,b3}",
+        "     leader: None",
+        "     log: {b1: [], b2: [], b3: []}",
+        "     requests: {}",
+        "     network: []",
+        "     cleaned: False",
+        "     node[b1]: Node(hw=0, role=FOLLOWER)",
+    ]
     second = lines.index("2  elect(broker=b1)")
     assert lines[second:] == [
         "2  elect(broker=b1)",

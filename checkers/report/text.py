@@ -33,10 +33,11 @@ def lines(result: CheckResult, traces: bool = False) -> list[str]:
 def headline(result: CheckResult) -> str:
     """One line: ``holds  alter_isr/core  9,716 states, 41,202 generated, depth 19, 0.1 s``."""
     if result.verdict == "error" and result.violation is None:
-        return _line("error", "red", result, f"{_place(result)}{result.message}")
+        word = "internal" if result.exit_code == ExitCode.INTERNAL_ERROR else "error"
+        return _line(word, "red", result, f"{_place(result)}{result.message}")
     if result.variant is not None and result.expected:
         steps = 0 if result.violation is None else len(result.violation.trace)
-        how = f"breaks {result.property} in {steps} steps" if steps else f"never reaches {result.property}"
+        how = f"breaks {result.property} in {_steps(steps)}" if steps else f"never reaches {result.property}"
         return _line("found", "green", result, f"{how}, {seconds(result)}")
     word, colour = _word(result)
     text = figures(result)
@@ -119,7 +120,7 @@ def _others(result: CheckResult) -> list[Violation]:
 def _verdict_line(result: CheckResult, title: str) -> str:
     violation = result.violation
     assert violation is not None
-    steps = f"after {len(violation.trace)} steps"
+    steps = f"after {_steps(len(violation.trace))}"
     if violation.kind == "deadlock":
         return f"{title} has a deadlock {steps}"
     if violation.kind == "error":
@@ -127,6 +128,10 @@ def _verdict_line(result: CheckResult, title: str) -> str:
     prop = result.find_property(violation.property)
     place = f" ({_relative(prop.file)}:{prop.line})" if prop is not None else ""
     return f"{title} violates {violation.property}{place} {steps}"
+
+
+def _steps(count: int) -> str:
+    return "1 step" if count == 1 else f"{count} steps"
 
 
 def _place(result: CheckResult) -> str:

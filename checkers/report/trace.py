@@ -29,12 +29,25 @@ def trace_lines(model: Model, trace: Sequence[TraceState]) -> list[str]:
     for number, entry in enumerate(trace, 1):
         lines.append(f"{number:>{width}}  {show_step(entry.step)}")
         if before is None:
-            changes = [f"{name}: {show(value)}" for name, value in zip(names, entry.state, strict=True)]
+            changes = state_lines(names, entry.state)
         else:
             changes = change_lines(names, before, entry.state)
         lines += [f"{' ' * width}    {text}" for text in changes or ["nothing changes"]]
         before = entry.state
     return lines
+
+
+def state_lines(names: Sequence[str], state: State) -> list[str]:
+    """A whole state, a line for each variable; a map of records has a line for each entry, grouped by identifier."""
+    lines: list[Change] = []
+    for name, value in zip(names, state, strict=True):
+        if isinstance(value, Map) and _of_records(value.values()):
+            owners = [key if isinstance(key, Identifier) else None for key in value]
+            texts = [f"{name}[{show(key)}]: {show(item)}" for key, item in value.items()]
+            lines += [Change(text, owner) for text, owner in zip(texts, owners, strict=True)]
+        else:
+            lines.append(Change(f"{name}: {show(value)}"))
+    return [line.text for line in sorted(lines, key=_group)]
 
 
 def change_lines(names: Sequence[str], before: State, after: State) -> list[str]:
