@@ -1,0 +1,54 @@
+"""What a partition's replicas are while it is reassigned: the one definition that the models share (KIP-455).
+
+The controller keeps three things of a partition: ``replicas``, in order, the first being the preferred leader;
+``adding``, those that the reassignment brings; ``removing``, those that it takes away. The rest follows from these.
+"""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from model.language import Seq, Set
+
+T = TypeVar("T")
+
+
+def is_reassigning(adding: Set[T], removing: Set[T]) -> bool:
+    """Whether a reassignment is under way; one that only removes is one too."""
+    return len(adding) > 0 or len(removing) > 0
+
+
+def origin(replicas: Set[T], adding: Set[T]) -> Set[T]:
+    """The replicas from before the reassignment, and again after a cancellation."""
+    return replicas - adding
+
+
+def target(replicas: Set[T], removing: Set[T]) -> Set[T]:
+    """The replicas that the reassignment leads to."""
+    return replicas - removing
+
+
+def is_consistent(replicas: Set[T], adding: Set[T], removing: Set[T]) -> bool:
+    """What the controller may store: nobody comes and goes at once, and neither origin nor target is empty."""
+    return (
+        adding <= replicas
+        and removing <= replicas
+        and len(adding & removing) == 0
+        and len(origin(replicas, adding)) > 0
+        and len(target(replicas, removing)) > 0
+    )
+
+
+def members(replicas: Seq[T]) -> Set[T]:
+    """Ordered replicas as a set."""
+    return Set(replicas)
+
+
+def without(replicas: Seq[T], left_out: Set[T]) -> Seq[T]:
+    """The same order, some replicas left out."""
+    return Seq(replica for replica in replicas if replica not in left_out)
+
+
+def followed_by(first: Seq[T], rest: Seq[T]) -> Seq[T]:
+    """``first``, then those of ``rest`` that it does not have: the replicas while both are wanted."""
+    return first + without(rest, Set(first))
