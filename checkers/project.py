@@ -82,12 +82,17 @@ class Project:
         if self.own and name.split(".")[0] in _SHARED_PACKAGES:
             with _errors_placed(path):
                 return importlib.import_module(name)
-        if self.prefix and self.prefix not in sys.modules:
-            package = ModuleType(self.prefix)
-            package.__path__ = [str(self.root)]
-            sys.modules[self.prefix] = package
+        self._top_package(name.split(".")[0])
         with self._imports(path.parent), _errors_placed(path):
             return _execute(name, path)
+
+    def _top_package(self, name: str) -> None:
+        """Makes the first part of a module's name importable: relative imports and pickle ask for it."""
+        folder = self.root if name == self.prefix else self.root / name
+        if name not in sys.modules and folder.is_dir():
+            package = ModuleType(name)
+            package.__path__ = [str(folder)]
+            sys.modules[name] = package
 
     def name_of(self, path: Path) -> str:
         """The name in ``sys.modules`` of a file, which no file of another project has."""

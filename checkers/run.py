@@ -180,6 +180,8 @@ def _run_parallel(small: Sequence[Check], processes: int) -> Iterator[CheckResul
                     result: CheckResult = pickle.loads(future.result())
                 except BrokenProcessPool:
                     result = _internal_error(check, "a worker process was killed, maybe for want of memory")
+                except Exception as error:
+                    result = _internal_error(check, f"{type(error).__name__}: {error}", traceback.format_exc())
                 yield replace(result, reproduce=check.reproduce())
         finally:
             pool.shutdown(cancel_futures=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -16,7 +15,14 @@ from checkers.result import MEANINGS, ExitCode, worst
 from tests.projects import INVARIANTS, TANK, tank_project, write
 
 REPOSITORY = Path(__file__).parent.parent
-COMMAND = [sys.executable, "-c", "import checkers.cli; checkers.cli.main()"]
+IMPORTS = f"""
+import sys
+sys.path.insert(0, {str(REPOSITORY)!r})
+import model, invariants, checkers.cli, checkers.reference
+del sys.path[0]
+"""
+"""Our packages and nothing else of the repository are importable, as where they are installed."""
+COMMAND = [sys.executable, "-P", "-c", f"{IMPORTS}checkers.cli.main()"]
 FLAWED = '[[flawed]]\nclass = "flawed:Leaks"\nproperty = "gets_full"\n'
 STOPS = '[[flawed]]\nclass = "flawed:StopsHalf"\nproperty = "{}"\n'
 
@@ -30,8 +36,7 @@ class Ended:
 
 def floodmark(*arguments: str | Path, at: Path) -> Ended:
     """Runs the installed command in a folder, in a process of its own."""
-    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY), "PYTHONSAFEPATH": "1"}
-    done = subprocess.run([*COMMAND, *map(str, arguments)], cwd=at, env=environment, text=True, capture_output=True)
+    done = subprocess.run([*COMMAND, *map(str, arguments)], cwd=at, text=True, capture_output=True)
     assert "Traceback" not in done.stdout + done.stderr or done.returncode == 70
     return Ended(done.returncode, done.stdout, done.stderr)
 
@@ -170,15 +175,10 @@ def test_nothing_checked(tmp_path: Path) -> None:
 
 def test_an_internal_error(tmp_path: Path) -> None:
     root = tank_project(tmp_path)
-    script = (
-        "import checkers.cli, checkers.reference\n"
-        "def broken(*_): raise KeyError('lost')\n"
-        "checkers.reference.explore = broken\n"
-        "checkers.cli.main()\n"
-    )
-    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY), "PYTHONSAFEPATH": "1"}
-    command = [sys.executable, "-c", script, "check", "--engine", "reference"]
-    done = subprocess.run(command, cwd=root, env=environment, text=True, capture_output=True)
+    broken = "def broken(*_): raise KeyError('lost')\ncheckers.reference.explore = broken\n"
+    script = f"{IMPORTS}{broken}checkers.cli.main()"
+    command = [sys.executable, "-P", "-c", script, "check", "--engine", "reference"]
+    done = subprocess.run(command, cwd=root, text=True, capture_output=True)
     assert done.returncode == 70
     assert "KeyError: 'lost'" in done.stdout
     assert "Traceback" in done.stderr

@@ -28,12 +28,10 @@ def trace_lines(model: Model, trace: Sequence[TraceState]) -> list[str]:
     before: State | None = None
     for number, entry in enumerate(trace, 1):
         lines.append(f"{number:>{width}}  {show_step(entry.step)}")
-        if before is None:
-            changes = state_lines(names, entry.state)
-        else:
-            changes = change_lines(names, before, entry.state)
+        state = entry.state
+        changes = state_lines(names, state) if before is None else change_lines(names, before, state)
         lines += [f"{' ' * width}    {text}" for text in changes or ["nothing changes"]]
-        before = entry.state
+        before = state
     return lines
 
 
