@@ -6,7 +6,7 @@ hachikuji/kafka-specification (written with KIP-101, 279, 320 and 497) and Vanli
 
 from __future__ import annotations
 
-from model.alter_isr_failover import AlterIsrFailover, Broker, Offset
+from model.alter_isr_failover import AlterIsrFailover, Broker, LeaderEpoch, Offset
 from model.language import implies, invariant, reachable, transition
 
 
@@ -26,6 +26,12 @@ def agree(model: AlterIsrFailover, one: Broker, other: Broker, end: Offset) -> b
 def holds_committed(model: AlterIsrFailover, broker: Broker) -> bool:
     """The replica has every record that a leader has exposed."""
     return model.replicas[broker].log[: len(model.committed)] == model.committed
+
+
+def next_epoch(model: AlterIsrFailover, broker: Broker, offset: Offset) -> LeaderEpoch:
+    """The epoch of the record after ``offset``; after the last, the one that the replica is in."""
+    log = model.replicas[broker].log
+    return log[offset + 1] if offset + 1 < len(log) else model.known(broker).leader_epoch
 
 
 # The leader's view of the ISR.
@@ -126,11 +132,11 @@ def committed_records_survive(model: AlterIsrFailover) -> bool:
 
 @invariant
 def epochs_never_decrease_along_a_log(model: AlterIsrFailover) -> bool:
-    """The order that finding the end of an epoch relies on (KIP-101)."""
+    """The order that finding the end of an epoch relies on (KIP-101); no record is of an epoch yet to be learned."""
     return all(
-        model.replicas[broker].log[offset] <= model.replicas[broker].log[offset + 1]
+        model.replicas[broker].log[offset] <= next_epoch(model, broker, offset)
         for broker in Broker
-        for offset in range(len(model.replicas[broker].log) - 1)
+        for offset in range(len(model.replicas[broker].log))
     )
 
 

@@ -1,11 +1,12 @@
 """KIP-497 with failover: one partition whose leaders come and go, and the logs of all its replicas.
 
 ``AlterIsrFailover`` is the protocol as it runs since KIP-497 (AlterIsr), KIP-320 (fencing by leader epoch) and KIP-595
-(a follower's divergence is found on fetch). Two subclasses add what only some questions need, so that the space of the
-others stays small:
+(a follower's divergence is found on fetch). Its subclasses change one thing each, or add what only some questions need,
+so that the space of the others stays small:
 
-``ReconcilesOnce``        followers compare logs once, when they begin to follow, as KIP-101, 279 and 320 first did it
-``AlterIsrRestarts``      replicas lose what they stored; broker epochs (KIP-903) tell one life from the next
+``ShrinksWithinLeaderEpoch``  the controller shrinks the ISR without a new leader epoch (KAFKA-15109)
+``ReconcilesOnce``            followers compare logs once, when they begin to follow (KIP-101, KIP-279, KIP-320)
+``AlterIsrRestarts``          replicas lose what they stored; broker epochs tell one life from the next (KIP-903)
 
 The single-leader core, with every error code and both ways to answer a request, is in ``model.alter_isr``. Here a
 leader has one request in flight at a time, as the brokers do that ship (KIP-497 lets it send more), and refusals leave
@@ -426,6 +427,13 @@ class AlterIsrFailover(Model):
     def truncation_offset(self, follower: Broker, leader: Broker) -> Offset:
         """Where the follower's log and the leader's part, as far as one answer tells (KIP-279)."""
         return replica_log.truncation_offset(self.replicas[leader].log, self.replicas[follower].log)
+
+
+class ShrinksWithinLeaderEpoch(AlterIsrFailover):
+    """The KRaft controller of Kafka 3.6 and later: only a change of the leader begins a leader epoch (KAFKA-15109)."""
+
+    def leader_epoch_after_shrink(self) -> LeaderEpoch:
+        return self.current().leader_epoch
 
 
 class ReconcilesOnce(AlterIsrFailover):
