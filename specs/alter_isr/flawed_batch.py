@@ -8,7 +8,7 @@ from model.language import Map, Set
 
 
 class OmitsRefusedPartitions(AlterIsrBatch):
-    """A-M26: the response leaves out partitions that were asked for (KAFKA-12367)."""
+    """The response leaves out partitions that were asked for (KAFKA-12367)."""
 
     def results(self, request: AlterIsrRequest) -> Map[Partition, Result | None]:
         judged = super().results(request)
@@ -54,14 +54,14 @@ class AcceptsAnyIsr(AlterIsrBatch):
 
 
 class KeepsRemovedReplica(AlterIsrBatch):
-    """A-M33: the ISR keeps a broker that is no replica any more (KAFKA-9672)."""
+    """The ISR keeps a broker that is no replica any more (KAFKA-9672)."""
 
     def isr_without(self, partition: Partition, broker: Broker) -> Set[Broker]:
         return self.controller[partition].isr
 
 
 class CountsAnyFetcher(AlterIsrBatch):
-    """A-M34: whoever fetches may join, a replica or not (KAFKA-13837). The controller answers INVALID_REQUEST."""
+    """Whoever fetches may join, a replica or not (KAFKA-13837). The controller answers INVALID_REQUEST."""
 
     def are_replicas(self, partition: Partition, isr: Set[Broker]) -> bool:
         return True
