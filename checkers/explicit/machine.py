@@ -68,27 +68,35 @@ def load_or_compile(key_parts: Mapping[str, str], build: Callable[[], ir.Module]
 
     ``key_parts`` say what the code depends on; the processor and LLVM's version are added.
     """
-    triple = llvm.get_default_triple()
-    parts = {
-        **key_parts,
+    return MachineCode(object_image(key_parts, build))
+
+
+def processor() -> dict[str, str]:
+    """What machine code depends on beside its source: where all of this is equal, code can be passed on."""
+    return {
         "llvmlite": llvmlite.__version__,
         "cpu": llvm.get_host_cpu_name(),
-        "triple": triple,
+        "features": llvm.get_host_cpu_features().flatten(),
+        "triple": llvm.get_default_triple(),
         "optimization": str(OPTIMIZATION),
     }
-    key = hashlib.sha256(repr(sorted(parts.items())).encode()).hexdigest()
+
+
+def object_image(key_parts: Mapping[str, str], build: Callable[[], ir.Module | str]) -> bytes:
+    """The object file of a module, given as it was built or as its text; from the cache when it is there."""
+    key = hashlib.sha256(repr(sorted({**key_parts, **processor()}.items())).encode()).hexdigest()
     path = cache_directory() / "code" / f"{key}.o"
     image = _read(path)
     if image is None:
         image = _compile(build())
         _write(path, image)
-    return MachineCode(image)
+    return image
 
 
-def _compile(module: ir.Module) -> bytes:
-    module.triple = llvm.get_default_triple()
+def _compile(module: ir.Module | str) -> bytes:
     target = _target()
     parsed = llvm.parse_assembly(str(module))
+    parsed.triple = llvm.get_default_triple()
     parsed.verify()
     options = llvm.PipelineTuningOptions(speed_level=OPTIMIZATION)
     options.loop_unrolling = True

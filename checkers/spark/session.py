@@ -1,0 +1,169 @@
+"""The one Spark session of a run: embedded ``local[*]``, a cluster named by a master URL, or what spark-submit gave."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import importlib.util
+import os
+import re
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from checkers.spark.java import find_java, java_home
+from checkers.spark.package import OWN_ROOT, package_zip
+from model.language.errors import SourceError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_QUIET = """status = error
+rootLogger.level = error
+rootLogger.appenderRef.stderr.ref = stderr
+appender.stderr.type = Console
+appender.stderr.name = stderr
+appender.stderr.target = SYSTEM_ERR
+appender.stderr.layout.type = PatternLayout
+appender.stderr.layout.pattern = spark: %p %c{1}: %m%n%ex{1}
+logger.tasks.name = org.apache.spark
+logger.tasks.level = off
+"""
+"""Lost tasks and lost executors are retried by Spark and mean nothing to the verdict, so they are not shown."""
+
+_RETRIES = 8
+_DEFAULTS = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.task.maxFailures": str(_RETRIES),
+    "spark.sql.execution.arrow.pyspark.enabled": "true",
+    "spark.shuffle.compress": "false",
+    "spark.locality.wait": "10s",
+    "spark.driver.maxResultSize": "0",
+}
+_STARTED: list[SparkSession] = []
+
+
+def available() -> bool:
+    """Whether PySpark is installed."""
+    return importlib.util.find_spec("pyspark") is not None
+
+
+def session(master: str | None = None) -> SparkSession:
+    """The session of this process, started on the first call: ``master``, else what spark-submit says, else local[*].
+
+    Raises SourceError where PySpark or Java is missing, or the master cannot be reached.
+    """
+    if not available():
+        raise SourceError('the Spark engine needs PySpark; run: pip install "floodmark[spark]"')
+    if _STARTED and _STARTED[0].sparkContext._jsc is not None:
+        return _STARTED[0]
+    from pyspark.sql import SparkSession
+
+    active = SparkSession.getActiveSession()
+    if active is None:
+        active = _start(master)
+    _STARTED[:] = [active]
+    return active
+
+
+def stop() -> None:
+    """Ends the session and Spark's own process, if there is one."""
+    if _STARTED:
+        _STARTED.pop().stop()
+        _end_gateway()
+
+
+def _end_gateway() -> None:
+    from pyspark import SparkContext
+
+    gateway = SparkContext._gateway
+    if gateway is None or "PYSPARK_GATEWAY_PORT" in os.environ:
+        return
+    SparkContext._gateway = None
+    SparkContext._jvm = None
+    with contextlib.suppress(Exception):
+        gateway.shutdown()
+    process = getattr(gateway, "proc", None)
+    if process is not None:
+        process.stdin.close()
+        with contextlib.suppress(Exception):
+            process.wait(10)
+
+
+def _start(master: str | None) -> SparkSession:
+    from pyspark.errors import PySparkRuntimeError
+    from pyspark.sql import SparkSession
+
+    submitted = "PYSPARK_GATEWAY_PORT" in os.environ
+    builder = SparkSession.builder.appName("floodmark")
+    if not submitted:
+        _prepare_launch()
+        for name, value in _defaults().items():
+            builder = builder.config(name, value)
+        url = _retrying(master or os.environ.get("FLOODMARK_MASTER") or "local[*]")
+        builder = builder.master(url)
+        if url.startswith("local"):
+            builder = builder.config("spark.driver.bindAddress", "127.0.0.1").config("spark.driver.host", "127.0.0.1")
+    try:
+        with _silent_stderr():
+            started = builder.getOrCreate()
+    except PySparkRuntimeError as error:
+        raise SourceError(f"Spark did not start: {str(error).splitlines()[0]}") from None
+    except Exception as error:
+        reason = str(getattr(error, "java_exception", None) or error).splitlines()[0]
+        raise SourceError(f"Spark did not start with the master {master or 'local[*]'}: {reason}") from None
+    started.sparkContext.setLogLevel("OFF")
+    if submitted or not started.sparkContext.master.startswith("local"):
+        started.sparkContext.addPyFile(str(package_zip()))
+    atexit.register(stop)
+    return started
+
+
+def _retrying(url: str) -> str:
+    """A local master that starts a failed task again, which it does not do by itself."""
+    match = re.fullmatch(r"local(?:\[([^,\]]+)\])?", url)
+    return url if match is None else f"local[{match[1] or 1},{_RETRIES}]"
+
+
+def _defaults() -> dict[str, str]:
+    settings = dict(_DEFAULTS)
+    log = Path(tempfile.mkdtemp(prefix="floodmark-log-")) / "log4j2.properties"
+    log.write_text(_QUIET)
+    atexit.register(shutil.rmtree, log.parent, True)
+    settings["spark.driver.extraJavaOptions"] = f"-Dlog4j2.configurationFile=file:{log}"
+    given = os.environ.get("FLOODMARK_SPARK_CONF", "")
+    settings.update(pair.split("=", 1) for pair in given.split() if "=" in pair)
+    return settings
+
+
+def _prepare_launch() -> None:
+    """What Spark's launcher and the Python workers take from the environment."""
+    home = java_home(find_java())
+    atexit.register(shutil.rmtree, home, True)
+    os.environ["JAVA_HOME"] = str(home)
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    paths = [str(OWN_ROOT), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
+    os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(filter(None, paths)))
+
+
+@contextlib.contextmanager
+def _silent_stderr():  # type: ignore[no-untyped-def]
+    """Keeps what the launcher says while it starts from the terminal; shows it when the start fails."""
+    sys.stderr.flush()
+    kept = os.dup(2)
+    with tempfile.TemporaryFile() as said:
+        os.dup2(said.fileno(), 2)
+        try:
+            yield
+        except BaseException:
+            os.dup2(kept, 2)
+            said.seek(0)
+            sys.stderr.write(said.read().decode(errors="replace"))
+            raise
+        finally:
+            os.dup2(kept, 2)
+            os.close(kept)
