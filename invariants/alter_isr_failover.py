@@ -38,14 +38,14 @@ def next_epoch(model: AlterIsrFailover, broker: Broker, offset: Offset) -> Leade
 
 
 @invariant
-def replication_quorum_superset(model: AlterIsrFailover) -> bool:
+def leader_assumes_superset(model: AlterIsrFailover) -> bool:
     """The leader counts every member of the controller's ISR (KIP-497, "Proposed Changes": the largest possible ISR;
     Vanlightly, ReplicationQuorumSupersetProperty)."""
     return all(model.current().isr <= model.maximal_isr(broker) for broker in Broker if leads_now(model, broker))
 
 
 @invariant
-def settled_leader_uses_confirmed_isr(model: AlterIsrFailover) -> bool:
+def isr_counts_when_nothing_is_pending(model: AlterIsrFailover) -> bool:
     """A leader without a request in flight counts the confirmed ISR and no other."""
     return all(
         model.maximal_isr(broker) == model.known(broker).isr
@@ -147,7 +147,7 @@ def exposed_records_stay(old: AlterIsrFailover, new: AlterIsrFailover) -> bool:
 
 
 @transition
-def high_watermark_stays_within_an_epoch(old: AlterIsrFailover, new: AlterIsrFailover) -> bool:
+def high_watermark_never_decreases(old: AlterIsrFailover, new: AlterIsrFailover) -> bool:
     """The high watermark of one leader does not fall in one leader epoch (Vanlightly)."""
     return all(
         new.replicas[broker].high_watermark >= old.replicas[broker].high_watermark
@@ -157,15 +157,11 @@ def high_watermark_stays_within_an_epoch(old: AlterIsrFailover, new: AlterIsrFai
 
 
 @transition
-def acknowledged_records_have_copies(old: AlterIsrFailover, new: AlterIsrFailover) -> bool:
+def success_has_enough_copies(old: AlterIsrFailover, new: AlterIsrFailover) -> bool:
     """When a leader exposes a record, min.insync.replicas members of the maximal ISR have it (KAFKA-15583)."""
     return all(
-        sum(
-            1
-            for member in new.maximal_isr(broker)
-            if agree(new, broker, member, new.replicas[broker].high_watermark)
-        )
-        >= new.min_isr
+        sum(1 for member in new.maximal_isr(broker) if agree(new, broker, member, new.replicas[broker].high_watermark))
+        >= new.min_insync_replicas
         for broker in Broker
         if new.leads(broker) and new.replicas[broker].high_watermark > old.replicas[broker].high_watermark
     )
@@ -182,21 +178,21 @@ def leader_is_in_isr(model: AlterIsrFailover) -> bool:
 
 
 @invariant
-def fenced_brokers_leave_the_isr(model: AlterIsrFailover) -> bool:
+def isr_is_eligible(model: AlterIsrFailover) -> bool:
     """A fenced broker is in the ISR only as its last member (KIP-841)."""
     isr = model.current().isr
     return implies(len(isr) > 1, not isr & model.fenced)
 
 
 @transition
-def epochs_grow(old: AlterIsrFailover, new: AlterIsrFailover) -> bool:
-    """No epoch falls, neither the controller's nor a replica's; a new leader epoch is also a new partition epoch."""
+def epochs_never_decrease(old: AlterIsrFailover, new: AlterIsrFailover) -> bool:
+    """No epoch falls, neither the controller's nor a replica's; a new leader epoch is also a new version."""
     return (
-        new.partition_epoch >= old.partition_epoch
+        new.version >= old.version
         and new.current().leader_epoch >= old.current().leader_epoch
-        and implies(new.current().leader_epoch > old.current().leader_epoch, new.partition_epoch > old.partition_epoch)
+        and implies(new.current().leader_epoch > old.current().leader_epoch, new.version > old.version)
         and all(
-            new.replicas[broker].partition_epoch >= old.replicas[broker].partition_epoch
+            new.replicas[broker].version >= old.replicas[broker].version
             and new.known(broker).leader_epoch >= old.known(broker).leader_epoch
             for broker in Broker
         )
@@ -248,7 +244,4 @@ def logs_diverge(model: AlterIsrFailover) -> bool:
 @reachable
 def a_request_is_overtaken(model: AlterIsrFailover) -> bool:
     """A request is in flight and the controller has moved on."""
-    return any(
-        model.request_in_flight(broker) and model.replicas[broker].partition_epoch < model.partition_epoch
-        for broker in Broker
-    )
+    return any(model.request_in_flight(broker) and model.replicas[broker].version < model.version for broker in Broker)

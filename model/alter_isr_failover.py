@@ -8,9 +8,10 @@ so that the space of the others stays small:
 ``ReconcilesOnce``            followers compare logs once, when they begin to follow (KIP-101, KIP-279, KIP-320)
 ``AlterIsrRestarts``          replicas lose what they stored; broker epochs tell one life from the next (KIP-903)
 
-The single-leader core, with every error code and both ways to answer a request, is in ``model.alter_isr``. Here a
-leader has one request in flight at a time, as the brokers do that ship (KIP-497 lets it send more), and refusals leave
-no trace: the leader goes on counting what it asked for until it learns of a newer partition epoch.
+A single leader, with every error code and both ways to answer a request, is in ``model.alter_isr``. Here a leader has
+one request in flight at a time, as in the brokers that ship (KIP-497 lets it send more), and refusals leave no trace:
+the leader goes on counting what it asked for until it learns of a newer version. The version is KIP-497's; Kafka now
+calls it the partition epoch.
 """
 
 from __future__ import annotations
@@ -41,13 +42,13 @@ class Broker(Identifier, count="brokers", prefix="b"):
 
 Offset = Annotated[int, Between(0, "max_offset")]
 LeaderEpoch = Annotated[int, Between(0, "max_leader_epoch")]
-PartitionEpoch = Annotated[int, Between(0, "max_partition_epoch")]
+Version = Annotated[int, Between(0, "max_version")]
 BrokerEpoch = Annotated[int, Between(0, "max_restarts")]
 Log = Annotated[Seq[LeaderEpoch], Capacity("max_offset")]
 
 
-class PartitionState(Record):
-    """What the controller decided at one partition epoch, and what LeaderAndIsr tells the replicas."""
+class LeaderAndIsr(Record):
+    """What the controller decided at one version, and what LeaderAndIsr tells the replicas."""
 
     leader: Broker | None
     leader_epoch: LeaderEpoch
@@ -57,11 +58,11 @@ class PartitionState(Record):
 class Replica(Record):
     """One broker's replica.
 
-    Leader, leader epoch and ISR as the replica knows them are those of the partition epoch that it has learned. The
-    last three fields are the leader's.
+    Leader, leader epoch and ISR as the replica knows them are those of the version that it has learned. The last three
+    fields are the leader's.
     """
 
-    partition_epoch: PartitionEpoch
+    version: Version
     log: Log
     high_watermark: Offset
     pending: Set[Broker]
@@ -73,15 +74,15 @@ class Replica(Record):
 
 
 class AlterIsrFailover(Model):
-    """Replicas that replicate, lead and follow, each by the partition state that it has learned so far.
+    """Replicas that lead and follow, each by the partition state that it has learned so far.
 
-    The controller is one atomic object: the metadata quorum's business is a model of its own. It decides; every
-    decision is a new partition epoch; each replica learns of it later, by itself, and may skip some. So several
-    replicas can believe that they lead, at different leader epochs.
+    The controller is one atomic object: how its quorum agrees is not the matter here. It decides; every decision is a
+    new version; each replica learns of it later, by itself, and may skip some. So several replicas can believe that
+    they lead, at different leader epochs.
 
-    An AlterIsr request quotes the leader epoch and the partition epoch that its sender knows. The sender forgets it
-    as soon as it learns of a newer one, and from then on no controller would accept it. So ``pending`` is the request
-    in flight, too.
+    An AlterIsr request quotes the leader epoch and the version that its sender knows. The sender forgets the request as
+    soon as it learns of a newer version, and from then on the controller would not accept it. So ``pending`` is the
+    request in flight, too.
 
     A record is the leader epoch that it was written in: a leader writes an offset only once in its epoch.
     """
@@ -89,12 +90,12 @@ class AlterIsrFailover(Model):
     brokers = Constant(3)
     max_offset = Constant(2)
     max_leader_epoch = Constant(2)
-    max_partition_epoch = Constant(4)
-    min_isr = Constant(1)
+    max_version = Constant(4)
+    min_insync_replicas = Constant(1)
     """min.insync.replicas"""
 
-    partition_epoch: PartitionEpoch
-    states: Map[PartitionEpoch, PartitionState | None]
+    version: Version
+    states: Map[Version, LeaderAndIsr | None]
     """The controller's decisions that some replica has yet to learn or still acts upon."""
     fenced: Set[Broker]
     replicas: Map[Broker, Replica]
@@ -105,9 +106,9 @@ class AlterIsrFailover(Model):
     @initial
     def start(self) -> None:
         """The controller has created the partition, and all replicas have learned it."""
-        created = PartitionState(leader=Broker(1), leader_epoch=0, isr=Set(Broker))
-        self.partition_epoch = 0
-        self.states = Map({epoch: created if epoch == 0 else None for epoch in range(self.max_partition_epoch + 1)})
+        created = LeaderAndIsr(leader=Broker(1), leader_epoch=0, isr=Set(Broker))
+        self.version = 0
+        self.states = Map({version: created if version == 0 else None for version in range(self.max_version + 1)})
         self.fenced = Set()
         self.replicas = Map({broker: self.empty_replica() for broker in Broker})
         self.committed = Seq()
@@ -115,7 +116,7 @@ class AlterIsrFailover(Model):
     def empty_replica(self) -> Replica:
         """A replica that stores nothing."""
         return Replica(
-            partition_epoch=self.partition_epoch,
+            version=self.version,
             log=Seq(),
             high_watermark=0,
             pending=Set(),
@@ -129,19 +130,19 @@ class AlterIsrFailover(Model):
 
     # What the controller knows, and what a replica does.
 
-    def state_at(self, partition_epoch: PartitionEpoch) -> PartitionState:
-        """The controller's decision with this partition epoch."""
-        state = self.states[partition_epoch]
-        assert state is not None, f"partition epoch {partition_epoch} is forgotten, or yet to come"
+    def state_at(self, version: Version) -> LeaderAndIsr:
+        """The controller's decision with this version."""
+        state = self.states[version]
+        assert state is not None, f"version {version} is forgotten, or yet to come"
         return state
 
-    def current(self) -> PartitionState:
+    def current(self) -> LeaderAndIsr:
         """The partition state that holds."""
-        return self.state_at(self.partition_epoch)
+        return self.state_at(self.version)
 
-    def known(self, broker: Broker) -> PartitionState:
+    def known(self, broker: Broker) -> LeaderAndIsr:
         """The partition state as this replica knows it."""
-        return self.state_at(self.replicas[broker].partition_epoch)
+        return self.state_at(self.replicas[broker].version)
 
     def leads(self, broker: Broker) -> bool:
         """Whether this replica believes that it leads."""
@@ -150,7 +151,7 @@ class AlterIsrFailover(Model):
     # Leader: records and the high watermark.
 
     @action
-    def leader_writes(self, leader: Broker) -> None:
+    def leader_appends(self, leader: Broker) -> None:
         """A producer's record with acks=all; refused when too few replicas are in sync."""
         require(self.leads(leader) and not self.under_min_isr(leader))
         require(len(self.replicas[leader].log) < self.max_offset)
@@ -160,7 +161,7 @@ class AlterIsrFailover(Model):
     @rule
     def under_min_isr(self, leader: Broker) -> bool:
         """Too few replicas are in the ISR that the controller has confirmed (min.insync.replicas)."""
-        return len(self.known(leader).isr) < self.min_isr
+        return len(self.known(leader).isr) < self.min_insync_replicas
 
     @rule
     def maximal_isr(self, leader: Broker) -> Set[Broker]:
@@ -171,13 +172,13 @@ class AlterIsrFailover(Model):
         return self.known(leader).isr | self.replicas[leader].pending
 
     @rule
-    def may_advance_high_watermark(self, leader: Broker) -> bool:
+    def may_advance(self, leader: Broker) -> bool:
         """With too few in sync the high watermark stays, so that it means enough copies (KAFKA-15583)."""
         return not self.under_min_isr(leader)
 
     def advance_high_watermark(self, leader: Broker) -> None:
         """Moves the high watermark up to what every member of the maximal ISR has."""
-        if self.may_advance_high_watermark(leader):
+        if self.may_advance(leader):
             reached = min(self.log_end_offset(leader, member) for member in self.maximal_isr(leader))
             if reached > self.replicas[leader].high_watermark:
                 self.replicas[leader].high_watermark = reached
@@ -191,25 +192,25 @@ class AlterIsrFailover(Model):
     # Leader: asking for another ISR.
 
     @action
-    def leader_requests_shrink(self, leader: Broker, isr: Set[Broker]) -> None:
-        """Some followers have been out of sync for too long (replica.lag.time.max.ms): ask to evict them."""
-        require(self.may_request(leader))
-        require(leader in isr and isr < self.known(leader).isr)
-        self.replicas[leader].pending = isr
+    def leader_proposes_shrink(self, leader: Broker, laggards: Set[Broker]) -> None:
+        """Asks to evict followers that have been out of sync for too long (replica.lag.time.max.ms)."""
+        require(self.may_propose(leader))
+        require(len(laggards) > 0 and laggards <= self.known(leader).isr - {leader})
+        self.replicas[leader].pending = self.known(leader).isr - laggards
 
     @action
-    def leader_requests_expand(self, leader: Broker, follower: Broker) -> None:
-        """A follower has caught up: ask to add it to the ISR."""
-        require(self.may_request(leader))
+    def leader_proposes_expand(self, leader: Broker, follower: Broker) -> None:
+        """Asks to add a follower that has caught up."""
+        require(self.may_propose(leader))
         require(follower not in self.known(leader).isr and self.caught_up(leader, follower))
         self.replicas[leader].pending = self.known(leader).isr | {follower}
 
-    def may_request(self, leader: Broker) -> bool:
-        """No request is in flight. One that quotes the last partition epoch within the bounds could not be accepted."""
+    def may_propose(self, leader: Broker) -> bool:
+        """No request is in flight. One that quotes the last version within the bounds could not be accepted."""
         return (
             self.leads(leader)
             and not self.request_in_flight(leader)
-            and self.replicas[leader].partition_epoch < self.max_partition_epoch
+            and self.replicas[leader].version < self.max_version
         )
 
     def request_in_flight(self, leader: Broker) -> bool:
@@ -227,12 +228,12 @@ class AlterIsrFailover(Model):
 
     def decide(self, leader: Broker | None, leader_epoch: LeaderEpoch, isr: Set[Broker]) -> None:
         """A new partition state, for the replicas to learn."""
-        self.partition_epoch += 1
-        self.states[self.partition_epoch] = PartitionState(leader=leader, leader_epoch=leader_epoch, isr=isr)
+        self.version += 1
+        self.states[self.version] = LeaderAndIsr(leader=leader, leader_epoch=leader_epoch, isr=isr)
 
     def may_decide(self) -> bool:
-        """The bounds leave room for another partition epoch."""
-        return self.partition_epoch < self.max_partition_epoch
+        """The bounds leave room for another version."""
+        return self.version < self.max_version
 
     def may_elect(self) -> bool:
         """The bounds leave room for another leader epoch."""
@@ -248,13 +249,13 @@ class AlterIsrFailover(Model):
 
     @rule
     def request_is_current(self, leader: Broker) -> bool:
-        """The sender leads, and quotes the current leader epoch and partition epoch (else NOT_CONTROLLER,
+        """The sender leads, and quotes the current leader epoch and version (else NOT_CONTROLLER,
         FENCED_LEADER_EPOCH, INVALID_REQUEST or INVALID_ISR_VERSION)."""
         current = self.current()
         return (
             current.leader == leader
             and self.known(leader).leader_epoch == current.leader_epoch
-            and self.replicas[leader].partition_epoch == self.partition_epoch
+            and self.replicas[leader].version == self.version
         )
 
     @rule
@@ -263,17 +264,18 @@ class AlterIsrFailover(Model):
         return not self.replicas[leader].pending & self.fenced
 
     @action
-    def controller_elects(self, leader: Broker) -> None:
+    def controller_elects(self, successor: Broker) -> None:
         """The controller moves the leadership within the ISR, to the preferred leader say."""
-        require(self.may_elect() and leader in self.current().isr - self.fenced and leader != self.current().leader)
-        self.decide(leader, self.current().leader_epoch + 1, self.current().isr)
+        require(self.may_elect() and successor in self.current().isr - self.fenced)
+        require(successor != self.current().leader)
+        self.decide(successor, self.current().leader_epoch + 1, self.current().isr)
 
     @action
     def controller_fences(self, broker: Broker) -> None:
         """A broker's heartbeats stop, or it shuts down: it leaves the ISR.
 
-        Where it is not in the ISR nothing changes, not even the partition epoch. The last member stays in the ISR,
-        without leading.
+        Where it is not in the ISR nothing changes, not even the version. The last member stays in the ISR, without
+        leading.
         """
         require(broker not in self.fenced)
         require(broker not in self.current().isr or (self.may_elect() and self.replaceable(broker)))
@@ -290,7 +292,7 @@ class AlterIsrFailover(Model):
 
     @rule
     def leader_epoch_after_shrink(self) -> LeaderEpoch:
-        """A shrink by the controller begins a new leader epoch, even though the leader stays."""
+        """A shrink by the controller begins a new leader epoch, even though the leader stays (Kafka before 3.6)."""
         return self.current().leader_epoch + 1
 
     @action
@@ -314,16 +316,16 @@ class AlterIsrFailover(Model):
     # Replicas learn what the controller decided.
 
     @action
-    def replica_learns(self, broker: Broker, partition_epoch: PartitionEpoch) -> None:
+    def replica_learns(self, broker: Broker, version: Version) -> None:
         """LeaderAndIsr arrives at one replica, or the answer to its request. What it asked for is settled by it."""
-        require(self.replicas[broker].partition_epoch < partition_epoch and partition_epoch <= self.partition_epoch)
-        self.learn(broker, partition_epoch)
+        require(self.replicas[broker].version < version and version <= self.version)
+        self.learn(broker, version)
 
-    def learn(self, broker: Broker, partition_epoch: PartitionEpoch) -> None:
+    def learn(self, broker: Broker, version: Version) -> None:
         """Takes over a newer partition state; a new leader epoch begins with a new role."""
         before = self.known(broker)
-        after = self.state_at(partition_epoch)
-        self.replicas[broker].partition_epoch = partition_epoch
+        after = self.state_at(version)
+        self.replicas[broker].version = version
         self.replicas[broker].pending = Set()
         if after.leader_epoch > before.leader_epoch:
             if after.leader == broker:
@@ -338,7 +340,7 @@ class AlterIsrFailover(Model):
         self.forget_states()
 
     @rule
-    def fetched_before(self, leader: Broker, before: PartitionState, after: PartitionState) -> Map[Broker, Offset]:
+    def fetched_before(self, leader: Broker, before: LeaderAndIsr, after: LeaderAndIsr) -> Map[Broker, Offset]:
         """What a leader remembers of its followers in a new leader epoch: if it led before, the offsets of those in
         the ISR. Another replica may have been lost and replaced since."""
         if not self.led_just_before(leader, before, after):
@@ -347,7 +349,7 @@ class AlterIsrFailover(Model):
         return Map({broker: fetched[broker] if broker in after.isr else 0 for broker in Broker})
 
     @rule
-    def led_just_before(self, leader: Broker, before: PartitionState, after: PartitionState) -> bool:
+    def led_just_before(self, leader: Broker, before: LeaderAndIsr, after: LeaderAndIsr) -> bool:
         """The leader led the epoch right before, too. If it skipped an epoch, the followers may have truncated under
         another leader since they fetched."""
         return before.leader == leader and after.leader_epoch == before.leader_epoch + 1
@@ -358,9 +360,9 @@ class AlterIsrFailover(Model):
 
     def forget_states(self) -> None:
         """Drops the partition states that every replica has left behind: none can be learned again."""
-        for epoch in range(self.partition_epoch):
-            if all(self.replicas[broker].partition_epoch > epoch for broker in Broker):
-                self.states[epoch] = None
+        for version in range(self.version):
+            if all(self.replicas[broker].version > version for broker in Broker):
+                self.states[version] = None
 
     # Followers: fetch and truncation.
 
@@ -450,8 +452,8 @@ class ReconcilesOnce(AlterIsrFailover):
         super().start()
         self.reconciling = Set()
 
-    def learn(self, broker: Broker, partition_epoch: PartitionEpoch) -> None:
-        super().learn(broker, partition_epoch)
+    def learn(self, broker: Broker, version: Version) -> None:
+        super().learn(broker, version)
         if self.leads(broker):
             self.reconciling.discard(broker)
 
@@ -480,9 +482,9 @@ class ReconcilesOnce(AlterIsrFailover):
 class AlterIsrRestarts(AlterIsrFailover):
     """Brokers that restart and lose records they had stored, with the broker epochs of KIP-903 that exclude them.
 
-    A broker is fenced before it registers again, so its old life is out of the ISR; but a fenced broker outside of the
-    ISR leaves the partition epoch as it is, and the version check of AlterIsr does not see the restart. The broker
-    epoch does: a fetch carries it, the leader quotes the one that it saw, and the controller compares.
+    A broker is fenced before it registers again, so its old life is out of the ISR. But where a broker outside of the
+    ISR is fenced the version stays, and the version that a request quotes does not show the restart. The broker epoch
+    does: a fetch carries it, the leader quotes the one that it saw, and the controller compares.
     """
 
     max_restarts = Constant(1)
@@ -523,8 +525,8 @@ class AlterIsrRestarts(AlterIsrFailover):
         """The replica has nothing left but the first ``kept`` records, and learns the current state."""
         self.replicas[broker].log = self.replicas[broker].log[:kept]
         self.replicas[broker].high_watermark = min(self.replicas[broker].high_watermark, kept)
-        if self.replicas[broker].partition_epoch < self.partition_epoch:
-            self.learn(broker, self.partition_epoch)
+        if self.replicas[broker].version < self.version:
+            self.learn(broker, self.version)
 
     @rule
     def may_lose_records(self, broker: Broker) -> bool:
@@ -541,9 +543,9 @@ class AlterIsrRestarts(AlterIsrFailover):
         self.decide(self.current().leader, self.current().leader_epoch + 1, self.current().isr)
         self.begin_again(broker, 0)
 
-    def learn(self, broker: Broker, partition_epoch: PartitionEpoch) -> None:
+    def learn(self, broker: Broker, version: Version) -> None:
         epoch_before = self.known(broker).leader_epoch
-        super().learn(broker, partition_epoch)
+        super().learn(broker, version)
         self.requested_epochs[broker] = 0
         if self.known(broker).leader_epoch > epoch_before:
             self.fetched_epochs[broker] = self.no_epochs()
@@ -555,9 +557,9 @@ class AlterIsrRestarts(AlterIsrFailover):
         self.fetched_epochs[leader][follower] = self.broker_epochs[follower]
 
     @action
-    def leader_requests_expand(self, leader: Broker, follower: Broker) -> None:
+    def leader_proposes_expand(self, leader: Broker, follower: Broker) -> None:
         """The request also quotes the follower's broker epoch, as the leader saw it."""
-        super().leader_requests_expand(leader, follower)
+        super().leader_proposes_expand(leader, follower)
         self.requested_epochs[leader] = self.fetched_epochs[leader][follower]
 
     @rule

@@ -9,10 +9,10 @@ from model.alter_isr_failover import (
     AlterIsrFailover,
     AlterIsrRestarts,
     Broker,
+    LeaderAndIsr,
     Offset,
-    PartitionEpoch,
-    PartitionState,
     ReconcilesOnce,
+    Version,
 )
 from model.language import Map, Set, action, require
 from model.replica_log import end_offset_for_epoch
@@ -32,7 +32,7 @@ class KeepsAllOffsets(AlterIsrRestarts):
     """A leader that is elected again trusts the offsets of replicas outside of the ISR, too; one of them was removed
     and added back empty between the two elections (Vanlightly, ResetFollowerStateOfAllButISR)."""
 
-    def fetched_before(self, leader: Broker, before: PartitionState, after: PartitionState) -> Map[Broker, Offset]:
+    def fetched_before(self, leader: Broker, before: LeaderAndIsr, after: LeaderAndIsr) -> Map[Broker, Offset]:
         led = self.led_just_before(leader, before, after)
         return self.replicas[leader].fetched if led else self.nothing_fetched()
 
@@ -45,13 +45,13 @@ class TrustsSkippedEpochs(AlterIsrFailover):
     and one metadata delta can carry several leader epochs. Not reproduced against Kafka.
     """
 
-    def led_just_before(self, leader: Broker, before: PartitionState, after: PartitionState) -> bool:
+    def led_just_before(self, leader: Broker, before: LeaderAndIsr, after: LeaderAndIsr) -> bool:
         return before.leader == leader
 
 
 class IgnoresBrokerEpoch(AlterIsrRestarts):
     """The controller does not compare broker epochs. The follower restarts empty while the request is in flight; it
-    is not in the ISR, so the partition epoch does not change (KIP-903, KAFKA-14139)."""
+    is not in the ISR, so the version does not change (KIP-903, KAFKA-14139)."""
 
     def members_are_eligible(self, leader: Broker) -> bool:
         return not self.replicas[leader].pending & self.fenced
@@ -81,7 +81,7 @@ class LosesLastReplica(AlterIsrRestarts):
 class AdvancesUnderMinIsr(AlterIsrFailover):
     """The high watermark advances although fewer than min.insync.replicas are in sync (KAFKA-15583)."""
 
-    def may_advance_high_watermark(self, leader: Broker) -> bool:
+    def may_advance(self, leader: Broker) -> bool:
         return True
 
 
@@ -90,11 +90,11 @@ class ZombieControllerAgrees(AlterIsrFailover):
     epochs; and the leader takes that for the confirmed state (KAFKA-14154)."""
 
     @action
-    def zombie_controller_agrees(self, leader: Broker, old: PartitionEpoch) -> None:
-        require(old < self.replicas[leader].partition_epoch and self.request_in_flight(leader))
+    def zombie_controller_agrees(self, leader: Broker, old: Version) -> None:
+        require(old < self.replicas[leader].version and self.request_in_flight(leader))
         state = self.states[old]
         require(state is not None and state.isr == self.replicas[leader].pending)
-        self.replicas[leader].partition_epoch = old
+        self.replicas[leader].version = old
         self.replicas[leader].pending = Set()
         self.advance_high_watermark(leader)
 
