@@ -345,9 +345,8 @@ class PartitionIsr(Model):
         if self.is_news(update):
             self.install(update)
 
-    def is_answered(self, response: AlterIsrResponse) -> bool:
-        """Whether a response is to a change that is pending; answers to anything older say nothing any more."""
-        request = response.request
+    def is_pending(self, request: AlterIsrRequest) -> bool:
+        """Whether a request is for a change that is pending; the answer to an older one says nothing any more."""
         return (
             self.leading
             and request.leader_epoch == self.leader_epoch
@@ -373,7 +372,7 @@ class PartitionIsr(Model):
     def leader_receives_response(self, response: AlterIsrResponse) -> None:
         require(response in self.responses)
         self.responses.discard(response)
-        if self.is_answered(response):
+        if self.is_pending(response.request):
             if response.error is None:
                 self.on_acceptance(response.request)
             elif self.withdraws(response.error):

@@ -210,7 +210,9 @@ class AlterIsrBatch(Model):
     def may_change(self, partition: Partition) -> bool:
         return self.controller[partition].version < self.max_version
 
+    @rule
     def change(self, partition: Partition, isr: Set[Broker]) -> None:
+        """Every change takes a new version."""
         self.controller[partition].isr = isr
         self.controller[partition].version += 1
 

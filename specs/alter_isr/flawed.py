@@ -59,6 +59,13 @@ class AcceptsAnyVersion(AlterIsr):
         return False
 
 
+class AcceptsAnyVersionAtOnce(ShippedAlterIsr):
+    """The same in the shipped design."""
+
+    def is_stale(self, request: AlterIsrRequest) -> bool:
+        return False
+
+
 class AcceptsEarlierLeader(AlterIsr):
     """The controller does not compare leader epochs (KIP-497, FENCED_LEADER_EPOCH)."""
 

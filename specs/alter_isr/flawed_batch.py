@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from model.alter_isr import Broker
-from model.alter_isr_batch import AlterIsrBatch, AlterIsrRequest, Partition, Result
+from model.alter_isr_batch import AlterIsrBatch, AlterIsrRequest, AlterIsrResponse, Partition, Result
 from model.language import Map, Set
 
 
@@ -44,6 +44,39 @@ class RollsBackOnTopLevelError(AlterIsrBatch):
 
     def on_top_level_error(self) -> None:
         self.pending = Map({partition: None for partition in Partition})
+
+
+class ForgetsListOnTopLevelError(AlterIsrBatch):
+    """A top-level error empties the list, so that what is pending is never asked for again."""
+
+    def on_top_level_error(self) -> None:
+        self.waiting = Map({partition: None for partition in Partition})
+
+
+class AppliesRefusedChanges(AlterIsrBatch):
+    """The controller writes what it refuses (KIP-497, "Partition-level errors")."""
+
+    def controller_answers(self, request: AlterIsrRequest, active: bool) -> None:
+        super().controller_answers(request, active)
+        for partition in Partition:
+            change = request.changes[partition]
+            if change is not None:
+                self.controller[partition].isr = change.isr
+
+
+class ClearsWholeList(AlterIsrBatch):
+    """A response takes every partition off the leader's list, also those that it does not name."""
+
+    def leader_receives_response(self, response: AlterIsrResponse) -> None:
+        super().leader_receives_response(response)
+        self.waiting = Map({partition: None for partition in Partition})
+
+
+class KeepsVersion(AlterIsrBatch):
+    """A change of a partition does not take a new version (KAFKA-12367)."""
+
+    def change(self, partition: Partition, isr: Set[Broker]) -> None:
+        self.controller[partition].isr = isr
 
 
 class AcceptsAnyIsr(AlterIsrBatch):
