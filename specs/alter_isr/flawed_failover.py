@@ -17,6 +17,33 @@ from model.alter_isr_failover import (
 from model.language import Map, Set, action, require
 from model.replica_log import end_offset_for_epoch
 
+# What the controller decides.
+
+
+class AcceptsAnyVersion(AlterIsrFailover):
+    """The controller does not compare versions: a request is accepted although the ISR has changed since it was sent
+    (KIP-497, comments)."""
+
+    def request_is_current(self, leader: Broker) -> bool:
+        return self.current().leader == leader and self.known(leader).leader_epoch == self.current().leader_epoch
+
+
+class AcceptsFencedReplica(AlterIsrFailover):
+    """The controller lets a fenced broker join the ISR (KIP-841, KAFKA-13916)."""
+
+    def members_are_eligible(self, leader: Broker) -> bool:
+        return True
+
+
+class ElectsUncleanly(AlterIsrFailover):
+    """A broker outside of the ISR may lead (unclean.leader.election.enable). Expected: that setting gives up committed
+    records for availability."""
+
+    def controller_elects(self, successor: Broker) -> None:
+        require(self.may_elect() and successor not in self.current().isr | self.fenced)
+        self.decide(successor, self.current().leader_epoch + 1, Set([successor]))
+
+
 # Who may join the ISR.
 
 
@@ -78,19 +105,19 @@ class LosesLastReplica(AlterIsrRestarts):
 # The high watermark and the ISR.
 
 
-class AdvancesUnderMinIsr(AlterIsrFailover):
+class AdvancesBelowMinIsr(AlterIsrFailover):
     """The high watermark advances although fewer than min.insync.replicas are in sync (KAFKA-15583)."""
 
     def may_advance(self, leader: Broker) -> bool:
         return True
 
 
-class ZombieControllerAgrees(AlterIsrFailover):
+class ZombieConfirmsEqualIsr(AlterIsrFailover):
     """A deposed controller answers a request with success when its own, older state has the same ISR, whatever the
     epochs; and the leader takes that for the confirmed state (KAFKA-14154)."""
 
     @action
-    def zombie_controller_agrees(self, leader: Broker, old: Version) -> None:
+    def zombie_confirms(self, leader: Broker, old: Version) -> None:
         require(old < self.replicas[leader].version and self.request_in_flight(leader))
         state = self.states[old]
         require(state is not None and state.isr == self.replicas[leader].pending)
