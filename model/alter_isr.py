@@ -93,7 +93,12 @@ class AlterIsrResponse(Record):
 
 
 class PartitionIsr(Model):
-    """What both designs share: the log, the high watermark, and how requests are judged."""
+    """What both designs share: the log, the high watermark, and how requests are judged.
+
+    ``leader`` is the one replica whose reign is followed, until another is elected. ``pending`` holds the ISRs that it
+    has asked for at its present version. ``in_flight`` bounds how many requests, and how many responses, are on their
+    way at once; with ``duplicates`` a request may be delivered more than once.
+    """
 
     brokers = Constant(3)
     max_offset = Constant(2)
