@@ -63,7 +63,11 @@ def test_a_violated_property(tmp_path: Path) -> None:
 def test_an_expected_violation(tmp_path: Path) -> None:
     spec = '[expect]\nverdict = "violated"\nproperty = "never_two"\ndepth = {}\n'
     files = {"invariants/tank.py": INVARIANTS}
-    assert check(tank_project(tmp_path / "right", spec.format(3), **files)).code == 0
+    right = check(tank_project(tmp_path / "right", spec.format(3), **files))
+    assert right.code == 0
+    assert "found         tank  breaks never_two in 3 steps" in right.out
+    assert "1  start()" not in right.out
+    assert "1  start()" in check(tmp_path / "right", "--traces").out
     wrong = check(tank_project(tmp_path / "wrong", spec.format(4), **files))
     assert wrong.code == 1
     assert "depth is 3, expected 4" in wrong.out

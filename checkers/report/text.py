@@ -20,10 +20,10 @@ _WIDTH = 12
 def lines(result: CheckResult, traces: bool = False) -> list[str]:
     """Everything that is said about one check: its line, its warnings, and its counterexample.
 
-    That of a known-bad design, which is expected, is shown with ``traces`` only.
+    One that is expected, as that of a known-bad design, is shown with ``traces`` only.
     """
     said = [headline(result), *warnings(result)]
-    if result.violation is not None and (traces or not result.expected or result.variant is None):
+    if result.violation is not None and (traces or not result.expected):
         said += ["", *counterexample(result), ""]
     elif not result.expected and result.reproduce:
         said.append(f"{' ' * _WIDTH}  reproduce: {result.reproduce}")
@@ -35,7 +35,7 @@ def headline(result: CheckResult) -> str:
     if result.verdict == "error" and result.violation is None:
         word = "internal" if result.exit_code == ExitCode.INTERNAL_ERROR else "error"
         return _line(word, "red", result, f"{_place(result)}{result.message}")
-    if result.variant is not None and result.expected:
+    if result.expected and result.verdict == "violated":
         steps = 0 if result.violation is None else len(result.violation.trace)
         how = f"breaks {result.property} in {_steps(steps)}" if steps else f"never reaches {result.property}"
         return _line("found", "green", result, f"{how}, {seconds(result)}")
@@ -77,7 +77,7 @@ def seconds(result: CheckResult) -> str:
 def warnings(result: CheckResult) -> list[str]:
     """What a reader should know beside the verdict, most of all what was not exercised."""
     found = result.exploration
-    if found is None or result.variant is not None:
+    if found is None or result.variant is not None or (result.expected and result.verdict == "violated"):
         return []
     said = []
     if result.idle_actions():
@@ -148,7 +148,7 @@ def _relative(file: str) -> str:
 def hint(results: Sequence[CheckResult]) -> list[str]:
     """How to see the counterexample of a known-bad design, when there is one."""
     for result in results:
-        if result.variant is not None and result.expected:
+        if result.expected and result.violation is not None:
             return [f"a counterexample: {result.reproduce}"]
     return []
 
