@@ -191,8 +191,11 @@ class Emitter:
         self.builder.position_at_end(after)
 
     @contextmanager
-    def over(self, domain: Domain, of: Type) -> Any:
-        """A loop over a domain; yields (value of the loop variable, next, exit)."""
+    def over(self, domain: Domain, of: Type, distinct: bool = False) -> Any:
+        """A loop over a domain; yields (value of the loop variable, next, exit).
+
+        With ``distinct`` an element that a bag holds several times comes once.
+        """
         match domain:
             case Universe(kind):
                 with self.counting(const(0), const(kind.codes)) as (index, onward, leave):
@@ -204,7 +207,7 @@ class Emitter:
                 with self.counting(low, high, domain.step) as (index, onward, leave):
                     yield index, onward, leave
             case _:
-                with self._elements(self.emit(domain), domain.type) as (value, onward, leave):
+                with self._elements(self.emit(domain), domain.type, distinct) as (value, onward, leave):
                     yield value, onward, leave
 
     def _skip_unless(self, condition: Value | None, onward: ir.Block) -> None:
@@ -215,7 +218,7 @@ class Emitter:
         self.builder.position_at_end(good)
 
     @contextmanager
-    def _elements(self, code: Value, kind: Type) -> Any:
+    def _elements(self, code: Value, kind: Type, distinct: bool = False) -> Any:
         match kind:
             case SetType(NothingType(), _):
                 with self.counting(const(0), const(0)) as (index, onward, leave):
@@ -231,6 +234,8 @@ class Emitter:
                     offset = self.builder.mul(index, const(width))
                     slot = cut(self.builder, code, offset, width)
                     self._skip_unless(self.builder.icmp_unsigned("!=", slot, const(0, slot.type)), onward)
+                    if distinct and isinstance(kind, BagType):
+                        self._skip_unless(self._first_of_its_kind(code, width, index, offset, slot), onward)
                     inner = self.builder.sub(slot, const(1, slot.type))
                     yield value_of(self.builder, element, inner), onward, leave
             case SeqType(element, _):
@@ -238,6 +243,13 @@ class Emitter:
                     yield self.seq_element(kind, code, index), onward, leave
             case _:
                 raise ModelError(f"{kind} cannot be iterated")
+
+    def _first_of_its_kind(self, code: Value, width: int, index: Value, offset: Value, slot: Value) -> Value:
+        """Whether the slot before this one, in the packed order, holds something else."""
+        first = self.builder.icmp_unsigned("==", index, const(0))
+        before_at = self.builder.select(first, const(0), self.builder.sub(offset, const(width)))
+        before = cut(self.builder, code, before_at, width)
+        return self.builder.or_(first, self.builder.icmp_unsigned("!=", before, slot))
 
     def is_code(self, kind: Type, code: Value) -> Value | None:
         """Whether a code in the type's code space stands for a value; None when every one does."""

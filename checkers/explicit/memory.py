@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import mmap
 import os
+import sys
 
 import numpy as np
 from numpy.typing import NDArray
 
-_FLAGS = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_NORESERVE", 0)
+_NO_RESERVE = 0x40 if sys.platform == "darwin" else 0x4000  # MAP_NORESERVE, which mmap names from Python 3.13 on
+_FLAGS = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _NO_RESERVE
 
 
 def reserve(size: int) -> NDArray[np.uint64]:

@@ -199,12 +199,12 @@ class _Builder:
         count, fired = emitter.room(I64, "count"), emitter.room(I64, "fired")
         emitter.builder.store(const(0), count)
         emitter.builder.store(const(0), fired)
+        before = [emitter.room(I64, f"before{number}") for number in range(self.words)]
         words = [emitter.room(I64, f"word{number}") for number in range(self.words)]
-        current = self._pointers(emitter, state)
-        original = [emitter.builder.load(pointer) for pointer in current]
-        for word, value in zip(words, original, strict=True):
-            emitter.builder.store(value, word)
-        emitter.bind_words("new", words)
+        original = [emitter.builder.load(pointer) for pointer in self._pointers(emitter, state)]
+        for place, value in zip(before, original, strict=True):
+            emitter.builder.store(value, place)
+        emitter.bind_words("new", before)
         done = emitter.block("done")
         with ExitStack() as loops:
             onward = self._choose(emitter, steps, loops, done)
@@ -212,6 +212,7 @@ class _Builder:
             emitter.failed = self._failure(emitter, onward)
             for word, value in zip(words, original, strict=True):
                 emitter.builder.store(value, word)
+            emitter.bind_words("new", words)
             emitter.run(action.body)
             emitter.builder.store(emitter.builder.add(emitter.builder.load(fired), const(1)), fired)
             self._deliver(emitter, state, out, count, words, transitions)
@@ -231,7 +232,9 @@ class _Builder:
         onward = done
         for guard in [None, *steps.choices]:
             if guard is not None:
-                value, onward, _ = loops.enter_context(emitter.over(guard.domain, guard.parameter.type))
+                value, onward, _ = loops.enter_context(
+                    emitter.over(guard.domain, guard.parameter.type, distinct=True)
+                )
                 emitter.builder.store(value, emitter.variable(guard.parameter))
             emitter.failed = self._failure(emitter, onward)
             for condition in steps.first if guard is None else guard.guards:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
+from numpy.typing import NDArray
 
 from checkers.explicit import flood
 from checkers.explicit.kernel import Kernel, build_kernel
@@ -36,6 +37,25 @@ def explore(
 
     Raises SourceError when the model or a property cannot be read, or fails in an initial state.
     """
+    return _prepare(model, properties, options, watch).run()
+
+
+def reachable_set(model: Model, options: Options) -> NDArray[np.uint64]:
+    """Every reachable state of a model, a row of packed words each, in no particular order.
+
+    Raises SourceError when the model leaves its declared types, RuntimeError when a limit ends the search.
+    """
+    search = _prepare(model, (), options, None)
+    found = search.run()
+    for violation in found.violations:
+        raise SourceError(violation.message, violation.file, violation.line)
+    if not found.complete:
+        raise RuntimeError(f"the search was ended by {found.stopped}")
+    rows = [worker.store[: worker.count * worker.words].reshape(-1, worker.words) for worker in search.workers]
+    return np.concatenate(rows)
+
+
+def _prepare(model: Model, properties: Sequence[Property], options: Options, watch: Watcher | None) -> _Search:
     started = time.perf_counter()
     workers = options.workers or os.cpu_count() or 1
     functions = {prop.name: prop.function for prop in properties}
@@ -43,7 +63,7 @@ def explore(
     compiled = time.perf_counter()
     search = _Search(model, properties, options, kernel, workers, watch)
     search.found.compile_seconds = compiled - started
-    return search.run()
+    return search
 
 
 class _Search:

@@ -51,6 +51,7 @@ from model.language.types import (
     SetType,
     Type,
 )
+from model.language.values import Bag, Map, Seq, Set
 
 _SET_OPERATORS: dict[type[ast.operator], Literal["|", "&", "-", "^"]] = {
     ast.BitOr: "|",
@@ -127,6 +128,8 @@ class Expressions(Lowering):
                 return self._comparison(frame, node)
             case ast.IfExp(test=test, body=body, orelse=orelse):
                 return self._choose(frame, node, test, body, orelse)
+            case ast.Subscript(value=ast.Name() as container) if self._is_container(frame, container):
+                return self.binding(frame, container)
             case ast.Subscript():
                 return self._subscript(frame, node)
             case ast.Set(elts=elements):
@@ -151,6 +154,11 @@ class Expressions(Lowering):
                 raise frame.refuse(node, f"{ast.unparse(node)} is not part of the language; use bool, int, Enum or None")
         what = type(node).__name__
         raise frame.refuse(node, f"{ast.unparse(node)!r} ({what}) is not part of the modelling language")
+
+    def _is_container(self, frame: Frame, node: ast.Name) -> bool:
+        """Whether a name is a container's class, as in ``Set[Broker]()``."""
+        bound = self._name(frame, node, node.id)
+        return isinstance(bound, Static) and bound.value in (Set, Map, Seq, Bag)
 
     def _flag(self, frame: Frame, node: ast.expr) -> Expr:
         value = self.expression(frame, node)

@@ -136,7 +136,7 @@ def _bindings(model: Model, method: Callable[..., Any], reset: bool = False) -> 
     """
     kinds = parameter_types(model, method)
     guards, _ = leading_guards(source_of(method))
-    yield from _choose(model, method, kinds, guards, {}, reset)
+    yield from list(_choose(model, method, kinds, guards, {}, reset))  # before a step changes the state they look at
 
 
 def _choose(

@@ -1,0 +1,57 @@
+"""Holds the native checker against CPython: the whole reachable set, not only its size."""
+
+from __future__ import annotations
+
+from checkers.explicit.search import explore, reachable_set
+from checkers.exploration import Exploration, Options
+from checkers.properties import collect
+from model.compiler.layout import digest, lay_out
+from model.language import Model
+from model.language.model import State
+from model.language.reference import initial_states, successors, within_boundary
+
+
+def reference_set(model: Model) -> tuple[set[State], int, int]:
+    """The reachable states as CPython finds them, how many were generated, and the depth."""
+    seen: set[State] = set()
+    generated = depth = 0
+    frontier = []
+    for _, state in initial_states(model):
+        generated += 1
+        if within_boundary(model, state) and state not in seen:
+            seen.add(state)
+            frontier.append(state)
+    while frontier:
+        depth += 1
+        found = []
+        for state in frontier:
+            for _, after in successors(model, state):
+                generated += 1
+                if after not in seen and within_boundary(model, after):
+                    seen.add(after)
+                    found.append(after)
+        frontier = found
+    return seen, generated, depth
+
+
+def assert_agrees(cls: type[Model], workers: tuple[int, ...] = (1, 2), **constants: int) -> Exploration:
+    """Fails unless CPython and the native checker see the same states; returns what the native checker found."""
+    model = cls(**constants)
+    states, generated, depth = reference_set(model)
+    layout = lay_out(model.variable_types)
+    packed = {layout.pack(state) for state in states}
+    assert {layout.unpack(words) for words in packed} == states, "packing loses something"
+    found = None
+    for count in workers:
+        options = Options(workers=count)
+        native = {tuple(int(word) for word in row) for row in reachable_set(cls(**constants), options)}
+        missing = [layout.unpack(words) for words in packed - native]
+        invented = [layout.unpack(words) for words in native - packed]
+        assert not missing, f"CPython reaches {missing[:3]}"
+        assert not invented, f"native code reaches {invented[:3]}"
+        found = explore(cls(**constants), list(collect(cls, []).values()), options)
+        if not found.violations:
+            assert (found.distinct, found.generated, found.depth) == (len(states), generated, depth)
+            assert found.digest == digest(packed)
+    assert found is not None
+    return found
