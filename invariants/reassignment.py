@@ -1,0 +1,179 @@
+"""What must hold of KIP-236's reassignment: forward, while it is taken back, and after any crash of the controller."""
+
+from __future__ import annotations
+
+from model.language import implies, invariant, reachable, transition
+from model.reassignment import Reassignment, Step
+from model.reassignment_replicas import Partition
+
+
+def is_at_rest(model: Reassignment, partition: Partition) -> bool:
+    """Nothing is asked for and the controller does nothing."""
+    return not model.is_pending(partition) and model.step[partition] == Step.IDLE
+
+
+@invariant
+def isr_is_assigned(model: Reassignment) -> bool:
+    """The ISR has assigned replicas only, in ZooKeeper."""
+    return all(model.replication[partition].isr <= model.assigned[partition] for partition in Partition)
+
+
+@invariant
+def isr_is_known_to_leader(model: Reassignment) -> bool:
+    """The ISR has only replicas that the leader was told of.
+
+    KIP-236, steps 2 and 3 of the cancellation, write the two one after the other; KAFKA-9672 is about the time between.
+    """
+    return all(
+        model.replication[partition].isr <= model.replication[partition].known for partition in Partition
+    )
+
+
+@transition
+def enough_replicas_stay_in_sync(old: Reassignment, new: Reassignment) -> bool:
+    """A step of the controller leaves ``min.insync.replicas`` in sync, if as many were and are wanted.
+
+    KIP-236, "Motivation", wants a safe way back; one that blocks producers is none.
+    """
+    return all(
+        implies(
+            new.step[partition] != old.step[partition],
+            len(new.replication[partition].isr)
+            >= min(
+                new.min_insync_replicas,
+                len(old.replication[partition].isr),
+                len(new.replication[partition].known),
+            ),
+        )
+        for partition in Partition
+    )
+
+
+@transition
+def deleted_replicas_are_not_counted(old: Reassignment, new: Reassignment) -> bool:
+    """A replica is deleted only when the leader knows that it is none any more; else it could rejoin the ISR empty."""
+    return all(
+        (old.replication[partition].on_disk - new.replication[partition].on_disk).isdisjoint(
+            old.replication[partition].known
+        )
+        for partition in Partition
+    )
+
+
+@invariant
+def original_is_recoverable(model: Reassignment) -> bool:
+    """While a reassignment is pending, ZooKeeper has what the replicas were before it (KIP-236, original_replicas)."""
+    return all(recalls_original(model, partition) for partition in Partition)
+
+
+def recalls_original(model: Reassignment, partition: Partition) -> bool:
+    entry = model.pending[partition]
+    return entry is None or entry.original is None or entry.original == model.before[partition]
+
+
+@transition
+def reassignment_ends_as_asked(old: Reassignment, new: Reassignment) -> bool:
+    """An entry goes when the partition has its target, or again what it had before; never anything in between."""
+    return all(
+        implies(not new.is_pending(partition), ends_as_asked(old, new, partition)) for partition in Partition
+    )
+
+
+def ends_as_asked(old: Reassignment, new: Reassignment, partition: Partition) -> bool:
+    entry = old.pending[partition]
+    if entry is None:
+        return True
+    if partition in new.rolled_back:
+        return new.assigned[partition] == new.before[partition]
+    return new.assigned[partition] == entry.target
+
+
+@transition
+def assignment_rests_unasked(old: Reassignment, new: Reassignment) -> bool:
+    """Without a pending reassignment, the assigned replicas stay what they are."""
+    return all(
+        implies(
+            not old.is_pending(partition) and not new.is_pending(partition),
+            new.assigned[partition] == old.assigned[partition],
+        )
+        for partition in Partition
+    )
+
+
+@invariant
+def rollback_is_final(model: Reassignment) -> bool:
+    """Once the original replicas are assigned again, no crash makes the reassignment begin anew (KIP-236)."""
+    return all(
+        implies(partition in model.rolled_back, model.assigned[partition] == model.before[partition])
+        for partition in Partition
+    )
+
+
+@transition
+def throttle_stays_while_pending(old: Reassignment, new: Reassignment) -> bool:
+    """No step takes the throttle off a partition whose reassignment goes on."""
+    return all(
+        implies(new.is_pending(partition), partition in new.throttled)
+        for partition in old.throttled
+        if old.is_pending(partition)
+    )
+
+
+@invariant
+def cancelled_loses_throttle(model: Reassignment) -> bool:
+    """A partition that was taken back has no throttle left (KIP-236, "Public Interfaces")."""
+    return all(
+        implies(partition in model.rolled_back and not model.is_pending(partition), partition not in model.throttled)
+        for partition in Partition
+    )
+
+
+@invariant
+def metadata_is_spread(model: Reassignment) -> bool:
+    """Between two events every broker has been sent the replicas as they are (step 12, cancel step 7)."""
+    return implies(model.is_free(), len(model.unspread) == 0)
+
+
+@invariant
+def no_replica_is_stray(model: Reassignment) -> bool:
+    """At rest only assigned replicas are on disk, save where a StopReplica has still to arrive (KAFKA-16120)."""
+    return all(
+        implies(
+            is_at_rest(model, partition),
+            model.replication[partition].on_disk - model.replication[partition].stops <= model.assigned[partition],
+        )
+        for partition in Partition
+    )
+
+
+@reachable
+def reassignment_completes(model: Reassignment) -> bool:
+    """All that moves can arrive."""
+    return model.submitted > 0 and all(
+        is_at_rest(model, partition) and model.assigned[partition] != model.before[partition]
+        and partition not in model.rolled_back
+        for partition in Partition
+    )
+
+
+@reachable
+def reassignment_is_cancelled(model: Reassignment) -> bool:
+    """All that moves can be taken back, after an added replica was in sync."""
+    return not model.cancel_requested and all(
+        is_at_rest(model, partition) and partition in model.rolled_back for partition in Partition
+    )
+
+
+@reachable
+def cancellation_is_skipped(model: Reassignment) -> bool:
+    """A cancellation can find a partition that it must leave alone."""
+    return model.is_free() and any(not model.may_cancel(partition) for partition in model.to_cancel)
+
+
+@reachable
+def stop_is_late_when_cancelled(model: Reassignment) -> bool:
+    """A cancellation after a crash can find StopReplica requests to original replicas still on their way."""
+    return any(
+        model.step[partition] == Step.CANCEL_IN_MEMORY and len(model.replication[partition].late_stops) > 0
+        for partition in Partition
+    )

@@ -1,0 +1,229 @@
+"""Known-bad designs of KIP-236's reassignment, the text of the KIP among them.
+
+C-M19, a replica that is removed and added again before the leader hears of either, needs log end offsets and is in
+specs/alter_isr. Designs that only never finish are left out, for these are properties of single states and steps:
+C-M4 waits for the old replicas too, C-M12 gives up where an added replica is offline.
+"""
+
+from __future__ import annotations
+
+from model.language import Map, Set, action, initial, require
+from model.reassignment import Entry, Reassignment, Step
+from model.reassignment_replicas import Broker, Partition
+
+
+class SkipsAsWritten(Reassignment):
+    """The KIP's second rule: skip when no original replica is in the ISR and some new one is alive.
+
+    KIP-236, "Skip Reassignment Cancellation Scenarios"; not enough where the original members of the ISR are down.
+    """
+
+    def may_cancel(self, partition: Partition) -> bool:
+        entry = self.context[partition]
+        if entry is None or entry.original is None:
+            return False
+        none_in_sync = self.original_of(partition).isdisjoint(self.replication[partition].isr)
+        return not (none_in_sync and len(entry.target & self.live) > 0)
+
+
+class CancelsWithoutLeader(Reassignment):
+    """C-M1: nobody looks whether an original replica can lead (KAFKA-14424)."""
+
+    def leaves_leader(self, partition: Partition) -> bool:
+        return True
+
+
+class CancelsBelowMinIsr(Reassignment):
+    """C-M2: nobody looks at min.insync.replicas; KIP-236 does not mention it."""
+
+    def leaves_enough_in_sync(self, partition: Partition) -> bool:
+        return True
+
+
+class DecidesOnce(Reassignment):
+    """What was true when the cancellation began is taken to be true when its first step writes."""
+
+    def still_may_cancel(self, partition: Partition) -> bool:
+        return True
+
+
+class CancelsFinished(Reassignment):
+    """A partition is taken back although it has reached its target, and only its entry is left.
+
+    KIP-236 cancels what is in /admin/reassign_partitions; a crash between steps 10 and 11 leaves an entry there.
+    """
+
+    def is_undone(self, partition: Partition) -> bool:
+        return True
+
+
+class ShrinksIsrLater(Reassignment):
+    """The leader hears of the smaller replica set first, and the ISR shrinks a step later (KIP-236, steps 2 and 3)."""
+
+    def isr_led_by(self, partition: Partition, wanted: Set[Broker]) -> Set[Broker]:
+        return self.replication[partition].isr
+
+
+class EmptiesIsr(SkipsAsWritten):
+    """The leaving replicas are taken out of the ISR even when nobody else is in it (KIP-236, step 3).
+
+    With the KIP's skip rules that happens when everything is offline.
+    """
+
+    def isr_led_by(self, partition: Partition, wanted: Set[Broker]) -> Set[Broker]:
+        return self.replication[partition].isr
+
+    def isr_without(self, isr: Set[Broker], brokers: Set[Broker]) -> Set[Broker]:
+        return isr - brokers
+
+
+class StopsWrongSet(Reassignment):
+    """Steps 3 and 4 on the set that step 2 of KIP-236 names: the original replicas without the target."""
+
+    def leaving(self, partition: Partition) -> Set[Broker]:
+        return self.original_of(partition) - self.target_of(partition)
+
+
+class DropsCancelEarly(Reassignment):
+    """C-M22: the cancel znode goes when the original replicas are persisted, before the entry does (step 5, not 6)."""
+
+    def may_drop_cancel(self) -> bool:
+        return all(self.step[partition] == Step.DROP_CANCELLED for partition in self.to_cancel)
+
+
+class CompletesWithAdded(Reassignment):
+    """C-M3: the added replicas are waited for, the ones that stay are not (KAFKA-15665)."""
+
+    def is_in_sync(self, partition: Partition) -> bool:
+        return self.target_of(partition) - self.before[partition] <= self.replication[partition].isr
+
+
+class PersistsTargetFirst(Reassignment):
+    """C-M5: the target is persisted before the old replicas are stopped, and with it is lost who they are."""
+
+    def step_7_leads_from_target(self, partition: Partition) -> None:
+        super().step_7_leads_from_target(partition)
+        if self.step[partition] == Step.TAKE_OLD_OFFLINE:
+            self.assigned[partition] = self.target_of(partition)
+
+
+class ResumesResignedContext(Reassignment):
+    """C-M8: of two controllers in turn, each resumes what it was doing when it resigned (KAFKA-5310)."""
+
+    resigned: Map[Partition, Entry | None]
+
+    @initial
+    def start(self) -> None:
+        super().start()
+        self.resigned = Map({partition: None for partition in Partition})
+
+    def controller_fails_over(self) -> None:
+        resigning = self.context
+        super().controller_fails_over()
+        for partition in Partition:
+            if self.resigned[partition] is not None and self.is_pending(partition):
+                self.context[partition] = self.resigned[partition]
+                self.step[partition] = Step.PERSIST_BOTH
+        self.resigned = resigning
+
+
+class DropsWholeZnode(Reassignment):
+    """C-M11: the znode is deleted when one partition is done, though another is pending (KAFKA-6193)."""
+
+    def entries_dropped_with(self, partition: Partition) -> Set[Partition]:
+        return Set(Partition)
+
+
+class KeepsOldLeaderEpoch(Reassignment):
+    """C-M13: the controller forgets the leader epoch that it has bumped, so its next LeaderAndIsr is dropped as old.
+
+    KAFKA-9212.
+    """
+
+    behind: Set[Partition] = Set()
+
+    def tell_leader(self, partition: Partition, replicas: Set[Broker]) -> None:
+        if partition not in self.behind:
+            super().tell_leader(partition, replicas)
+        self.behind.add(partition)
+
+
+class HeedsLateStop(Reassignment):
+    """C-M14: StopReplica has no epoch, so a late one deletes a replica that was given back (KAFKA-9539, KIP-570)."""
+
+    def heeds_late_stop(self) -> bool:
+        return True
+
+
+class KeepsStoppedReplica(Reassignment):
+    """C-M15: a replica that goes is only stopped, not deleted (KAFKA-16120)."""
+
+    def deletes_stopped(self) -> bool:
+        return False
+
+
+class KeepsLeaderEpoch(Reassignment):
+    """C-M16: without a new leader epoch a leader that stays does not heed the LeaderAndIsr (KAFKA-16121)."""
+
+    def lead_from(self, partition: Partition, wanted: Set[Broker]) -> None:
+        leader = self.replication[partition].leader
+        known = self.replication[partition].known
+        super().lead_from(partition, wanted)
+        if self.replication[partition].leader == leader:
+            self.replication[partition].known = known
+
+
+class TellsBoth(Reassignment):
+    """C-M17: the LeaderAndIsr still names both replica sets, so the leader adds a leaving replica back to the ISR.
+
+    KIP-236, step 2, says what its own set is for.
+    """
+
+    def replicas_told(self, partition: Partition) -> Set[Broker]:
+        return self.assigned[partition]
+
+
+class DecidesByCachedIsr(Reassignment):
+    """C-M18: whether the target is in sync is read from a cache, not from ZooKeeper (KAFKA-1170)."""
+
+    cached: Set[Broker] = Set()
+
+    @action
+    def controller_hears_isr(self, partition: Partition) -> None:
+        require(self.step[partition] == Step.WAITING)
+        self.cached = self.replication[partition].isr
+
+    def is_in_sync(self, partition: Partition) -> bool:
+        return self.target_of(partition) <= self.cached
+
+
+class AdmitsEdits(Reassignment):
+    """C-M23: a client writes another target into the znode while the controller is at work (KAFKA-7854)."""
+
+    @action
+    def client_edits(self, partition: Partition, target: Set[Broker]) -> None:
+        entry = self.pending[partition]
+        require(entry is not None and len(target) == self.replication_factor)
+        self.pending[partition] = Entry(target=target, original=self.before[partition])
+
+
+class RemovesThrottleOfBatch(Reassignment):
+    """A cancelled partition takes the throttle of the others along, which are skipped and go on."""
+
+    def unthrottled_with(self, partition: Partition) -> Set[Partition]:
+        return Set(Partition)
+
+
+class LeavesThrottle(Reassignment):
+    """A cancelled partition stays throttled, as one that has ended does until --verify."""
+
+    def unthrottled_with(self, partition: Partition) -> Set[Partition]:
+        return Set[Partition]()
+
+
+class SkipsMetadata(Reassignment):
+    """The cancellation ends without UpdateMetadata, so brokers go on naming the replicas that are gone (step 7)."""
+
+    def cancel_6_drops_entry(self, partition: Partition) -> None:
+        super().cancel_6_drops_entry(partition)
+        self.step[partition] = Step.IDLE
