@@ -1,0 +1,114 @@
+"""A kernel as it travels: machine code where the workers have the driver's processor, LLVM's text where they have not.
+
+Neither the model's source nor the compiler's input goes to a worker, so a model need not be installed there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from checkers.explicit.kernel import Kernel
+from checkers.explicit.loops import compile_loops
+from checkers.explicit.machine import MachineCode, object_image, processor
+from checkers.explicit.module import COUNTERS, build_module
+from checkers.spark.loops import SPARK_LOOPS
+from model.compiler.program import read_program
+from model.language.model import Model
+
+if TYPE_CHECKING:
+    from checkers.explicit.module import Interface
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """What a worker needs to expand, check and store packed states of one model."""
+
+    words: int
+    most_successors: int
+    context_words: int
+    symmetry: bool
+    model_text: str
+    loops_text: str
+    processor: dict[str, str]
+    model_image: bytes
+    loops_image: bytes
+
+    @property
+    def identity(self) -> str:
+        """Equal for the same model, constants, properties and symmetry; nothing else is."""
+        return hashlib.sha256(f"{self.symmetry} {self.words}\n{self.model_text}".encode()).hexdigest()
+
+    def load(self) -> Loaded:
+        """The functions, ready to be called in this process."""
+        return Loaded(self)
+
+
+class Loaded:
+    """The functions of a kernel in this process."""
+
+    def __init__(self, code: Code) -> None:
+        self.code = code
+        if code.processor == processor():
+            images = (code.model_image, code.loops_image)
+        else:
+            images = (_image("module", code.model_text), _image("loops", code.loops_text))
+        self.model, self.loops = (MachineCode(image) for image in images)
+
+    @cached_property
+    def insert(self) -> Callable[..., int]:
+        return self.loops.function("insert", 3)
+
+    @cached_property
+    def route(self) -> Callable[..., int]:
+        return self.loops.function("route", 4)
+
+    @cached_property
+    def rehash(self) -> Callable[..., int]:
+        return self.loops.function("rehash", 1)
+
+    @cached_property
+    def check(self) -> Callable[..., int]:
+        return self.loops.function("check_states", 3)
+
+    @cached_property
+    def find_parent(self) -> Callable[..., int]:
+        return self.loops.function("find_parent", 3)
+
+    @cached_property
+    def subtract(self) -> Callable[..., int]:
+        return self.loops.function("subtract", 4)
+
+
+def build_code(model: Model, properties: Mapping[str, Callable[..., bool]], symmetry: bool) -> tuple[Code, Interface]:
+    """The code of ``model`` with its constants and ``properties``, for workers and for this process."""
+    module, interface = build_module(read_program(model, properties), symmetry)
+    words = interface.layout.words
+    constants = {"NW": words, "SYMMETRY": int(symmetry), "SHARED": 0}
+    model_text = str(module)
+    loops_text = str(compile_loops(SPARK_LOOPS, constants))
+    code = Code(
+        words,
+        interface.most_successors,
+        COUNTERS + len(interface.actions) + len(interface.premises),
+        symmetry,
+        model_text,
+        loops_text,
+        processor(),
+        _image("module", model_text),
+        _image("loops", loops_text),
+    )
+    return code, interface
+
+
+def kernel_of(code: Code, interface: Interface) -> Kernel:
+    """The kernel with which this process itself searches."""
+    loaded = code.load()
+    return Kernel(interface, loaded.model, loaded.loops, code.symmetry)
+
+
+def _image(kind: str, text: str) -> bytes:
+    return object_image({kind: text}, lambda: text)

@@ -1,0 +1,117 @@
+"""The loops that a Spark task needs beside those of ``checkers.explicit.flood``: insert, and expand by owner."""
+
+from __future__ import annotations
+
+from checkers.explicit.flood import (
+    BATCH,
+    BUFFER,
+    COUNT,
+    CURSOR,
+    GROUP,
+    LEVEL_END,
+    LIMIT,
+    LOOPS,
+    NW,
+    PENDING,
+    SCRATCH,
+    SEED_1,
+    STORE,
+    TABLE,
+    copy,
+    expand_some,
+    fingerprint,
+    insert_all,
+    less,
+    same,
+)
+from checkers.explicit.loops import Word, Words, exported, offset, prefetch, words_at
+
+__all__ = ["GROUP", "NW", "ROUTE_FIELDS", "SPARK_LOOPS", "STORE", "TABLE", "insert", "route", "subtract"]
+
+# Fields of a route, an array of words.
+OUTBOXES, COUNTS, ROOM, OWNERS, FILTER, FILTER_BITS, FULLEST, DROPPED = range(8)
+ROUTE_FIELDS = 8
+
+
+@exported
+def insert(w: Words, states: Words, count: Word) -> Word:
+    """Adds the states that are new, as long as the table has room; returns how many were looked at."""
+    done = 0
+    while done < count:
+        size = count - done
+        if size > BATCH:
+            size = BATCH
+        if w[COUNT] + size > w[LIMIT]:
+            return done
+        insert_all(w, offset(states, done * NW), size)
+        done = done + size
+    return done
+
+
+def deliver(w: Words, r: Words) -> None:
+    """Moves the successors in the buffer to the outboxes of their owners, except those that the filter saw lately."""
+    buffer = words_at(w[BUFFER])
+    scratch = words_at(w[SCRATCH])
+    outboxes = words_at(r[OUTBOXES])
+    counts = words_at(r[COUNTS])
+    seen = words_at(r[FILTER])
+    mask = (1 << r[FILTER_BITS]) - 1
+    owners = r[OWNERS]
+    fullest = r[FULLEST]
+    dropped = r[DROPPED]
+    start = 0
+    while start < w[PENDING]:
+        size = w[PENDING] - start
+        if size > GROUP:
+            size = GROUP
+        for i in range(size):
+            h = fingerprint(offset(buffer, (start + i) * NW), SEED_1)
+            scratch[i] = h
+            prefetch(seen, (h & mask) * NW)
+        for j in range(size):
+            h = scratch[j]
+            state = offset(buffer, (start + j) * NW)
+            cell = offset(seen, (h & mask) * NW)
+            if same(cell, state) == 1:
+                dropped = dropped + 1
+            else:
+                copy(cell, state)
+                owner = ((h >> 32) * owners) >> 32
+                known = counts[owner]
+                copy(offset(words_at(outboxes[owner]), known * NW), state)
+                counts[owner] = known + 1
+                if known + 1 > fullest:
+                    fullest = known + 1
+        start = start + size
+    r[FULLEST] = fullest
+    r[DROPPED] = dropped
+    w[PENDING] = 0
+
+
+@exported
+def route(w: Words, r: Words, start: Word, stop: Word) -> Word:
+    """Expands stored states until an outbox might overflow; returns the position of the next state to expand."""
+    w[CURSOR] = start
+    w[LEVEL_END] = stop
+    while w[CURSOR] < stop and r[FULLEST] < r[ROOM]:
+        expand_some(w, BATCH)
+        deliver(w, r)
+    return w[CURSOR]
+
+
+@exported
+def subtract(some: Words, count: Word, others: Words, other_count: Word) -> Word:
+    """Takes from ascending states, in place, those that are among other ascending states; returns how many are left."""
+    left = 0
+    j = 0
+    for i in range(count):
+        state = offset(some, i * NW)
+        while j < other_count and less(offset(others, j * NW), state) == 1:
+            j = j + 1
+        if j == other_count or same(offset(others, j * NW), state) == 0:
+            copy(offset(some, left * NW), state)
+            left = left + 1
+    return left
+
+
+SPARK_LOOPS = [*LOOPS, insert, deliver, route, subtract]

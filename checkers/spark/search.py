@@ -1,0 +1,200 @@
+"""One large search on Spark: the native search, whose workers are replaced by a cluster when levels grow wide.
+
+The order of events, the verdicts and the traces are the native search's own. Parents are not kept: a trace is found by
+expanding the levels before it again, on the workers, as the native checker does, because a parent for each state would
+have to be shuffled and stored with every state of every search, and a trace is asked for once.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+
+from checkers.explicit import flood
+from checkers.explicit.search import COUNTED_STATES, _Search
+from checkers.exploration import Exploration, Options, Watcher
+from checkers.properties import Property
+from checkers.spark.cluster import Cluster
+from checkers.spark.code import Code, build_code, kernel_of
+from checkers.spark.shard import Array
+from model.language.model import Model
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+WIDE = 100_000
+"""Levels from this width on go to Spark, with all that was found before; narrower ones are done sooner here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Distribution:
+    """How a search uses Spark. ``wide`` is the width from which on levels are distributed; None: only when the memory
+    of this process is full. The folders may be on any file system that Spark reaches."""
+
+    master: str | None = None
+    partitions: int | None = None
+    wide: int | None = WIDE
+    checkpoint: str | None = None
+    resume: str | None = None
+    keep_states: str | None = None
+
+
+def explore(
+    model: Model,
+    properties: Sequence[Property],
+    options: Options,
+    watch: Watcher | None = None,
+    distribution: Distribution = Distribution(),
+) -> Exploration:
+    """Explores ``model`` and says what it found: the same as ``checkers.explicit.search.explore``."""
+    started = time.perf_counter()
+    code, interface = build_code(model, {prop.name: prop.function for prop in properties}, options.symmetry)
+    search = Search(model, properties, options, code, interface, watch, distribution)
+    search.found.compile_seconds = time.perf_counter() - started
+    try:
+        return search.run()
+    finally:
+        search.close()
+
+
+class Search(_Search):
+    """A search that begins in this process and goes on in a cluster."""
+
+    def __init__(
+        self,
+        model: Model,
+        properties: Sequence[Property],
+        options: Options,
+        code: Code,
+        interface: Any,
+        watch: Watcher | None,
+        distribution: Distribution,
+    ) -> None:
+        super().__init__(model, properties, options, kernel_of(code, interface), 1, watch)
+        self.code = code
+        self.distribution = distribution
+        self.cluster: Cluster | None = None
+
+    def close(self) -> None:
+        if self.cluster is not None:
+            self.cluster.close()
+
+    def session(self) -> SparkSession:
+        from checkers.spark.session import session
+
+        return session(self.distribution.master)
+
+    # Levels.
+
+    def _flood(self) -> None:
+        with ThreadPoolExecutor(1) as threads:
+            while not self.found.violations and not self.stop:
+                if self.cluster is None and self._is_wide():
+                    self._move()
+                if self._level(threads):
+                    continue
+                if self.cluster is None and self.stop == "the memory limit" and self.distribution.wide is None:
+                    self._take_back()
+                    self._move()
+                    continue
+                break
+
+    def _level(self, threads: ThreadPoolExecutor) -> bool:
+        """One level; False when there was none, or when it was not completed."""
+        self.level += 1
+        self._remember()
+        for worker in self.workers:
+            worker.start_level(self.level)
+        width = sum(stop - start for start, stop in (worker.levels[-1] for worker in self.workers))
+        if width == 0:
+            self.level -= 1
+            return False
+        self.found.levels.append(width)
+        if self.cluster is not None:
+            self.cluster.wanted = (self.invariants, self.reachable & ~self._mask(self.found.reached))
+        self._each(threads, lambda worker: worker.expand_level(self._paused))
+        if self.stop:
+            return False
+        self._look_at_steps()
+        self._check(threads)
+        self._paused()
+        return not self.stop or self.cluster is None
+
+    def _is_wide(self) -> bool:
+        """Whether the next level is to be distributed."""
+        wide = self.distribution.wide
+        worker = self.workers[0]
+        known = worker.levels[-1][1] if worker.levels else 0
+        return wide is not None and worker.count - known >= wide
+
+    # From this process to the cluster.
+
+    def _remember(self) -> None:
+        """Keeps what a level changes besides the states, so that it can be taken back."""
+        if self.cluster is None:
+            worker = self.workers[0]
+            self.before = (worker.count, worker.context.copy(), worker.fields.copy())
+
+    def _take_back(self) -> None:
+        """Undoes a level that did not fit, so that the search can go on from the boundary before it."""
+        worker = self.workers[0]
+        count, context, fields = self.before
+        worker.context[:] = context
+        for field in (flood.COUNT, flood.DIGEST_1, flood.DIGEST_2):
+            worker.fields[field] = fields[field]
+        worker.fields[flood.PENDING] = 0
+        worker.best[:] = 0
+        worker.levels.pop()
+        assert worker.count == count
+        self.found.levels.pop()
+        self.level -= 1
+        self.stop = ""
+
+    def _new_cluster(self, partitions: int | None = None) -> Cluster:
+        worker = self.workers[0]
+        initial = worker.store[: (worker.levels[0][1] if worker.levels else worker.count) * worker.words].copy()
+        context = self.session().sparkContext
+        cluster = Cluster(
+            context, self.code, self.interface, partitions or self.distribution.partitions, initial
+        )
+        cluster.deadlock = self.options.deadlock
+        return cluster
+
+    def _move(self) -> None:
+        """Gives all that was found to a cluster, which goes on from there."""
+        worker = self.workers[0]
+        cluster = self._new_cluster()
+        stops = [stop for _, stop in worker.levels]
+        cuts = [0, *stops, worker.count]
+        cluster.seed(_slices(worker.store, worker.words, cuts))
+        cluster.levels = list(worker.levels)
+        cluster.context += worker.context
+        for place, name in ((flood.DIGEST_1, "first"), (flood.DIGEST_2, "second")):
+            if cluster.fields[place] != worker.fields[place]:
+                raise RuntimeError(f"the {name} digest changed on the way to Spark")
+        self._go_on_in(cluster)
+
+    def _go_on_in(self, cluster: Cluster) -> None:
+        self.cluster = cluster
+        self.workers = [cluster]  # type: ignore[list-item]
+        self.tracer.workers = self.workers
+        self.memory_limit = sys.maxsize
+        self.found.engine = "spark"
+        self.found.workers = cluster.partitions
+
+    def _count(self) -> None:
+        super()._count()
+        found = self.found
+        if self.cluster is not None and found.complete and found.distinct <= COUNTED_STATES:
+            found.values_seen = self.cluster.values_seen()
+
+
+def _slices(store: Array, words: int, cuts: list[int]) -> list[Array]:
+    return [store[start * words : stop * words] for start, stop in zip(cuts, cuts[1:], strict=False)]
+
+

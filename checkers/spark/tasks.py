@@ -1,0 +1,350 @@
+"""What runs on the workers. Records are (partition, bytes of packed states) or (partition, report), never one state.
+
+A level is two stages. *Expand* runs the model's machine code over the partition's part of the frontier and sorts the
+successors by the partition that owns them; a filter of the states seen lately leaves out most duplicates. Spark's
+shuffle carries them. *Merge* adds those that are new to the partition's files, checks the properties on them and
+reports. What expanding found out travels through the shuffle too, as a report to the partition's own merge, so that a
+task that Spark runs twice counts once.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import tempfile
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from checkers.explicit import flood
+from checkers.spark.code import Code, Loaded
+from checkers.spark.loops import (
+    COUNTS,
+    DROPPED,
+    FILTER,
+    FILTER_BITS,
+    FULLEST,
+    OUTBOXES,
+    OWNERS,
+    ROOM,
+    ROUTE_FIELDS,
+)
+from checkers.spark.shard import Lost, Packed, Shard, digest_sums, fingerprints
+
+if TYPE_CHECKING:
+    from pyspark import Broadcast
+
+OUTBOX_BYTES = 4 << 20
+"""States go to the shuffle in pieces of about this size."""
+ALL_OUTBOXES_BYTES = 64 << 20
+MOST_FILTER_BITS = 20
+KEPT_RUNS = 2
+"""Searches whose code and open files a Python worker keeps."""
+
+Record = tuple[int, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One search, as its tasks know it. ``folder`` is relative to the scratch folder of whatever machine they are on."""
+
+    folder: str
+    scratch: str | None
+    partitions: int
+    code: Broadcast[Code]
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """What a level's tasks need to know. ``only`` are the partitions to compute, None for all."""
+
+    number: int
+    invariants: int
+    reachable: int
+    deadlock: bool
+    only: frozenset[int] | None = None
+
+
+@dataclass(slots=True)
+class Expanded:
+    """What expanding a partition's part of the frontier came to."""
+
+    partition: int
+    lost: int | None = None
+    context: bytes = b""
+    noted: dict[int, Packed] = field(default_factory=dict)
+    dropped: int = 0
+    sent: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(slots=True)
+class Merged:
+    """What a partition has after a level. ``lost`` is how many levels its files hold when that is too few."""
+
+    partition: int
+    lost: int | None = None
+    found: int = 0
+    digest: tuple[int, int] = (0, 0)
+    context: bytes = b""
+    noted: dict[int, Packed] = field(default_factory=dict)
+    bytes: int = 0
+    received: int = 0
+    seconds: float = 0.0
+    waited: float = 0.0
+    place: str = ""
+    expanded: list[Expanded] = field(default_factory=list)
+
+
+class _Process:
+    """What one search has in this Python worker, kept for its next task."""
+
+    def __init__(self, run: Run) -> None:
+        self.code: Loaded = run.code.value.load()
+        self.shards: dict[int, Shard] = {}
+        self.filter_words = np.zeros(0, dtype=np.uint64)
+
+
+_PROCESSES: OrderedDict[str, _Process] = OrderedDict()
+
+
+def scratch_folder(run: Run) -> Path:
+    """Where this machine keeps the partitions of a search."""
+    base = os.environ.get("FLOODMARK_LOCAL_DIR") or run.scratch or os.environ.get("LOCAL_DIRS", "").split(",")[0]
+    return Path(base or tempfile.gettempdir()) / f"floodmark-shards-{os.getuid()}" / run.folder
+
+
+def shard_of(run: Run, partition: int) -> Shard:
+    """A partition's files, open in this process."""
+    process = _process(run)
+    if partition not in process.shards:
+        process.shards[partition] = Shard(scratch_folder(run) / f"{partition:05}", process.code)
+    return process.shards[partition]
+
+
+def _process(run: Run) -> _Process:
+    if run.folder not in _PROCESSES:
+        _PROCESSES[run.folder] = _Process(run)
+        while len(_PROCESSES) > KEPT_RUNS:
+            _PROCESSES.popitem(last=False)
+    _PROCESSES.move_to_end(run.folder)
+    return _PROCESSES[run.folder]
+
+
+def identity(partition: int) -> int:
+    """Spark's partitioner: a record's key is its partition."""
+    return partition
+
+
+def place(partition: int, _: Iterable[Any]) -> Iterator[Record]:
+    """The record that ties a partition to the executor that first ran it."""
+    yield partition, socket.gethostname()
+
+
+def alone(task: Callable[[int], Iterator[Any]], partition: int, records: Iterable[Any]) -> Iterator[Any]:
+    """Runs a task that needs no records; a Python worker that leaves some unread is not used again."""
+    for _ in records:
+        pass
+    yield from task(partition)
+
+
+# Seeding.
+
+
+def seed(run: Run, partition: int, records: Iterable[Record]) -> Iterator[int]:
+    """Writes states that are known already: the payload is (position, bytes)."""
+    shard = shard_of(run, partition)
+    for _, payload in records:
+        if isinstance(payload, tuple):
+            shard.put(*payload)
+    yield partition
+
+
+def adopt(
+    run: Run, ends: list[list[int]], only: frozenset[int] | None, partition: int
+) -> Iterator[Merged]:
+    """Makes what was seeded the partition's levels."""
+    if only is not None and partition not in only:
+        return
+    shard = shard_of(run, partition)
+    try:
+        digest = shard.adopt(ends[partition])
+    except (OSError, ValueError):
+        yield Merged(partition, lost=0)
+    else:
+        yield Merged(partition, found=shard.header.count, digest=digest, bytes=shard.bytes)
+
+
+# A level.
+
+
+def expand(run: Run, level: Level, partition: int) -> Iterator[Record]:
+    """Successors of the partition's part of a level, each to its owner, then a report to the partition's own merge."""
+    started = time.perf_counter()
+    shard = shard_of(run, partition)
+    report = Expanded(partition)
+    try:
+        with shard.reading(level.number - 1) as (start, stop):
+            yield from _routed(run, level, shard, start, stop, report)
+            report.noted = shard.take_noted()
+            report.context = shard.take_counters()
+    except Lost as lost:
+        report.lost = lost.levels
+    report.seconds = time.perf_counter() - started
+    for owner in {partition} if level.only is None else level.only:
+        yield owner, report
+
+
+def _routed(run: Run, level: Level, shard: Shard, start: int, stop: int, report: Expanded) -> Iterator[Record]:
+    if start == stop:
+        return
+    words, owners = shard.words, run.partitions
+    most = flood.BATCH + shard.code.code.most_successors
+    room = max(min(OUTBOX_BYTES, ALL_OUTBOXES_BYTES // owners) // (words * 8), most)
+    boxes = np.zeros((owners, (room + most) * words), dtype=np.uint64)
+    addresses = np.array([box.ctypes.data for box in boxes], dtype=np.uint64)
+    counts = np.zeros(owners, dtype=np.uint64)
+    route = np.zeros(ROUTE_FIELDS, dtype=np.uint64)
+    bits = min(MOST_FILTER_BITS, max(10, (stop - start).bit_length() + 2))
+    lately = _empty_filter(_process(run), bits, words)
+    for where, value in {
+        OUTBOXES: addresses.ctypes.data, COUNTS: counts.ctypes.data, ROOM: room, OWNERS: owners,
+        FILTER: lately.ctypes.data, FILTER_BITS: bits,
+    }.items():
+        route[where] = value
+    shard.fields[flood.DEADLOCK] = int(level.deadlock)
+    shard.fields[flood.FALSE_WANTED] = level.invariants
+    at = start
+    while at < stop:
+        at = shard.code.route(shard.fields.ctypes.data, route.ctypes.data, at, stop)
+        least = 1 if at == stop else room // 2
+        for owner in np.nonzero(counts >= least)[0]:
+            if level.only is None or int(owner) in level.only:
+                piece = boxes[owner, : int(counts[owner]) * words].tobytes()
+                report.sent += len(piece)
+                yield int(owner), piece
+            counts[owner] = 0
+        route[FULLEST] = counts.max()
+    report.dropped = int(route[DROPPED])
+
+
+def _empty_filter(process: _Process, bits: int, words: int) -> Any:
+    """Cells of which none holds a state that belongs there, so that no state is left out unseen."""
+    size = words << bits
+    if len(process.filter_words) < size:
+        process.filter_words = np.zeros(size, dtype=np.uint64)
+    cells = process.filter_words[:size]
+    cells[:] = 0
+    mask = np.uint64((1 << bits) - 1)
+    own = int(fingerprints(np.zeros(words, dtype=np.uint64), words, flood.SEED_1)[0] & mask)
+    other = np.zeros(words, dtype=np.uint64)
+    while True:
+        other[0] += np.uint64(1)
+        if int(fingerprints(other, words, flood.SEED_1)[0] & mask) != own:
+            break
+    cells[own * words : (own + 1) * words] = other
+    return cells
+
+
+def merge(run: Run, level: Level, partition: int, records: Iterable[Record]) -> Iterator[Merged]:
+    """Adds what arrives to the partition, checks what is new, and reports."""
+    if level.only is not None and partition not in level.only:
+        for _ in records:
+            pass
+        return
+    started = time.perf_counter()
+    shard = shard_of(run, partition)
+    report = Merged(partition, place=f"{socket.gethostname()}:{os.getpid()}")
+    try:
+        with shard.extending(level.number):
+            first = shard.count
+            for _, payload in records:
+                if isinstance(payload, bytes):
+                    report.received += len(payload)
+                    shard.insert(np.frombuffer(payload, dtype=np.uint64))
+                elif isinstance(payload, Expanded):
+                    report.expanded.append(payload)
+            shard.check(first, shard.count, level.invariants, level.reachable)
+            report.found = shard.count - first
+            report.digest = (int(shard.fields[flood.DIGEST_1]), int(shard.fields[flood.DIGEST_2]))
+            report.noted = shard.take_noted()
+            report.context = shard.take_counters()
+    except Lost as lost:
+        report.lost = lost.levels
+        for _, payload in records:
+            if isinstance(payload, Expanded):
+                report.expanded.append(payload)
+    report.bytes = shard.bytes
+    report.seconds = time.perf_counter() - started
+    yield report
+
+
+# Looking back, and at the end.
+
+
+def have(run: Run, partition: int) -> Iterator[tuple[int, int]]:
+    """How many levels the partition's files hold."""
+    yield partition, shard_of(run, partition).levels()
+
+
+def parent(run: Run, level: int, target: Packed, partition: int) -> Iterator[Packed | Merged]:
+    """The smallest state of the partition's part of a level that leads to ``target``."""
+    shard = shard_of(run, partition)
+    try:
+        with shard.reading(level) as (start, stop):
+            found = shard.parent_in(start, stop, target)
+            if found is not None:
+                yield found
+    except Lost as lost:
+        yield Merged(partition, lost=lost.levels)
+
+
+def pieces(run: Run, level: int, partition: int) -> Iterator[tuple[int, int, bytes]]:
+    """The states of the partition's part of a level: (partition, position, bytes)."""
+    shard = shard_of(run, partition)
+    with shard.reading(level) as (start, stop):
+        step = max(1, OUTBOX_BYTES // (shard.words * 8))
+        for at in range(start, stop, step):
+            yield partition, at, shard.states(at, min(at + step, stop)).tobytes()
+
+
+def sums(run: Run, partition: int) -> Iterator[tuple[int, int]]:
+    """The digest of all states of the partition."""
+    shard = shard_of(run, partition)
+    with shard.reading(0):
+        yield digest_sums(shard.states(0, shard.header.count), shard.words)
+
+
+def values(run: Run, slots: dict[str, Any], partition: int) -> Iterator[dict[str, Any]]:
+    """The values that each variable has in the partition, as an array of its distinct codes."""
+    shard = shard_of(run, partition)
+    with shard.reading(0):
+        rows = shard.states(0, shard.header.count).reshape(-1, shard.words)
+        yield {name: _codes(rows, slot) for name, slot in slots.items()}
+
+
+def _codes(rows: Any, slot: Any) -> Any:
+    if slot.bits > 64:
+        return np.unique(rows[:, slot.word : slot.word + -(-slot.bits // 64)], axis=0)
+    return np.unique(rows[:, slot.word] >> np.uint64(slot.offset) & np.uint64((1 << slot.bits) - 1))
+
+
+def clean(run: Run, partition: int) -> Iterator[int]:
+    """Removes the files of a search from the machine that this runs on."""
+    _PROCESSES.pop(run.folder, None)
+    shutil.rmtree(scratch_folder(run), ignore_errors=True)
+    yield partition
+
+
+def clean_up_after_others(run: Run) -> None:
+    """Removes what killed searches of this machine have left; their folders are named by host and process."""
+    for folder in scratch_folder(run).parent.glob(f"{socket.gethostname()}+*"):
+        process = folder.name.split("+")[1]
+        if folder.name != run.folder and process.isdigit() and not Path(f"/proc/{process}").exists():
+            shutil.rmtree(folder, ignore_errors=True)
