@@ -74,7 +74,9 @@ class Check:
         deadlock = self.spec.deadlock or self.settings.deadlock or self.spec.expect.property == DEADLOCK
         if self.flawed is not None:
             deadlock = self.flawed.property == DEADLOCK
-        return Options(workers=self.settings.workers, symmetry=self.symmetry, deadlock=deadlock, limits=limits)
+        brief = self.wanted_property is not None and not self.large
+        workers = self.settings.workers
+        return Options(workers=workers, symmetry=self.symmetry, deadlock=deadlock, brief=brief, limits=limits)
 
     @property
     def large(self) -> bool:

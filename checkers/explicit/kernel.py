@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from checkers.explicit import flood
 from checkers.explicit.loops import compile_loops
-from checkers.explicit.machine import MachineCode, load_or_compile
+from checkers.explicit.machine import BRIEF, FULL, MachineCode, load_or_compile
 from checkers.explicit.module import Interface, build_module
 from model.compiler.program import read_program
 from model.language.model import Model
@@ -23,11 +23,17 @@ class Kernel:
     symmetry: bool
 
 
-def build_kernel(model: Model, properties: Mapping[str, Callable[..., bool]], symmetry: bool, shared: bool) -> Kernel:
+def build_kernel(
+    model: Model, properties: Mapping[str, Callable[..., bool]], symmetry: bool, shared: bool, brief: bool = False
+) -> Kernel:
     """Compiles ``model`` with its constants and ``properties``, or takes the code from the cache."""
     program = read_program(model, properties)
     module, interface = build_module(program, symmetry)
-    code = load_or_compile({"module": str(module)}, lambda: module)
+    if brief:
+        for function in module.functions:
+            if function.linkage == "internal":
+                function.attributes.add("noinline")
+    code = load_or_compile({"module": str(module)}, lambda: module, BRIEF if brief else FULL)
     return Kernel(interface, code, _loops(interface.layout.words, symmetry, shared), symmetry)
 
 

@@ -7,6 +7,7 @@ import hashlib
 import os
 import tempfile
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,20 @@ import llvmlite
 import llvmlite.binding as llvm
 from llvmlite import ir
 
-OPTIMIZATION = 2
 _DIGEST_BYTES = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """How hard LLVM tries: the level of its passes and that of its code generator."""
+
+    passes: int
+    code: int
+    unroll: bool
+
+
+FULL = Effort(2, 2, True)
+BRIEF = Effort(1, 0, False)
 
 
 def cache_directory() -> Path:
@@ -33,12 +46,12 @@ def _initialize() -> None:
     llvm.initialize_native_asmprinter()
 
 
-def _target() -> Any:
+def _target(effort: Effort = FULL) -> Any:
     """A new description of this processor; an execution engine takes the one that it is given for its own."""
     _initialize()
     features = llvm.get_host_cpu_features().flatten()
     target = llvm.Target.from_default_triple()
-    return target.create_target_machine(cpu=llvm.get_host_cpu_name(), features=features, opt=OPTIMIZATION)
+    return target.create_target_machine(cpu=llvm.get_host_cpu_name(), features=features, opt=effort.code)
 
 
 class MachineCode:
@@ -63,7 +76,9 @@ class MachineCode:
         return kind(self.address(name))
 
 
-def load_or_compile(key_parts: Mapping[str, str], build: Callable[[], ir.Module]) -> MachineCode:
+def load_or_compile(
+    key_parts: Mapping[str, str], build: Callable[[], ir.Module], effort: Effort = FULL
+) -> MachineCode:
     """The machine code of the module that ``build`` makes, from the cache when it is there.
 
     ``key_parts`` say what the code depends on; the processor and LLVM's version are added.
@@ -78,7 +93,7 @@ def processor() -> dict[str, str]:
         "cpu": llvm.get_host_cpu_name(),
         "features": llvm.get_host_cpu_features().flatten(),
         "triple": llvm.get_default_triple(),
-        "optimization": str(OPTIMIZATION),
+        "effort": repr(effort),
     }
 
 
@@ -88,18 +103,18 @@ def object_image(key_parts: Mapping[str, str], build: Callable[[], ir.Module | s
     path = cache_directory() / "code" / f"{key}.o"
     image = _read(path)
     if image is None:
-        image = _compile(build())
+        image = _compile(build(), effort)
         _write(path, image)
     return image
 
 
 def _compile(module: ir.Module | str) -> bytes:
-    target = _target()
+    target = _target(effort)
     parsed = llvm.parse_assembly(str(module))
     parsed.triple = llvm.get_default_triple()
     parsed.verify()
-    options = llvm.PipelineTuningOptions(speed_level=OPTIMIZATION)
-    options.loop_unrolling = True
+    options = llvm.PipelineTuningOptions(speed_level=effort.passes)
+    options.loop_unrolling = effort.unroll
     passes = llvm.create_pass_builder(target, options)
     passes.getModulePassManager().run(parsed, passes)
     image: bytes = target.emit_object(parsed)

@@ -59,7 +59,7 @@ def _prepare(model: Model, properties: Sequence[Property], options: Options, wat
     started = time.perf_counter()
     workers = options.workers or os.cpu_count() or 1
     functions = {prop.name: prop.function for prop in properties}
-    kernel = build_kernel(model, functions, options.symmetry, shared=workers > 1)
+    kernel = build_kernel(model, functions, options.symmetry, workers > 1, options.brief)
     compiled = time.perf_counter()
     search = _Search(model, properties, options, kernel, workers, watch)
     search.found.compile_seconds = compiled - started
