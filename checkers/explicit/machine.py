@@ -83,7 +83,7 @@ def load_or_compile(
 
     ``key_parts`` say what the code depends on; the processor and LLVM's version are added.
     """
-    return MachineCode(object_image(key_parts, build))
+    return MachineCode(object_image(key_parts, build, effort))
 
 
 def processor() -> dict[str, str]:
@@ -93,13 +93,14 @@ def processor() -> dict[str, str]:
         "cpu": llvm.get_host_cpu_name(),
         "features": llvm.get_host_cpu_features().flatten(),
         "triple": llvm.get_default_triple(),
-        "effort": repr(effort),
     }
 
 
-def object_image(key_parts: Mapping[str, str], build: Callable[[], ir.Module | str]) -> bytes:
+def object_image(
+    key_parts: Mapping[str, str], build: Callable[[], ir.Module | str], effort: Effort = FULL
+) -> bytes:
     """The object file of a module, given as it was built or as its text; from the cache when it is there."""
-    key = hashlib.sha256(repr(sorted({**key_parts, **processor()}.items())).encode()).hexdigest()
+    key = hashlib.sha256(repr(sorted({**key_parts, **processor(), "effort": repr(effort)}.items())).encode()).hexdigest()
     path = cache_directory() / "code" / f"{key}.o"
     image = _read(path)
     if image is None:
@@ -108,7 +109,7 @@ def object_image(key_parts: Mapping[str, str], build: Callable[[], ir.Module | s
     return image
 
 
-def _compile(module: ir.Module | str) -> bytes:
+def _compile(module: ir.Module | str, effort: Effort) -> bytes:
     target = _target(effort)
     parsed = llvm.parse_assembly(str(module))
     parsed.triple = llvm.get_default_triple()
