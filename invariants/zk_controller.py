@@ -1,0 +1,303 @@
+"""What must hold of Kafka's controller on ZooKeeper (third draft of the design).
+
+"Settled" is a state in which nothing is under way; what must happen some day has happened by then.
+"""
+
+from __future__ import annotations
+
+from model.language import implies, invariant, reachable, transition
+from model.zk_controller import (
+    Broker,
+    FailingReplicas,
+    Partition,
+    Phase,
+    Stage,
+    WatchesFollowers,
+    WelcomesBrokers,
+    ZkController,
+)
+
+
+def decides(old: ZkController, new: ZkController, broker: Broker, partition: Partition) -> bool:
+    """Whether this step is a write of the controller ``broker``, and not one of the partition's leader."""
+    return (
+        new.leader_and_isr[partition] != old.leader_and_isr[partition]
+        and partition in old.controllers[broker].todo
+        and partition not in new.controllers[broker].todo
+    )
+
+
+def is_decided(old: ZkController, new: ZkController, partition: Partition) -> bool:
+    """Whether this step is a write of some controller."""
+    return any(decides(old, new, broker, partition) for broker in Broker)
+
+
+@invariant
+def one_controller_for_an_epoch(model: ZkController) -> bool:
+    """Brokers that take themselves for the controller do so in different epochs (draft, section D; KAFKA-1096)."""
+    return all(
+        model.controllers[one].epoch != model.controllers[other].epoch
+        for one in Broker
+        if model.controllers[one].phase != Phase.RESIGNED
+        for other in Broker
+        if other != one and model.controllers[other].phase != Phase.RESIGNED
+    )
+
+
+@transition
+def only_the_current_controller_writes(old: ZkController, new: ZkController) -> bool:
+    """Once there is a new controller, no write of an earlier one succeeds (KAFKA-6082)."""
+    return all(
+        old.controllers[broker].epoch == old.controller_epoch
+        for broker in Broker
+        for partition in Partition
+        if decides(old, new, broker, partition)
+    )
+
+
+@invariant
+def leader_is_in_isr(model: ZkController) -> bool:
+    """A leader is a member of the ISR, and the ISR is a part of the assigned replicas."""
+    return all(
+        implies(
+            model.leader_and_isr[partition].leader is not None,
+            model.leader_and_isr[partition].leader in model.leader_and_isr[partition].isr,
+        )
+        for partition in Partition
+    )
+
+
+@invariant
+def isr_is_never_empty(model: ZkController) -> bool:
+    """Somebody is known to have every committed record, even while nobody leads (draft, question A.1)."""
+    return all(
+        len(model.leader_and_isr[partition].isr) > 0
+        for partition in Partition
+        if model.leader_and_isr[partition].version != 0
+    )
+
+
+@transition
+def change_takes_next_version(old: ZkController, new: ZkController) -> bool:
+    """Each change of the znode takes the next version."""
+    return all(
+        new.leader_and_isr[partition].version == old.leader_and_isr[partition].version + 1
+        for partition in Partition
+        if new.leader_and_isr[partition] != old.leader_and_isr[partition]
+    )
+
+
+@transition
+def brokers_never_go_back(old: ZkController, new: ZkController) -> bool:
+    """A broker never follows an older decision than it did, as long as it runs (draft, section D)."""
+    return all(
+        new.processes[broker].known[partition].version >= old.processes[broker].known[partition].version
+        for broker in Broker
+        for partition in Partition
+        if new.processes[broker].known[partition].version != 0
+    )
+
+
+@invariant
+def no_decision_is_lost(model: ZkController) -> bool:
+    """When all is settled, every broker knows who leads, and the leader knows the version (draft, question A.2).
+
+    Followers are not told of the changes that the leader itself makes to the ISR.
+    """
+    return implies(
+        model.is_settled(),
+        all(
+            model.processes[broker].known[partition].leader == model.leader_and_isr[partition].leader
+            and implies(
+                model.leader_and_isr[partition].leader == broker,
+                model.processes[broker].known[partition] == model.leader_and_isr[partition],
+            )
+            for broker in model.ids
+            for partition in Partition
+            if broker in model.replicas(partition)
+        ),
+    )
+
+
+@invariant
+def leader_is_live(model: ZkController) -> bool:
+    """When all is settled, the leader is live, if anybody is who may lead (draft, section A)."""
+    return implies(
+        model.is_settled(),
+        all(
+            model.leader_and_isr[partition].leader in model.ids
+            for partition in Partition
+            if len(model.eligible(partition) & model.ids) > 0
+        ),
+    )
+
+
+@transition
+def leader_writes_only_while_it_leads(old: ZkController, new: ZkController) -> bool:
+    """What a leader writes changes the ISR of its own reign and never overwrites an election (draft, step 2.1.2)."""
+    return all(
+        new.leader_and_isr[partition].leader == old.leader_and_isr[partition].leader
+        for partition in Partition
+        if new.leader_and_isr[partition] != old.leader_and_isr[partition] and not is_decided(old, new, partition)
+    )
+
+
+@invariant
+def one_leader_for_a_version(model: ZkController) -> bool:
+    """No two brokers take themselves for the leader by the same version: the znode's condition fences one of them."""
+    return all(
+        model.processes[one].known[partition].version != model.processes[other].known[partition].version
+        for partition in Partition
+        for one in Broker
+        if model.leads(one, partition)
+        for other in Broker
+        if other != one and model.leads(other, partition)
+    )
+
+
+@transition
+def leader_comes_from_isr(old: ZkController, new: ZkController) -> bool:
+    """The controller elects a member of the ISR as it is in ZooKeeper (draft, step 3.2).
+
+    Where unclean elections are allowed, another broker leads only when the controller saw no member of the ISR alive.
+    """
+    return all(
+        new.leader_and_isr[partition].leader in old.leader_and_isr[partition].isr
+        for broker in Broker
+        for partition in Partition
+        if decides(old, new, broker, partition)
+        and new.leader_and_isr[partition].leader is not None
+        and not old.is_unclean(broker, partition)
+    )
+
+
+@transition
+def controller_adds_nobody(old: ZkController, new: ZkController) -> bool:
+    """Only the leader adds to the ISR; the controller cannot know who has every record (draft, step 3.2)."""
+    return all(
+        new.leader_and_isr[partition].isr <= old.leader_and_isr[partition].isr
+        for broker in Broker
+        for partition in Partition
+        if decides(old, new, broker, partition)
+        and new.leader_and_isr[partition].leader in old.leader_and_isr[partition].isr
+    )
+
+
+@transition
+def controller_evicts_only_the_dead(old: ZkController, new: ZkController) -> bool:
+    """Of the ISR the controller takes those that were not live when it looked (draft, step 3.2)."""
+    return all(
+        len((old.leader_and_isr[partition].isr - new.leader_and_isr[partition].isr) & old.available(broker, partition))
+        == 0
+        for broker in Broker
+        for partition in Partition
+        if decides(old, new, broker, partition)
+    )
+
+
+@invariant
+def queues_hold_what_is_written(model: ZkController) -> bool:
+    """A decision is in the partition's znode before it is in a queue (draft, steps 4 and 5)."""
+    return all(
+        batch.decisions[partition].version <= model.leader_and_isr[partition].version
+        for broker in Broker
+        for batch in model.queues[broker]
+        for partition in Partition
+    )
+
+
+@invariant
+def dead_leave_the_isr(model: WatchesFollowers) -> bool:
+    """When all is settled, nobody in the ISR is dead, but for an ISR that is dead as a whole (KAFKA-3143)."""
+    return implies(
+        model.is_settled(),
+        all(
+            model.leader_and_isr[partition].isr <= model.ids
+            for partition in Partition
+            if len(model.leader_and_isr[partition].isr & model.ids) > 0
+        ),
+    )
+
+
+@invariant
+def leader_has_not_failed(model: FailingReplicas) -> bool:
+    """When all is settled, no leader's replica has failed, if there is another to lead (draft, question A.3)."""
+    return implies(
+        model.is_settled(),
+        all(
+            model.leader_and_isr[partition].leader not in model.failed[partition]
+            for partition in Partition
+            if len(model.eligible(partition) & model.ids) > 0
+        ),
+    )
+
+
+@reachable
+def failover_is_settled(model: ZkController) -> bool:
+    """A second controller can come to rest, with a leader that was elected."""
+    return (
+        model.controller_epoch > 1
+        and model.is_settled()
+        and all(
+            model.leader_and_isr[partition].leader is not None and model.leader_and_isr[partition].leader != Broker(1)
+            for partition in Partition
+        )
+    )
+
+
+@reachable
+def an_earlier_controller_still_acts(model: ZkController) -> bool:
+    """A controller can be replaced and not know it yet, about to write an election."""
+    return any(
+        model.controllers[broker].epoch < model.controller_epoch and model.controllers[broker].phase == Phase.CHANGING
+        for broker in Broker
+    )
+
+
+@reachable
+def two_brokers_take_themselves_for_the_leader(model: ZkController) -> bool:
+    """An earlier leader can go on leading while its successor does already."""
+    return any(
+        model.leads(one, partition) and model.leads(other, partition)
+        for partition in Partition
+        for one in Broker
+        for other in Broker
+        if other != one
+    )
+
+
+@reachable
+def leader_returns_with_its_session_alive(model: ZkController) -> bool:
+    """A broker can start again while the session of its former life is still there."""
+    return any(model.processes[broker].stage == Stage.STARTING and broker in model.ids for broker in Broker)
+
+
+@reachable
+def nobody_leads(model: ZkController) -> bool:
+    """A partition can be without a leader while there is a controller."""
+    return model.controller is not None and any(
+        model.leader_and_isr[partition].leader is None for partition in Partition
+    )
+
+
+@reachable
+def controller_cannot_see_a_bounce(model: WelcomesBrokers) -> bool:
+    """Between two looks a broker can be gone and back, and be up and waiting."""
+    return any(
+        model.controllers[broker].phase == Phase.IDLE
+        and model.seen[broker][other] != 0
+        and model.sessions[other] > model.seen[broker][other]
+        and model.processes[other].stage == Stage.UP
+        for broker in Broker
+        for other in model.ids
+    )
+
+
+@reachable
+def failed_leader_is_replaced(model: FailingReplicas) -> bool:
+    """Another broker can lead for one that is up and whose replica failed."""
+    return model.is_settled() and any(
+        broker in model.ids and model.processes[broker].known[partition].leader is not None
+        for partition in Partition
+        for broker in model.failed[partition]
+    )

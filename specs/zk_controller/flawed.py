@@ -1,0 +1,231 @@
+"""Known-bad designs of the controller on ZooKeeper, each one rule away from a good one.
+
+"Draft" is the third draft of the design, which leaves some of these open or has them in its text.
+"""
+
+from __future__ import annotations
+
+from model.language import Map, Set, action, require
+from model.zk_controller import (
+    Broker,
+    FailingReplicas,
+    LeaderAndIsr,
+    Partition,
+    Phase,
+    Stage,
+    Transactions,
+    UncleanElections,
+    Watch,
+    WatchesFollowers,
+    WelcomesBrokers,
+    ZkController,
+)
+
+
+class ControllerWritesUnconditionally(ZkController):
+    """E-M1: the controller writes whatever the version is (draft, step 4; "ideally ... conditionally").
+
+    The leader shrinks the ISR after the controller has read it, and the controller elects one who was evicted.
+    """
+
+    def is_outdated(self, broker: Broker, partition: Partition) -> bool:
+        return False
+
+
+class LeaderWritesUnconditionally(ZkController):
+    """E-M2: a leader that does not know of an election yet overwrites it (draft, step 2.1.2, "critical")."""
+
+    def leader_may_write(self, broker: Broker, partition: Partition) -> bool:
+        return True
+
+
+class WritesAfterReplacement(ZkController):
+    """E-M3: a controller that has lost its session goes on writing (KAFKA-6082)."""
+
+    def is_replaced(self, broker: Broker) -> bool:
+        return False
+
+
+class AdoptsNewestEpoch(ZkController):
+    """E-M4: a controller that was paused reads the epoch of its successor and takes it for its own (KAFKA-1096)."""
+
+    def on_broker_change(self, broker: Broker) -> None:
+        super().on_broker_change(broker)
+        self.controllers[broker].epoch = self.controller_epoch
+
+
+class FollowsAnybody(ZkController):
+    """E-M5: a broker follows what it has not followed yet, from whatever controller and in whatever order.
+
+    Draft, section D: "can ignore decisions that it has followed already"; KAFKA-1188.
+    """
+
+    def is_news(self, broker: Broker, partition: Partition, decision: LeaderAndIsr) -> bool:
+        return decision != self.processes[broker].known[partition]
+
+
+class ComparesIdsOnly(WelcomesBrokers):
+    """E-M6: the controller compares the ids that are registered, and a broker that was gone and is back is none.
+
+    It waits to be told for ever (KAFKA-1120, KAFKA-7235, KIP-380).
+    """
+
+    def is_newcomer(self, broker: Broker, other: Broker) -> bool:
+        return self.seen[broker][other] == 0
+
+
+class ReadsBrokersWhenWatchFires(ZkController):
+    """E-M7: the brokers are read when the watch fires, which is armed again only when they are looked at (KAFKA-5502)."""
+
+    seen: Map[Broker, Set[Broker]]
+
+    def start(self) -> None:
+        super().start()
+        self.seen = Map({broker: Set() for broker in Broker})
+
+    def brokers_changed(self) -> None:
+        for broker in Broker:
+            if self.controllers[broker].brokers_watch == Watch.ARMED:
+                self.seen[broker] = self.ids
+        super().brokers_changed()
+
+    def live_brokers(self, broker: Broker) -> Set[Broker]:
+        return self.seen[broker] if len(self.seen[broker]) > 0 else self.ids
+
+
+class ArmsWatchAfterRead(ZkController):
+    """E-M8: the controller reads the brokers and arms its watch later; what happens in between is missed."""
+
+    def watch_brokers(self, broker: Broker) -> None:
+        self.controllers[broker].brokers_watch = Watch.UNARMED
+
+    @action
+    def controller_arms_watch(self, broker: Broker) -> None:
+        controller = self.controllers[broker]
+        require(controller.phase == Phase.IDLE and controller.brokers_watch == Watch.UNARMED)
+        self.controllers[broker].brokers_watch = Watch.ARMED
+
+
+class SubscribesAfterRead(ZkController):
+    """E-M9: a starting broker reads the decisions and subscribes to its queue afterwards (draft, section E, step 4)."""
+
+    def broker_subscribes(self, broker: Broker) -> None:
+        require(self.processes[broker].stage == Stage.REGISTERED)
+        self.processes[broker].stage = Stage.SUBSCRIBED
+        self.read_decisions(broker)
+
+    def broker_reads_decisions(self, broker: Broker) -> None:
+        require(self.processes[broker].stage == Stage.SUBSCRIBED)
+        self.processes[broker].stage = Stage.UP
+        self.subscribe(broker)
+
+
+class ReplaysQueue(Transactions):
+    """E-M10: a queue outlives its broker, and the broker follows whatever it finds there (draft, question A.2)."""
+
+    def clear_queue(self, broker: Broker) -> None:
+        pass
+
+    def is_news(self, broker: Broker, partition: Partition, decision: LeaderAndIsr) -> bool:
+        return True
+
+
+class PublishesBeforeWrite(ZkController):
+    """E-M11: a decision is published first and written when everybody was told; a crash can come in between."""
+
+    def write(self, partition: Partition, decision: LeaderAndIsr) -> None:
+        pass
+
+    def rest(self, broker: Broker) -> None:
+        for partition in Partition:
+            if self.controllers[broker].decisions[partition].version > self.leader_and_isr[partition].version:
+                self.leader_and_isr[partition] = self.controllers[broker].decisions[partition]
+        super().rest(broker)
+
+
+class ForgetsPublication(ZkController):
+    """E-M12: a new controller does not publish what its predecessor had only written (draft, step 2.1)."""
+
+    def repeats_decisions(self) -> bool:
+        return False
+
+
+class ReusesEarlierReign(ZkController):
+    """E-M13: a new controller starts from what it knew as a broker (KAFKA-5310: a context that was not cleared)."""
+
+    def decision_at_failover(self, broker: Broker, partition: Partition) -> LeaderAndIsr:
+        return self.processes[broker].known[partition]
+
+
+class WatchesOnlyLeaders(WatchesFollowers):
+    """E-M16: only partitions whose leader is dead are looked at, as the draft has it.
+
+    A dead follower stays in the ISR, also one that died with the old controller (KAFKA-3143, KAFKA-948).
+    """
+
+    def is_affected(self, broker: Broker, partition: Partition) -> bool:
+        leader = self.controllers[broker].leaders[partition]
+        return leader is None or leader not in self.controllers[broker].live
+
+
+class PrefersFirstReplica(UncleanElections):
+    """E-M17: any live replica may lead, though a member of the ISR is live."""
+
+    def candidates(self, broker: Broker, partition: Partition) -> Set[Broker]:
+        return self.available(broker, partition)
+
+
+class FillsIsr(ZkController):
+    """E-M18: the new ISR is every live replica, as it is for a new topic; the logs are empty only there."""
+
+    def new_isr(self, broker: Broker, partition: Partition, leader: Broker) -> Set[Broker]:
+        return self.available(broker, partition)
+
+
+class KeepsCachedVersion(ZkController):
+    """E-M19: a leader whose conditional write failed keeps the version that it had (KAFKA-1382).
+
+    The write had succeeded, only the answer was lost: the leader never updates the ISR again.
+    """
+
+    def refresh(self, broker: Broker, partition: Partition) -> None:
+        pass
+
+
+class SplitsTransaction(Transactions):
+    """E-M24: writes and publications are too large for one transaction and go in two, relied upon as one."""
+
+    def publishes_with_write(self) -> bool:
+        return False
+
+
+class PublishesToThoseSeen(ZkController):
+    """Question A.2: the controller tells the brokers that were live when it looked.
+
+    A broker that registers and reads between that look and the write is told nothing, ever.
+    """
+
+    def is_told(self, broker: Broker, recipient: Broker) -> bool:
+        return recipient in self.controllers[broker].live
+
+
+class EmptiesIsr(ZkController):
+    """Question A.1: the new ISR is, as always, the live members: here nobody, and nobody knows who has the records."""
+
+    def isr_without_leader(self, broker: Broker, partition: Partition) -> Set[Broker]:
+        return Set()
+
+
+class GivesUpPartition(ZkController):
+    """Question A.1: a partition that has no leader is left alone when brokers return."""
+
+    def is_affected(self, broker: Broker, partition: Partition) -> bool:
+        leader = self.controllers[broker].leaders[partition]
+        return leader is not None and leader not in self.controllers[broker].live
+
+
+class SeesOnlyBrokers(FailingReplicas):
+    """Question A.3: brokers that go down are the only failures that the controller knows, as in the draft."""
+
+    def counts_as_dead(self, partition: Partition) -> Set[Broker]:
+        return Set()
