@@ -1,0 +1,471 @@
+"""What must hold of KIP-595, and what must be able to happen.
+
+"Raft" is Ongaro and Ousterhout's paper, "VRAFT" Jack Vanlightly's KRaft.tla, and "simulation" Apache Kafka's
+RaftEventSimulationTest, which checks some of these after every event of a random run.
+"""
+
+from __future__ import annotations
+
+from model.kraft import Epoch, Kraft, Offset, QuorumInfo, Replica, Role
+from model.language import Set, implies, invariant, reachable, transition
+
+
+def epoch_of(model: Kraft, replica: Replica) -> Epoch:
+    """The replica's epoch."""
+    return model.quorum_state[replica].epoch
+
+
+def leads(model: Kraft, replica: Replica) -> bool:
+    return model.role[replica] == Role.LEADER
+
+
+def was_elected_later(model: Kraft, epoch: Epoch) -> bool:
+    """Whether a later epoch has a leader, or had one."""
+    return any(model.elected[later] is not None and later > epoch for later in range(model.max_epoch + 1))
+
+
+def leads_newest_epoch(model: Kraft, replica: Replica) -> bool:
+    """Whether the replica leads, and nobody was elected in a later epoch."""
+    return leads(model, replica) and not was_elected_later(model, epoch_of(model, replica))
+
+
+def agree(model: Kraft, one: Replica, other: Replica, end: Offset) -> bool:
+    """Both replicas have the same records below ``end``."""
+    log = model.logs[one]
+    other_log = model.logs[other]
+    return len(log) >= end and len(other_log) >= end and log[:end] == other_log[:end]
+
+
+def holds_committed(model: Kraft, replica: Replica) -> bool:
+    """The replica has every record that was ever committed."""
+    return model.logs[replica][: len(model.committed)] == model.committed
+
+
+def last_committed_epoch(model: Kraft) -> Epoch:
+    """The epoch of the last committed record."""
+    return max((epoch for epoch in model.committed), default=0)
+
+
+def votes_at_reach(model: Kraft, candidate: Replica) -> Set[Replica]:
+    """The voters whose logs do not forbid to vote for the candidate."""
+    return Set(voter for voter in model.current_voters if model.is_up_to_date(model.log_position(candidate), voter))
+
+
+# Elections.
+
+
+@transition
+def election_safety(old: Kraft, new: Kraft) -> bool:
+    """An epoch has one leader, ever (Raft, "Election Safety"; simulation, SingleLeader).
+
+    Leaders of one epoch need not be seen at the same time, so this is about history (KAFKA-10661).
+    """
+    return all(
+        old.elected[epoch] is None or new.elected[epoch] == old.elected[epoch] for epoch in range(new.max_epoch + 1)
+    )
+
+
+@invariant
+def leaders_are_known_alike(model: Kraft) -> bool:
+    """Replicas that know the leader of an epoch know the same one (VRAFT, NeverTwoLeadersInSameEpoch)."""
+    return all(
+        implies(
+            epoch_of(model, one) == epoch_of(model, other)
+            and model.quorum_state[one].leader is not None
+            and model.quorum_state[other].leader is not None,
+            model.quorum_state[one].leader == model.quorum_state[other].leader,
+        )
+        for one in Replica
+        for other in Replica
+    )
+
+
+@invariant
+def known_leader_was_elected(model: Kraft) -> bool:
+    """Whom a replica takes for the leader was elected."""
+    return all(
+        model.elected[epoch_of(model, replica)] == model.quorum_state[replica].leader
+        for replica in Replica
+        if model.quorum_state[replica].leader is not None
+    )
+
+
+@transition
+def votes_once(old: Kraft, new: Kraft) -> bool:
+    """Within an epoch a vote is kept until the leader is known, and the leader for ever, restarts included.
+
+    So nobody votes twice in an epoch (Raft, section 5.2).
+    """
+    return all(
+        implies(
+            epoch_of(new, replica) == epoch_of(old, replica),
+            new.quorum_state[replica].leader == old.quorum_state[replica].leader
+            if old.quorum_state[replica].leader is not None
+            else old.quorum_state[replica].voted is None
+            or new.quorum_state[replica].leader is not None
+            or new.quorum_state[replica].voted == old.quorum_state[replica].voted,
+        )
+        for replica in Replica
+    )
+
+
+@transition
+def epochs_never_decrease(old: Kraft, new: Kraft) -> bool:
+    """A replica's epoch never falls, restarts included (simulation, MonotonicEpoch)."""
+    return all(epoch_of(new, replica) >= epoch_of(old, replica) for replica in Replica)
+
+
+@invariant
+def epoch_is_stored_before_it_is_sent(model: Kraft) -> bool:
+    """No message is of a later epoch than its sender has stored."""
+    return all(message.epoch <= epoch_of(model, message.source) for message in model.late)
+
+
+@invariant
+def roles_fit_what_is_stored(model: Kraft) -> bool:
+    """Each role has the quorum state that belongs to it (Vanlightly's kip_996, ValidRolesAndStates; Kafka's
+    QuorumState)."""
+    return all(role_fits(model, replica) for replica in Replica)
+
+
+def role_fits(model: Kraft, replica: Replica) -> bool:
+    """Whether role, leader and vote go together."""
+    state = model.quorum_state[replica]
+    role = model.role[replica]
+    if role in (Role.LEADER, Role.RESIGNED):
+        return state.leader == replica and state.voted is None
+    if role == Role.FOLLOWER:
+        return state.leader is not None and state.leader != replica and state.voted is None
+    if role == Role.CANDIDATE:
+        return state.leader is None and state.voted == replica
+    if role == Role.VOTED:
+        return state.leader is None and state.voted is not None
+    if role == Role.UNATTACHED:
+        return state.leader is None and state.voted is None
+    return state.leader is None or (state.leader != replica and state.voted is None)
+
+
+@invariant
+def only_candidates_hold_votes(model: Kraft) -> bool:
+    """Votes are counted by those who asked for them, and are fewer than it takes to lead."""
+    return all(
+        len(model.votes[replica]) == 0
+        or (model.role[replica] in (Role.CANDIDATE, Role.PROSPECTIVE) and not model.is_majority(model.votes[replica]))
+        for replica in Replica
+    )
+
+
+@invariant
+def observers_only_observe(model: Kraft) -> bool:
+    """Who is no voter is unattached or follows (KAFKA-17067)."""
+    return all(
+        replica in model.current_voters or model.role[replica] in (Role.UNATTACHED, Role.FOLLOWER)
+        for replica in Replica
+    )
+
+
+@invariant
+def nobody_is_in_an_illegal_state(model: Kraft) -> bool:
+    """No replica stops because it saw what cannot be (VRAFT, NoIllegalState)."""
+    return not model.illegal
+
+
+@transition
+def zombie_cannot_win_over_newer_records(old: Kraft, new: Kraft) -> bool:
+    """A former leader leads again only if nothing was committed in the epochs of others since.
+
+    KIP-595, "Leader Progress Timeout", says that a leader that was cut off could win with a very large epoch. The size
+    of its epoch does not help: a majority that has a newer committed record refuses it.
+    """
+    return all(
+        implies(
+            leads(new, replica) and not leads(old, replica) and old.log_position(replica).epoch > 0,
+            last_committed_epoch(old) <= old.log_position(replica).epoch,
+        )
+        for replica in Replica
+    )
+
+
+@transition
+def leader_resigns_only_without_majority(old: Kraft, new: Kraft) -> bool:
+    """While a majority fetches from it, the leader itself counted, a leader goes on (KIP-595, "Leader Progress
+    Timeout": one dead follower of three must not depose a leader; KAFKA-16144: nor does being the only voter)."""
+    return all(
+        implies(
+            new.progress_timeout
+            and leads(old, replica)
+            and new.role[replica] == Role.RESIGNED
+            and new.restarts == old.restarts,
+            not new.is_majority(old.leadership[replica].fetched | {replica}),
+        )
+        for replica in Replica
+    )
+
+
+# Logs.
+
+
+@invariant
+def log_matching(model: Kraft) -> bool:
+    """Two logs that have the same record at an offset are the same up to there (Raft, "Log Matching")."""
+    return all(
+        implies(
+            model.logs[one][offset] == model.logs[other][offset],
+            model.logs[one][: offset + 1] == model.logs[other][: offset + 1],
+        )
+        for one in Replica
+        for other in Replica
+        if one != other
+        for offset in range(min(len(model.logs[one]), len(model.logs[other])))
+    )
+
+
+@invariant
+def epochs_never_decrease_along_a_log(model: Kraft) -> bool:
+    """The order that finding the end of an epoch relies on; the last record's epoch is no later than the replica's
+    (KAFKA-10511)."""
+    return all(
+        model.logs[replica][offset]
+        <= (model.logs[replica][offset + 1] if offset + 1 < len(model.logs[replica]) else epoch_of(model, replica))
+        for replica in Replica
+        for offset in range(len(model.logs[replica]))
+    )
+
+
+@transition
+def records_are_written_once(old: Kraft, new: Kraft) -> bool:
+    """An epoch and an offset name one record: a leader writes no other one while a replica has it (KAFKA-10527)."""
+    return all(
+        implies(
+            leads(new, replica) and len(new.logs[replica]) > len(old.logs[replica]),
+            all(
+                len(old.logs[other]) <= len(old.logs[replica])
+                or old.logs[other][len(old.logs[replica])] != epoch_of(new, replica)
+                for other in Replica
+            ),
+        )
+        for replica in Replica
+    )
+
+
+@invariant
+def leader_completeness(model: Kraft) -> bool:
+    """The leader of the newest epoch has every committed record (Raft, "Leader Completeness"; VRAFT,
+    LeaderHasAllAckedValues)."""
+    return all(holds_committed(model, replica) for replica in Replica if leads_newest_epoch(model, replica))
+
+
+@transition
+def committed_records_stay(old: Kraft, new: Kraft) -> bool:
+    """What is committed is never replaced; the highest high watermark never falls (simulation,
+    MonotonicHighWatermark, ConsistentCommittedData)."""
+    return new.committed[: len(old.committed)] == old.committed
+
+
+@invariant
+def committed_records_agree(model: Kraft) -> bool:
+    """What a replica holds below its high watermark is what was committed (simulation, ConsistentCommittedData)."""
+    return all(
+        len(model.logs[replica]) >= model.high_watermark[replica]
+        and model.logs[replica][: model.high_watermark[replica]] == model.committed[: model.high_watermark[replica]]
+        for replica in Replica
+    )
+
+
+@invariant
+def majority_holds_committed(model: Kraft) -> bool:
+    """A majority of the voters has flushed what is committed (simulation, MajorityReachedHighWatermark; VRAFT,
+    CommittedEntriesReachMajority)."""
+    return model.is_majority(
+        Set(
+            voter
+            for voter in model.current_voters
+            if holds_committed(model, voter) and model.flushed[voter] >= len(model.committed)
+        )
+    )
+
+
+@transition
+def high_watermark_never_decreases(old: Kraft, new: Kraft) -> bool:
+    """Within an epoch of one leader its high watermark does not fall."""
+    return all(
+        implies(
+            leads(old, replica) and leads(new, replica) and epoch_of(old, replica) == epoch_of(new, replica),
+            new.high_watermark[replica] >= old.high_watermark[replica],
+        )
+        for replica in Replica
+    )
+
+
+@invariant
+def leader_commits_in_its_own_epoch(model: Kraft) -> bool:
+    """A leader's high watermark is unknown until a record of its own epoch is committed (KAFKA-12619)."""
+    return all(
+        implies(
+            leads(model, replica) and model.high_watermark[replica] > 0,
+            model.high_watermark[replica] > model.leadership[replica].epoch_start,
+        )
+        for replica in Replica
+    )
+
+
+@transition
+def truncates_above_high_watermark_only(old: Kraft, new: Kraft) -> bool:
+    """A running replica never cuts its log below its high watermark (KAFKA-12460)."""
+    return all(
+        implies(len(new.logs[replica]) < len(old.logs[replica]), len(new.logs[replica]) >= new.high_watermark[replica])
+        for replica in Replica
+    )
+
+
+# What others are told.
+
+
+@invariant
+def described_offsets_are_held(model: Kraft) -> bool:
+    """DescribeQuorum reports no more of a replica than it has, as long as it follows (KIP-595, "DescribeQuorum")."""
+    return all(
+        description_holds(model, replica, other)
+        for replica in Replica
+        for other in Replica
+        if model.quorum_state[other] == model.quorum_state[replica]
+    )
+
+
+def description_holds(model: Kraft, replica: Replica, other: Replica) -> bool:
+    """Whether what a replica says of another is true."""
+    info = model.describe_quorum(replica)
+    if info is None:
+        return True
+    return reported_offset(info, other) <= model.flushed[other] and agree(
+        model, replica, other, reported_offset(info, other)
+    )
+
+
+def reported_offset(info: QuorumInfo, replica: Replica) -> Offset:
+    """The log end offset that DescribeQuorum gives, among the voters or among the observers."""
+    voter_end = info.current_voters[replica]
+    observer_end = info.observers[replica]
+    if voter_end is not None:
+        return voter_end
+    return observer_end if observer_end is not None else 0
+
+
+@invariant
+def active_controllers_lead(model: Kraft) -> bool:
+    """A controller acts only where its replica leads and has what was committed before its epoch (KAFKA-15345,
+    KAFKA-17333)."""
+    return all(
+        implies(
+            model.is_active_controller(replica),
+            leads(model, replica)
+            and model.high_watermark[replica] >= model.leadership[replica].epoch_start,
+        )
+        for replica in Replica
+    )
+
+
+# What the model can do.
+
+
+@reachable
+def every_epoch_commits(model: Kraft) -> bool:
+    """A record of the last epoch is committed, and one of an earlier epoch."""
+    return last_committed_epoch(model) == model.max_epoch and any(epoch < model.max_epoch for epoch in model.committed)
+
+
+@reachable
+def follower_must_truncate(model: Kraft) -> bool:
+    """A follower's log diverges from its leader's."""
+    return any(
+        model.role[follower] == Role.FOLLOWER
+        and model.quorum_state[follower].leader == leader
+        and leads(model, leader)
+        and epoch_of(model, leader) == epoch_of(model, follower)
+        and model.is_diverging(leader, model.log_position(follower))
+        for follower in Replica
+        for leader in Replica
+    )
+
+
+@reachable
+def zombie_leads(model: Kraft) -> bool:
+    """A leader does not know yet that another one has committed in a later epoch."""
+    return any(leads(model, replica) and epoch_of(model, replica) < last_committed_epoch(model) for replica in Replica)
+
+
+@reachable
+def zombie_steps_down(model: Kraft) -> bool:
+    """A former leader follows the leader of a later epoch."""
+    return any(
+        model.role[replica] == Role.FOLLOWER
+        and any(
+            model.elected[epoch] == replica and epoch < epoch_of(model, replica)
+            for epoch in range(model.max_epoch + 1)
+        )
+        for replica in Replica
+    )
+
+
+@reachable
+def zombie_wins(model: Kraft) -> bool:
+    """A former leader leads again after another had been elected, which had committed nothing.
+
+    So it may come to what KIP-595, "Leader Progress Timeout", fears; zombie_cannot_win_over_newer_records is the limit.
+    """
+    return any(
+        leads(model, replica)
+        and any(
+            model.elected[epoch] == replica
+            and any(
+                model.elected[between] is not None
+                and model.elected[between] != replica
+                and epoch < between < epoch_of(model, replica)
+                for between in range(model.max_epoch + 1)
+            )
+            for epoch in range(model.max_epoch + 1)
+        )
+        for replica in Replica
+    )
+
+
+@reachable
+def zombie_disrupts(model: Kraft) -> bool:
+    """A former leader cannot win, as a majority has newer records, and yet its epoch has deposed the leader that
+    committed them (KIP-595, "Leader Progress Timeout": disruptive voters)."""
+    return any(
+        model.role[replica] == Role.CANDIDATE
+        and not model.is_majority(votes_at_reach(model, replica))
+        and any(model.elected[epoch] == replica for epoch in range(model.max_epoch + 1))
+        and last_committed_epoch(model) > 0
+        and model.elected[last_committed_epoch(model)] != replica
+        and all(epoch_of(model, other) == epoch_of(model, replica) for other in model.current_voters)
+        for replica in Replica
+    )
+
+
+@reachable
+def successor_elected_out_of_turn(model: Kraft) -> bool:
+    """A leader resigned in favour of one voter, and another is elected in the next epoch."""
+    return any(
+        model.role[replica] == Role.RESIGNED
+        and model.successor_rank(replica, other) > 0
+        and epoch_of(model, replica) < model.max_epoch
+        and leads(model, other)
+        and epoch_of(model, other) == epoch_of(model, replica) + 1
+        for replica in Replica
+        for other in model.current_voters - {replica}
+    )
+
+
+@reachable
+def vote_is_refused_for_the_log(model: Kraft) -> bool:
+    """A candidate meets a voter that has not voted in its epoch, but has the better log."""
+    return any(
+        model.role[candidate] == Role.CANDIDATE
+        and epoch_of(model, candidate) == epoch_of(model, voter)
+        and model.role[voter] == Role.UNATTACHED
+        and not model.is_up_to_date(model.log_position(candidate), voter)
+        for candidate in Replica
+        for voter in model.current_voters
+    )
