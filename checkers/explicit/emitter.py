@@ -79,6 +79,7 @@ from model.language.types import (
     SetType,
     Type,
 )
+from model.language.values import Record
 
 Value = Any
 
@@ -267,7 +268,10 @@ class Emitter:
                         if check is not None:
                             valid = check if valid is None else self.builder.and_(valid, check)
                 return valid
-            case SeqType() | BagType() | MapType() | SetType(_, int()):
+            case MapType(key, of):
+                fields = tuple((str(number), of) for number in range(key.codes))
+                return self.is_code(RecordType(Record, fields), code)
+            case SeqType() | BagType() | SetType(_, int()):
                 raise ModelError(f"a parameter of the type {kind} has to be drawn: require(x in self.requests)")
             case OptionalType(inner) if isinstance(inner, RecordType | SeqType | BagType | MapType):
                 raise ModelError(f"a parameter of the type {kind} has to be drawn: require(x in self.requests)")

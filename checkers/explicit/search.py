@@ -135,7 +135,7 @@ class _Search:
                 self._check_outside(TraceState(step, state))
         if not self.initial:
             raise ModelError("the model has no initial state: every @initial method's require is false",
-                             *type(self.model).position())
+                             *type(self.model).source_position())
         canonical = [self.tracer.canonical(words) for words in packed]
         for worker in self.workers:
             me = int(worker.fields[flood.ME])

@@ -120,6 +120,9 @@ class Model:
             given = cls.__dict__.get(name)
             if isinstance(given, Constant) or get_origin(annotation) is ClassVar or "ClassVar" in str(annotation):
                 continue
+            if hasattr(Model, name):
+                message = f"{name} is a name of the language, so it cannot be a variable; call it something else"
+                raise ModelError(f"variable {name}: {message}", *_annotation_position(cls, name))
             variables[name] = cls
             if name in cls.__dict__:
                 defaults[name] = given
@@ -160,19 +163,19 @@ class Model:
         for name, value in given.items():
             if name not in known:
                 has = ", ".join(known) or "none"
-                raise ModelError(f"{type(self).__name__} has no constant {name!r}; it has {has}", *self.position())
+                raise ModelError(f"{type(self).__name__} has no constant {name!r}; it has {has}", *self.source_position())
             wanted = bool if isinstance(known[name].default, bool) else int
             if type(value) is not wanted:
-                raise ModelError(f"the constant {name} is {value!r}, but needs {wanted.__name__}", *self.position())
+                raise ModelError(f"the constant {name} is {value!r}, but needs {wanted.__name__}", *self.source_position())
         bound_constants = {name: constant.default for name, constant in known.items()} | dict(given)
         for name, value in bound_constants.items():
             if value is None:
                 raise ModelError(f"the constant {name!r} of {type(self).__name__} has no value; set it in the spec "
-                                 f"under [constants] or with --set {name}=3", *self.position())
+                                 f"under [constants] or with --set {name}=3", *self.source_position())
         return {name: value for name, value in bound_constants.items() if value is not None}
 
     @classmethod
-    def position(cls) -> tuple[str | None, int | None]:
+    def source_position(cls) -> tuple[str | None, int | None]:
         """File and line of the class."""
         try:
             return inspect.getsourcefile(cls), inspect.getsourcelines(cls)[1]
@@ -228,11 +231,11 @@ class Model:
             raise ModelError(f"{name} is assigned outside of an action")
         self._values[name] = admit(self._types[name], value, name)
 
-    def state(self) -> State:
+    def snapshot(self) -> State:
         """The current state, as immutable values."""
         missing = [name for name in self._types if name not in self._values]
         if missing:
-            raise ModelError(f"no @initial method sets the variable {missing[0]!r}", *self.position())
+            raise ModelError(f"no @initial method sets the variable {missing[0]!r}", *self.source_position())
         return tuple(self._values[name] for name in self._types)
 
     def load(self, state: State) -> None:
@@ -256,7 +259,7 @@ class Model:
 
 
 def _annotation_position(owner: type, name: str) -> tuple[str | None, int | None]:
-    file, line = owner.position() if issubclass(owner, Model) else (None, None)
+    file, line = owner.source_position() if issubclass(owner, Model) else (None, None)
     if file is None or line is None:
         return file, line
     for offset, text in enumerate(inspect.getsourcelines(owner)[0]):

@@ -57,7 +57,7 @@ def initial_states(model: Model) -> Iterator[tuple[Step, State]]:
     methods = type(model).methods("initial")
     if not methods:
         model.reset()
-        yield Step("initial"), model.state()
+        yield Step("initial"), model.snapshot()
     for name, method in methods.items():
         for arguments in _bindings(model, method, reset=True):
             with _located(), running(model):
@@ -66,7 +66,7 @@ def initial_states(model: Model) -> Iterator[tuple[Step, State]]:
                     method(model, **arguments)
                 except Disabled:
                     continue
-                yield Step(name, arguments), model.state()
+                yield Step(name, arguments), model.snapshot()
 
 
 def successors(model: Model, state: State) -> Iterator[tuple[Step, State]]:
@@ -96,7 +96,7 @@ def fire(model: Model, state: State, step: Step) -> State | None:
             method(model, **step.arguments)
         except Disabled:
             return None
-        return model.state()
+        return model.snapshot()
 
 
 def holds(model: Model, prop: Callable[..., bool], *states: State) -> bool:
