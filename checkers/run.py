@@ -7,10 +7,11 @@ import io
 import multiprocessing
 import pickle
 import shlex
+import signal
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -173,20 +174,33 @@ def _run_parallel(small: Sequence[Check], processes: int) -> Iterator[CheckResul
     method = "fork" if sys.platform.startswith("linux") else "spawn"
     if method == "fork":
         _load_before_fork(small)
-    with ProcessPoolExecutor(processes, mp_context=multiprocessing.get_context(method)) as pool:
-        alone = [replace(check, settings=replace(check.settings, workers=1)) for check in small]
+    others = set(multiprocessing.active_children())
+    pool = ProcessPoolExecutor(processes, multiprocessing.get_context(method), _leave_interrupts_to_the_parent)
+    alone = [replace(check, settings=replace(check.settings, workers=1)) for check in small]
+    try:
         futures = [pool.submit(_run_pickled, check) for check in alone]
-        try:
-            for check, future in zip(small, futures, strict=True):
-                try:
-                    result: CheckResult = pickle.loads(future.result())
-                except BrokenProcessPool:
-                    result = _internal_error(check, "a worker process was killed, maybe for want of memory")
-                except Exception as error:
-                    result = _internal_error(check, f"{type(error).__name__}: {error}", traceback.format_exc())
-                yield replace(result, reproduce=check.reproduce())
-        finally:
-            pool.shutdown(cancel_futures=True)
+        for check, future in zip(small, futures, strict=True):
+            yield replace(_received(check, future), reproduce=check.reproduce())
+    except BaseException:
+        for process in set(multiprocessing.active_children()) - others:
+            process.terminate()
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _leave_interrupts_to_the_parent() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _received(check: Check, future: Future[bytes]) -> CheckResult:
+    try:
+        result: CheckResult = pickle.loads(future.result())
+    except BrokenProcessPool:
+        return _internal_error(check, "a worker process was killed, maybe for want of memory")
+    except Exception as error:
+        return _internal_error(check, f"{type(error).__name__}: {error}", traceback.format_exc())
+    return result
 
 
 def _load_before_fork(small: Sequence[Check]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -186,6 +187,18 @@ def test_an_internal_error(tmp_path: Path) -> None:
     assert done.returncode == 70
     assert "KeyError: 'lost'" in done.stdout
     assert "Traceback" in done.stderr
+
+
+@pytest.mark.parametrize("arguments", [(), ("--only-variant", "Tank")])
+def test_an_interrupt_ends_the_command_and_its_workers(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    root = tank_project(tmp_path, FLAWED.replace("Leaks", "StopsHalf").replace("gets_full", "below_size"))
+    command = [*COMMAND, "check", "--engine", "reference", "--set", "size=10000000", *arguments]
+    started = subprocess.Popen(command, cwd=root, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    with pytest.raises(subprocess.TimeoutExpired):
+        started.wait(2.5)
+    started.send_signal(signal.SIGINT)
+    _, said = started.communicate(timeout=20)
+    assert (started.returncode, said.strip()) == (130, "interrupted")
 
 
 def test_the_priority_of_exit_codes() -> None:

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import Enum
-from types import ModuleType
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
 from typing import Annotated, Any
 
 import click
 import pytest
 
-from checkers.exploration import Exploration, Options, Premise, TraceState, Violation
+from checkers.exploration import Exploration, Options, Premise, Progress, TraceState, Violation
 from checkers.properties import collect
 from checkers.reference import explore
-from checkers.report import text
+from checkers.report import progress, text
 from checkers.report.explain import MOST_LINES, explain
 from checkers.report.trace import change_lines, trace_lines
 from checkers.report.value import plain, show, show_step
 from checkers.result import CheckResult, ExitCode
+from checkers.run import Check, Settings
+from checkers.spec import Spec
 from model.language import (
     Bag,
     Between,
@@ -503,3 +506,17 @@ def test_the_last_line_is_the_verdict_in_words() -> None:
     good, bad = result(), result(expected=False, exit_code=ExitCode.NOT_AS_EXPECTED)
     assert click.unstyle(text.summary([good, good], ExitCode.AS_EXPECTED)) == "2 checks, each as expected"
     assert click.unstyle(text.summary([good, bad], ExitCode.NOT_AS_EXPECTED)).startswith("2 checks: 1 not as expected")
+
+
+def test_progress_without_a_terminal_is_a_line_now_and_then(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clock = iter([0.0, 1.0, 10.5, 10.5, 11.0])
+    monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    monkeypatch.setattr(progress, "PLAIN_EVERY", 10.0)
+    spec = Spec(Path("specs/cluster.toml"), "model.cluster:Cluster")
+    line = progress.progress()
+    for _ in range(3):
+        line.show(Check(spec, None, Settings()), Progress(7, 10, 1_200_000, 5_000_000, 0.5, 212_000_000))
+    printed = capsys.readouterr().err.splitlines()
+    assert printed == ["cluster Cluster: 1,200,000 states, level 7, 2.4 M states/s, 212.0 MB"]
