@@ -1,0 +1,137 @@
+"""What must hold of KIP-455's reassignment, in both of its forms."""
+
+from __future__ import annotations
+
+from model.language import implies, invariant, reachable, transition
+from model.reassignment_kip455 import (
+    Kip455Reassignment,
+    ReassignedPartitions,
+    is_under_way,
+    origin_of,
+    target_of,
+)
+from model.reassignment_replicas import Broker, Partition
+from model.replica_sets import is_consistent, members
+
+
+@invariant
+def assignment_is_consistent(model: ReassignedPartitions) -> bool:
+    """No replica comes and goes at once, and neither origin nor target is empty (KIP-455)."""
+    return all(
+        is_consistent(
+            members(model.assignment[partition].replicas),
+            model.assignment[partition].adding,
+            model.assignment[partition].removing,
+        )
+        for partition in Partition
+    )
+
+
+@invariant
+def latest_request_wins(model: ReassignedPartitions) -> bool:
+    """The target is what the latest request asked for, in its order, whatever crashes (KIP-455; KAFKA-9089)."""
+    return all(
+        target_of(model.assignment[partition]) == model.wanted[partition] for partition in Partition
+    )
+
+
+@transition
+def origin_changes_only_by_completion(old: ReassignedPartitions, new: ReassignedPartitions) -> bool:
+    """What a cancellation goes back to stays the same until the target is reached (KIP-455)."""
+    return all(
+        implies(
+            members(origin_of(new.assignment[partition])) != members(origin_of(old.assignment[partition])),
+            not is_under_way(new.assignment[partition])
+            and members(new.assignment[partition].replicas) == members(new.wanted[partition]),
+        )
+        for partition in Partition
+    )
+
+
+@invariant
+def isr_is_assigned(model: ReassignedPartitions) -> bool:
+    """The ISR has replicas of the partition only (KIP-455; KAFKA-9672)."""
+    return all(
+        model.replication[partition].isr <= members(model.assignment[partition].replicas) for partition in Partition
+    )
+
+
+@transition
+def enough_replicas_stay_in_sync(old: ReassignedPartitions, new: ReassignedPartitions) -> bool:
+    """Whoever leaves the ISR by a request or a completion leaves ``min.insync.replicas`` there, if as many were."""
+    return all(
+        implies(
+            new.replication[partition].isr < old.replication[partition].isr
+            and (
+                new.assignment[partition] != old.assignment[partition]
+                or new.replication[partition].known != old.replication[partition].known
+            ),
+            len(new.replication[partition].isr)
+            >= min(
+                new.min_insync_replicas,
+                len(old.replication[partition].isr),
+                len(new.wanted[partition]),
+            ),
+        )
+        for partition in Partition
+    )
+
+
+@transition
+def deleted_replicas_are_not_counted(old: ReassignedPartitions, new: ReassignedPartitions) -> bool:
+    """A replica is deleted only when the leader knows that it is none any more; else it could rejoin the ISR empty."""
+    return all(
+        (old.replication[partition].on_disk - new.replication[partition].on_disk).isdisjoint(
+            old.replication[partition].known
+        )
+        for partition in Partition
+    )
+
+
+@invariant
+def memory_follows_zookeeper(model: Kip455Reassignment) -> bool:
+    """Between two events the controller knows what is persisted, and nothing else (KAFKA-9089)."""
+    return implies(
+        model.is_free(),
+        all(model.memory[partition] == model.assignment[partition] for partition in Partition),
+    )
+
+
+@invariant
+def no_replica_is_stray(model: Kip455Reassignment) -> bool:
+    """Between two events only replicas are on disk, save where a StopReplica has still to arrive (KAFKA-16120)."""
+    return implies(
+        model.is_free(),
+        all(
+            model.replication[partition].on_disk - model.replication[partition].stops
+            <= members(model.assignment[partition].replicas)
+            for partition in Partition
+        ),
+    )
+
+
+@reachable
+def reassignment_completes(model: ReassignedPartitions) -> bool:
+    """All that moves can arrive, and nothing is left where it was."""
+    return all(
+        not is_under_way(model.assignment[partition])
+        and model.replication[partition].on_disk == members(model.wanted[partition])
+        and Broker(1) not in model.replication[partition].on_disk
+        for partition in Partition
+    )
+
+
+@reachable
+def request_overrides(model: ReassignedPartitions) -> bool:
+    """A replica that an earlier request was adding can still have its data while a later one is under way."""
+    return any(
+        is_under_way(model.assignment[partition])
+        and not model.replication[partition].on_disk <= members(model.assignment[partition].replicas)
+        for partition in Partition
+    )
+
+
+@reachable
+def adding_replica_leads(model: ReassignedPartitions) -> bool:
+    """A replica can lead before the reassignment that brings it is complete."""
+    return any(model.replication[partition].leader in model.assignment[partition].adding for partition in Partition)

@@ -1,0 +1,110 @@
+"""Known-bad designs of KIP-455's reassignment, among them what Kafka shipped with a ZooKeeper controller."""
+
+from __future__ import annotations
+
+from model.language import Seq, Set
+from model.reassignment_kip455 import Assignment, Kip455Reassignment
+from model.reassignment_replicas import Broker, Partition
+
+
+class CancelsWithoutLeader(Kip455Reassignment):
+    """C-M1: a request is taken although the ISR has nobody else who is alive (KAFKA-14424)."""
+
+    def leaves_leader(self, partition: Partition, stopped: Set[Broker]) -> bool:
+        return True
+
+
+class CancelsBelowMinIsr(Kip455Reassignment):
+    """C-M2: nobody looks at min.insync.replicas; LinkedIn's Kafka does (linkedin/kafka#442)."""
+
+    def leaves_enough_in_sync(self, partition: Partition, stopped: Set[Broker]) -> bool:
+        return True
+
+
+class ShrinksIsrLater(Kip455Reassignment):
+    """As shipped, phase U: the replicas are written first, and who is none any more leaves the ISR two steps later.
+
+    A controller that crashes in between leaves it there.
+    """
+
+    def shrink(self, partition: Partition, stopped: Set[Broker]) -> None:
+        pass
+
+
+class DeletesLastInSync(ShrinksIsrLater):
+    """As shipped, a cancellation while an added replica is all of the ISR: it is deleted, and the ISR still names it.
+
+    KAFKA-14424 is about the outage; this is the loss.
+    """
+
+    def leaves_leader(self, partition: Partition, stopped: Set[Broker]) -> bool:
+        return True
+
+    def leaves_enough_in_sync(self, partition: Partition, stopped: Set[Broker]) -> bool:
+        return True
+
+
+class LeavesStrays(Kip455Reassignment):
+    """A controller crashes between U1 and U3, and nobody tells the brokers what they need not have any more."""
+
+    def finds_strays(self) -> bool:
+        return False
+
+
+class CompletesWithAdding(Kip455Reassignment):
+    """C-M3: the adding replicas are waited for, the ones that stay are not (KAFKA-15665)."""
+
+    def is_in_sync(self, partition: Partition, assignment: Assignment) -> bool:
+        return assignment.adding <= self.replication[partition].isr
+
+
+class PersistsTargetFirst(LeavesStrays):
+    """C-M5: the target is persisted with the new leader, and a crash leaves nobody who knows who is to be stopped."""
+
+    def b3_leads_from_target(self, partition: Partition) -> None:
+        super().b3_leads_from_target(partition)
+        self.assignment[partition] = self.memory[partition]
+
+
+class KeepsLegacyEntry(Kip455Reassignment):
+    """C-M9: a request leaves the entry of the old znode, and a new controller follows that (KAFKA-9089)."""
+
+    def forget_legacy(self, partition: Partition) -> None:
+        pass
+
+
+class RemembersFirst(Kip455Reassignment):
+    """C-M10: memory is changed before ZooKeeper, whose write fails (KAFKA-9089)."""
+
+    def on_failed_write(self, partition: Partition, target: Seq[Broker]) -> None:
+        self.memory[partition] = self.reassigned_to(partition, target)
+
+
+class MergesAdding(Kip455Reassignment):
+    """C-M20: the origin is taken from all replicas, those included that are still being added (KIP-236's record)."""
+
+    def changed_from(self, partition: Partition) -> Seq[Broker]:
+        return self.assignment[partition].replicas
+
+
+class HeedsLateStop(Kip455Reassignment):
+    """C-M14: StopReplica has no epoch, so a late one deletes a replica that was given back (KAFKA-9539, KIP-570)."""
+
+    def heeds_late_stop(self) -> bool:
+        return True
+
+
+class KeepsStoppedReplica(Kip455Reassignment):
+    """C-M15: a replica that goes is only stopped, not deleted (KAFKA-16120)."""
+
+    def deletes_stopped(self) -> bool:
+        return False
+
+
+class TellsBothAgain(Kip455Reassignment):
+    """C-M17: the LeaderAndIsr of B3 still names origin and target, so the leader adds a leaving replica back."""
+
+    def lead_from(self, partition: Partition, target: Set[Broker]) -> None:
+        known = self.replication[partition].known
+        super().lead_from(partition, target)
+        self.tell_leader(partition, known)

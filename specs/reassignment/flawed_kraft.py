@@ -1,0 +1,60 @@
+"""Known-bad designs of KIP-455's reassignment with a KRaft controller, the shipped ones among them."""
+
+from __future__ import annotations
+
+from model.language import Seq, Set
+from model.reassignment_kip455 import Assignment
+from model.reassignment_kraft import KraftReassignment
+from model.reassignment_replicas import Broker, Partition
+
+
+class MergesAdding(KraftReassignment):
+    """C-M21: as shipped, an override takes who is still being added for an old replica.
+
+    A cancellation then ends with more replicas than there were: two become four.
+    """
+
+    def changed_from(self, partition: Partition) -> Seq[Broker]:
+        return self.assignment[partition].replicas
+
+
+class CompletesWithAdding(MergesAdding):
+    """C-M3: the adding replicas are waited for. One that an override keeps is adding no more (KAFKA-15665)."""
+
+    def is_in_sync(self, partition: Partition, assignment: Assignment) -> bool:
+        return assignment.adding <= self.replication[partition].isr
+
+
+class CancelsWithoutLeader(KraftReassignment):
+    """C-M1: as shipped, a cancellation wants somebody in the ISR, but nobody alive."""
+
+    def leaves_leader(self, partition: Partition, stopped: Set[Broker]) -> bool:
+        return len(self.replication[partition].isr - stopped) > 0
+
+
+class CancelsBelowMinIsr(KraftReassignment):
+    """C-M2: as shipped, nobody looks at min.insync.replicas."""
+
+    def leaves_enough_in_sync(self, partition: Partition, stopped: Set[Broker]) -> bool:
+        return True
+
+
+class CancelsUncleanly(KraftReassignment):
+    """As shipped with unclean leader election: where nobody stays in the ISR, the first replica is put there."""
+
+    def leaves_leader(self, partition: Partition, stopped: Set[Broker]) -> bool:
+        return True
+
+    def leaves_enough_in_sync(self, partition: Partition, stopped: Set[Broker]) -> bool:
+        return True
+
+    def isr_left_by_request(self, partition: Partition, stopped: Set[Broker]) -> Set[Broker]:
+        isr = self.replication[partition].isr
+        return isr - stopped if not isr <= stopped else Set({self.changed_from(partition)[0]})
+
+
+class KeepsStoppedReplica(KraftReassignment):
+    """C-M15: brokers do not delete what they have no replica of any more (KAFKA-16120)."""
+
+    def deletes_stopped(self) -> bool:
+        return False
