@@ -17,8 +17,9 @@ from checkers.explicit import flood
 from checkers.explicit.module import COUNTERS, Interface
 from checkers.spark import tasks
 from checkers.spark.code import Code
+from checkers.spark.files import Folder
 from checkers.spark.shard import Array, Packed, owners_of
-from checkers.spark.tasks import Level, Merged, Run
+from checkers.spark.tasks import Expanded, Level, Merged, Run
 
 if TYPE_CHECKING:
     from pyspark import RDD, SparkContext
@@ -35,7 +36,7 @@ class Cancelled(Exception):  # noqa: N818 - it ends a search undetermined, it is
     """A budget ended while Spark was at work on a level."""
 
 
-class Broken(RuntimeError):
+class Broken(RuntimeError):  # noqa: N818 - as above
     """Spark gave up on a job."""
 
 
@@ -64,12 +65,13 @@ class Cluster:
         self.repaired = 0
         self.wanted = (0, 0)
         self.deadlock = False
+        self.complete = True
         self._noted: dict[int, Packed] = {}
         self.reports: list[Merged] = []
         tasks.clean_up_after_others(self.run)
 
     def _home(self) -> RDD[Any]:
-        """One small record for each partition, cached where the partition lives, so that Spark takes its tasks there."""
+        """One small record for each partition, cached where it lives, so that Spark takes its tasks there."""
         pairs = self.spark.parallelize([(p, "") for p in range(self.partitions)], self.partitions)
         placed = pairs.partitionBy(self.partitions, tasks.identity)
         return placed.mapPartitionsWithIndex(tasks.place, preservesPartitioning=True).persist()
@@ -91,6 +93,7 @@ class Cluster:
     def expand_level(self, paused: Callable[[], bool]) -> bool:
         """Expands the frontier, and checks what is found; False when ``paused`` said to stop on the way."""
         level = Level(len(self.levels), *self.wanted, self.deadlock)
+        self.complete = False
         try:
             self.reports = self._complete(level, paused)
         except Cancelled:
@@ -99,10 +102,12 @@ class Cluster:
             self.ends[report.partition].append(self.ends[report.partition][-1] + report.found)
             self.fields[_DIGESTS] += np.array(report.digest, dtype=np.uint64)
             self.shuffled += report.received
-            for part in (report, *report.expanded):
+            parts: list[Merged | Expanded] = [report, *report.expanded]
+            for part in parts:
                 self.context += np.frombuffer(part.context, dtype=np.uint64)
                 self._note(part.noted)
-        self.memory = sum(report.bytes for report in self.reports)
+        self.memory = sum(report.size for report in self.reports)
+        self.complete = True
         return not paused()
 
     def check_level(self, false_wanted: int, true_wanted: int) -> None:
@@ -214,30 +219,56 @@ class Cluster:
         """Writes known states, records of (partition, (position, bytes)), to the partitions' files."""
         self._collect(self._arriving(records, partial(tasks.seed, self.run)))
 
-    def adopt(self) -> None:
+    def adopt(self, repair: bool = True) -> None:
         """Makes what was put the partitions' levels, whose ends are known, and sets the digest."""
         reports = self._collect(self._everywhere(partial(tasks.adopt, self.run, self.ends, None)))
         if any(report.lost is not None for report in reports):
+            if not repair:
+                raise Broken("states are missing")
             self._repair(len(self.ends[0]))
             sums = self._collect(self._everywhere(partial(tasks.sums, self.run)))
         else:
             sums = [report.digest for report in reports]
-            self.memory = sum(report.bytes for report in reports)
+            self.memory = sum(report.size for report in reports)
         self.fields[_DIGESTS] = np.sum(np.array(sums, dtype=np.uint64), axis=0, dtype=np.uint64)
 
     # The rest.
 
-    def values_seen(self) -> dict[str, int]:
-        """Distinct values of each variable."""
-        layout = self.interface.layout
-        known = self._collect(self._everywhere(partial(tasks.values, self.run, dict(layout.slots))))
+    def codes(self) -> dict[str, Array]:
+        """The codes that each variable takes, ascending; rows of words where it is wider than one."""
+        slots = self.interface.layout.slots
+        known = self._collect(self._everywhere(partial(tasks.values, self.run, dict(slots))))
         return {
-            name: len(np.unique(np.concatenate([each[name] for each in known]), axis=0)) for name in layout.variables
+            name: np.unique(np.concatenate([each[name] for each in known]), axis=0 if slot.bits > 64 else None)
+            for name, slot in slots.items()
         }
+
+    def values_seen(self) -> dict[str, int]:
+        """How many distinct values each variable takes."""
+        codes = self.codes()
+        return {name: len(codes[name]) for name in self.interface.layout.variables}
+
+    def all_pieces(self) -> RDD[Any]:
+        """All states, as records (level, bytes)."""
+        return self._everywhere(partial(tasks.all_pieces, self.run))
 
     def level_pieces(self, level: int) -> RDD[Any]:
         """The states of a level as records (partition, position, bytes)."""
         return self._everywhere(partial(tasks.pieces, self.run, level))
+
+    def save(self, rdd: RDD[Any], url: str) -> None:
+        """Writes records to a folder of any file system that Spark reaches."""
+        for _ in range(RETRIES):
+            try:
+                rdd.saveAsPickleFile(url, 1)
+            except Exception as error:
+                if "Lost" not in str(error):
+                    raise Broken(reason(error)) from None
+                self._repair(len(self.ends[0]))
+                Folder(self.spark, url).remove("")
+            else:
+                return
+        raise Broken("the partitions are lost as fast as they are computed again")
 
     def close(self) -> None:
         """Removes the files."""
@@ -271,14 +302,14 @@ class Cluster:
         except (Py4JJavaError, PySparkException) as error:
             if cancelled.is_set():
                 raise Cancelled from None
-            raise Broken(_reason(error)) from None
+            raise Broken(reason(error)) from None
         finally:
             ended.set()
             if paused is not None:
                 watcher.join()
 
 
-def _reason(error: Any) -> str:
+def reason(error: Any) -> str:
     """What a worker said last, out of Spark's long account of it."""
     text = str(getattr(error, "java_exception", None) or error)
     lines = [line.strip() for line in text.splitlines()]

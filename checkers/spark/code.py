@@ -87,7 +87,7 @@ def build_code(model: Model, properties: Mapping[str, Callable[..., bool]], symm
     """The code of ``model`` with its constants and ``properties``, for workers and for this process."""
     module, interface = build_module(read_program(model, properties), symmetry)
     words = interface.layout.words
-    constants = {"NW": words, "SYMMETRY": int(symmetry), "SHARED": 0}
+    constants = {"NW": words, "SYMMETRY": int(symmetry), "SHARED": 0, "THREADS": 1}
     model_text = str(module)
     loops_text = str(compile_loops(SPARK_LOOPS, constants))
     code = Code(

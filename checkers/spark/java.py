@@ -48,7 +48,7 @@ def find_java(environment: Mapping[str, str] = os.environ) -> Path:
 
 
 def java_home(java: Path) -> Path:
-    """A JAVA_HOME for Spark whose ``bin/java`` runs ``java`` without the flag of its launcher; removed by the caller."""
+    """A JAVA_HOME for Spark whose ``bin/java`` runs ``java`` without that flag; the caller removes it."""
     home = Path(tempfile.mkdtemp(prefix="floodmark-java-"))
     launcher = home / "bin" / "java"
     launcher.parent.mkdir()

@@ -7,6 +7,7 @@ have to be shuffled and stored with every state of every search, and a trace is 
 
 from __future__ import annotations
 
+import itertools
 import sys
 import time
 from collections.abc import Sequence
@@ -14,14 +15,15 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-
 from checkers.explicit import flood
 from checkers.explicit.search import COUNTED_STATES, _Search
 from checkers.exploration import Exploration, Options, Watcher
 from checkers.properties import Property
-from checkers.spark.cluster import Cluster
+from checkers.spark.checkpoint import FORMAT, Checkpoints, Manifest, refuse_another
+from checkers.spark.cluster import Cluster, reason
 from checkers.spark.code import Code, build_code, kernel_of
 from checkers.spark.shard import Array
+from model.language.errors import SourceError
 from model.language.model import Model
 
 if TYPE_CHECKING:
@@ -57,7 +59,10 @@ def explore(
     search = Search(model, properties, options, code, interface, watch, distribution)
     search.found.compile_seconds = time.perf_counter() - started
     try:
-        return search.run()
+        found = search.run()
+        if distribution.keep_states is not None and found.complete:
+            search.keep(distribution.keep_states)
+        return found
     finally:
         search.close()
 
@@ -79,10 +84,24 @@ class Search(_Search):
         self.code = code
         self.distribution = distribution
         self.cluster: Cluster | None = None
+        self.checkpoints: Checkpoints | None = None
+        self.earlier = 0.0
 
     def close(self) -> None:
         if self.cluster is not None:
             self.cluster.close()
+
+    def keep(self, url: str) -> None:
+        """Writes the reachable set as Parquet."""
+        from checkers.spark.states import frame
+
+        if self.cluster is None:
+            self._move()
+        assert self.cluster is not None
+        try:
+            frame(self.session(), self.cluster, self.interface.layout).write.mode("overwrite").parquet(url)
+        except Exception as error:
+            raise SourceError(f"the states cannot be written to {url}: {reason(error)}") from None
 
     def session(self) -> SparkSession:
         from checkers.spark.session import session
@@ -91,11 +110,22 @@ class Search(_Search):
 
     # Levels.
 
+    def _start(self) -> None:
+        super()._start()
+        where = self.distribution
+        if where.resume is not None:
+            self.checkpoints = Checkpoints(self.session().sparkContext, where.resume)
+            self._resume(self.checkpoints)
+        elif where.checkpoint is not None:
+            self.checkpoints = Checkpoints(self.session().sparkContext, where.checkpoint)
+            self.checkpoints.must_be_empty()
+
     def _flood(self) -> None:
         with ThreadPoolExecutor(1) as threads:
             while not self.found.violations and not self.stop:
                 if self.cluster is None and self._is_wide():
                     self._move()
+                    self._save()
                 if self._level(threads):
                     continue
                 if self.cluster is None and self.stop == "the memory limit" and self.distribution.wide is None:
@@ -118,12 +148,13 @@ class Search(_Search):
         if self.cluster is not None:
             self.cluster.wanted = (self.invariants, self.reachable & ~self._mask(self.found.reached))
         self._each(threads, lambda worker: worker.expand_level(self._paused))
-        if self.stop:
+        if self.stop and (self.cluster is None or not self.cluster.complete):
             return False
         self._look_at_steps()
         self._check(threads)
         self._paused()
-        return not self.stop or self.cluster is None
+        self._save()
+        return not self.stop
 
     def _is_wide(self) -> bool:
         """Whether the next level is to be distributed."""
@@ -187,6 +218,50 @@ class Search(_Search):
         self.found.engine = "spark"
         self.found.workers = cluster.partitions
 
+    # Checkpoints.
+
+    def _save(self) -> None:
+        """Writes a checkpoint of the levels that are complete."""
+        if self.cluster is not None and self.checkpoints is not None and not self.found.violations:
+            self.checkpoints.save(self.cluster, self._manifest(self.cluster))
+
+    def _manifest(self, cluster: Cluster | None) -> Manifest:
+        """What a checkpoint says of the search as it stands."""
+        return Manifest(
+            FORMAT,
+            type(self.model).__name__,
+            self.model.constant_values,
+            sorted(self.by_name),
+            self.code.identity + (" deadlock" if self.options.deadlock else ""),
+            0 if cluster is None else cluster.partitions,
+            self.level,
+            list(self.found.levels),
+            [] if cluster is None else cluster.ends,
+            "" if cluster is None else cluster.context.tobytes().hex(),
+            [] if cluster is None else [int(cluster.fields[place]) for place in (flood.DIGEST_1, flood.DIGEST_2)],
+            sorted(self.found.reached),
+            self.found.cut,
+            0 if cluster is None else cluster.shuffled,
+            self.earlier + time.perf_counter() - self.started,
+        )
+
+    def _resume(self, checkpoints: Checkpoints) -> None:
+        """Goes on from the newest checkpoint that is whole."""
+        own = self._manifest(None)
+        for manifest in checkpoints.manifests():
+            refuse_another(manifest, own, checkpoints.folder.url)
+            cluster = self._new_cluster(manifest.partitions)
+            if checkpoints.restore(cluster, manifest):
+                self.level = manifest.level
+                self.found.levels = list(manifest.levels)
+                self.found.reached = {name: () for name in manifest.reached}
+                self.found.cut = manifest.cut
+                self.earlier = manifest.seconds
+                self._go_on_in(cluster)
+                return
+            cluster.close()
+        raise SourceError(f"there is no whole checkpoint in {checkpoints.folder.url}")
+
     def _count(self) -> None:
         super()._count()
         found = self.found
@@ -195,6 +270,6 @@ class Search(_Search):
 
 
 def _slices(store: Array, words: int, cuts: list[int]) -> list[Array]:
-    return [store[start * words : stop * words] for start, stop in zip(cuts, cuts[1:], strict=False)]
+    return [store[start * words : stop * words] for start, stop in itertools.pairwise(cuts)]
 
 

@@ -217,7 +217,7 @@ class Shard:
         return int(self.fields[flood.COUNT])
 
     @property
-    def bytes(self) -> int:
+    def size(self) -> int:
         """What the partition takes: states and table."""
         return self.header.count * self.words * 8 + (4 << self.header.bits)
 

@@ -52,7 +52,7 @@ Record = tuple[int, Any]
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One search, as its tasks know it. ``folder`` is relative to the scratch folder of whatever machine they are on."""
+    """One search, as its tasks know it. ``folder`` lies in the scratch folder of whatever machine they are on."""
 
     folder: str
     scratch: str | None
@@ -94,7 +94,7 @@ class Merged:
     digest: tuple[int, int] = (0, 0)
     context: bytes = b""
     noted: dict[int, Packed] = field(default_factory=dict)
-    bytes: int = 0
+    size: int = 0
     received: int = 0
     seconds: float = 0.0
     waited: float = 0.0
@@ -178,7 +178,7 @@ def adopt(
     except (OSError, ValueError):
         yield Merged(partition, lost=0)
     else:
-        yield Merged(partition, found=shard.header.count, digest=digest, bytes=shard.bytes)
+        yield Merged(partition, found=shard.header.count, digest=digest, size=shard.size)
 
 
 # A level.
@@ -280,7 +280,7 @@ def merge(run: Run, level: Level, partition: int, records: Iterable[Record]) -> 
         for _, payload in records:
             if isinstance(payload, Expanded):
                 report.expanded.append(payload)
-    report.bytes = shard.bytes
+    report.size = shard.size
     report.seconds = time.perf_counter() - started
     yield report
 
@@ -326,13 +326,24 @@ def values(run: Run, slots: dict[str, Any], partition: int) -> Iterator[dict[str
     shard = shard_of(run, partition)
     with shard.reading(0):
         rows = shard.states(0, shard.header.count).reshape(-1, shard.words)
-        yield {name: _codes(rows, slot) for name, slot in slots.items()}
+        yield {
+            name: np.unique(column(rows, slot), axis=0 if slot.bits > 64 else None) for name, slot in slots.items()
+        }
 
 
-def _codes(rows: Any, slot: Any) -> Any:
+def column(rows: Any, slot: Any) -> Any:
+    """A variable's code in each row; a row of words where it is wider than one."""
     if slot.bits > 64:
-        return np.unique(rows[:, slot.word : slot.word + -(-slot.bits // 64)], axis=0)
-    return np.unique(rows[:, slot.word] >> np.uint64(slot.offset) & np.uint64((1 << slot.bits) - 1))
+        return rows[:, slot.word : slot.word + -(-slot.bits // 64)]
+    return rows[:, slot.word] >> np.uint64(slot.offset) & np.uint64((1 << slot.bits) - 1)
+
+
+def all_pieces(run: Run, partition: int) -> Iterator[tuple[int, bytes]]:
+    """All states of the partition: (level, counted from 1, and bytes)."""
+    shard = shard_of(run, partition)
+    for level in range(shard.levels()):
+        for _, _, states in pieces(run, level, partition):
+            yield level + 1, states
 
 
 def clean(run: Run, partition: int) -> Iterator[int]:
