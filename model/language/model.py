@@ -42,6 +42,8 @@ transition = _mark("transition")
 """A predicate over (old, new) that every step satisfies."""
 reachable = _mark("reachable")
 """A predicate that some reachable state satisfies: the guard against a model that cannot do anything."""
+lemma = _mark("lemma")
+"""A predicate that is true of every reachable state and only helps to prove others by induction."""
 
 PROPERTY_KINDS = ("invariant", "transition", "reachable")
 
