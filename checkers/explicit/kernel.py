@@ -24,7 +24,7 @@ class Kernel:
 
 
 def build_kernel(
-    model: Model, properties: Mapping[str, Callable[..., bool]], symmetry: bool, shared: bool, brief: bool = False
+    model: Model, properties: Mapping[str, Callable[..., bool]], symmetry: bool, threads: int = 1, brief: bool = False
 ) -> Kernel:
     """Compiles ``model`` with its constants and ``properties``, or takes the code from the cache."""
     program = read_program(model, properties)
@@ -34,16 +34,16 @@ def build_kernel(
             if function.linkage == "internal":
                 function.attributes.add("noinline")
     code = load_or_compile({"module": str(module)}, lambda: module, BRIEF if brief else FULL)
-    return Kernel(interface, code, _loops(interface.layout.words, symmetry, shared), symmetry)
+    return Kernel(interface, code, _loops(interface.layout.words, symmetry, threads), symmetry)
 
 
-_KNOWN_LOOPS: dict[tuple[int, bool, bool], MachineCode] = {}
+_KNOWN_LOOPS: dict[tuple[int, bool, int], MachineCode] = {}
 
 
-def _loops(words: int, symmetry: bool, shared: bool) -> MachineCode:
-    key = (words, symmetry, shared)
+def _loops(words: int, symmetry: bool, threads: int) -> MachineCode:
+    key = (words, symmetry, threads)
     if key not in _KNOWN_LOOPS:
-        constants = {"NW": words, "SYMMETRY": int(symmetry), "SHARED": int(shared)}
+        constants = {"NW": words, "SYMMETRY": int(symmetry), "THREADS": threads}
         source = {"loops": _source(), "constants": repr(constants)}
         _KNOWN_LOOPS[key] = load_or_compile(source, lambda: compile_loops(flood.LOOPS, constants))
     return _KNOWN_LOOPS[key]

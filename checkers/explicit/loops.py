@@ -72,6 +72,16 @@ def release(array: Words, index: int, value: int) -> None:
     raise NotImplementedError
 
 
+def claim(array: Words, index: int, amount: int) -> int:
+    """Adds to an element that other threads add to as well; returns what it was."""
+    raise NotImplementedError
+
+
+def put_if_zero(array: Cells, index: int, value: int) -> int:
+    """Sets a cell that is zero, unless another thread was faster; returns what it was. Publishes as release does."""
+    raise NotImplementedError
+
+
 def call_model(address: int, *arguments: Words) -> int:
     """Calls a function of the model's machine code."""
     raise NotImplementedError
@@ -111,7 +121,8 @@ def compile_loops(functions: list[Callable[..., Any]], constants: Mapping[str, i
         tree = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
         assert isinstance(tree, ast.FunctionDef)
         parameters = [_TYPES[ast.unparse(a.annotation)] for a in tree.args.args if a.annotation is not None]
-        returns = ir.VoidType() if tree.returns is None or ast.unparse(tree.returns) == "None" else I64
+        result = "None" if tree.returns is None else ast.unparse(tree.returns)
+        returns = ir.VoidType() if result == "None" else _TYPES[result]
         built = ir.Function(module, ir.FunctionType(returns, parameters), function.__name__)
         built.attributes.add("nounwind")
         exported = getattr(function, "exported", False) or number == len(functions) - 1
@@ -291,7 +302,16 @@ class _Loop:
             case "offset":
                 return self.builder.gep(values[0], [values[1]])
             case "acquire":
-                return self.builder.load_atomic(self.builder.gep(values[0], [values[1]]), "acquire", 8)
+                place = self.builder.gep(values[0], [values[1]])
+                loaded = self.builder.load_atomic(place, "acquire", place.type.pointee.width // 8)
+                return loaded if loaded.type == I64 else self.builder.zext(loaded, I64)
+            case "claim":
+                return self.builder.atomic_rmw("add", self.builder.gep(values[0], [values[1]]), values[2], "acq_rel")
+            case "put_if_zero":
+                place = self.builder.gep(values[0], [values[1]])
+                value = self.builder.trunc(values[2], I32)
+                result = self.builder.cmpxchg(place, ir.Constant(I32, 0), value, "acq_rel", "acquire")
+                return self.builder.zext(self.builder.extract_value(result, 0), I64)
             case "release":
                 return self.builder.store_atomic(values[2], self.builder.gep(values[0], [values[1]]), "release", 8)
             case "prefetch":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import mmap
 import os
 import sys
@@ -10,12 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 _NO_RESERVE = 0x40 if sys.platform == "darwin" else 0x4000  # MAP_NORESERVE, which mmap names from Python 3.13 on
+_HUGE_FROM = 1 << 18
 _FLAGS = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _NO_RESERVE
 
 
 def reserve(size: int) -> NDArray[np.uint64]:
     """An array of ``size`` words, all zero, whose pages are taken when they are first written."""
-    return np.frombuffer(mmap.mmap(-1, max(size, 512) * 8, flags=_FLAGS), dtype=np.uint64)
+    pages = mmap.mmap(-1, max(size, 512) * 8, flags=_FLAGS)
+    if size >= _HUGE_FROM and hasattr(mmap, "MADV_HUGEPAGE"):
+        with contextlib.suppress(OSError):  # a kernel without huge pages is only slower
+            pages.madvise(mmap.MADV_HUGEPAGE)
+    return np.frombuffer(pages, dtype=np.uint64)
 
 
 def physical_memory() -> int:

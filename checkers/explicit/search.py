@@ -15,10 +15,10 @@ from checkers.explicit.kernel import Kernel, build_kernel
 from checkers.explicit.memory import physical_memory
 from checkers.explicit.statistics import values_seen
 from checkers.explicit.trace import Tracer
-from checkers.explicit.worker import Exchange, OutOfRoom, Worker
+from checkers.explicit.worker import Crew, OutOfRoom, Worker
 from checkers.exploration import Exploration, Options, Premise, Progress, TraceState, Violation, Watcher
 from checkers.properties import Property
-from model.compiler.layout import DIGEST_SEEDS, digest_text, fingerprint
+from model.compiler.layout import digest_text
 from model.language.errors import ModelError, SourceError
 from model.language.model import Model
 from model.language.reference import holds, initial_states, within_boundary
@@ -59,7 +59,7 @@ def _prepare(model: Model, properties: Sequence[Property], options: Options, wat
     started = time.perf_counter()
     workers = options.workers or os.cpu_count() or 1
     functions = {prop.name: prop.function for prop in properties}
-    kernel = build_kernel(model, functions, options.symmetry, workers > 1, options.brief)
+    kernel = build_kernel(model, functions, options.symmetry, workers, options.brief)
     compiled = time.perf_counter()
     search = _Search(model, properties, options, kernel, workers, watch)
     search.found.compile_seconds = compiled - started
@@ -89,8 +89,8 @@ class _Search:
         self.memory_limit = options.limits.memory or int(SHARE_OF_MEMORY * physical_memory())
         least = 4 * (flood.BATCH + self.interface.most_successors)
         most_states = max(self.memory_limit // per_state // workers * 2, least)
-        exchange = Exchange(workers, layout.words)
-        self.workers = [Worker(kernel, number, exchange, most_states) for number in range(workers)]
+        self.crew = Crew(kernel, workers, most_states)
+        self.workers = self.crew.workers
         self.found = Exploration("native", workers=workers, state_bits=layout.bits)
         kinds = {name: self.by_name[name].kind for name in self.interface.state_predicates}
         self.reachable = self._mask(name for name, kind in kinds.items() if kind == "reachable")
@@ -136,21 +136,13 @@ class _Search:
         if not self.initial:
             raise ModelError("the model has no initial state: every @initial method's require is false",
                              *type(self.model).source_position())
-        canonical = [self.tracer.canonical(words) for words in packed]
-        for worker in self.workers:
-            me = int(worker.fields[flood.ME])
-            mine = [words for words in canonical if self._owner(words) == me]
-            if mine:
-                worker.add(np.array(mine, dtype=np.uint64))
+        self.workers[0].add([self.tracer.canonical(words) for words in packed])
         self._check()
 
     def _check_outside(self, first: TraceState) -> None:
         for prop in self.by_name.values():
             if prop.kind == "invariant" and not holds(self.model, prop.function, first.state):
                 self.found.violations.append(Violation("invariant", prop.name, (first,)))
-
-    def _owner(self, words: tuple[int, ...]) -> int:
-        return (fingerprint(words, DIGEST_SEEDS[0]) >> 56) * len(self.workers) >> 8
 
     def _flood(self) -> None:
         with ThreadPoolExecutor(len(self.workers)) as threads:
@@ -163,12 +155,23 @@ class _Search:
                     self.level -= 1
                     break
                 self.found.levels.append(width)
-                self._each(threads, lambda worker: worker.expand_level(self._paused))
+                self._expand(threads)
                 if self.stop:
                     break
                 self._look_at_steps()
                 self._check(threads)
                 self._paused()
+
+    def _expand(self, threads: ThreadPoolExecutor) -> None:
+        """Expands the frontier; when one worker finds the table too full, all stop until it has grown."""
+        while not self.stop:
+            self._each(threads, lambda worker: worker.expand_level(self._paused))
+            if not self.crew.must_grow:
+                return
+            try:
+                self.crew.grow(lambda task: self._each(threads, task))
+            except OutOfRoom:
+                self.stop = self.stop or "the memory limit"
 
     def _each(self, threads: ThreadPoolExecutor, task: Callable[[Worker], object]) -> None:
         futures = [threads.submit(task, worker) for worker in self.workers[1:]]

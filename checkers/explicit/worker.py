@@ -1,9 +1,8 @@
-"""One worker of the search: the states that are its own, and the calls into the compiled loops."""
+"""One worker of the search: the states that it found, and the calls into the compiled loops."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +16,6 @@ FULLEST = 0.7
 """A table with more of its cells taken is replaced by one twice as large."""
 FIRST_BITS = 16
 MOST_BITS = 32
-_PATIENCE_SECONDS = 0.00005
 
 Array = NDArray[np.uint64]
 
@@ -26,52 +24,87 @@ class OutOfRoom(Exception):  # noqa: N818 - it ends a search undetermined, it is
     """The states no longer fit the memory that was set aside for them."""
 
 
-class Exchange:
-    """The rings between the workers, and the flags by which they agree that a level is done."""
+class Crew:
+    """What the workers of one search share: the table, where each one's states are, the frontier that is left."""
 
-    def __init__(self, workers: int, words: int) -> None:
-        self.workers = workers
-        size = flood.RING_DATA + flood.RING * words
-        self.rings = [reserve(size) for _ in range(workers * workers)]
-        self.addresses = np.array([ring.ctypes.data for ring in self.rings], dtype=np.uint64)
-        self.done = reserve(workers * 8)
+    def __init__(self, kernel: Kernel, workers: int, most_states: int) -> None:
+        self.kernel = kernel
+        self.words = kernel.interface.layout.words
+        self.stores = [reserve(most_states * self.words) for _ in range(workers)]
+        self.addresses = np.array([store.ctypes.data for store in self.stores], dtype=np.uint64)
+        self.cursors = reserve(workers * flood.LINE)
+        self.ends = reserve(workers * flood.LINE)
+        self.stop = reserve(flood.LINE)
+        self.most_states = most_states
+        self.must_grow = False
+        self.bits = FIRST_BITS
+        self.table: Array = np.zeros(0, dtype=np.uint64)
+        self.workers = [Worker(self, number) for number in range(workers)]
+        room = self.workers[0].room
+        while FULLEST * (1 << self.bits) < 4 * room * workers:
+            self.bits += 1
+        self._share_table()
+
+    def _share_table(self) -> None:
+        self.table = reserve((1 << self.bits) // 2)
+        limit = min(int(FULLEST * (1 << self.bits)) // len(self.workers), self.most_states)
+        for worker in self.workers:
+            worker.fields[flood.TABLE] = self.table.ctypes.data
+            worker.fields[flood.BITS] = self.bits
+            worker.fields[flood.LIMIT] = limit
+
+    def grow(self, each: Callable[[Callable[[Worker], object]], object]) -> None:
+        """Replaces the table by one twice as large; ``each`` runs a task for every worker. No worker may be running."""
+        if any(worker.count + worker.room > self.most_states for worker in self.workers):
+            raise OutOfRoom("the states fill the memory that was set aside")
+        if self.bits == MOST_BITS:
+            raise OutOfRoom("a search holds at most three billion states")
+        self.must_grow = False
+        self.stop[0] = 0
+        old = self.table
+        self.bits += 1
+        self._share_table()
+        each(lambda worker: worker.rehash())
+        del old
+
+    def state(self, position: int) -> tuple[int, ...]:
+        """The words of the state at a position."""
+        index, owner = divmod(position, len(self.stores))
+        start = index * self.words
+        return tuple(int(word) for word in self.stores[owner][start : start + self.words])
 
 
 class Worker:
-    """A share of the state space: all states whose fingerprint falls to this worker."""
+    """One thread's part of a search."""
 
-    def __init__(self, kernel: Kernel, number: int, exchange: Exchange, most_states: int) -> None:
-        interface = kernel.interface
-        self.kernel = kernel
-        self.words = interface.layout.words
-        self.most_states = most_states
-        self.store = reserve(most_states * self.words)
+    def __init__(self, crew: Crew, number: int) -> None:
+        interface = crew.kernel.interface
+        self.crew = crew
+        self.kernel = crew.kernel
+        self.number = number
+        self.words = crew.words
+        self.store = crew.stores[number]
         self.room = flood.BATCH + interface.most_successors
-        self.buffer = reserve(self.room * self.words)
-        self.outboxes = [reserve(self.room * self.words) for _ in range(exchange.workers)]
-        self._outbox_addresses = np.array([box.ctypes.data for box in self.outboxes], dtype=np.uint64)
-        self._out_counts = np.zeros(exchange.workers, dtype=np.uint64)
-        self.context = self.new_context()
-        self.best = np.zeros(flood.BEST_PLACES, dtype=np.uint64)
-        self._scratch = np.zeros(4 * flood.GROUP, dtype=np.uint64)
-        self.table: Array = np.zeros(0, dtype=np.uint64)
         self.levels: list[tuple[int, int]] = []
-        self.exchange = exchange
-        self.fields = np.zeros(flood.FIELDS, dtype=np.uint64)
-        self._fill(number)
-        self._new_table(FIRST_BITS)
-        self._run = kernel.loops.function("run", 1)
-        self._check = kernel.loops.function("check_states", 3)
-        self._rehash = kernel.loops.function("rehash", 1)
-        self._find_parent = kernel.loops.function("find_parent", 3)
+        # Each of these has pages of its own, so that no two workers write to one cache line.
+        self.fields = reserve(flood.FIELDS)
+        self.buffer = reserve(self.room * self.words)
+        self.context = self.new_context()
+        self.best = reserve(flood.BEST_PLACES)
+        self._scratch = reserve(4 * flood.GROUP)
+        self._fill()
+        self._run = crew.kernel.loops.function("run", 1)
+        self._check = crew.kernel.loops.function("check_states", 3)
+        self._rehash = crew.kernel.loops.function("rehash", 1)
+        self._find_parent = crew.kernel.loops.function("find_parent", 3)
 
     def new_context(self) -> Array:
         """A context as the model's code expects it, nothing counted yet."""
-        context = np.zeros(self.kernel.interface.context_words + 1, dtype=np.uint64)
+        context = reserve(self.kernel.interface.context_words + 1)
         context[flood.OUTSIDE] = flood.EVERYTHING
         return context
 
-    def _fill(self, number: int) -> None:
+    def _fill(self) -> None:
         values = {
             flood.STORE: self.store.ctypes.data,
             flood.BUFFER: self.buffer.ctypes.data,
@@ -81,87 +114,72 @@ class Worker:
             flood.CHECK: self.kernel.model.address("check"),
             flood.CANONICAL: self.kernel.model.address("canonical") if self.kernel.symmetry else 0,
             flood.BEST: self.best.ctypes.data,
-            flood.ME: number,
-            flood.WORKERS: self.exchange.workers,
-            flood.RINGS: self.exchange.addresses.ctypes.data,
-            flood.OUTBOX: self._outbox_addresses.ctypes.data,
-            flood.OUT_COUNT: self._out_counts.ctypes.data,
-            flood.DONE: self.exchange.done.ctypes.data,
+            flood.ME: self.number,
+            flood.STORES: self.crew.addresses.ctypes.data,
+            flood.CURSORS: self.crew.cursors.ctypes.data,
+            flood.ENDS: self.crew.ends.ctypes.data,
+            flood.STOP: self.crew.stop.ctypes.data,
         }
         for field, value in values.items():
             self.fields[field] = value
 
-    def _new_table(self, bits: int) -> None:
-        if bits > MOST_BITS:
-            raise OutOfRoom("a worker holds at most 3 billion states")
-        self.table = reserve((1 << bits) // 2)
-        self.fields[flood.TABLE] = self.table.ctypes.data
-        self.fields[flood.BITS] = bits
-        self.fields[flood.LIMIT] = min(int(FULLEST * (1 << bits)), self.most_states)
-
     @property
     def count(self) -> int:
-        """States that this worker holds."""
+        """States that this worker found first."""
         return int(self.fields[flood.COUNT])
 
     @property
     def memory(self) -> int:
-        """Bytes of states, table and buffers."""
-        fixed = (self.room * (1 + len(self.outboxes)) + flood.RING) * self.words * 8
-        return self.count * self.words * 8 + self.table.nbytes + min(fixed, 1 << 26)
+        """Bytes of its states and buffers, and of its share of the table."""
+        table = self.crew.table.nbytes // len(self.crew.workers)
+        return (self.count + min(self.room, 1 << 20)) * self.words * 8 + table
 
     @property
     def fired(self) -> Array:
         """How often each action fired."""
         return self.context[COUNTERS : self.kernel.interface.first_premise]
 
-    def add(self, states: Array) -> None:
-        """Adds states, one row of words each, outside of a level."""
+    def add(self, states: Sequence[tuple[int, ...]]) -> None:
+        """Adds states outside of a level."""
         for start in range(0, len(states), flood.BATCH):
-            part = np.ascontiguousarray(states[start : start + flood.BATCH]).reshape(-1)
+            part = np.array(states[start : start + flood.BATCH], dtype=np.uint64).reshape(-1)
             self.buffer[: len(part)] = part
             self.fields[flood.PENDING] = len(part) // self.words
-            while self.fields[flood.COUNT] + self.fields[flood.PENDING] > self.fields[flood.LIMIT]:
-                self.grow()
-            self.fields[flood.CURSOR] = self.fields[flood.LEVEL_END] = self.fields[flood.COUNT]
-            self._insert()
-
-    def _insert(self) -> None:
-        """One call of ``run`` that has nothing to expand: it only inserts what is pending."""
-        level = self.fields[flood.LEVEL]
-        self.fields[flood.LEVEL] = 0
-        while self.fields[flood.PENDING]:
-            self._run(self.fields.ctypes.data)
-        self.fields[flood.LEVEL] = level
+            while self._run(self.fields.ctypes.data) == flood.GROW:
+                self.crew.grow(lambda task: [task(worker) for worker in self.crew.workers])
 
     def start_level(self, level: int) -> None:
-        """Makes everything found since the last level the frontier."""
-        start = self.levels[-1][1] if self.levels else 0
-        self.levels.append((start, self.count))
-        self.fields[flood.LEVEL] = level
-        self.fields[flood.CURSOR], self.fields[flood.LEVEL_END] = self.levels[-1]
+        """Makes everything found since the last level the frontier; ``level`` counts from 1."""
+        start, stop = self.levels[-1][1] if self.levels else 0, self.count
+        assert len(self.levels) == level - 1
+        self.levels.append((start, stop))
+        self.fields[flood.OWNER] = self.number
+        if len(self.crew.workers) == 1:
+            self.fields[flood.CURSOR], self.fields[flood.LEVEL_END] = start, stop
+        else:
+            self.crew.cursors[self.number * flood.LINE] = start
+            self.crew.ends[self.number * flood.LINE] = stop
+            self.fields[flood.CURSOR] = self.fields[flood.LEVEL_END] = 0
 
     def expand_level(self, paused: Callable[[], bool]) -> bool:
-        """Expands the frontier; False when ``paused`` said to stop on the way."""
+        """Expands what is left of the frontier. False when it had to stop on the way: ``paused`` said so, or the table
+        has to grow, for which all workers have to stop."""
+        alone = len(self.crew.workers) == 1
         while True:
             match self._run(self.fields.ctypes.data):
                 case flood.LEVEL_DONE:
                     return True
+                case flood.GROW if alone:
+                    self.crew.grow(lambda task: task(self))
                 case flood.GROW:
-                    self.grow()
-                case flood.WAITING:
-                    time.sleep(_PATIENCE_SECONDS)
-            if paused():
+                    self.crew.must_grow = True
+                    return False
+            if paused() or (self.crew.stop[0] and not alone):
                 return False
 
-    def grow(self) -> None:
-        """Replaces the table by one twice as large."""
-        if self.count + self.room > self.most_states:
-            raise OutOfRoom("the states fill the memory that was set aside")
-        old = self.table
-        self._new_table(int(self.fields[flood.BITS]) + 1)
+    def rehash(self) -> None:
+        """Enters this worker's states into a new table."""
         self._rehash(self.fields.ctypes.data)
-        del old
 
     def check_level(self, false_wanted: int, true_wanted: int) -> None:
         """Evaluates the state predicates on the states found since the last level began."""
@@ -174,11 +192,7 @@ class Worker:
         """The words of the smallest state noted at a place, and nothing any more afterwards."""
         position = int(self.best[place])
         self.best[place] = 0
-        return None if position == 0 else self.state(position - 1)
-
-    def state(self, position: int) -> tuple[int, ...]:
-        start = position * self.words
-        return tuple(int(word) for word in self.store[start : start + self.words])
+        return None if position == 0 else self.crew.state(position - 1)
 
     def parent_in(self, level: int, target: tuple[int, ...]) -> tuple[int, ...] | None:
         """The smallest state of a level (counted from 0) that has ``target`` as a successor."""

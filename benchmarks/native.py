@@ -1,0 +1,112 @@
+"""Speed and memory of the native checker: ``python benchmarks/native.py [--runs N] [--write]``.
+
+One and two workers take turns, so that a busy machine disturbs both alike; the best and the median run are printed.
+``--write`` puts the table into benchmarks/RESULTS.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.results import section
+from checkers.explicit.search import explore
+from checkers.exploration import Exploration, Options
+from checkers import spec as specs
+
+ROOT = Path(__file__).parent.parent
+WORKERS = (1, 2)
+
+
+@dataclass(frozen=True)
+class Work:
+    """A spec with other constants, so that it is as large as the figure asks for."""
+
+    title: str
+    spec: str
+    constants: dict[str, int]
+
+
+WORKS = [
+    Work("two-phase commit, 8 resource managers", "specs/examples/two_phase_commit.toml", {"managers": 8}),
+    Work("two-phase commit, 9 resource managers", "specs/examples/two_phase_commit.toml", {"managers": 9}),
+    Work("KIP-497 core", "specs/alter_isr/core.toml", {"max_version": 3, "max_offset": 1}),
+    Work("KIP-497 core, above ten million", "specs/alter_isr/core_deep.toml", {}),
+    Work("KIP-497 failover with logs", "specs/alter_isr/failover.toml", {}),
+    Work("KIP-497 failover with logs, above ten million", "specs/alter_isr/failover_deep.toml", {}),
+]
+
+
+def runs(work: Work, count: int) -> Iterator[tuple[int, Exploration]]:
+    """(workers, what was found) of each run."""
+    spec = specs.read(ROOT / work.spec)
+    cls = spec.model_class()
+    properties = spec.chosen(spec.properties(cls, ()))
+    constants = {**spec.constants, **work.constants}
+    for _ in range(count):
+        for workers in WORKERS:
+            yield workers, explore(cls(**constants), properties, Options(workers=workers))
+
+
+def measure(work: Work, count: int) -> list[str]:
+    """One row of the table for each number of workers."""
+    seconds: dict[int, list[float]] = {workers: [] for workers in WORKERS}
+    found = None
+    for workers, found in runs(work, count):
+        assert found.complete, f"{work.title} did not complete"
+        seconds[workers].append(found.seconds)
+    assert found is not None
+    rows = []
+    for workers in WORKERS:
+        best, middle = min(seconds[workers]), statistics.median(seconds[workers])
+        rate, made = found.distinct / best / 1e6, found.generated / best / 1e6
+        speedup = min(seconds[1]) / best
+        bytes_each = found.memory / found.distinct
+        rows.append(
+            f"| {work.title} | {workers} | {found.distinct:,} | {found.generated:,} | {best:.2f} | {middle:.2f} "
+            f"| {rate:.2f} | {made:.1f} | {speedup:.2f} | {found.state_bits} | {bytes_each:.0f} |"
+        )
+    return rows
+
+
+def start_up() -> list[str]:
+    """Wall seconds of the whole command on a small spec: with an empty cache, then with a full one."""
+    command = [sys.executable, "-m", "checkers", "check", "specs/alter_isr/failover_small.toml"]
+    rows = []
+    with tempfile.TemporaryDirectory() as cache:
+        for title in ("first time on a machine", "after that"):
+            start = time.perf_counter()
+            subprocess.run(command, cwd=ROOT, env={**os.environ, "FLOODMARK_CACHE": cache}, check=True, capture_output=True)
+            rows.append(f"| {title} | {time.perf_counter() - start:.2f} |")
+    return rows
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--write", action="store_true")
+    arguments = parser.parse_args()
+    lines = [
+        "| search | workers | distinct | generated | best s | median s | M distinct/s | M generated/s | speed-up | bits | bytes |",
+        "|---|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    for work in WORKS:
+        rows = measure(work, arguments.runs)
+        print(*rows, sep="\n", flush=True)
+        lines += rows
+    lines += ["", "| `floodmark check specs/alter_isr/failover_small.toml` | seconds |", "|---|---|", *start_up()]
+    print(*lines[-2:], sep="\n")
+    if arguments.write:
+        section("native", f"python -m benchmarks.native --runs {arguments.runs} --write", lines)
+
+
+if __name__ == "__main__":
+    main()
