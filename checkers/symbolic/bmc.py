@@ -1,0 +1,247 @@
+"""Bounded search: a shortest run that breaks a property, or the proof that there is none up to a depth."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import z3
+
+from checkers.exploration import TraceState, Violation
+from checkers.properties import Property
+from checkers.symbolic.effects import Fired
+from checkers.symbolic.system import Replica, System, replaced
+from checkers.symbolic.terms import as_term, conj, disj, negation
+from model.language.errors import SourceError
+from model.language.model import State
+from model.language.reference import Step, fire, holds
+
+
+@dataclass(slots=True)
+class Bounded:
+    """What a bounded search found: ``depth`` states deep there is no violation beside those in ``violation``."""
+
+    depth: int = 0
+    violation: Violation | None = None
+    reached: dict[str, int] = field(default_factory=dict)
+    stopped: str = ""
+    seconds: float = 0.0
+
+
+class Unrolling:
+    """Copies of the transition relation, one after the other, in one solver."""
+
+    def __init__(self, system: System) -> None:
+        self.system = system
+        self.solver = z3.SolverFor("QF_FD")
+        self.states: list[Replica] = [system.replica("0:")]
+        self.choices: list[list[Any]] = []
+        self.parameters: list[list[list[Any]]] = []
+        self.within = as_term(system.within(system.now.state))
+        self.next = system.replica("next:")
+        self.chosen = [z3.Bool(f"{fired.action.name}()") for fired in system.fired]
+        self.own = [system.parameter_terms(fired) for fired in system.fired]
+        self._relation = z3.And(self._template())
+
+    def _template(self) -> list[Any]:
+        """One step, as a relation between the present state and the next."""
+        parts = [self.within, z3.Or(self.chosen)]
+        for chosen, fired in zip(self.chosen, self.system.fired, strict=True):
+            parts.append(z3.Implies(chosen, as_term(fired.succeeds)))
+            after = [leaf.term for leaf in self.system.leaves(fired.after)]
+            for target, value in zip(self.next.terms, after, strict=True):
+                parts.append(z3.Implies(chosen, target == value))
+        return parts
+
+    def extend(self) -> None:
+        """One more step."""
+        index = len(self.choices)
+        there = self.system.replica(f"{index + 1}:")
+        copies = [[z3.Const(f"{index}:{term}", term.sort()) for term in own] for own in self.own]
+        choices = [z3.Bool(f"{index}:{chosen}") for chosen in self.chosen]
+        old = (*self.system.now.terms, *self.next.terms, *self.chosen, *itertools.chain(*self.own))
+        new = (*self.states[-1].terms, *there.terms, *choices, *itertools.chain(*copies))
+        self.solver.add(replaced(self._relation, old, new))
+        self.states.append(there)
+        self.choices.append(choices)
+        self.parameters.append(copies)
+
+    def at(self, term: Any, index: int) -> Any:
+        """A term about the present state, about the state number ``index``."""
+        return replaced(term, self.system.now.terms, self.states[index].terms)
+
+    def over(self, term: Any, before: Replica, index: int) -> Any:
+        """A term about ``before`` and the present state, about the step that leads to the state ``index``."""
+        old = (*before.terms, *self.system.now.terms)
+        return replaced(term, old, (*self.states[index - 1].terms, *self.states[index].terms))
+
+    def trace(self, model: Any, length: int) -> tuple[TraceState, ...]:
+        """The run that a model of z3 shows, confirmed by CPython."""
+        system = self.system
+        states = [system.decode(replica.state, model) for replica in self.states[:length]]
+        first = next(step for step, state in system.initial_states() if state == states[0])
+        found = [TraceState(first, states[0])]
+        for index in range(length - 1):
+            step = self.step(model, index)
+            self.confirm(states[index], step, states[index + 1])
+            found.append(TraceState(step, states[index + 1]))
+        return tuple(found)
+
+    def step(self, model: Any, index: int) -> Step:
+        system = self.system
+        pairs = zip(system.fired, self.choices[index], self.parameters[index], strict=True)
+        for fired, chosen, copies in pairs:
+            if z3.is_true(model.eval(chosen, True)):
+                return _step(system, fired, copies, model)
+        raise AssertionError("no action was chosen")
+
+    def confirm(self, before: State, step: Step, after: State) -> None:
+        real = fire(self.system.model, before, step)
+        if real != after:
+            raise RuntimeError(f"{step}: z3 leads to {after}, CPython to {real}")
+
+
+def _step(system: System, fired: Fired, copies: list[Any], model: Any) -> Step:
+    """An action with the arguments that copies of its parameters have."""
+    own = system.parameter_terms(fired)
+    arguments = {}
+    for parameter, value in zip(fired.action.parameters, fired.parameters, strict=True):
+        renamed = _renamed(value, dict(zip((term.get_id() for term in own), copies, strict=True)))
+        arguments[parameter.name] = system.values.decode(parameter.type, renamed, model)
+    return Step(fired.action.name, arguments)
+
+
+def _renamed(value: Any, names: dict[int, Any]) -> Any:
+    if isinstance(value, tuple):
+        return tuple(_renamed(part, names) for part in value)
+    return names.get(value.get_id(), value) if isinstance(value, z3.ExprRef) else value
+
+
+def search(
+    system: System, properties: Sequence[Property], depth: int, seconds: float | None = None, least: int = 1
+) -> Bounded:
+    """Looks for a shortest run of at most ``depth`` states that breaks a property or the model's types.
+
+    Properties of the kind "reachable" are looked for, too: ``reached`` says how deep. With ``least`` the search
+    begins with runs of that length.
+    """
+    started = time.perf_counter()
+    unrolling = Unrolling(system)
+    unrolling.solver.add(unrolling.at(as_term(system.initial(system.now.state)), 0))
+    before = system.replica("old:")
+    judged = {}
+    for prop in properties:
+        predicate = system.predicates[prop.name]
+        old = before.state if prop.kind == "transition" else None
+        judged[prop.name] = system.judge(predicate, system.now.state, old)
+    failing = as_term(conj((system.within(system.now.state), disj(fired.failed for fired in system.fired))))
+    found = Bounded()
+    missing = {prop.name for prop in properties if prop.kind == "reachable"}
+    for length in range(1, depth + 1):
+        if length > 1:
+            unrolling.extend()
+        if length < least:
+            continue
+        goals: list[tuple[str, Property | None, Any]] = []
+        for prop in properties:
+            if prop.kind == "transition" and length == 1:
+                continue
+            if prop.kind == "reachable" and prop.name not in missing:
+                continue
+            one = judged[prop.name]
+            truth = as_term(one.truth if prop.kind == "reachable" else negation(one.truth))
+            goals.append((prop.kind, prop, _placed(unrolling, before, truth, prop.kind, length)))
+            if one.failed is not False and prop.kind != "reachable":
+                goals.append(("error", prop, _placed(unrolling, before, as_term(one.failed), prop.kind, length)))
+        goals.append(("error", None, unrolling.at(failing, length - 1)))
+        outcome = _ask(unrolling, goals, missing, found, length, started, seconds)
+        found.depth = length if outcome == "clear" else found.depth
+        if outcome != "clear":
+            found.stopped = "" if outcome == "violated" else outcome
+            break
+    found.seconds = time.perf_counter() - started
+    return found
+
+
+def _placed(unrolling: Unrolling, before: Replica, term: Any, kind: str, length: int) -> Any:
+    return unrolling.over(term, before, length - 1) if kind == "transition" else unrolling.at(term, length - 1)
+
+
+def _ask(
+    unrolling: Unrolling,
+    goals: list[tuple[str, Property | None, Any]],
+    missing: set[str],
+    found: Bounded,
+    length: int,
+    started: float,
+    seconds: float | None,
+) -> str:
+    """Asks for each goal at one length. "clear", "violated", or why the answer is not known."""
+    solver = unrolling.solver
+    for kind, prop, goal in goals:
+        if z3.is_false(goal):
+            continue
+        if seconds is not None:
+            left = seconds - (time.perf_counter() - started)
+            if left <= 0:
+                return f"the limit of {seconds:g} seconds"
+            solver.set("timeout", max(1, int(left * 1000)))
+        mark = z3.Bool(f"goal:{length}:{kind}:{prop.name if prop else ''}")
+        solver.add(z3.Implies(mark, goal))
+        answer = solver.check(mark)
+        if answer == z3.unknown:
+            return f"z3 gave up at {length} states: {solver.reason_unknown()}"
+        if answer == z3.unsat:
+            solver.add(z3.Not(mark))
+            continue
+        model = solver.model()
+        if kind == "reachable":
+            assert prop is not None
+            missing.discard(prop.name)
+            found.reached[prop.name] = length
+            continue
+        found.violation = _violation(unrolling, kind, prop, model, length)
+        return "violated"
+    return "clear"
+
+
+def _violation(unrolling: Unrolling, kind: str, prop: Property | None, model: Any, length: int) -> Violation:
+    system = unrolling.system
+    trace = unrolling.trace(model, length)
+    name = prop.name if prop is not None else ""
+    if kind == "error" and prop is None:
+        step, error = _failing(system, model, unrolling, trace)
+        return Violation("error", name, trace, error.message, error.file, error.line, step)
+    assert prop is not None
+    states = [trace[-2].state, trace[-1].state] if prop.kind == "transition" else [trace[-1].state]
+    try:
+        if holds(system.model, prop.function, *states):
+            raise RuntimeError(f"{name}: z3 says false where CPython says true; the state is {states[-1]}")
+    except SourceError as error:
+        return Violation("error", name, trace, error.message, error.file, error.line)
+    return Violation("transition" if kind == "transition" else "invariant", name, trace)
+
+
+def _failing(
+    system: System, model: Any, unrolling: Unrolling, trace: tuple[TraceState, ...]
+) -> tuple[Step, SourceError]:
+    """The step that leaves the declared types from the last state of a trace."""
+    here = unrolling.states[len(trace) - 1]
+    for fired in system.fired:
+        own = system.parameter_terms(fired)
+        bad = replaced(as_term(fired.failed), system.now.terms, here.terms)
+        if z3.is_false(bad):
+            continue
+        solver = z3.SolverFor("QF_FD")
+        solver.add(as_term(system.equal(here.state, system.constant(trace[-1].state))), bad)
+        if solver.check() != z3.sat:
+            continue
+        step = _step(system, fired, own, solver.model())
+        try:
+            fire(system.model, trace[-1].state, step)
+        except SourceError as error:
+            return step, error
+    raise RuntimeError("z3 finds a step that leaves the declared types, CPython does not")
