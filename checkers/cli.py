@@ -80,7 +80,7 @@ class _Assignment(click.ParamType[tuple[str, int]]):
 @command.command(epilog=_EXIT_CODES)
 @click.argument("specs", nargs=-1, metavar="[SPEC ...]")
 @click.option("--tier", type=click.Choice(["quick", "deep", "all"]), default="quick", help="Which specs of a folder.")
-@click.option("--engine", type=click.Choice(["auto", "native", "reference"]), default="auto", help="What searches.")
+@click.option("--engine", type=click.Choice(["auto", "native", "spark", "reference"]), default="auto", help="What searches.")
 @click.option("--set", "assignments", type=_Assignment(), multiple=True, help="Sets a constant of the model.")
 @click.option("--invariants", "files", type=click.Path(path_type=Path), multiple=True, metavar="FILE.py",
               help="Adds the properties of a file.")
@@ -93,6 +93,14 @@ class _Assignment(click.ParamType[tuple[str, int]]):
 @click.option("--symmetry/--no-symmetry", default=None,
               help="Whether states are counted up to renaming of identifiers.")
 @click.option("--deadlock", is_flag=True, help="A state without successors is a violation.")
+@click.option("--master", metavar="URL", help="The Spark cluster to use; local[*] when Spark is used without it.")
+@click.option("--distribute", type=click.Choice(["auto", "always"]), default="auto",
+              help="Whether narrow levels are distributed too.")
+@click.option("--partitions", type=click.IntRange(1), help="Partitions of a distributed search; one for each core.")
+@click.option("--checkpoint", metavar="DIR", help="Keeps each complete level there, so that --resume can go on.")
+@click.option("--resume", metavar="DIR", help="Goes on from the checkpoints there.")
+@click.option("--keep-states", metavar="DIR", help="Writes the reachable states there as Parquet.")
+@click.option("--keep-results", metavar="DIR", help="Adds the results to the Parquet there.")
 @click.option("--only-variant", metavar="NAME", help="Only the model's class or the flawed design of this name.")
 @click.option("--traces", is_flag=True, help="Prints the counterexample of every known-bad design.")
 def check(specs: tuple[str, ...], tier: str, json_file: Path | None, traces: bool, **given: Any) -> int:
@@ -134,6 +142,13 @@ def _settings(given: dict[str, Any]) -> Settings:
         symmetry=given["symmetry"],
         deadlock=given["deadlock"],
         only_variant=given["only_variant"],
+        master=given["master"],
+        distribute=given["distribute"],
+        partitions=given["partitions"],
+        checkpoint=given["checkpoint"],
+        resume=given["resume"],
+        keep_states=given["keep_states"],
+        keep_results=given["keep_results"],
     )
 
 

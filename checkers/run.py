@@ -21,12 +21,13 @@ from checkers.exploration import Exploration, Limits, Options, Violation, Watche
 from checkers.properties import Property, did_you_mean
 from checkers.resources import cores
 from checkers.result import CheckResult, ExitCode, Verdict
+from checkers.spark.choice import uses_spark
 from checkers.spec import DEADLOCK, Flawed, Spec
 from model.language.errors import SourceError
 from model.language.model import Model
 from model.language.values import Identifier
 
-EngineName = Literal["auto", "native", "reference"]
+EngineName = Literal["auto", "native", "spark", "reference"]
 Engine = Callable[[Model, Sequence[Property], Options, Watcher | None], Exploration]
 
 LARGE = 2_000_000
@@ -45,6 +46,13 @@ class Settings:
     symmetry: bool | None = None
     deadlock: bool = False
     only_variant: str | None = None
+    master: str | None = None
+    distribute: Literal["auto", "always"] = "auto"
+    partitions: int | None = None
+    checkpoint: str | None = None
+    resume: str | None = None
+    keep_states: str | None = None
+    keep_results: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +163,18 @@ def variant_name(check: Check) -> str:
 
 def run(every: Sequence[Check], watch: Callable[[Check, Any], None] | None = None) -> Iterator[CheckResult]:
     """Runs the checks and gives each result when it and those before it are there: the small ones, then the large."""
+    here = [check for check in every if not uses_spark(check)]
+    yield from _run_here(here, watch)
+    elsewhere = [check for check in every if check not in here]
+    if elsewhere:
+        from checkers.spark.use import run_on_spark
+
+        yield from run_on_spark(
+            elsewhere, lambda check: None if watch is None else _watcher(watch, check), run_check
+        )
+
+
+def _run_here(every: Sequence[Check], watch: Callable[[Check, Any], None] | None) -> Iterator[CheckResult]:
     small = [check for check in every if not check.large]
     large = [check for check in every if check.large]
     processes = min(len(small), (small[0].settings.workers if small else 0) or cores())
@@ -269,6 +289,14 @@ def _internal_error(check: Check, message: str, trace: str = "") -> CheckResult:
     return replace(_blank(check), exit_code=ExitCode.INTERNAL_ERROR, message=message, traceback=trace)
 
 
+def _engine(check: Check) -> Engine:
+    if uses_spark(check):
+        from checkers.spark.use import engine_of
+
+        return engine_of(check)
+    return engine_named(check.settings.engine)
+
+
 def engine_named(name: EngineName) -> Engine:
     """The function that explores. The native engine unless the reference is asked for."""
     from checkers import reference
@@ -298,7 +326,7 @@ def _search(check: Check, result: CheckResult, watch: Watcher | None) -> CheckRe
             exit_code=ExitCode.NOTHING_CHECKED,
             message="nothing was checked: no property belongs to this model",
         )
-    found = engine_named(check.settings.engine)(model, properties, check.options, watch)
+    found = _engine(check)(model, properties, check.options, watch)
     result.exploration = found
     result.engine = found.engine
     if found.complete:

@@ -86,6 +86,8 @@ class Search(_Search):
         self.cluster: Cluster | None = None
         self.checkpoints: Checkpoints | None = None
         self.earlier = 0.0
+        if distribution.wide is not None:
+            self.found.engine = "spark"
 
     def close(self) -> None:
         if self.cluster is not None:
@@ -115,7 +117,8 @@ class Search(_Search):
         where = self.distribution
         if where.resume is not None:
             self.checkpoints = Checkpoints(self.session().sparkContext, where.resume)
-            self._resume(self.checkpoints)
+            if self.checkpoints.known:
+                self._resume(self.checkpoints)
         elif where.checkpoint is not None:
             self.checkpoints = Checkpoints(self.session().sparkContext, where.checkpoint)
             self.checkpoints.must_be_empty()

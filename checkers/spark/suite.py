@@ -1,0 +1,168 @@
+"""Many searches on Spark: one task each, natively; those that turn out large are distributed afterwards, one by one.
+
+A task gets a check and gives a pickled result. Where a worker does not see the spec's files, it unpacks them from what
+the driver sends along, under the module names that they have on the driver.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import io
+import pickle
+import tempfile
+import zipfile
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from checkers.project import Project, _project
+from checkers.result import CheckResult
+from model.language.errors import SourceError
+
+if TYPE_CHECKING:
+    from pyspark import Broadcast
+    from pyspark.sql import DataFrame, SparkSession
+
+    from checkers.run import Check
+
+TASK_STATES = 4_000_000
+"""A search that finds more states than this in its task is given up there and distributed instead."""
+_SUFFIXES = (".py", ".toml", ".lock")
+Files = dict[str, tuple[str, bytes]]
+"""For each project's root on the driver: the prefix of its modules' names and a zip file of its sources."""
+
+
+def run_as_tasks(spark: SparkSession, every: Sequence[Check]) -> Iterator[tuple[Check, CheckResult | None]]:
+    """Runs each check in a task of its own, and gives the results in order; None for one that is to be distributed."""
+    for check in every:
+        try:
+            check.properties()
+        except SourceError:
+            continue
+    context = spark.sparkContext
+    local = context.master.startswith("local")
+    files = context.broadcast({} if local else _files(every))
+    tasks = context.parallelize([_for_a_task(check) for check in every], len(every))
+    results = tasks.map(functools.partial(_run, files)).toLocalIterator(prefetchPartitions=True)
+    for check, content in zip(every, results, strict=True):
+        result: CheckResult = pickle.loads(content)
+        yield check, None if _is_too_large(check, result) else _as_of(check, result)
+    files.destroy()
+
+
+def _for_a_task(check: Check) -> Check:
+    limits = check.settings.limits
+    states = min(limits.states or TASK_STATES, TASK_STATES)
+    settings = replace(
+        check.settings, engine="native", workers=1, limits=replace(limits, states=states),
+        invariant_files=tuple(file.resolve() for file in check.settings.invariant_files),
+    )
+    spec = replace(
+        check.spec, path=check.spec.path.resolve(),
+        invariant_files=tuple(file.resolve() for file in check.spec.invariant_files),
+    )
+    return replace(check, spec=spec, settings=settings)
+
+
+def _as_of(check: Check, result: CheckResult) -> CheckResult:
+    """The result as it is of the check of this machine."""
+    from checkers.run import shown
+
+    if result.exploration is not None:
+        result.exploration.engine = "spark"
+        result.engine = "spark"
+    return replace(result, spec=shown(check.spec.path), reproduce=check.reproduce())
+
+
+def _is_too_large(check: Check, result: CheckResult) -> bool:
+    """Whether only the task's own limit ended a search."""
+    found = result.exploration
+    if result.verdict != "undetermined" or found is None or "states" not in found.stopped:
+        return False
+    own = check.options.limits.states
+    return own is None or own > TASK_STATES
+
+
+def _run(files: Broadcast[Files], check: Check) -> bytes:
+    from checkers.run import _run_pickled
+
+    if not check.spec.path.exists():
+        check = _unpacked(files.value, check)
+    return _run_pickled(check)
+
+
+def _files(every: Sequence[Check]) -> Files:
+    """The sources of every project that a check belongs to."""
+    found: Files = {}
+    for check in every:
+        project = check.spec.project
+        if str(project.root) in found:
+            continue
+        buffer = io.BytesIO()
+        with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+            for folder in ("model", "invariants", "specs"):
+                for file in sorted((project.root / folder).rglob("*")):
+                    if file.suffix in _SUFFIXES and file.is_file():
+                        archive.write(file, file.relative_to(project.root).as_posix())
+            for path in (check.spec.path.resolve(), *check.spec.path.resolve().parent.glob("*.py")):
+                name = path.relative_to(project.root).as_posix()
+                if name not in archive.namelist():
+                    archive.write(path, name)
+        found[str(project.root)] = project.prefix, buffer.getvalue()
+    return found
+
+
+def _unpacked(files: Files, check: Check) -> Check:
+    """The check with the paths that its files have on this machine."""
+    def here(path: Path) -> Path:
+        for root, (prefix, content) in files.items():
+            if path.is_relative_to(root):
+                return _unpack(prefix, content) / path.relative_to(root)
+        return path
+
+    spec = replace(
+        check.spec, path=here(check.spec.path), invariant_files=tuple(here(file) for file in check.spec.invariant_files)
+    )
+    settings = replace(check.settings, invariant_files=tuple(here(file) for file in check.settings.invariant_files))
+    return replace(check, spec=spec, settings=settings)
+
+
+@functools.cache
+def _unpack(prefix: str, content: bytes) -> Path:
+    folder = Path(tempfile.gettempdir()) / f"floodmark-files-{hashlib.sha256(content).hexdigest()[:16]}"
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        archive.extractall(folder)
+    project: Project = _project(folder.resolve())
+    project.prefix, project.own = prefix, not prefix
+    return folder.resolve()
+
+
+def results_frame(spark: SparkSession, results: Sequence[CheckResult]) -> DataFrame:
+    """The results of a run, one row each."""
+    return spark.createDataFrame([_row(result) for result in results], _RESULT)
+
+
+_RESULT = (
+    "spec string, variant string, model string, tier string, engine string, verdict string, expected boolean, "
+    "property string, distinct bigint, generated bigint, depth int, digest string, seconds double, "
+    "compile_seconds double, memory bigint, constants map<string,bigint>, actions map<string,bigint>, "
+    "levels array<bigint>, trace_length int"
+)
+
+
+def _row(result: CheckResult) -> tuple[Any, ...]:
+    found = result.exploration
+    figures: tuple[Any, ...] = (0, 0, 0, "", 0.0, 0.0, 0)
+    if found is not None:
+        figures = (found.distinct, found.generated, found.depth, found.digest, found.seconds, found.compile_seconds,
+                   found.memory)
+    return (
+        result.name, result.variant, result.model, result.tier, result.engine, result.verdict, result.expected,
+        result.property, *figures,
+        {name: int(value) for name, value in result.constants.items()},
+        {} if found is None else found.actions,
+        [] if found is None else found.levels,
+        None if result.violation is None else len(result.violation.trace),
+    )
