@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.results import section
+from checkers import spec as specs
 from checkers.explicit.search import explore
 from checkers.exploration import Exploration, Options
-from checkers import spec as specs
 
 ROOT = Path(__file__).parent.parent
 WORKERS = (1, 2)

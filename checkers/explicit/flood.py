@@ -12,6 +12,9 @@ Constants that specialise a compilation: ``NW`` (words of a state), ``SYMMETRY``
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from checkers.explicit.loops import (
     Word,
     Words,
@@ -165,7 +168,7 @@ def insert_all(w: Words, buffer: Words, count: Word) -> None:
             place = scratch[GROUP + k]
             state = offset(buffer, (start + k) * NW)
             cell = acquire(table, place)
-            while 1 == 1:
+            while True:
                 if cell == 0:
                     copy(offset(store, known * NW), state)
                     mine = (tag << bits) | (known * THREADS + me + 1)
@@ -178,9 +181,8 @@ def insert_all(w: Words, buffer: Words, count: Word) -> None:
                         digest_1 = digest_1 + h
                         digest_2 = digest_2 + fingerprint(state, SEED_2)
                         break
-                if (cell >> bits) == tag:
-                    if same(state_at(w, (cell & mask) - 1), state) == 1:
-                        break
+                if (cell >> bits) == tag and same(state_at(w, (cell & mask) - 1), state) == 1:
+                    break
                 place = (place + 1) & mask
                 cell = acquire(table, place)
         start = start + size
@@ -264,21 +266,19 @@ def run(w: Words) -> Word:
     pending, so all workers have to stop), PAUSED (for the budgets, or because another worker asks to stop)."""
     budget = PAUSE
     stop = words_at(w[STOP])
-    while 1 == 1:
+    while True:
         if w[PENDING] > 0:
             if w[COUNT] + w[PENDING] > w[LIMIT]:
                 release(stop, 0, 1)
                 return GROW
             insert_all(w, words_at(w[BUFFER]), w[PENDING])
             w[PENDING] = 0
-        if w[CURSOR] == w[LEVEL_END]:
-            if take_chunk(w) == 0:
-                return LEVEL_DONE
+        if w[CURSOR] == w[LEVEL_END] and take_chunk(w) == 0:
+            return LEVEL_DONE
         if budget == 0:
             return PAUSED
-        if THREADS > 1:
-            if acquire(stop, 0) != 0:
-                return PAUSED
+        if THREADS > 1 and acquire(stop, 0) != 0:
+            return PAUSED
         budget = budget - expand_some(w, budget)
 
 
@@ -350,7 +350,7 @@ def find_parent(w: Words, start: Word, stop: Word) -> Word:
     return 0
 
 
-LOOPS = [
+LOOPS: list[Callable[..., Any]] = [
     fingerprint,
     same,
     less,

@@ -21,8 +21,8 @@ I8 = ir.IntType(8)
 I32 = ir.IntType(32)
 
 
-class Word(int):
-    """An unsigned 64-bit integer."""
+Word = int
+"""An unsigned 64-bit integer."""
 
 
 class Words:

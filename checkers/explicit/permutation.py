@@ -61,7 +61,7 @@ def emit_canonical(module: ir.Module, layout: Layout) -> None:
     pointer = I64.as_pointer()
     function = ir.Function(module, ir.FunctionType(I64, [pointer]), "canonical")
     function.attributes.add("nounwind")
-    _Canonical(function, layout, types).emit(module)
+    _Canonical(function, layout, types).emit_all(module)
 
 
 def _packed(permutation: tuple[int, ...]) -> int:
@@ -76,7 +76,7 @@ class _Canonical(Emitter):
         self.types = types
         self.images: dict[IdentifierType, Any] = {}
 
-    def emit(self, module: ir.Module) -> None:  # type: ignore[override]
+    def emit_all(self, module: ir.Module) -> None:
         groups = [[_packed(p) for p in itertools.permutations(range(kind.count))] for kind in self.types]
         renamings = list(itertools.product(*groups))[1:]
         state = self.function.args[0]
@@ -108,8 +108,8 @@ class _Canonical(Emitter):
         rows = [ir.Constant(row, [const(image) for image in renaming]) for renaming in renamings]
         table.initializer = ir.Constant(table_type, rows)
         with self.counting(const(0), const(len(renamings))) as (index, _, _):
-            for number, kind in enumerate(self.types):
-                self.images[kind] = self.builder.load(self.builder.gep(table, [const(0), index, const(number)]))
+            for number, identifier in enumerate(self.types):
+                self.images[identifier] = self.builder.load(self.builder.gep(table, [const(0), index, const(number)]))
             for place in new:
                 self.builder.store(const(0), place)
             for name, kind in self.layout.variables.items():

@@ -281,7 +281,7 @@ class _Search:
 
     def _count(self) -> None:
         found = self.found
-        counters = np.sum([worker.context for worker in self.workers], axis=0, dtype=np.uint64)
+        counters = np.stack([worker.context for worker in self.workers]).sum(axis=0, dtype=np.uint64)
         first = self.interface.first_premise
         fired = counters[flood.COUNTERS : first]
         found.actions = {name: int(count) for name, count in zip(self.interface.actions, fired, strict=True)}

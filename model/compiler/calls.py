@@ -9,11 +9,10 @@ from collections.abc import Callable
 from typing import Any, Literal, cast
 
 from model.compiler.expressions import Expressions, domain_size
-from model.compiler.frame import Binding, Frame, ModelRef, Static
+from model.compiler.frame import Frame, ModelRef, Static
 from model.compiler.ir import (
     BOOL,
     BagChange,
-    Choose,
     Compare,
     Const,
     Count,
@@ -24,7 +23,6 @@ from model.compiler.ir import (
     Generator,
     Implies,
     NothingType,
-    Range,
     RecordOf,
     Reduce,
     SeqConcat,
@@ -33,20 +31,14 @@ from model.compiler.ir import (
     SetOf,
     Size,
     Sorted,
-    StateVar,
-    Stmt,
-    Universe,
 )
 from model.compiler.joins import hull, join
 from model.compiler.lowering import size_bound
 from model.compiler.statements import Statements
 from model.language.types import (
     BagType,
-    EnumType,
-    IdentifierType,
     IntType,
     MapType,
-    OptionalType,
     RecordType,
     SeqType,
     SetType,

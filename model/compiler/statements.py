@@ -8,7 +8,6 @@ from typing import Any
 
 from model.compiler.frame import Binding, Frame, LocalTypes, ModelRef, Static
 from model.compiler.ir import (
-
     Assert,
     Break,
     Const,
@@ -25,7 +24,6 @@ from model.compiler.ir import (
     Require,
     Return,
     SetLocal,
-
     Stmt,
     Store,
 )
@@ -242,7 +240,7 @@ class Statements(Lowering):
         frame.definite.add(node.target.id)
         body, _ = self.block(frame, node.body)
         frame.definite = before
-        frame.bindings = {**frame.bindings, **{name: bound for name, bound in bindings.items()}}
+        frame.bindings = {**frame.bindings, **bindings}
         if node.target.id not in bindings:
             del frame.bindings[node.target.id]
         out.append(For(frame.at(node), variable, domain, body))
@@ -322,9 +320,9 @@ class Statements(Lowering):
         for name, default in zip(names[len(names) - len(defaults) :], defaults, strict=True):
             if name not in bound:
                 bound[name] = Static(default)
-        for argument in parameters.kwonlyargs:
-            if argument.arg not in bound and argument.arg in (function.__kwdefaults__ or {}):
-                bound[argument.arg] = Static((function.__kwdefaults__ or {})[argument.arg])
+        for name, default in (function.__kwdefaults__ or {}).items():
+            if name not in bound:
+                bound[name] = Static(default)
         missing = [name for name in names + [a.arg for a in parameters.kwonlyargs] if name not in bound]
         if missing:
             raise frame.refuse(node, f"{tree.name} needs the argument {missing[0]!r}")

@@ -33,7 +33,7 @@ class ModelError(SourceError):
     """A model (or a property of it) that cannot be read: an unsupported construct, a type that does not fit."""
 
 
-class ValueOutOfRange(ModelError):
+class ValueOutOfRange(ModelError):  # noqa: N818 - named for what happened
     """A run of the model left its declared types: a value out of range, a capacity overflow, a missing key."""
 
 

@@ -59,7 +59,7 @@ class Constant(Generic[C]):
     name: str
 
     def __init__(self, default: C | None = None) -> None:
-        self.default = default
+        self.default: C | None = default
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
@@ -115,7 +115,7 @@ class Model:
     _defaults: ClassVar[dict[str, Any]] = {}
 
     def __init_subclass__(cls) -> None:
-        own: dict[str, Any] = cls.__dict__.get("__annotations__", {})
+        own: dict[str, Any] = inspect.get_annotations(cls)
         variables = dict(cls._variables)
         defaults = dict(cls._defaults)
         for name, annotation in own.items():
@@ -169,9 +169,9 @@ class Model:
             wanted = bool if isinstance(known[name].default, bool) else int
             if type(value) is not wanted:
                 raise ModelError(f"the constant {name} is {value!r}, but needs {wanted.__name__}", *self.source_position())
-        bound_constants = {name: constant.default for name, constant in known.items()} | dict(given)
-        for name, value in bound_constants.items():
-            if value is None:
+        bound_constants = {name: given.get(name, constant.default) for name, constant in known.items()}
+        for name, chosen in bound_constants.items():
+            if chosen is None:
                 raise ModelError(f"the constant {name!r} of {type(self).__name__} has no value; set it in the spec "
                                  f"under [constants] or with --set {name}=3", *self.source_position())
         return {name: value for name, value in bound_constants.items() if value is not None}
@@ -187,7 +187,7 @@ class Model:
     def _declared(self, name: str) -> Type:
         owner = self._variables[name]
         try:
-            return resolve(self.evaluate_annotation(owner.__dict__["__annotations__"][name], owner), self._constants)
+            return resolve(self.evaluate_annotation(inspect.get_annotations(owner)[name], owner), self._constants)
         except ModelError as error:
             raise ModelError(f"variable {name}: {error.message}", *_annotation_position(owner, name)) from None
 

@@ -9,6 +9,7 @@ aliasing, and a local copy keeps what it was when it was read, in CPython as in 
 from __future__ import annotations
 
 import enum
+import inspect
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar, dataclass_transform, overload
@@ -126,7 +127,7 @@ class running:  # noqa: N801 - reads as a statement: `with running(model)`
 
 class _IdentifierMeta(type):
     def __iter__(cls: type[T]) -> Iterator[T]:
-        return (cls(number) for number in range(1, len(cls) + 1))  # type: ignore[call-arg, arg-type]
+        return (cls(number) for number in range(1, len(cls) + 1))  # type: ignore[call-arg,arg-type]
 
     def __len__(cls) -> int:
         if not _running:
@@ -160,10 +161,13 @@ class Identifier(metaclass=_IdentifierMeta):
         raise ModelError("an identifier cannot be changed")
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and other.number == self.number  # type: ignore[attr-defined]
+        return type(other) is type(self) and other.number == self.number
 
     def __hash__(self) -> int:
         return hash((type(self).__name__, self.number))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.number,)
 
     def __repr__(self) -> str:
         return f"{self.prefix}{self.number}"
@@ -178,7 +182,7 @@ class Record:
     _place: Place | None
 
     def __init_subclass__(cls) -> None:
-        own = cls.__dict__.get("__annotations__", {})
+        own = inspect.get_annotations(cls)
         cls._annotations = {**cls._annotations, **own}
         cls.__hash__ = Record.__hash__  # type: ignore[method-assign]
 
@@ -192,7 +196,7 @@ class Record:
             if base is Record or not issubclass(base, Record):
                 continue
             names = vars(sys.modules[base.__module__]) if base.__module__ in sys.modules else {}
-            for name, kind in base.__dict__.get("__annotations__", {}).items():
+            for name, kind in inspect.get_annotations(base).items():
                 resolved[name] = eval(kind, dict(names)) if isinstance(kind, str) else kind
         return resolved
 
@@ -249,7 +253,7 @@ class Record:
         return type(self)(**{**self._values, **changes})
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and other._values == self._values  # type: ignore[attr-defined]
+        return type(other) is type(self) and other._values == self._values
 
     def __hash__(self) -> int:
         return hash(tuple(self._values.values()))
@@ -287,7 +291,7 @@ class Set(AbstractSet[T_co]):
     def __or__(self, other: AbstractSet[T]) -> Set[T_co | T]:
         return Set((*self._items, *other))
 
-    def __ror__(self, other: AbstractSet[T]) -> Set[T_co | T]:
+    def __ror__(self, other: AbstractSet[T]) -> Set[T_co | T]:  # type: ignore[misc]
         return Set((*self._items, *other))
 
     def __and__(self, other: AbstractSet[Any]) -> Set[T_co]:
@@ -299,13 +303,13 @@ class Set(AbstractSet[T_co]):
     def __sub__(self, other: AbstractSet[Any]) -> Set[T_co]:
         return Set(item for item in self._items if item not in other)
 
-    def __rsub__(self, other: AbstractSet[T]) -> Set[T]:
+    def __rsub__(self, other: AbstractSet[T]) -> Set[T]:  # type: ignore[misc]
         return Set(item for item in other if item not in self._items)
 
     def __xor__(self, other: AbstractSet[T]) -> Set[T_co | T]:
         return (self - other) | (other - self)
 
-    def __rxor__(self, other: AbstractSet[T]) -> Set[T_co | T]:
+    def __rxor__(self, other: AbstractSet[T]) -> Set[T_co | T]:  # type: ignore[misc]
         return (self - other) | (other - self)
 
     def add(self, item: T_co) -> None:  # type: ignore[misc]
