@@ -314,7 +314,7 @@ class Kraft(Model):
     def candidate_requests_vote(self, candidate: Replica, voter: Replica, fate: Fate) -> None:
         require(self.role[candidate] == Role.CANDIDATE and voter in self.current_voters - self.votes[candidate])
         require(self.reaches(candidate, voter) and self.may_happen(fate))
-        self.call(self.request(Kind.VOTE, candidate, voter), fate)
+        self.call(Kind.VOTE, candidate, voter, fate)
 
     @rule
     def is_up_to_date(self, position: Position, voter: Replica) -> bool:
@@ -368,7 +368,7 @@ class Kraft(Model):
         """BeginQuorumEpoch, until every voter has answered; since KAFKA-16536 also as a heartbeat."""
         require(self.role[leader] == Role.LEADER and voter in self.current_voters and voter != leader)
         require(self.reaches(leader, voter) and self.may_happen(fate))
-        self.call(self.request(Kind.BEGIN_QUORUM_EPOCH, leader, voter), fate)
+        self.call(Kind.BEGIN_QUORUM_EPOCH, leader, voter, fate)
 
     def handle_begin_quorum_epoch(self, request: Message) -> Message:
         self.learn_leader(request.destination, request.epoch, request.source)
@@ -396,8 +396,7 @@ class Kraft(Model):
         """EndQuorumEpoch. Its PreferredSuccessors lists the voters, those that fetched furthest first."""
         require(self.role[leader] == Role.RESIGNED and voter in self.current_voters and voter != leader)
         require(self.reaches(leader, voter) and self.may_happen(fate))
-        request = self.request(Kind.END_QUORUM_EPOCH, leader, voter)
-        self.call(request.replace(rank=self.successor_rank(leader, voter)), fate)
+        self.call(Kind.END_QUORUM_EPOCH, leader, voter, fate)
 
     def successor_rank(self, leader: Replica, voter: Replica) -> int:
         """How many voters the leader prefers to this one."""
@@ -433,7 +432,7 @@ class Kraft(Model):
         """A follower fetches from its leader. An observer asks any voter who that is."""
         require(replica != source and self.may_fetch(replica, source))
         require(self.reaches(replica, source) and self.may_happen(fate))
-        self.call(self.request(Kind.FETCH, replica, source), fate)
+        self.call(Kind.FETCH, replica, source, fate)
 
     def may_fetch(self, replica: Replica, source: Replica) -> bool:
         if self.role[replica] == Role.FOLLOWER:
@@ -603,6 +602,7 @@ class Kraft(Model):
             destination=destination,
             epoch=self.quorum_state[source].epoch,
             position=self.log_position(source) if asks else Position(epoch=0, offset=0),
+            rank=self.successor_rank(source, destination) if kind == Kind.END_QUORUM_EPOCH else 0,
         )
 
     def response(self, kind: Kind, request: Message) -> Message:
@@ -627,64 +627,70 @@ class Kraft(Model):
             return self.loss
         return fate == Fate.ANSWERED or len(self.late) < self.delays
 
-    def call(self, request: Message, fate: Fate) -> None:
+    def call(self, kind: Kind, source: Replica, destination: Replica, fate: Fate) -> None:
         """Sends a request."""
+        request = self.request(kind, source, destination)
         if fate == Fate.REQUEST_LATE:
             self.late.add(request)
         else:
-            self.deliver_request(request, fate)
+            self.deliver_request(kind, request, fate)
 
-    def deliver_request(self, request: Message, fate: Fate) -> None:
-        response = self.handle_request(request)
+    def deliver_request(self, kind: Kind, request: Message, fate: Fate) -> None:
+        response = self.handle_request(kind, request)
         if fate == Fate.RESPONSE_LATE:
             self.late.add(response)
         elif fate == Fate.ANSWERED:
-            self.handle_response(response)
+            self.handle_response(kind, response)
 
-    def handle_request(self, request: Message) -> Message:
-        if request.kind == Kind.VOTE:
+    def handle_request(self, kind: Kind, request: Message) -> Message:
+        if kind == Kind.VOTE:
             return self.handle_vote(request)
-        if request.kind == Kind.BEGIN_QUORUM_EPOCH:
+        if kind == Kind.BEGIN_QUORUM_EPOCH:
             return self.handle_begin_quorum_epoch(request)
-        if request.kind == Kind.END_QUORUM_EPOCH:
+        if kind == Kind.END_QUORUM_EPOCH:
             return self.handle_end_quorum_epoch(request)
         return self.handle_fetch(request)
 
-    def handle_response(self, response: Message) -> None:
-        if response.kind == Kind.VOTE_GRANTED:
+    def handle_response(self, kind: Kind, response: Message) -> None:
+        """The response to a request of this kind."""
+        if response.kind == Kind.CURRENT_LEADER:
+            self.learn_leader(response.destination, response.epoch, response.leader)
+        elif kind == Kind.VOTE:
             if self.vote_counts(response):
                 self.count_vote(response.destination, response.source)
-        elif response.kind == Kind.RECORDS:
-            if self.answers_current_fetch(response):
+        elif kind == Kind.FETCH and self.answers_current_fetch(response):
+            if response.kind == Kind.RECORDS:
                 self.handle_records(response)
-        elif response.kind == Kind.DIVERGING:
-            if self.answers_current_fetch(response):
+            else:
                 self.handle_diverging(response)
-        else:
-            self.learn_leader(response.destination, response.epoch, response.leader)
-
-    def is_request(self, message: Message) -> bool:
-        return message.kind in (
-            Kind.VOTE, Kind.PRE_VOTE, Kind.BEGIN_QUORUM_EPOCH, Kind.END_QUORUM_EPOCH, Kind.FETCH,
-        )
 
     # What goes wrong.
 
     @action
     def late_request_arrives(self, message: Message, fate: Fate, again: bool) -> None:
-        require(message in self.late and self.is_request(message) and fate != Fate.REQUEST_LATE)
-        require((self.duplicates or not again) and (fate != Fate.RESPONSE_LOST or self.loss))
-        require(fate != Fate.RESPONSE_LATE or not again or len(self.late) < self.delays)
-        if not again:
-            self.late.discard(message)
-        self.deliver_request(message, fate)
+        require(message in self.late and self.is_request(message.kind) and fate != Fate.REQUEST_LATE)
+        require((self.duplicates or not again) and (self.loss or fate != Fate.RESPONSE_LOST))
+        require(not again or fate != Fate.RESPONSE_LATE or len(self.late) < self.delays)
+        self.take(message, again)
+        self.deliver_request(message.kind, message, fate)
 
     @action
     def late_response_arrives(self, message: Message, again: bool) -> None:
-        require(message in self.late and not self.is_request(message) and (self.duplicates or not again))
+        require(message in self.late and not self.is_request(message.kind) and (self.duplicates or not again))
+        self.take(message, again)
+        self.handle_response(self.answered_kind(message.kind), message)
+
+    def is_request(self, kind: Kind) -> bool:
+        return kind in (Kind.VOTE, Kind.PRE_VOTE, Kind.BEGIN_QUORUM_EPOCH, Kind.END_QUORUM_EPOCH, Kind.FETCH)
+
+    def answered_kind(self, kind: Kind) -> Kind:
+        """The kind of request that a response answers, where the response says more than the current leader."""
+        return Kind.VOTE if kind == Kind.VOTE_GRANTED else Kind.FETCH
+
+    def take(self, message: Message, again: bool) -> None:
+        """A late message arrives; where the network duplicates, it may arrive ``again``."""
         if not again:
             self.late.discard(message)
-        self.handle_response(message)
 
     @action
     def late_message_is_lost(self, message: Message) -> None:
@@ -702,7 +708,7 @@ class Kraft(Model):
         self.take_role(replica, Role.UNATTACHED)
         self.resume(replica)
         self.late = Set(
-            message for message in self.late if self.is_request(message) or message.destination != replica
+            message for message in self.late if self.is_request(message.kind) or message.destination != replica
         )
 
     def kept_at_least(self, replica: Replica) -> Offset:
