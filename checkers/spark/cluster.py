@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 LOOK_SECONDS = 0.5
 """How often the budgets are looked at while Spark works."""
 RETRIES = 8
-_DIGESTS = [flood.DIGEST_1, flood.DIGEST_2]
+DIGESTS = [flood.DIGEST_1, flood.DIGEST_2]
 SEED_BYTES = 256 << 20
 """States that are known already go to the workers in rounds of this size."""
 
@@ -100,7 +100,7 @@ class Cluster:
             return False
         for report in self.reports:
             self.ends[report.partition].append(self.ends[report.partition][-1] + report.found)
-            self.fields[_DIGESTS] += np.array(report.digest, dtype=np.uint64)
+            self.fields[DIGESTS] += np.array(report.digest, dtype=np.uint64)
             self.shuffled += report.received
             parts: list[Merged | Expanded] = [report, *report.expanded]
             for part in parts:
@@ -230,7 +230,7 @@ class Cluster:
         else:
             sums = [report.digest for report in reports]
             self.memory = sum(report.size for report in reports)
-        self.fields[_DIGESTS] = np.sum(np.array(sums, dtype=np.uint64), axis=0, dtype=np.uint64)
+        self.fields[DIGESTS] = np.sum(np.array(sums, dtype=np.uint64), axis=0, dtype=np.uint64)
 
     # The rest.
 

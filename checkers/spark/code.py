@@ -9,18 +9,13 @@ import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
-from checkers.explicit.kernel import Kernel
 from checkers.explicit.loops import compile_loops
 from checkers.explicit.machine import MachineCode, object_image, processor
 from checkers.explicit.module import COUNTERS, build_module
 from checkers.spark.loops import SPARK_LOOPS
 from model.compiler.program import read_program
 from model.language.model import Model
-
-if TYPE_CHECKING:
-    from checkers.explicit.module import Interface
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,14 +78,14 @@ class Loaded:
         return self.loops.function("subtract", 4)
 
 
-def build_code(model: Model, properties: Mapping[str, Callable[..., bool]], symmetry: bool) -> tuple[Code, Interface]:
-    """The code of ``model`` with its constants and ``properties``, for workers and for this process."""
+def build_code(model: Model, properties: Mapping[str, Callable[..., bool]], symmetry: bool) -> Code:
+    """The code of ``model`` with its constants and ``properties``."""
     module, interface = build_module(read_program(model, properties), symmetry)
     words = interface.layout.words
-    constants = {"NW": words, "SYMMETRY": int(symmetry), "SHARED": 0, "THREADS": 1}
+    constants = {"NW": words, "SYMMETRY": int(symmetry), "THREADS": 1}
     model_text = str(module)
     loops_text = str(compile_loops(SPARK_LOOPS, constants))
-    code = Code(
+    return Code(
         words,
         interface.most_successors,
         COUNTERS + len(interface.actions) + len(interface.premises),
@@ -101,13 +96,6 @@ def build_code(model: Model, properties: Mapping[str, Callable[..., bool]], symm
         _image("module", model_text),
         _image("loops", loops_text),
     )
-    return code, interface
-
-
-def kernel_of(code: Code, interface: Interface) -> Kernel:
-    """The kernel with which this process itself searches."""
-    loaded = code.load()
-    return Kernel(interface, loaded.model, loaded.loops, code.symmetry)
 
 
 def _image(kind: str, text: str) -> bytes:

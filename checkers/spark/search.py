@@ -7,21 +7,26 @@ have to be shuffled and stored with every state of every search, and a trace is 
 
 from __future__ import annotations
 
-import itertools
 import sys
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from checkers.explicit import flood
+from checkers.explicit.kernel import Kernel, build_kernel
 from checkers.explicit.search import COUNTED_STATES, _Search
+from checkers.explicit.worker import Crew
 from checkers.exploration import Exploration, Options, Watcher
 from checkers.properties import Property
+from checkers.resources import cores
 from checkers.spark.checkpoint import FORMAT, Checkpoints, Manifest, refuse_another
-from checkers.spark.cluster import Cluster, reason
-from checkers.spark.code import Code, build_code, kernel_of
+from checkers.spark.cluster import DIGESTS, Cluster, reason
+from checkers.spark.code import Code, build_code
 from checkers.spark.shard import Array
 from model.language.errors import SourceError
 from model.language.model import Model
@@ -55,8 +60,10 @@ def explore(
 ) -> Exploration:
     """Explores ``model`` and says what it found: the same as ``checkers.explicit.search.explore``."""
     started = time.perf_counter()
-    code, interface = build_code(model, {prop.name: prop.function for prop in properties}, options.symmetry)
-    search = Search(model, properties, options, code, interface, watch, distribution)
+    workers = options.workers or cores()
+    functions = {prop.name: prop.function for prop in properties}
+    kernel = build_kernel(model, functions, options.symmetry, workers, options.brief)
+    search = Search(model, properties, options, kernel, workers, watch, distribution)
     search.found.compile_seconds = time.perf_counter() - started
     try:
         found = search.run()
@@ -75,19 +82,24 @@ class Search(_Search):
         model: Model,
         properties: Sequence[Property],
         options: Options,
-        code: Code,
-        interface: Any,
+        kernel: Kernel,
+        workers: int,
         watch: Watcher | None,
         distribution: Distribution,
     ) -> None:
-        super().__init__(model, properties, options, kernel_of(code, interface), 1, watch)
-        self.code = code
+        super().__init__(model, properties, options, kernel, workers, watch)
         self.distribution = distribution
         self.cluster: Cluster | None = None
         self.checkpoints: Checkpoints | None = None
         self.earlier = 0.0
         if distribution.wide is not None:
             self.found.engine = "spark"
+
+    @cached_property
+    def code(self) -> Code:
+        """The kernel as it travels, which a search that stays here does not need."""
+        functions = {prop.name: prop.function for prop in self.by_name.values()}
+        return build_code(self.model, functions, self.options.symmetry)
 
     def close(self) -> None:
         if self.cluster is not None:
@@ -124,7 +136,7 @@ class Search(_Search):
             self.checkpoints.must_be_empty()
 
     def _flood(self) -> None:
-        with ThreadPoolExecutor(1) as threads:
+        with ThreadPoolExecutor(len(self.workers)) as threads:
             while not self.found.violations and not self.stop:
                 if self.cluster is None and self._is_wide():
                     self._move()
@@ -150,7 +162,9 @@ class Search(_Search):
         self.found.levels.append(width)
         if self.cluster is not None:
             self.cluster.wanted = (self.invariants, self.reachable & ~self._mask(self.found.reached))
-        self._each(threads, lambda worker: worker.expand_level(self._paused))
+            self._each(threads, lambda worker: worker.expand_level(self._paused))
+        else:
+            self._expand(threads)
         if self.stop and (self.cluster is None or not self.cluster.complete):
             return False
         self._look_at_steps()
@@ -162,59 +176,65 @@ class Search(_Search):
     def _is_wide(self) -> bool:
         """Whether the next level is to be distributed."""
         wide = self.distribution.wide
-        worker = self.workers[0]
-        known = worker.levels[-1][1] if worker.levels else 0
-        return wide is not None and worker.count - known >= wide
+        known = sum(worker.levels[-1][1] for worker in self.workers if worker.levels)
+        return wide is not None and sum(worker.count for worker in self.workers) - known >= wide
 
     # From this process to the cluster.
 
     def _remember(self) -> None:
         """Keeps what a level changes besides the states, so that it can be taken back."""
         if self.cluster is None:
-            worker = self.workers[0]
-            self.before = (worker.count, worker.context.copy(), worker.fields.copy())
+            self.before = [(worker.context.copy(), worker.fields.copy()) for worker in self.workers]
 
     def _take_back(self) -> None:
         """Undoes a level that did not fit, so that the search can go on from the boundary before it."""
-        worker = self.workers[0]
-        count, context, fields = self.before
-        worker.context[:] = context
-        for field in (flood.COUNT, flood.DIGEST_1, flood.DIGEST_2):
-            worker.fields[field] = fields[field]
-        worker.fields[flood.PENDING] = 0
-        worker.best[:] = 0
-        worker.levels.pop()
-        assert worker.count == count
+        for worker, (context, fields) in zip(self.workers, self.before, strict=True):
+            worker.context[:] = context
+            for field in (flood.COUNT, *DIGESTS):
+                worker.fields[field] = fields[field]
+            worker.fields[flood.PENDING] = 0
+            worker.best[:] = 0
+            worker.levels.pop()
         self.found.levels.pop()
         self.level -= 1
         self.stop = ""
 
     def _new_cluster(self, partitions: int | None = None) -> Cluster:
-        worker = self.workers[0]
-        initial = worker.store[: (worker.levels[0][1] if worker.levels else worker.count) * worker.words].copy()
+        initial = self._known_levels(1)[0]
         context = self.session().sparkContext
-        cluster = Cluster(
-            context, self.code, self.interface, partitions or self.distribution.partitions, initial
-        )
+        cluster = Cluster(context, self.code, self.interface, partitions or self.distribution.partitions, initial)
         cluster.deadlock = self.options.deadlock
         return cluster
 
+    def _known_levels(self, most: int | None = None) -> list[Array]:
+        """The states that this process has found, level by level; those of the next level are the last."""
+        cuts = [[0, *(stop for _, stop in worker.levels), worker.count] for worker in self.workers]
+        found = []
+        for level in range(len(cuts[0]) - 1)[:most]:
+            parts = [
+                worker.store[cut[level] * worker.words : cut[level + 1] * worker.words]
+                for worker, cut in zip(self.workers, cuts, strict=True)
+            ]
+            found.append(np.concatenate(parts))
+        return found
+
     def _move(self) -> None:
         """Gives all that was found to a cluster, which goes on from there."""
-        worker = self.workers[0]
         cluster = self._new_cluster()
-        stops = [stop for _, stop in worker.levels]
-        cuts = [0, *stops, worker.count]
-        cluster.seed(_slices(worker.store, worker.words, cuts))
-        cluster.levels = list(worker.levels)
-        cluster.context += worker.context
-        for place, name in ((flood.DIGEST_1, "first"), (flood.DIGEST_2, "second")):
-            if cluster.fields[place] != worker.fields[place]:
-                raise RuntimeError(f"the {name} digest changed on the way to Spark")
+        cluster.seed(self._known_levels())
+        totals = [sum(worker.levels[level][1] for worker in self.workers) for level in range(self.level)]
+        cluster.levels = list(zip([0, *totals], totals, strict=False))
+        own = np.zeros(flood.FIELDS, dtype=np.uint64)
+        for worker in self.workers:
+            cluster.context += worker.context[: len(cluster.context)]
+            own += worker.fields[: flood.FIELDS]
+        if any(cluster.fields[place] != own[place] for place in DIGESTS):
+            raise RuntimeError("states changed on the way to Spark")
         self._go_on_in(cluster)
 
     def _go_on_in(self, cluster: Cluster) -> None:
         self.cluster = cluster
+        self.crew = Crew(self.kernel, 1, flood.BATCH)
         self.workers = [cluster]  # type: ignore[list-item]
         self.tracer.workers = self.workers
         self.memory_limit = sys.maxsize
@@ -272,7 +292,5 @@ class Search(_Search):
             found.values_seen = self.cluster.values_seen()
 
 
-def _slices(store: Array, words: int, cuts: list[int]) -> list[Array]:
-    return [store[start * words : stop * words] for start, stop in itertools.pairwise(cuts)]
 
 
