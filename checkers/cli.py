@@ -171,7 +171,7 @@ def _existing_path(name: str) -> Path:
 def _plan(paths: Sequence[Path], settings: Settings) -> tuple[list[CheckResult], list[Check]]:
     """The checks of all specs, and a result for each spec that cannot be read."""
     from checkers.properties import did_you_mean
-    from checkers.run import checks, failed, variant_name
+    from checkers.run import checks, failed, must_matter, variant_name
     from checkers.spec import read
 
     broken: list[CheckResult] = []
@@ -188,6 +188,8 @@ def _plan(paths: Sequence[Path], settings: Settings) -> tuple[list[CheckResult],
 
         names = [variant_name(check) for spec in specs for check in checks(spec, replace(settings, only_variant=None))]
         raise SourceError(f"no spec has a variant {wanted!r}{did_you_mean(wanted, dict.fromkeys(names))}")
+    if not broken:
+        must_matter(settings.invariant_files, every)
     return broken, every
 
 
@@ -247,3 +249,33 @@ def show(spec: str, assignments: tuple[tuple[str, int], ...]) -> None:
 
     for line in description(Check(read(_existing_path(spec)), None, Settings(constants=dict(assignments)))):
         click.echo(line)
+
+
+@command.command(epilog=_EXIT_CODES)
+@click.argument("plan_file", metavar="FILE.json", type=click.Path(path_type=Path))
+@click.option("--current", required=True, type=click.Path(path_type=Path), metavar="CURRENT.json",
+              help="The replicas that the partitions have now, in the same format.")
+@click.option("--min-insync", type=click.IntRange(1), default=1, help="The topics' min.insync.replicas.")
+@click.option("--failures", type=click.IntRange(0), help="How many brokers may fail on the way; else any number.")
+@click.option("--design", type=click.Choice(["kraft", "kip236"]), default="kraft", help="Whose controller moves them.")
+@click.option("--engine", type=click.Choice(["auto", "native", "spark"]), default="auto",
+              help="Where shapes are checked.")
+@click.option("--master", metavar="URL", help="The Spark master; implies --engine spark.")
+@click.option("--workers", type=click.IntRange(0), default=0, help="Worker processes; 0 means one for each core.")
+@click.option("--json", "json_file", type=click.Path(path_type=Path), metavar="FILE",
+              help="Writes the verdicts as JSON.")
+def plan(plan_file: Path, current: Path, json_file: Path | None, **given: Any) -> int:
+    """Says of each partition of a reassignment whether it can be cancelled at every point.
+
+    FILE.json is what kafka-reassign-partitions takes. Each partition is reduced to its shape, its replica sets up to
+    renaming of brokers, and every shape is checked once. Where the answer is no, the shortest way into trouble is told.
+    """
+    from checkers.plan.command import Settings, check_plan
+
+    code = 0
+    for said in check_plan(plan_file, current, Settings(**given), json_file):
+        if isinstance(said, str):
+            click.echo(said)
+        else:
+            code = int(said)
+    return code

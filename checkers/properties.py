@@ -48,6 +48,14 @@ def collect(cls: type[Model], modules: Iterable[ModuleType]) -> dict[str, Proper
     return found
 
 
+def about(cls: type[Model], module: ModuleType) -> bool:
+    """Whether a module has a property of the model."""
+    return any(
+        callable(function) and kind_of(function) in PROPERTY_KINDS and _belongs(function, cls)
+        for function in vars(module).values()
+    )
+
+
 def choose(found: dict[str, Property], names: Sequence[str] | None, file: str, line: int | None) -> list[Property]:
     """The named properties, all of them for None. An unknown name is an error at ``file`` and ``line``."""
     if names is None:

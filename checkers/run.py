@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import io
 import multiprocessing
 import pickle
 import shlex
@@ -18,14 +17,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 from checkers.exploration import Exploration, Limits, Options, Violation, Watcher
-from checkers.properties import Property, did_you_mean
+from checkers.properties import Property, about, did_you_mean
 from checkers.resources import cores
 from checkers.result import CheckResult, ExitCode, Verdict
 from checkers.spark.choice import uses_spark
 from checkers.spec import DEADLOCK, Flawed, Spec
 from model.language.errors import SourceError
 from model.language.model import Model
-from model.language.values import Identifier
 
 EngineName = Literal["auto", "native", "spark", "reference"]
 Engine = Callable[[Model, Sequence[Property], Options, Watcher | None], Exploration]
@@ -156,6 +154,15 @@ def checks(spec: Spec, settings: Settings) -> list[Check]:
     return [check for check in every if variant_name(check) == settings.only_variant]
 
 
+def must_matter(files: Sequence[Path], every: Sequence[Check]) -> None:
+    """Refuses a file of properties of which none is about any model that is checked: it would be ignored."""
+    models = {check.spec.model: check for check in every if check.flawed is None}
+    for file in files:
+        if not any(about(check.cls(), check.spec.project.load(file)) for check in models.values()):
+            names = ", ".join(model.rpartition(":")[2] for model in models) or "any model that is checked"
+            raise SourceError(f"no property in this file is about {names}; its parameter's type says which", str(file))
+
+
 def variant_name(check: Check) -> str:
     """The name of the class that a check is about."""
     return check.spec.model.rpartition(":")[2] if check.flawed is None else check.flawed.name
@@ -216,6 +223,8 @@ def _leave_interrupts_to_the_parent() -> None:
 def _received(check: Check, future: Future[bytes]) -> CheckResult:
     try:
         result: CheckResult = pickle.loads(future.result())
+        if result.exploration is not None:
+            result.properties = check.properties()
     except BrokenProcessPool:
         return _internal_error(check, "a worker process was killed, maybe for want of memory")
     except Exception as error:
@@ -234,19 +243,10 @@ def _load_before_fork(small: Sequence[Check]) -> None:
         engine_named(small[0].settings.engine)
 
 
-class _Pickler(pickle.Pickler):
-    """Pickles identifiers, which refuse to have their number set, by their class and number."""
-
-    def reducer_override(self, value: Any) -> Any:
-        if isinstance(value, Identifier):
-            return type(value), (value.number,)
-        return NotImplemented
-
-
 def _run_pickled(check: Check) -> bytes:
-    buffer = io.BytesIO()
-    _Pickler(buffer, pickle.HIGHEST_PROTOCOL).dump(run_check(check))
-    return buffer.getvalue()
+    result = run_check(check)
+    result.properties = []  # functions of the user's files, which the asking process has itself
+    return pickle.dumps(result, pickle.HIGHEST_PROTOCOL)
 
 
 def run_check(check: Check, watch: Watcher | None = None) -> CheckResult:

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from checkers.exploration import Limits
 from checkers.project import Project
-from checkers.properties import Property, choose, collect, did_you_mean, known
+from checkers.properties import Property, about, choose, collect, did_you_mean, known
 from model.language.errors import SourceError
 from model.language.model import Model
 
@@ -93,8 +93,11 @@ class Spec:
 
     def properties(self, cls: type[Model], files: tuple[Path, ...] = ()) -> dict[str, Property]:
         """Every property that there is for a class: in the model, in invariants/, in the spec's files and ``files``."""
-        modules = [self.project.load(file) for file in (*self.invariant_files, *files)]
-        return collect(cls, [*self._invariant_modules(cls), *modules])
+        own = [self.project.load(file) for file in self.invariant_files]
+        for file, module in zip(self.invariant_files, own, strict=True):
+            if not about(cls, module):
+                raise self.error(f"no property in {file.name} is about {cls.__name__}", "invariant_files")
+        return collect(cls, [*self._invariant_modules(cls), *own, *(self.project.load(file) for file in files)])
 
     def chosen(self, found: dict[str, Property]) -> list[Property]:
         """The properties that the spec asks for."""

@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from checkers.cli import command
 from checkers.properties import Property
 from checkers.spec import read
 from model.language.errors import SourceError
@@ -108,3 +110,17 @@ def test_an_unknown_name_is_placed_and_answered(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match=r"there is no property 'belowsize'; did you mean 'below_size'\?") as caught:
         spec.chosen(collected(root))
     assert (caught.value.file, caught.value.line) == (str(root / "specs/tank.toml"), 3)
+
+
+def test_a_file_whose_properties_are_about_no_model_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "model.py").write_text(
+        "from model.language import *\nclass M(Model):\n    x: bool = False\n"
+        "    @invariant\n    def fine(self) -> bool:\n        return not self.x\n"
+    )
+    (tmp_path / "spec.toml").write_text('model = "model.py:M"\n')
+    (tmp_path / "mine.py").write_text(
+        "from model.alter_isr import AlterIsr\nfrom model.language import invariant\n"
+        "@invariant\ndef other(model: AlterIsr) -> bool:\n    return False\n"
+    )
+    result = CliRunner().invoke(command, ["check", str(tmp_path / "spec.toml"), "--invariants", str(tmp_path / "mine.py")])
+    assert "no property in this file is about M" in str(result.exception)

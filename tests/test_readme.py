@@ -1,0 +1,71 @@
+"""What the README shows is what happens."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from checkers.result import ExitCode
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text()
+
+
+def block(name: str) -> str:
+    """The code block that follows the comment ``<!-- name -->``."""
+    found = re.search(rf"<!-- {re.escape(name)} -->\n```\w+\n(.*?)```", README, re.DOTALL)
+    assert found, f"the README has no block {name}"
+    return found.group(1)
+
+
+def floodmark(*arguments: str, directory: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "checkers", *arguments]
+    return subprocess.run(command, cwd=directory, capture_output=True, text=True, check=False)
+
+
+def test_the_counterexample_is_what_the_command_prints() -> None:
+    command = "floodmark check specs/alter_isr/core.toml --only-variant AssumesProposedIsr"
+    assert block(command) in floodmark(*command.split()[1:]).stdout
+
+
+def test_an_invariant_of_five_lines_is_checked(tmp_path: Path) -> None:
+    source = block("invariant")
+    assert len([line for line in source.splitlines() if line.strip()]) == 5
+    (tmp_path / "mine.py").write_text(source)
+    run = floodmark("check", "specs/alter_isr/min_isr.toml", "--invariants", str(tmp_path / "mine.py"))
+    assert run.returncode == ExitCode.AS_EXPECTED, run.stdout + run.stderr
+    (tmp_path / "mine.py").write_text(source.replace("<=", "<"))
+    run = floodmark("check", "specs/alter_isr/min_isr.toml", "--invariants", str(tmp_path / "mine.py"))
+    assert run.returncode == ExitCode.NOT_AS_EXPECTED
+    assert "followers_never_lead_the_log" in run.stdout
+
+
+def test_a_known_bad_design_is_found(tmp_path: Path) -> None:
+    (tmp_path / "flawed.py").write_text(block("flawed"))
+    spec = 'model = "model.alter_isr:AlterIsr"\n[constants]\nmax_version = 1\n[limits]\nstates = 100\n'
+    (tmp_path / "core.toml").write_text(spec.replace("[limits]\nstates = 100\n", "") + block("flawed spec"))
+    run = floodmark("check", str(tmp_path / "core.toml"), "--only-variant", "LetsLaggardsJoin")
+    assert run.returncode == ExitCode.AS_EXPECTED, run.stdout + run.stderr
+    assert "breaks isr_holds_committed" in run.stdout
+
+
+def test_the_model_is_complete_and_short(tmp_path: Path) -> None:
+    source = block("model")
+    assert len([line for line in source.splitlines() if line.strip()]) <= 26
+    (tmp_path / "lease.py").write_text(source)
+    (tmp_path / "lease.toml").write_text(block("model spec"))
+    run = floodmark("check", "lease.toml", directory=tmp_path)
+    assert run.returncode == ExitCode.AS_EXPECTED, run.stdout + run.stderr
+    (tmp_path / "lease.py").write_text(source.replace("require(self.granted == 0)", "require(True)"))
+    run = floodmark("check", "lease.toml", directory=tmp_path)
+    assert run.returncode == ExitCode.NOT_AS_EXPECTED
+    assert "one_holder" in run.stdout
+
+
+@pytest.mark.parametrize("path", sorted(set(re.findall(r"`((?:model|invariants|specs|benchmarks)/[\w./]+)`", README))))
+def test_files_that_it_names_exist(path: str) -> None:
+    assert (ROOT / path).exists()
