@@ -1,0 +1,82 @@
+"""What must hold of pre-votes (KIP-996), and what happens to a healthy leader when one voter is not well."""
+
+from __future__ import annotations
+
+from model.kraft import Replica, Role
+from model.kraft_pre_vote import DisruptiveVoter, KraftPreVote
+from model.language import implies, invariant, reachable, transition
+
+
+@transition
+def pre_votes_are_not_votes(old: KraftPreVote, new: KraftPreVote) -> bool:
+    """Whoever is or was prospective keeps its vote in its epoch (KIP-996; comments in Kafka's ProspectiveState)."""
+    return all(
+        implies(
+            Role.PROSPECTIVE in (old.role[replica], new.role[replica])
+            and old.quorum_state[replica].epoch == new.quorum_state[replica].epoch
+            and old.quorum_state[replica].voted is not None
+            and new.quorum_state[replica].leader is None,
+            new.quorum_state[replica].voted == old.quorum_state[replica].voted,
+        )
+        for replica in Replica
+    )
+
+
+@transition
+def epochs_begin_with_pre_votes(old: KraftPreVote, new: KraftPreVote) -> bool:
+    """Only a prospective voter becomes a candidate, other than by a restart (KIP-996)."""
+    return all(
+        implies(
+            new.role[replica] == Role.CANDIDATE and old.role[replica] != Role.CANDIDATE,
+            old.role[replica] == Role.PROSPECTIVE or new.restarts > old.restarts,
+        )
+        for replica in Replica
+    )
+
+
+@invariant
+def prospective_voters_are_few(model: KraftPreVote) -> bool:
+    """Who has a majority of pre-votes is no longer prospective."""
+    return all(
+        implies(model.role[replica] == Role.PROSPECTIVE, not model.is_majority(model.votes[replica]))
+        for replica in Replica
+    )
+
+
+@reachable
+def prospective_voter_remembers_a_leader(model: KraftPreVote) -> bool:
+    """A follower asks for pre-votes and can go back to its leader."""
+    return any(
+        model.role[replica] == Role.PROSPECTIVE and model.quorum_state[replica].leader is not None
+        for replica in Replica
+    )
+
+
+@reachable
+def prospective_voter_remembers_a_vote(model: KraftPreVote) -> bool:
+    """A candidate that did not win asks for pre-votes, and may not vote for another in its epoch."""
+    return any(
+        model.role[replica] == Role.PROSPECTIVE and model.quorum_state[replica].voted is not None
+        for replica in Replica
+    )
+
+
+@invariant
+def healthy_leader_stays(model: DisruptiveVoter) -> bool:
+    """A leader that a majority fetches from is not deposed by a voter that had been cut off (KIP-996, "Motivation").
+
+    KIP-595 alone does not promise that ("Leader Progress Timeout": disruptive voters).
+    """
+    return model.role[Replica(1)] == Role.LEADER
+
+
+@reachable
+def troubled_voter_is_back(model: DisruptiveVoter) -> bool:
+    """The voter that was cut off follows, and has what was written meanwhile."""
+    return any(
+        model.troubled == replica
+        and model.cut_off is None
+        and model.role[replica] == Role.FOLLOWER
+        and len(model.logs[replica]) > 1
+        for replica in Replica
+    )

@@ -1,0 +1,57 @@
+"""Known-bad designs of KIP-996's pre-votes.
+
+Left out, as they only keep a quorum from getting on: followers that never grant a pre-vote (KAFKA-17641), and a
+successor of a resigned leader that is refused because the others have fetched from that leader (KAFKA-20895).
+"""
+
+from __future__ import annotations
+
+from model.kraft import Message, Replica, Role
+from model.kraft_pre_vote import DisruptiveVoter, KraftPreVote
+
+
+class WithoutPreVote(DisruptiveVoter):
+    """KIP-595 alone: whoever misses a leader raises its epoch, and the leader steps down when it hears of that.
+
+    "Leader Progress Timeout" says so of a leader that was cut off; with any voter it is the same.
+    """
+
+    def stand(self, replica: Replica) -> None:
+        self.become_candidate(replica)
+
+
+class FollowersAlwaysGrant(DisruptiveVoter):
+    """A follower grants a pre-vote even if it fetches from a leader (KIP-996, "Proposed Changes")."""
+
+    def misses_leader(self, voter: Replica) -> bool:
+        return self.role[voter] != Role.LEADER
+
+
+class ForgetsVoteWhenItGivesUp(KraftPreVote):
+    """A prospective voter that gives up is unattached, without the vote that it gave in this epoch (KIP-996)."""
+
+    def give_up(self, replica: Replica) -> None:
+        if self.quorum_state[replica].leader is None:
+            self.become_unattached(replica, self.quorum_state[replica].epoch)
+        else:
+            super().give_up(replica)
+
+
+class SkipsPreVote(KraftPreVote):
+    """A follower whose fetches fail raises its epoch at once, as in KIP-595."""
+
+    def stand(self, replica: Replica) -> None:
+        if self.role[replica] == Role.FOLLOWER:
+            self.become_candidate(replica)
+        else:
+            super().stand(replica)
+
+
+class StoresPreVote(KraftPreVote):
+    """A pre-vote is stored in place of the vote (KIP-996: it is given without any change of state)."""
+
+    def handle_pre_vote(self, request: Message) -> Message:
+        response = super().handle_pre_vote(request)
+        if self.role[request.destination] == Role.PROSPECTIVE and self.quorum_state[request.destination].leader is None:
+            self.quorum_state[request.destination].voted = request.source
+        return response
