@@ -48,7 +48,7 @@ class Unrolling:
 
     def _template(self) -> list[Any]:
         """One step, as a relation between the present state and the next."""
-        parts = [self.within, z3.Or(self.chosen)]
+        parts = [self.within, z3.Or(self.chosen), as_term(self.system.well_formed(self.next.state))]
         for chosen, fired in zip(self.chosen, self.system.fired, strict=True):
             parts.append(z3.Implies(chosen, as_term(fired.succeeds)))
             after = [leaf.term for leaf in self.system.leaves(fired.after)]
@@ -180,32 +180,46 @@ def _ask(
     seconds: float | None,
 ) -> str:
     """Asks for each goal at one length. "clear", "violated", or why the answer is not known."""
-    solver = unrolling.solver
+    bad = [(kind, prop, goal) for kind, prop, goal in goals if kind != "reachable" and not z3.is_false(goal)]
+    answer = _check(unrolling, disj(goal for _, _, goal in bad), f"bad:{length}", started, seconds)
+    if isinstance(answer, str):
+        return answer
+    if answer is not None:
+        kind, prop, _ = next(entry for entry in bad if z3.is_true(answer.eval(entry[2], True)))
+        found.violation = _violation(unrolling, kind, prop, answer, length)
+        return "violated"
     for kind, prop, goal in goals:
-        if z3.is_false(goal):
+        if kind != "reachable" or z3.is_false(goal):
             continue
-        if seconds is not None:
-            left = seconds - (time.perf_counter() - started)
-            if left <= 0:
-                return f"the limit of {seconds:g} seconds"
-            solver.set("timeout", max(1, int(left * 1000)))
-        mark = z3.Bool(f"goal:{length}:{kind}:{prop.name if prop else ''}")
-        solver.add(z3.Implies(mark, goal))
-        answer = solver.check(mark)
-        if answer == z3.unknown:
-            return f"z3 gave up at {length} states: {solver.reason_unknown()}"
-        if answer == z3.unsat:
-            solver.add(z3.Not(mark))
-            continue
-        model = solver.model()
-        if kind == "reachable":
-            assert prop is not None
+        assert prop is not None
+        answer = _check(unrolling, goal, f"{prop.name}:{length}", started, seconds)
+        if isinstance(answer, str):
+            return answer
+        if answer is not None:
             missing.discard(prop.name)
             found.reached[prop.name] = length
-            continue
-        found.violation = _violation(unrolling, kind, prop, model, length)
-        return "violated"
     return "clear"
+
+
+def _check(unrolling: Unrolling, goal: Any, name: str, started: float, seconds: float | None) -> Any:
+    """A model of z3 in which the goal is true, None when there is none, or why that is not known."""
+    solver = unrolling.solver
+    if seconds is not None:
+        left = seconds - (time.perf_counter() - started)
+        if left <= 0:
+            return f"the limit of {seconds:g} seconds"
+        solver.set("timeout", max(1, int(left * 1000)))
+    mark = z3.Bool(f"goal:{name}")
+    solver.add(z3.Implies(mark, as_term(goal)))
+    answer = solver.check(mark)
+    if answer == z3.unknown:
+        if seconds is not None and time.perf_counter() - started >= seconds:
+            return f"the limit of {seconds:g} seconds"
+        return f"z3's answer {solver.reason_unknown()!r}"
+    if answer == z3.sat:
+        return solver.model()
+    solver.add(z3.Not(mark))
+    return None
 
 
 def _violation(unrolling: Unrolling, kind: str, prop: Property | None, model: Any, length: int) -> Violation:

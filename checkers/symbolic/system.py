@@ -105,7 +105,8 @@ class System:
             if not found:
                 raise ModelError("the model has no initial state", *type(self.model).source_position())
             if len(found) > MOST_INITIAL:
-                raise UnsupportedError(f"the model has more than {MOST_INITIAL} initial states", *type(self.model).source_position())
+                message = f"there are more than {MOST_INITIAL} initial states"
+                raise UnsupportedError(message, *type(self.model).source_position())
             self._initial = found
         return self._initial
 
