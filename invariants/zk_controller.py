@@ -44,6 +44,16 @@ def one_controller_for_an_epoch(model: ZkController) -> bool:
     )
 
 
+@invariant
+def controller_is_in_office(model: ZkController) -> bool:
+    """A broker that is up and owns /controller does what a controller does (KAFKA-13407)."""
+    return all(
+        model.controllers[broker].phase != Phase.RESIGNED
+        for broker in Broker
+        if broker == model.controller and model.processes[broker].stage == Stage.UP
+    )
+
+
 @transition
 def only_the_current_controller_writes(old: ZkController, new: ZkController) -> bool:
     """Once there is a new controller, no write of an earlier one succeeds (KAFKA-6082)."""
@@ -83,7 +93,7 @@ def change_takes_next_version(old: ZkController, new: ZkController) -> bool:
     return all(
         new.leader_and_isr[partition].version == old.leader_and_isr[partition].version + 1
         for partition in Partition
-        if new.leader_and_isr[partition] != old.leader_and_isr[partition]
+        if new.leader_and_isr[partition] != old.leader_and_isr[partition] and new.leader_and_isr[partition].version != 0
     )
 
 
@@ -114,7 +124,7 @@ def no_decision_is_lost(model: ZkController) -> bool:
             )
             for broker in model.ids
             for partition in Partition
-            if broker in model.replicas(partition)
+            if broker in model.replicas(partition) and model.leader_and_isr[partition].version != 0
         ),
     )
 
@@ -166,6 +176,7 @@ def leader_comes_from_isr(old: ZkController, new: ZkController) -> bool:
         for broker in Broker
         for partition in Partition
         if decides(old, new, broker, partition)
+        and old.leader_and_isr[partition].version != 0
         and new.leader_and_isr[partition].leader is not None
         and not old.is_unclean(broker, partition)
     )
@@ -185,13 +196,16 @@ def controller_adds_nobody(old: ZkController, new: ZkController) -> bool:
 
 @transition
 def controller_evicts_only_the_dead(old: ZkController, new: ZkController) -> bool:
-    """Of the ISR the controller takes those that were not live when it looked (draft, step 3.2)."""
+    """Of the ISR the controller takes those that were not live when it looked, or are not replicas any more.
+
+    Draft, step 3.2.
+    """
     return all(
-        len((old.leader_and_isr[partition].isr - new.leader_and_isr[partition].isr) & old.available(broker, partition))
-        == 0
+        old.leader_and_isr[partition].isr & old.available(broker, partition) & new.replicas(partition)
+        <= new.leader_and_isr[partition].isr
         for broker in Broker
         for partition in Partition
-        if decides(old, new, broker, partition)
+        if decides(old, new, broker, partition) and new.leader_and_isr[partition].version != 0
     )
 
 
@@ -203,6 +217,7 @@ def queues_hold_what_is_written(model: ZkController) -> bool:
         for broker in Broker
         for batch in model.queues[broker]
         for partition in Partition
+        if model.leader_and_isr[partition].version != 0
     )
 
 

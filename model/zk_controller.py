@@ -12,8 +12,8 @@ several reads and writes is several actions, so that a crash, or somebody else's
 ``WatchesFollowers`` what Kafka does besides: dead followers leave the ISR as dead leaders do
 ``WelcomesBrokers``  the other answer to question A.2: a starting broker reads nothing and is told everything
 ``FailingReplicas``  question A.3: a partition's replica fails while its broker lives on
-``TopicChanges``     section C: topics are created and deleted (on_topic_change)
-``Reassignments``    section F: partitions move to other brokers (on_partitions_reassigned)
+
+Sections C (topics come and go) and F (partitions move to other brokers) are in model/zk_topics.py.
 
 What ZooKeeper gives: ephemeral znodes that live as long as a session and so outlive a crash; watches that fire once;
 writes that fail unless the znode still has the version that the writer read; ``multi``, which combines the draft's
@@ -396,6 +396,11 @@ class ZkController(Model):
         require(self.controller_epoch < self.max_controller_epoch)
         self.controller = broker
         self.controller_epoch += 1
+        self.take_office(broker)
+
+    @rule
+    def take_office(self, broker: Broker) -> None:
+        """Who finds its own id in /controller has won, too: only the answer was lost (KAFKA-13407)."""
         self.controllers[broker].epoch = self.controller_epoch
         self.controllers[broker].phase = Phase.READING
 

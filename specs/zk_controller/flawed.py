@@ -1,6 +1,8 @@
 """Known-bad designs of the controller on ZooKeeper, each one rule away from a good one.
 
-"Draft" is the third draft of the design, which leaves some of these open or has them in its text.
+"Draft" is the third draft of the design, which leaves some of these open or has them in its text. E-M20 to E-M23 and
+E-M5 are in flawed_topics.py. E-M15 is left out (leaders are announced before the live brokers are, KAFKA-4443): it is
+about a message that the draft does not have, as its brokers read in ZooKeeper who is live.
 """
 
 from __future__ import annotations
@@ -55,9 +57,9 @@ class AdoptsNewestEpoch(ZkController):
 
 
 class FollowsAnybody(ZkController):
-    """E-M5: a broker follows what it has not followed yet, from whatever controller and in whatever order.
+    """A broker follows what it has not followed yet, in whatever order it comes.
 
-    Draft, section D: "can ignore decisions that it has followed already"; KAFKA-1188.
+    Draft, section D: "can ignore decisions that it has followed already". Being another one does not make it newer.
     """
 
     def is_news(self, broker: Broker, partition: Partition, decision: LeaderAndIsr) -> bool:
@@ -75,7 +77,7 @@ class ComparesIdsOnly(WelcomesBrokers):
 
 
 class ReadsBrokersWhenWatchFires(ZkController):
-    """E-M7: the brokers are read when the watch fires, which is armed again only when they are looked at (KAFKA-5502)."""
+    """E-M7: the brokers are read when the watch fires, which is armed again when they are looked at (KAFKA-5502)."""
 
     seen: Map[Broker, Set[Broker]]
 
@@ -118,6 +120,13 @@ class SubscribesAfterRead(ZkController):
         require(self.processes[broker].stage == Stage.SUBSCRIBED)
         self.processes[broker].stage = Stage.UP
         self.subscribe(broker)
+
+
+class WinsWithoutStarting(ZkController):
+    """E-M14: a broker creates /controller, does not hear of it, and lets the znode be that it finds (KAFKA-13407)."""
+
+    def take_office(self, broker: Broker) -> None:
+        pass
 
 
 class ReplaysQueue(Transactions):

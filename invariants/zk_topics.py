@@ -1,0 +1,115 @@
+"""What must hold of topics that come and go, and of reassignments, under the controller on ZooKeeper."""
+
+from __future__ import annotations
+
+from model.language import implies, invariant, reachable, transition
+from model.zk_controller import Broker, Partition
+from model.zk_topics import Reassignments, TopicChanges
+
+
+@invariant
+def topic_has_leader(model: TopicChanges) -> bool:
+    """When all is settled, every topic has its first decision (draft, sections C and D, step 2.3)."""
+    return implies(
+        model.is_settled(),
+        all(model.leader_and_isr[partition].version != 0 for partition in model.topics),
+    )
+
+
+@invariant
+def deleted_topic_is_stopped(model: TopicChanges) -> bool:
+    """When all is settled, a deleted topic has no decision and no running replica (draft, section C)."""
+    return implies(
+        model.is_settled(),
+        all(
+            model.leader_and_isr[partition].version == 0 and model.processes[broker].known[partition].version == 0
+            for partition in Partition
+            if partition not in model.topics
+            for broker in model.ids
+        ),
+    )
+
+
+@invariant
+def isr_is_assigned(model: Reassignments) -> bool:
+    """The ISR is a part of the assigned replicas and of those that were requested, and so is the leader."""
+    return all(
+        model.leader_and_isr[partition].isr <= model.replicas(partition)
+        for partition in Partition
+        if partition in model.topics
+    )
+
+
+@transition
+def assigned_data_is_kept(old: Reassignments, new: Reassignments) -> bool:
+    """A replica is deleted only when it is neither assigned nor requested (draft, section F, steps 3.1 and 3.2)."""
+    return all(
+        broker not in new.assigned[partition] and broker not in new.requested[partition]
+        for partition in new.topics
+        for broker in old.stored[partition]
+        if broker not in new.stored[partition]
+    )
+
+
+@invariant
+def no_replica_is_left_over(model: Reassignments) -> bool:
+    """When all is settled, live brokers hold the replicas that they are assigned, and no others."""
+    return implies(
+        model.is_settled(),
+        all(
+            broker in model.replicas(partition) and partition in model.topics
+            for partition in Partition
+            for broker in model.stored[partition]
+            if broker in model.ids
+        ),
+    )
+
+
+@invariant
+def no_request_is_left_over(model: Reassignments) -> bool:
+    """When all is settled, nobody asks for replicas of a deleted topic any more."""
+    return implies(
+        model.is_settled(),
+        all(len(model.requested[partition]) == 0 for partition in Partition if partition not in model.topics),
+    )
+
+
+@invariant
+def reassignment_completes(model: Reassignments) -> bool:
+    """When all is settled, no request waits whose brokers are in sync (draft, section F, step 3.1)."""
+    return implies(
+        model.is_settled(),
+        not any(
+            len(model.requested[partition]) > 0
+            and model.requested[partition] <= model.leader_and_isr[partition].isr & model.ids
+            for partition in Partition
+        ),
+    )
+
+
+@reachable
+def topic_is_gone(model: TopicChanges) -> bool:
+    """A topic can be created, decided and deleted under one controller, and the next one comes to rest."""
+    return (
+        model.is_settled()
+        and model.controller_epoch > 1
+        and any(partition not in model.topics and partition not in model.unused for partition in Partition)
+    )
+
+
+@reachable
+def leader_of_a_deleted_topic(model: TopicChanges) -> bool:
+    """A replica can go on leading for a while after its topic was deleted."""
+    return any(
+        model.leads(broker, partition) for broker in Broker for partition in Partition if partition not in model.topics
+    )
+
+
+@reachable
+def partition_has_moved(model: Reassignments) -> bool:
+    """A reassignment can take a partition off the broker that it was on, past a failover of the controller."""
+    return (
+        model.is_settled()
+        and model.controller_epoch > 1
+        and any(Broker(1) not in model.assigned[partition] for partition in model.topics)
+    )

@@ -1,0 +1,86 @@
+"""Known-bad designs of topic changes and reassignments under the controller on ZooKeeper."""
+
+from __future__ import annotations
+
+from model.language import Set
+from model.zk_controller import Broker, LeaderAndIsr, Partition
+from model.zk_topics import Reassignments, TopicChanges
+
+
+class PublishesAfterReplacement(TopicChanges):
+    """E-M5: brokers are told by a controller that was replaced, and a topic that is gone has no version to compare.
+
+    KAFKA-1188: brokers accept a LeaderAndIsr of an earlier controller.
+    """
+
+    def may_publish(self, broker: Broker) -> bool:
+        return True
+
+
+class ForgetsNewTopics(TopicChanges):
+    """A new controller chooses no leader for topics that nobody came to before (draft, section D, step 2.3)."""
+
+    def initializes_leaders(self) -> bool:
+        return False
+
+
+class ForgetsDeletedTopics(TopicChanges):
+    """A new controller does not repeat what is to be stopped: the draft repeats leaders and ISRs only (step 2.1)."""
+
+    def stops_at_failover(self) -> Set[Partition]:
+        return Set()
+
+
+class ReadsDecisionsOnly(TopicChanges):
+    """A broker whose session was gone starts what it is assigned and stops nothing (draft, section E, step 3)."""
+
+    def read_decisions(self, broker: Broker) -> None:
+        for partition in Partition:
+            self.follow(broker, partition, self.leader_and_isr[partition])
+
+
+class StopsWithoutLooking(TopicChanges):
+    """E-M23: a broker stops a replica when it is told so, however late that comes (KAFKA-9539).
+
+    A new controller has every replica stopped that no topic has. Meanwhile the topic is created, and the broker reads
+    that first.
+    """
+
+    def is_to_stop(self, broker: Broker, partition: Partition) -> bool:
+        return True
+
+
+class DeletesLate(Reassignments):
+    """E-M23 again: the partition was given back to the broker when it is told to stop (KAFKA-9539)."""
+
+    def is_to_stop(self, broker: Broker, partition: Partition) -> bool:
+        return True
+
+
+class WaitsForOldReplicas(Reassignments):
+    """E-M20: the ISR must be AR and RAR together (draft, section F, step 3.1: "ISR == AR+RAR").
+
+    A broker that is dead, the usual reason to move its partitions, holds that up for ever.
+    """
+
+    def is_complete(self, partition: Partition, isr: Set[Broker]) -> bool:
+        return isr == self.assigned[partition] | self.requested[partition]
+
+
+class DeletesBeforeAssigning(Reassignments):
+    """E-M21: replicas are stopped once the ISR is RAR's, before RAR is AR (draft, section F, steps 3.1 and 3.2)."""
+
+    def write(self, partition: Partition, decision: LeaderAndIsr) -> None:
+        self.leader_and_isr[partition] = decision
+
+    def is_stray(self, broker: Broker, partition: Partition) -> bool:
+        isr = self.leader_and_isr[partition].isr
+        moved = self.is_pending(partition) and isr <= self.requested[partition]
+        return super().is_stray(broker, partition) or (moved and broker not in self.requested[partition])
+
+
+class DeletesTopicMeanwhile(Reassignments):
+    """E-M22: a topic is deleted while a request is there, and the controller goes on with the request."""
+
+    def is_free(self, partition: Partition) -> bool:
+        return True
