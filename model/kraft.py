@@ -104,14 +104,14 @@ class Kind(Enum):
 
 
 class Message(Record):
-    """A request or a response; fields that its kind has no use for keep their defaults."""
+    """A request or a response; fields that its kind has no use for are None or 0."""
 
     kind: Kind
     source: Replica
     destination: Replica
     epoch: Epoch
     leader: Replica | None = None
-    position: Position = Position(epoch=0, offset=0)
+    position: Position
     """Of the sender's log, in Vote and Fetch. The response to a fetch repeats it, as a correlation id does."""
     rank: Annotated[int, Between(0, "voters")] = 0
     """In EndQuorumEpoch, the receiver's place among the preferred successors, from 0 on."""

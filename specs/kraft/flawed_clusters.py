@@ -1,0 +1,19 @@
+"""Known-bad designs about the cluster id of KIP-595's requests."""
+
+from __future__ import annotations
+
+from model.kraft_clusters import Cluster, KraftClusters
+
+
+class ChecksNoClusterId(KraftClusters):
+    """Requests are judged whatever cluster they come from (KAFKA-12440)."""
+
+    def is_of_this_cluster(self, cluster: Cluster | None) -> bool:
+        return True
+
+
+class WantsClusterId(KraftClusters):
+    """A request without a cluster id is refused (KAFKA-10817)."""
+
+    def is_of_this_cluster(self, cluster: Cluster | None) -> bool:
+        return cluster == Cluster.OURS

@@ -1,0 +1,22 @@
+"""Known-bad designs of KIP-595 that a voter with an empty disk brings to light."""
+
+from __future__ import annotations
+
+from model.kraft import Offset, Replica
+from model.kraft_disk_loss import KraftDiskLoss
+
+
+class RefusesLowerOffset(KraftDiskLoss):
+    """A fetch below the offset that was fetched before is an error, and the leader stops (KAFKA-12181)."""
+
+    def record_fetch(self, leader: Replica, replica: Replica, offset: Offset) -> None:
+        if offset < self.leadership[leader].end_offsets[replica]:
+            self.illegal = True
+        super().record_fetch(leader, replica, offset)
+
+
+class TruncatesCommittedRecords(KraftDiskLoss):
+    """A follower gives up committed records when its leader lacks them, and nobody notices (KAFKA-12460)."""
+
+    def refuses_to_truncate(self) -> bool:
+        return False
