@@ -1,0 +1,49 @@
+"""Known-bad designs of KIP-595's batched requests: in each, one partition's case leaks into another's."""
+
+from __future__ import annotations
+
+from model.kraft_batch import KraftBatch, Partition, PartitionData, PartitionResult, Replica
+from model.language import Map
+
+
+class GrantsWholeBatch(KraftBatch):
+    """A vote that is granted for one partition is granted for all of the request."""
+
+    def vote(
+        self, partition: Partition, candidate: Replica, voter: Replica, request: Map[Partition, PartitionData | None]
+    ) -> PartitionResult | None:
+        result = super().vote(partition, candidate, voter, request)
+        if result is not None:
+            for other in Partition:
+                data = request[other]
+                if data is not None and self.judge(other, candidate, voter, data).vote_granted:
+                    result = result.replace(vote_granted=True)
+        return result
+
+
+class SharesEpoch(KraftBatch):
+    """The highest epoch of a request is taken for the epoch of each of its partitions."""
+
+    def vote(
+        self, partition: Partition, candidate: Replica, voter: Replica, request: Map[Partition, PartitionData | None]
+    ) -> PartitionResult | None:
+        result = super().vote(partition, candidate, voter, request)
+        if result is not None:
+            for other in Partition:
+                data = request[other]
+                if data is not None and data.candidate_epoch > result.leader_epoch:
+                    result = result.replace(leader_epoch=data.candidate_epoch)
+        return result
+
+
+class ComparesOneLog(KraftBatch):
+    """The end of the first partition's log stands for all of them."""
+
+    def vote(
+        self, partition: Partition, candidate: Replica, voter: Replica, request: Map[Partition, PartitionData | None]
+    ) -> PartitionResult | None:
+        data = request[partition]
+        first = request[Partition(1)]
+        if data is not None and first is not None:
+            return self.judge(partition, candidate, voter, data.replace(last_offset=first.last_offset))
+        return super().vote(partition, candidate, voter, request)
