@@ -92,6 +92,15 @@ class ReassignedPartitions(ReassignedReplicas):
         })
         self.wanted = Map({partition: replicas for partition in Partition})
 
+    def elect(self, partition: Partition, wanted: Set[Broker]) -> None:
+        """The leader stays when it is alive and wanted; otherwise the first in the order of the replicas leads."""
+        leader = self.replication[partition].leader
+        if leader is None or leader not in self.electable(partition, wanted):
+            for successor in self.assignment[partition].replicas:
+                if successor in self.electable(partition, wanted):
+                    self.replication[partition].leader = successor
+                    break
+
     @rule
     def changed_from(self, partition: Partition) -> Seq[Broker]:
         """A later request starts from the origin, not from where an earlier one was going (KIP-455)."""

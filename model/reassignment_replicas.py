@@ -55,12 +55,16 @@ class ReassignedReplicas(Model):
     live: Set[Broker]
     replication: Map[Partition, Replication]
 
+    def first_brokers(self, count: int) -> Set[Broker]:
+        first = Set[Broker]()
+        for broker in Broker:
+            if len(first) < count:
+                first = first | {broker}
+        return first
+
     def start_replicas(self) -> Set[Broker]:
         """Every partition has the first brokers as its replicas, all alive and in sync; the very first leads."""
-        replicas = Set[Broker]()
-        for broker in Broker:
-            if len(replicas) < self.replication_factor:
-                replicas = replicas | {broker}
+        replicas = self.first_brokers(self.replication_factor)
         self.live = Set(Broker)
         whole = Replication(
             leader=Broker(1), isr=replicas, known=replicas, complete=replicas, on_disk=replicas,

@@ -1,0 +1,164 @@
+"""Checks shapes: each by exploring the model of one reassignment of that shape, with more and more failures."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Literal
+
+from checkers.plan.shapes import Shape
+from checkers.resources import cores
+
+if TYPE_CHECKING:
+    from checkers.exploration import Violation
+    from model.language.model import Model
+    from model.language.reference import Step
+
+Design = Literal["kraft", "kip236"]
+Trouble = Literal["", "no leader", "below min.insync.replicas", "undetermined"]
+
+LARGEST_SHAPE = 16
+"""Brokers that one partition may take part with; the model's sets of them are masks."""
+_TROUBLE_BY_PROPERTY: dict[str, Trouble] = {
+    "cancellation_keeps_leader": "no leader",
+    "cancellation_keeps_min_isr": "below min.insync.replicas",
+    "rollback_keeps_leader": "no leader",
+    "rollback_keeps_min_isr": "below min.insync.replicas",
+}
+_FAILURES = frozenset({"broker_crashes", "follower_leaves_isr"})
+_BROKER_PARAMETERS = ("broker", "follower")
+
+
+@dataclass(frozen=True, slots=True)
+class WayStep:
+    """One step of a way into trouble; ``broker`` is the model's number of the broker that it is about."""
+
+    action: str
+    broker: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """Where a way ends: the model's numbers of who leads, who is in the ISR and who is alive."""
+
+    leader: int | None
+    isr: tuple[int, ...]
+    live: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ShapeVerdict:
+    """What came of a shape: the shortest way to a point where a cancellation is in trouble, if there is one."""
+
+    shape: Shape
+    trouble: Trouble = ""
+    way: tuple[WayStep, ...] = ()
+    end: Point | None = None
+    distinct: int = 0
+
+    @property
+    def cancellable(self) -> bool:
+        """Whether the plan can be cancelled at every point."""
+        return not self.trouble
+
+    @property
+    def failures(self) -> int:
+        """How many brokers crash or fall behind on the way."""
+        return len({step.broker for step in self.way if step.action in _FAILURES})
+
+
+def check_shape(
+    shape: Shape, min_insync: int, design: Design, most_failures: int | None, max_states: int = 50_000_000
+) -> ShapeVerdict:
+    """Explores a shape until a cancellation is in trouble, or every point of it has been seen."""
+    if shape.brokers > LARGEST_SHAPE:
+        raise ValueError(f"{shape}: more than {LARGEST_SHAPE} brokers")
+    import invariants.reassignment_plan as plan_invariants
+    from checkers.explicit.search import explore
+    from checkers.exploration import Limits, Options
+    from checkers.properties import collect
+    from model.reassignment_plan import PlannedKip236Reassignment, PlannedKraftReassignment
+
+    cls = PlannedKraftReassignment if design == "kraft" else PlannedKip236Reassignment
+    model = cls(
+        brokers=shape.brokers,
+        replication_factor=shape.removed + shape.kept,
+        removed=shape.removed,
+        leader_stays=shape.leader_stays,
+        failures=shape.brokers if most_failures is None else min(most_failures, shape.brokers),
+        min_insync_replicas=min_insync,
+        largest_target=shape.brokers,
+    )
+    properties = [prop for prop in collect(cls, [plan_invariants]).values() if prop.name in _TROUBLE_BY_PROPERTY]
+    found = explore(model, properties, Options(workers=1, brief=True, limits=Limits(states=max_states)))
+    for violation in found.violations:
+        if violation.kind != "invariant":
+            raise RuntimeError(f"{shape}: {violation.message or violation.property}")
+    if not found.violations:
+        return ShapeVerdict(shape, "" if found.complete else "undetermined", distinct=found.distinct)
+    violation = found.violations[0]
+    way = tuple(WayStep(state.step.action, _broker(state.step)) for state in violation.trace[1:])
+    trouble = _TROUBLE_BY_PROPERTY[violation.property]
+    return ShapeVerdict(shape, trouble, way, _point(model, violation), found.distinct)
+
+
+def _broker(step: Step) -> int | None:
+    for name in _BROKER_PARAMETERS:
+        if name in step.arguments:
+            number: int = step.arguments[name].number
+            return number
+    return None
+
+
+def _point(model: Model, violation: Violation) -> Point:
+    values = dict(zip(model.variable_types, violation.trace[-1].state, strict=True))
+    (replication,) = values["replication"].values()
+    return Point(
+        None if replication.leader is None else replication.leader.number,
+        tuple(broker.number for broker in replication.isr),
+        tuple(broker.number for broker in values["live"]),
+    )
+
+
+ShapeMap = Callable[[Sequence[Shape], Callable[[Shape], ShapeVerdict]], list[ShapeVerdict]]
+"""Checks shapes somewhere: in this process, in several, or as tasks of a cluster."""
+
+
+def map_shapes(
+    shapes: Sequence[Shape], check: Callable[[Shape], ShapeVerdict], workers: int = 0
+) -> list[ShapeVerdict]:
+    """Checks each shape in a process of its own, the widest ones first; ``workers`` of 0 means one for each core."""
+    workers = min(workers or cores(), len(shapes))
+    if workers <= 1:
+        return [check(shape) for shape in shapes]
+    ordered = sorted(shapes, key=lambda shape: -shape.brokers)
+    with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool:
+        found = dict(zip(ordered, pool.map(check, ordered), strict=True))
+    return [found[shape] for shape in shapes]
+
+
+def map_shapes_on_spark(
+    shapes: Sequence[Shape], check: Callable[[Shape], ShapeVerdict], master: str | None = None
+) -> list[ShapeVerdict]:
+    """Checks each shape in a task of Spark's."""
+    from checkers.spark.session import session
+
+    context = session(master).sparkContext
+    found: list[ShapeVerdict] = context.parallelize(list(shapes), len(shapes)).map(check).collect()
+    return found
+
+
+def check_shapes(
+    shapes: Iterable[Shape],
+    min_insync: int,
+    design: Design = "kraft",
+    most_failures: int | None = None,
+    mapped: ShapeMap = map_shapes,
+) -> dict[Shape, ShapeVerdict]:
+    """The verdict of each shape; ``mapped`` says where they are checked."""
+    distinct = sorted(set(shapes))
+    check = partial(check_shape, min_insync=min_insync, design=design, most_failures=most_failures)
+    return dict(zip(distinct, mapped(distinct, check), strict=True))

@@ -1,0 +1,67 @@
+"""Whether a planned reassignment can be cancelled at every point, which is what its model asks for.
+
+A cancellation takes every replica that is not an original one out of the ISR. It is in trouble where that leaves nobody
+to lead (KAFKA-14424), or fewer in sync than ``min.insync.replicas`` where there were enough (linkedin/kafka#442).
+"""
+
+from __future__ import annotations
+
+from model.language import Set, implies, invariant, reachable
+from model.reassignment_plan import PlannedKip236Reassignment, PlannedKraftReassignment
+from model.reassignment_replicas import Broker, Partition, Replication
+
+
+def keeps_leader(replication: Replication, original: Set[Broker], live: Set[Broker]) -> bool:
+    """Who can lead now, or who can lead with the original replicas alone: if there is one, there is the other."""
+    return implies(len(replication.isr & live) > 0, len(replication.isr & original & live) > 0)
+
+
+def keeps_min_isr(replication: Replication, original: Set[Broker], min_insync_replicas: int) -> bool:
+    """As many as producers need, or as there are, stay in sync; of fewer replicas Kafka asks for no more than all."""
+    return len(replication.isr & original) >= min(min_insync_replicas, len(original), len(replication.isr))
+
+
+@invariant
+def cancellation_keeps_leader(model: PlannedKraftReassignment) -> bool:
+    """A cancellation at this point leaves the partition a leader."""
+    return implies(
+        model.is_cancellable(), keeps_leader(model.replication[Partition(1)], model.original, model.live)
+    )
+
+
+@invariant
+def cancellation_keeps_min_isr(model: PlannedKraftReassignment) -> bool:
+    """A cancellation at this point leaves as many in sync as producers need."""
+    return implies(
+        model.is_cancellable(),
+        keeps_min_isr(model.replication[Partition(1)], model.original, model.min_insync_replicas),
+    )
+
+
+@reachable
+def plan_completes(model: PlannedKraftReassignment) -> bool:
+    """The plan reaches its target."""
+    return model.requests == 1 and not model.is_cancellable()
+
+
+@invariant
+def rollback_keeps_leader(model: PlannedKip236Reassignment) -> bool:
+    """A cancellation at this point leaves the partition a leader."""
+    return implies(
+        model.is_cancellable(), keeps_leader(model.replication[Partition(1)], model.original, model.live)
+    )
+
+
+@invariant
+def rollback_keeps_min_isr(model: PlannedKip236Reassignment) -> bool:
+    """A cancellation at this point leaves as many in sync as producers need."""
+    return implies(
+        model.is_cancellable(),
+        keeps_min_isr(model.replication[Partition(1)], model.original, model.min_insync_replicas),
+    )
+
+
+@reachable
+def rollback_is_not_needed(model: PlannedKip236Reassignment) -> bool:
+    """The plan reaches its target."""
+    return model.submitted == 1 and model.pending[Partition(1)] is None

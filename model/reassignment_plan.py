@@ -1,0 +1,142 @@
+"""One reassignment as an operator plans it, from its first to its last step, with nobody taking it back.
+
+The first ``replication_factor`` brokers have the partition, all but the first ``removed`` ones are to have it; of those
+that go, or of those that stay, the first one leads. At each point on the way, invariants/reassignment_plan.py asks
+whether the plan could be cancelled. No more than ``failures`` brokers are down, or original replicas out of the ISR, at
+any time.
+
+What is committed plays no role here: whoever is in the ISR has it.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from model.language import Between, Constant, Seq, Set, action, initial, require
+from model.reassignment import Reassignment
+from model.reassignment_kip455 import is_under_way
+from model.reassignment_kraft import KraftReassignment
+from model.reassignment_replicas import Broker, Partition
+
+Failures = Annotated[int, Between(0, "brokers")]
+
+
+class PlannedKraftReassignment(KraftReassignment):
+    """The plan under a KRaft controller (KIP-455)."""
+
+    submissions = Constant(1)
+    removed = Constant(1)
+    leader_stays = Constant(False)
+    failures = Constant(1)
+
+    original: Set[Broker]
+    target: Set[Broker]
+    allowed: Failures
+
+    @initial
+    def start(self) -> None:
+        super().start()
+        self.original = self.first_brokers(self.replication_factor)
+        self.target = Set(Broker) - self.first_brokers(self.removed)
+        self.allowed = self.failures
+        if self.leader_stays:
+            for broker in Broker:
+                if broker in self.original & self.target:
+                    self.replication[Partition(1)].leader = broker
+                    break
+
+    def failed(self) -> Set[Broker]:
+        """Who is down, and which original replicas are not in sync."""
+        return (Set(Broker) - self.live) | (self.original - self.replication[Partition(1)].isr)
+
+    def is_cancellable(self) -> bool:
+        """Whether a cancellation would find something to take back."""
+        return is_under_way(self.assignment[Partition(1)])
+
+    @action
+    def controller_takes_request(self, partition: Partition, preferred: Broker, others: Set[Broker]) -> None:
+        """The plan is submitted."""
+        require(self.requests == 0 and preferred in self.target and others == self.target - {preferred})
+        self.requests = 1
+        self.take(partition, Seq(self.target))
+
+    @action
+    def controller_takes_cancellation(self, partition: Partition) -> None:
+        """Nobody cancels."""
+        require(self.requests > 1)
+
+    @action
+    def leader_commits(self, partition: Partition) -> None:
+        """Left out: the ISR has everything."""
+        require(self.requests > 1)
+
+    @action
+    def follower_leaves_isr(self, partition: Partition, follower: Broker) -> None:
+        require(self.requests == 1)
+        require(follower not in self.original or len(self.failed() | {follower}) <= self.allowed)
+        super().follower_leaves_isr(partition, follower)
+
+    @action
+    def broker_crashes(self, broker: Broker) -> None:
+        require(self.requests == 1 and broker in self.live and len(self.failed() | {broker}) <= self.allowed)
+        self.live.discard(broker)
+
+
+class PlannedKip236Reassignment(Reassignment):
+    """The plan under KIP-236, with a controller that may crash between any two of its steps."""
+
+    removed = Constant(1)
+    leader_stays = Constant(False)
+    failures = Constant(1)
+
+    original: Set[Broker]
+    target: Set[Broker]
+    allowed: Failures
+
+    @initial
+    def start(self) -> None:
+        super().start()
+        self.original = self.first_brokers(self.replication_factor)
+        self.target = Set(Broker) - self.first_brokers(self.removed)
+        self.allowed = self.failures
+        if self.leader_stays:
+            for broker in Broker:
+                if broker in self.original & self.target:
+                    self.replication[Partition(1)].leader = broker
+                    break
+
+    def failed(self) -> Set[Broker]:
+        """Who is down, and which original replicas are not in sync."""
+        return (Set(Broker) - self.live) | (self.original - self.replication[Partition(1)].isr)
+
+    def is_cancellable(self) -> bool:
+        """Whether a cancellation would find something to take back, between two events."""
+        pending = self.pending[Partition(1)]
+        return self.is_free() and pending is not None and self.original <= self.assigned[Partition(1)]
+
+    @action
+    def client_submits(self, batch: Set[Partition], target: Set[Broker], throttle: bool, knows_original: bool) -> None:
+        """The plan is submitted."""
+        require(self.submitted == 0 and len(batch) == 1 and target == self.target and knows_original and not throttle)
+        super().client_submits(batch, target, throttle, knows_original)
+
+    @action
+    def client_cancels(self) -> None:
+        """Nobody cancels."""
+        require(self.submitted > 1)
+
+    @action
+    def leader_commits(self, partition: Partition) -> None:
+        """Left out: the ISR has everything."""
+        require(self.submitted > 1)
+
+    @action
+    def follower_leaves_isr(self, partition: Partition, follower: Broker) -> None:
+        require(self.submitted == 1)
+        require(follower not in self.original or len(self.failed() | {follower}) <= self.allowed)
+        super().follower_leaves_isr(partition, follower)
+
+    @action
+    def broker_crashes(self, broker: Broker) -> None:
+        require(self.submitted == 1 and broker in self.live and len(self.failed() | {broker}) <= self.allowed)
+        self.live.discard(broker)
