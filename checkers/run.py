@@ -205,7 +205,7 @@ def _run_parallel(small: Sequence[Check], processes: int) -> Iterator[CheckResul
     pool = ProcessPoolExecutor(processes, multiprocessing.get_context(method), _leave_interrupts_to_the_parent)
     alone = [replace(check, settings=replace(check.settings, workers=1)) for check in small]
     try:
-        futures = [pool.submit(_run_pickled, check) for check in alone]
+        futures = [pool.submit(run_pickled, check) for check in alone]
         for check, future in zip(small, futures, strict=True):
             yield replace(_received(check, future), reproduce=check.reproduce())
     except BaseException:
@@ -222,9 +222,7 @@ def _leave_interrupts_to_the_parent() -> None:
 
 def _received(check: Check, future: Future[bytes]) -> CheckResult:
     try:
-        result: CheckResult = pickle.loads(future.result())
-        if result.exploration is not None:
-            result.properties = check.properties()
+        result = unpickled(check, future.result())
     except BrokenProcessPool:
         return _internal_error(check, "a worker process was killed, maybe for want of memory")
     except Exception as error:
@@ -243,7 +241,16 @@ def _load_before_fork(small: Sequence[Check]) -> None:
         engine_named(small[0].settings.engine)
 
 
-def _run_pickled(check: Check) -> bytes:
+def unpickled(check: Check, content: bytes) -> CheckResult:
+    """The result that another process gives by ``run_pickled``."""
+    result: CheckResult = pickle.loads(content)
+    if result.exploration is not None:
+        result.properties = check.properties()
+    return result
+
+
+def run_pickled(check: Check) -> bytes:
+    """Runs a check for another process."""
     result = run_check(check)
     result.properties = []  # functions of the user's files, which the asking process has itself
     return pickle.dumps(result, pickle.HIGHEST_PROTOCOL)

@@ -285,6 +285,15 @@ def test_why_any_finds_none() -> None:
     assert why(someone_is_new) == [
         "no broker satisfies broker != model.leader and model.node[broker].hw > 2",
         "  model.isr = {b1,b2,b3}",
+        "  for broker = b1:",
+        "    broker != model.leader is true: b1 != None",
+        "    model.node[broker].hw > 2 is false: 0 > 2",
+        "  for broker = b2:",
+        "    broker != model.leader is true: b2 != None",
+        "    model.node[broker].hw > 2 is false: 0 > 2",
+        "  for broker = b3:",
+        "    broker != model.leader is true: b3 != None",
+        "    model.node[broker].hw > 2 is false: 0 > 2",
     ]
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import builtins
 import inspect
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -28,6 +29,8 @@ MOST_LINES = 40
 _DEEPEST_CALL = 3
 _LONGEST_SOURCE = 100
 _LONGEST_VALUES = 70
+MOST_CHOICES = 4
+"""Where nothing satisfies an ``any``, up to so many choices are gone through one by one."""
 _LANGUAGE = str(Path(model.language.__file__ or "").parent)
 
 
@@ -37,7 +40,7 @@ def explain(subject: Model, prop: Property, trace: Sequence[TraceState]) -> list
     models = [subject.at(entry.state) for entry in states]
     try:
         with running(subject):
-            lines = list(dict.fromkeys(_why_call(prop.function, models, False, 0)))
+            lines = _why_call(prop.function, models, False, 0)
     except (_Unclear, SourceError):
         return []
     if len(lines) > MOST_LINES:
@@ -159,18 +162,28 @@ def _why_any(generator: ast.GeneratorExp, truth: bool, scope: _Scope) -> list[st
     names = ", ".join(_source(part.target) for part in generator.generators)
     wanted = " and ".join(_source(it) for it in [*_conditions(generator), generator.elt])
     sources = [part.iter for part in generator.generators]
-    return [f"no {names} satisfies {wanted}", *_indented(_facts(sources, scope, whole=True))]
+    lines = [f"no {names} satisfies {wanted}", *_indented(_facts(sources, scope, whole=True))]
+    choices = list(itertools.islice(_choices(generator.generators, scope), MOST_CHOICES + 1))
+    if len(choices) <= MOST_CHOICES:
+        for chosen in choices:
+            lines += _indented(_why_chosen(generator, False, chosen))
+    return lines
 
 
 def _why_choice(generator: ast.GeneratorExp, truth: bool, scope: _Scope) -> list[str]:
     """The first choice of the loop variables for which the element is ``truth``, and why it is."""
     for chosen in _choices(generator.generators, scope):
         if chosen.holds(generator.elt) == truth:
-            targets = [name for part in generator.generators for name in _names(part.target)]
-            bound = ", ".join(f"{name} = {show(chosen.names[name])}" for name in targets)
-            premises = [line for condition in _conditions(generator) for line in _why(condition, True, chosen)]
-            return [f"for {bound}:", *_indented([*premises, *_why(generator.elt, truth, chosen)])]
+            return _why_chosen(generator, truth, chosen)
     raise _Unclear
+
+
+def _why_chosen(generator: ast.GeneratorExp, truth: bool, chosen: _Scope) -> list[str]:
+    """Why the element is ``truth`` for one choice of the loop variables."""
+    targets = [name for part in generator.generators for name in _names(part.target)]
+    bound = ", ".join(f"{name} = {show(chosen.names[name])}" for name in targets)
+    premises = [line for condition in _conditions(generator) for line in _why(condition, True, chosen)]
+    return [f"for {bound}:", *_indented([*premises, *_why(generator.elt, truth, chosen)])]
 
 
 def _choices(parts: Sequence[ast.comprehension], scope: _Scope) -> Iterator[_Scope]:

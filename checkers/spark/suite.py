@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import hashlib
 import io
-import pickle
 import tempfile
 import zipfile
 from collections.abc import Iterator, Sequence
@@ -36,6 +35,8 @@ Files = dict[str, tuple[str, bytes]]
 
 def run_as_tasks(spark: SparkSession, every: Sequence[Check]) -> Iterator[tuple[Check, CheckResult | None]]:
     """Runs each check in a task of its own, and gives the results in order; None for one that is to be distributed."""
+    from checkers.run import unpickled
+
     for check in every:
         try:
             check.properties()
@@ -47,7 +48,7 @@ def run_as_tasks(spark: SparkSession, every: Sequence[Check]) -> Iterator[tuple[
     tasks = context.parallelize([_for_a_task(check) for check in every], len(every))
     results = tasks.map(functools.partial(_run, files)).toLocalIterator(prefetchPartitions=True)
     for check, content in zip(every, results, strict=True):
-        result: CheckResult = pickle.loads(content)
+        result = unpickled(check, content)
         yield check, None if _is_too_large(check, result) else _as_of(check, result)
     files.destroy()
 
@@ -86,11 +87,11 @@ def _is_too_large(check: Check, result: CheckResult) -> bool:
 
 
 def _run(files: Broadcast[Files], check: Check) -> bytes:
-    from checkers.run import _run_pickled
+    from checkers.run import run_pickled
 
     if not check.spec.path.exists():
         check = _unpacked(files.value, check)
-    return _run_pickled(check)
+    return run_pickled(check)
 
 
 def _files(every: Sequence[Check]) -> Files:
