@@ -2,9 +2,10 @@
 
 "Raft" is Ongaro and Ousterhout's paper, "VRAFT" Jack Vanlightly's KRaft.tla. Left out, as they only keep a quorum from
 getting on, which takes a liveness property to see: a leader that never resigns (KAFKA-15489), fetches that stay parked
-after a resignation (KAFKA-10677), removed voters that never fetch (KAFKA-17030). Left out, as the model has no such
-part: changes of the voter set (KAFKA-16530, KAFKA-16531), the epoch cache beside the log (KAFKA-10511), a second thread
-that completes fetches (KAFKA-15100).
+after a resignation (KAFKA-10677), removed voters that never fetch (KAFKA-17030), a follower that truncates to the
+answered offset whether or not it has that epoch (KIP-279; here its next fetch diverges again). Left out, as the model
+has no such part: changes of the voter set (KAFKA-16530, KAFKA-16531), the epoch cache beside the log (KAFKA-10511), a
+second thread that completes fetches (KAFKA-15100).
 """
 
 from __future__ import annotations
@@ -66,13 +67,6 @@ class CountsObservers(Kraft):
 
     def counted_replicas(self) -> Set[Replica]:
         return Set(Replica)
-
-
-class TruncatesToAnsweredOffset(Kraft):
-    """A follower cuts its log at the offset that the leader answers, whether or not it has that epoch (KIP-279)."""
-
-    def truncation_offset(self, follower: Replica, epoch: Epoch, end: Offset) -> Offset:
-        return min(end, len(self.logs[follower]))
 
 
 # Restarts.
@@ -180,11 +174,15 @@ class FollowsEarlierEpochs(Kraft):
         return False
 
 
-class TakesAnyFetchResponse(Kraft):
-    """A follower applies the response to a fetch that it sent in an earlier epoch, or before it truncated."""
+class AppliesRecordsAgain(Kraft):
+    """A follower takes every response to a fetch of its epoch, even to one that had been answered before.
+
+    A late response of an earlier epoch does no harm if it continues the log: the next fetch finds the divergence.
+    """
 
     def answers_current_fetch(self, response: Message) -> bool:
-        return self.role[response.destination] == Role.FOLLOWER
+        follower = response.destination
+        return self.role[follower] == Role.FOLLOWER and response.epoch == self.quorum_state[follower].epoch
 
 
 class DeniesLeadership(Kraft):
