@@ -443,7 +443,7 @@ class Evaluator:
         if isinstance(low, int) and isinstance(high, int):
             return [(True, index) for index in range(low, high, domain.step)]
         assert isinstance(of, IntType)
-        if of == INT or of.codes > MOST_ITERATIONS:
+        if of == INT or of.codes > MOST_ITERATIONS or self.values.is_endless(of):
             raise UnsupportedError("a loop over a range without bounds", domain.low.at.file, domain.low.at.line)
         found = []
         for turn in range((of.codes - 1) // abs(domain.step) + 1):

@@ -136,7 +136,7 @@ def _initiation(system: System, questions: Questions, properties: Sequence[Prope
                 solver.add(as_term(system.well_formed(system.constant(state))))
                 solver.add(as_term(disj((negation(judged.truth), judged.failed))))
                 answer, reason = questions.ask(solver)
-                outcome = {z3.unsat: "proved", z3.sat: "fails"}.get(answer, "undetermined")
+                outcome = "proved" if answer == z3.unsat else "fails" if answer == z3.sat else "undetermined"
             else:
                 outcome = "proved" if _holds(system, prop, state) else "fails"
             if outcome != "proved":

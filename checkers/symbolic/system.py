@@ -157,12 +157,16 @@ def replaced(term: Truth, old: Iterable[Any], new: Iterable[Any]) -> Any:
 
 def _endless_model(model: Model, endless: list[str]) -> Model:
     """The model with each endless constant set to a number that it can be recognised by."""
+    if not endless:
+        return model
     constants = model.constant_values
-    for index, name in enumerate(endless):
+    for name in endless:
         if name not in constants:
             raise ModelError(f"{type(model).__name__} has no constant {name!r}", *type(model).source_position())
-        constants[name] = ENDLESS + 2 * index
-    return type(model)(**constants) if endless else model
+    if len(endless) > len(ENDLESS):
+        raise UnsupportedError(f"more than {len(ENDLESS)} endless constants")
+    constants.update(zip(endless, ENDLESS, strict=False))
+    return type(model)(**constants)
 
 
 def _width(program: Program) -> int:

@@ -181,5 +181,6 @@ def bits(width: int) -> Numbers:
     return Numbers(z3.BitVecSort(width))
 
 
-def integers() -> Numbers:
+def unbounded() -> Numbers:
+    """Integers."""
     return Numbers(z3.IntSort())

@@ -32,11 +32,11 @@ from checkers.symbolic.terms import (
     disj,
     either,
     implied,
-    integers,
     negation,
     same_truth,
+    unbounded,
 )
-from model.compiler.ir import NoneType, NothingType
+from model.compiler.ir import INT, NoneType, NothingType
 from model.language.errors import ModelError
 from model.language.types import (
     BagType,
@@ -57,8 +57,8 @@ from model.language.values import Bag, Identifier, Map, Seq, Set
 Value = Any
 MOST_SLOTS = 64
 """A set with a larger capacity becomes a relation."""
-ENDLESS = 1_000_003
-"""What an endless constant is set to while the model is read; no model counts that far."""
+ENDLESS = (151, 157, 163, 167, 173, 179)
+"""What endless constants are set to while the model is read, so that they can be recognised; nothing else may be."""
 
 
 class UnsupportedError(ModelError):
@@ -88,9 +88,9 @@ class Values:
     ``endless`` names constants that stand for any natural number: a type's bound that is such a constant is none.
     """
 
-    def __init__(self, width: int, endless: dict[str, int] | None = None) -> None:
+    def __init__(self, width: int, endless: dict[str, int] | None = None, integers: bool = False) -> None:
         self.endless = endless or {}
-        self.numbers = integers() if self.endless else bits(width)
+        self.numbers = unbounded() if self.endless or integers else bits(width)
         self.constants = {number: z3.Int(name) for name, number in self.endless.items()}
         self._codes: dict[int, Numbers] = {}
         self._members: dict[Type, list[Any]] = {}
@@ -109,6 +109,8 @@ class Values:
 
     def members(self, kind: Type) -> list[Any]:
         """Every value of a finite type."""
+        if self.is_endless(kind):
+            raise UnsupportedError(f"the values of {kind} are endless here and cannot be run through")
         if kind not in self._members:
             self._members[kind] = list(universe(kind))
         return self._members[kind]
@@ -130,7 +132,7 @@ class Values:
         """Whether a type has infinitely many values."""
         match kind:
             case IntType():
-                return bool(self.endless) and kind.codes > ENDLESS // 2
+                return kind == INT or (bool(self.endless) and kind.high >= ENDLESS[0])
             case OptionalType(inner):
                 return self.is_endless(inner)
             case RecordType(_, fields):
@@ -145,7 +147,9 @@ class Values:
 
     def number(self, value: int) -> Any:
         """An integer; one that stands for an endless constant becomes its symbol."""
-        return self.constants.get(value, value) if self.constants else value
+        if self.endless and value >= ENDLESS[0] and value not in self.constants:
+            raise UnsupportedError(f"a bound is more than an endless constant, or {value}; neither can be expressed")
+        return self.constants.get(value, value)
 
     def constant(self, kind: Type, value: Any) -> Value:
         """The components of a value of the language."""
@@ -188,7 +192,7 @@ class Values:
             case BoolType():
                 return False
             case IntType(low, _):
-                return low
+                return 0 if kind == INT else low
             case EnumType() | IdentifierType():
                 return 0
             case NoneType() | NothingType():
@@ -250,8 +254,9 @@ class Values:
         """Whether components are those of a value of the type."""
         match kind:
             case IntType(low, high):
-                above = self.numbers.at_most(low, value)
-                return above if self.is_endless(kind) else conj((above, self.numbers.at_most(value, high)))
+                if kind == INT:
+                    return True
+                return conj((self.numbers.at_most(low, value), self.numbers.at_most(value, self.number(high))))
             case EnumType() | IdentifierType():
                 sort = self.sort(kind)
                 return conj((sort.at_most(0, value), sort.at_most(value, kind.codes - 1)))

@@ -1,0 +1,52 @@
+"""Claims: sentences of a protocol's text as functions over sets and numbers, with the answer that is expected.
+
+    @fails("KIP-236, cancellation, step 2")
+    def replicas_that_may_return(original: Set[Broker], target: Set[Broker]) -> bool:
+        "The replicas that are not assigned any more are OAR - RAR."
+        return (original | target) - original == original - target
+
+A claim is asked for all values of its parameters that its leading ``require`` statements allow. A parameter is of a
+finite type of the modelling language, or an ``int``, which then is any integer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+F = TypeVar("F", bound=Callable[..., bool])
+
+_CLAIM = "__floodmark_claim__"
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """The expected answer, and where the sentence stands."""
+
+    holds: bool
+    source: str
+
+
+def holds(source: str) -> Callable[[F], F]:
+    """The claim is expected to be true of everything."""
+    return _expecting(Expectation(True, source))
+
+
+def fails(source: str) -> Callable[[F], F]:
+    """The claim is expected to be false of something: a mistake in the text, or the answer to a question."""
+    return _expecting(Expectation(False, source))
+
+
+def _expecting(expectation: Expectation) -> Callable[[F], F]:
+    def mark(function: F) -> F:
+        setattr(function, _CLAIM, expectation)
+        return function
+
+    return mark
+
+
+def expectation_of(function: Any) -> Expectation | None:
+    """What is expected of a function that is a claim; None for others."""
+    found = getattr(function, _CLAIM, None)
+    return found if isinstance(found, Expectation) else None

@@ -1,0 +1,312 @@
+"""Asks claims: is a sentence true of all sets and all numbers, and if not, what is the smallest case?"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+from typing import Annotated, Any, Literal, get_args, get_origin
+
+import z3
+
+from checkers.project import Project
+from checkers.symbolic.claim import Expectation, expectation_of
+from checkers.symbolic.effects import Effects
+from checkers.symbolic.terms import as_term, conj, disj, negation
+from checkers.symbolic.values import Value, Values
+from model.compiler.calls import Calls
+from model.compiler.frame import Frame, LocalTypes
+from model.compiler.ir import INT, Local, Position, Stmt
+from model.language.errors import Disabled, ModelError, SourceError
+from model.language.model import Model
+from model.language.source import source_of
+from model.language.types import (
+    BoolType,
+    Capacity,
+    IdentifierType,
+    IntType,
+    MapType,
+    OptionalType,
+    SeqType,
+    SetType,
+    Type,
+    resolve,
+)
+from model.language.values import Map, Seq, running
+
+Answer = Literal["holds", "fails", "undetermined"]
+WIDTH = 16
+"""Bits of the integers of a claim that has no unbounded ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One claim: its function and the answer that is expected."""
+
+    name: str
+    function: Callable[..., bool]
+    expectation: Expectation
+    file: str
+    line: int
+
+    @property
+    def doc(self) -> str:
+        return " ".join((self.function.__doc__ or "").split())
+
+
+@dataclass(slots=True)
+class Answered:
+    """The answer to a claim. ``witness`` has the smallest case in which it is false, and what it computes there."""
+
+    claim: Claim
+    answer: Answer
+    witness: dict[str, Any] = field(default_factory=dict)
+    computed: dict[str, Any] = field(default_factory=dict)
+    reason: str = ""
+    seconds: float = 0.0
+
+    @property
+    def expected(self) -> bool:
+        return self.answer == ("holds" if self.claim.expectation.holds else "fails")
+
+
+class _Nothing(Model):
+    """Claims have no state."""
+
+
+def find(folder: Path) -> list[Path]:
+    """The files of claims that a path means."""
+    return sorted(path for path in folder.glob("*.py") if path.name != "__init__.py") if folder.is_dir() else [folder]
+
+
+def read(path: Path) -> list[Claim]:
+    """The claims of a file, in their order."""
+    module: ModuleType = Project.of(path).load(path)
+    found = []
+    for name, function in vars(module).items():
+        expectation = expectation_of(function)
+        if expectation is not None and function.__module__ == module.__name__:
+            source = source_of(function)
+            found.append(Claim(name, function, expectation, source.file, source.tree.lineno))
+    return found
+
+
+def ask(claim: Claim, seconds: float | None = None) -> Answered:
+    """Asks z3 about a claim; a witness is confirmed by CPython."""
+    started = time.perf_counter()
+    answered = _ask(claim, seconds)
+    answered.seconds = time.perf_counter() - started
+    return answered
+
+
+def _ask(claim: Claim, seconds: float | None) -> Answered:
+    model = _Nothing()
+    kinds = _parameters(model, claim)
+    parameters, body, result = _lower(model, claim, kinds)
+    endless = any(_has_int(kind) for kind in kinds.values())
+    values = Values(WIDTH, integers=endless)
+    arguments = {name: values.fresh(kind, name) for name, kind in kinds.items()}
+    effects = Effects(values, {}, {})
+    for local in parameters:
+        effects.locals[local.slot] = arguments[local.name]
+    allowed = conj(values.well_formed(kind, arguments[name]) for name, kind in kinds.items())
+    effects.required = [allowed]
+    effects.run(body)
+    premise = conj(effects.required)
+    failed = disj(bad for _, bad in effects.failures)
+    false = disj((conj((premise, negation(effects.locals[result.slot]))), failed))
+    solver = z3.Solver() if endless else z3.SolverFor("QF_FD")
+    if seconds is not None:
+        solver.set("timeout", max(1, int(seconds * 1000)))
+    satisfiable = solver.check(as_term(premise))
+    if satisfiable == z3.unsat:
+        raise ModelError(f"no case satisfies the premises of {claim.name}", claim.file, claim.line)
+    solver.add(as_term(false))
+    answer = solver.check()
+    if answer == z3.unsat:
+        return Answered(claim, "holds")
+    if answer == z3.unknown:
+        return Answered(claim, "undetermined", reason=solver.reason_unknown())
+    smallest = _smallest(values, kinds, arguments, solver)
+    witness = {name: values.decode(kind, arguments[name], smallest) for name, kind in kinds.items()}
+    return Answered(claim, "fails", witness, _confirm(model, claim, witness))
+
+
+def _parameters(model: Model, claim: Claim) -> dict[str, Type]:
+    source = source_of(claim.function)
+    kinds = {}
+    for argument in source.tree.args.args:
+        annotation = claim.function.__annotations__.get(argument.arg)
+        if annotation is None:
+            raise ModelError(f"the parameter {argument.arg} needs a type", source.file, argument.lineno)
+        if isinstance(annotation, str):
+            annotation = eval(annotation, claim.function.__globals__)
+        try:
+            kinds[argument.arg] = _type(annotation, model)
+        except ModelError as error:
+            raise ModelError(f"parameter {argument.arg}: {error.message}", source.file, argument.lineno) from None
+    return kinds
+
+
+def _type(annotation: Any, model: Model) -> Type:
+    """The type of a parameter; ``int`` and containers of it are unbounded."""
+    if annotation is int:
+        return INT
+    origin, inner = get_origin(annotation), annotation
+    notes: tuple[Any, ...] = ()
+    if origin is Annotated:
+        inner, *rest = get_args(annotation)
+        notes, origin = tuple(rest), get_origin(inner)
+    if origin is Seq and get_args(inner)[0] is int:
+        limits = [note.limit for note in notes if isinstance(note, Capacity)]
+        if limits and isinstance(limits[0], int):
+            return SeqType(INT, limits[0])
+    if origin is Map and get_args(inner)[1] is int:
+        return MapType(resolve(get_args(inner)[0], {}), INT)
+    return resolve(annotation, {})
+
+
+def _has_int(kind: Type) -> bool:
+    match kind:
+        case IntType():
+            return kind == INT
+        case SeqType(element, _):
+            return _has_int(element)
+        case MapType(_, value):
+            return _has_int(value)
+    return False
+
+
+def _lower(model: Model, claim: Claim, kinds: dict[str, Type]) -> tuple[list[Local], list[Stmt], Local]:
+    """The graph of a claim: its parameters, its statements, and the variable that has its result."""
+    source = source_of(claim.function)
+    compiler = Calls(model)
+    at = Position(source.file, source.tree.lineno)
+    parameters = [compiler.fresh(kind, name, at) for name, kind in kinds.items()]
+    types = LocalTypes()
+    while True:
+        frame = Frame(source, None, local_types=types)
+        for parameter in parameters:
+            frame.bindings[parameter.name] = parameter
+            frame.definite.add(parameter.name)
+            frame.local_types.types[parameter.name] = parameter.type
+            frame.slots[parameter.name] = parameter.slot
+        types.changed = False
+        body, goes_on = compiler.block(frame, source.body)
+        if not types.changed:
+            break
+    if goes_on or frame.result is None or not isinstance(frame.result.type, BoolType):
+        raise ModelError(f"{claim.name} must return a truth value on every path", at.file, at.line)
+    return parameters, body, frame.result
+
+
+def _smallest(values: Values, kinds: dict[str, Type], arguments: dict[str, Value], solver: Any) -> Any:
+    """A model in which the parameters are as small as they can be: few elements, then small numbers and names."""
+    sizes = [_size(values, kind, arguments[name]) for name, kind in kinds.items()]
+    names = [_weight(values, kind, arguments[name]) for name, kind in kinds.items()]
+    model = solver.model()
+    for measures in (sizes, *([name] for name in names)):
+        total: Any = 0
+        for measure in measures:
+            total = values.numbers.plus(total, measure)
+        if isinstance(total, int):
+            continue
+        while True:
+            best = values.numbers.value(model.eval(total, True))
+            solver.push()
+            solver.add(total < best)
+            if solver.check() != z3.sat:
+                solver.pop()
+                solver.add(total <= best)
+                break
+            model = solver.model()
+            solver.pop()
+    return model
+
+
+def _size(values: Values, kind: Type, value: Value) -> Any:
+    """How large a case is: elements of containers, absolute values of numbers."""
+    numbers = values.numbers
+    match kind:
+        case IntType():
+            return numbers.either(numbers.less(value, 0), numbers.minus(0, value), value)
+        case SetType():
+            return values.size(kind, value)
+        case SeqType(element, _):
+            total = value[0]
+            if isinstance(element, IntType):
+                for item in value[1]:
+                    total = numbers.plus(total, _size(values, element, item))
+            return total
+        case MapType(_, of) if isinstance(of, IntType):
+            total = 0
+            for item in value:
+                total = numbers.plus(total, _size(values, of, item))
+            return total
+    return 0
+
+
+def _weight(values: Values, kind: Type, value: Value) -> Any:
+    """Breaks ties: names with small numbers come first."""
+    numbers = values.numbers
+    match kind:
+        case SetType(IdentifierType(), None):
+            total: Any = 0
+            for index, there in enumerate(value):
+                total = numbers.plus(total, numbers.either(there, index + 1, 0))
+            return total
+        case IdentifierType():
+            return _number(values, kind, value)
+        case OptionalType(inner) if isinstance(inner, IdentifierType):
+            return numbers.either(value[0], numbers.plus(1, _number(values, inner, value[1])), 0)
+        case SeqType(IdentifierType() as element, capacity):
+            total = 0
+            for index, item in enumerate(value[1]):
+                step = numbers.times(capacity - index, _number(values, element, item))
+                total = numbers.plus(total, numbers.either(numbers.less(index, value[0]), step, 0))
+            return total
+    return 0
+
+
+def _number(values: Values, kind: Type, value: Value) -> Any:
+    """The number of an identifier, counted from 0, as one of the claim's integers."""
+    number: Any = 0
+    for index, known in enumerate(values.lifted(kind)):
+        number = values.numbers.either(values.equal(kind, value, known), index, number)
+    return number
+
+
+def _confirm(model: Model, claim: Claim, witness: dict[str, Any]) -> dict[str, Any]:
+    """Runs the claim in CPython: it must be false there too. Returns what it computed on the way."""
+    computed: dict[str, Any] = {}
+
+    def watch(frame: Any, event: str, _: Any) -> None:
+        if event == "return" and frame.f_code is claim.function.__code__:
+            computed.update(frame.f_locals)
+
+    before = sys.getprofile()
+    try:
+        with running(model):
+            sys.setprofile(watch)
+            try:
+                true = claim.function(**witness)
+            finally:
+                sys.setprofile(before)
+    except Disabled:
+        raise RuntimeError(f"{claim.name}: CPython does not allow the witness {witness}") from None
+    except SourceError as error:
+        raise ModelError(f"{error.message}, with {witness}", claim.file, claim.line) from None
+    if true:
+        raise RuntimeError(f"{claim.name}: z3 says false where CPython says true: {witness}")
+    return {name: value for name, value in computed.items() if name not in witness}
+
+
+def all_of(paths: list[Path]) -> Iterator[Claim]:
+    """The claims of files and folders."""
+    for path in paths:
+        for file in find(path):
+            yield from read(file)
+
