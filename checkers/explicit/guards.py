@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from model.compiler.ir import Action, Contains, Domain, Expr, Local, Universe, can_fail, locals_in
+from model.language.errors import ModelError
+from model.language.reference import WIDEST_PARAMETER
 from model.language.types import BagType, SetType
 
 
@@ -45,6 +47,13 @@ def plan(action: Action) -> Plan:
             domains[slots[level - 1]] = guard.container
             continue
         levels[level].append(guard)
+    for parameter in action.parameters:
+        if parameter.slot not in domains and parameter.type.codes > WIDEST_PARAMETER:
+            message = (
+                f"the parameter {parameter.name} has {parameter.type.codes} possible values; draw it from a set of the "
+                f"state: begin the action with require({parameter.name} in self.requests)"
+            )
+            raise ModelError(message, action.at.file, action.at.line)
     choices = [
         Choice(parameter, domains.get(parameter.slot, Universe(parameter.type)), levels[index + 1])
         for index, parameter in enumerate(action.parameters)

@@ -207,7 +207,10 @@ class _Builder:
         emitter.bind_words("new", before)
         done = emitter.block("done")
         with ExitStack() as loops:
-            onward = self._choose(emitter, steps, loops, done)
+            try:
+                onward = self._choose(emitter, steps, loops, done)
+            except ModelError as error:
+                raise ModelError(error.message, action.at.file, action.at.line) from None
             emitter.abandoned = onward
             emitter.failed = self._failure(emitter, onward)
             for word, value in zip(words, original, strict=True):
@@ -237,6 +240,7 @@ class _Builder:
                 )
                 emitter.builder.store(value, emitter.variable(guard.parameter))
             emitter.failed = self._failure(emitter, onward)
+            emitter.abandoned = onward
             for condition in steps.first if guard is None else guard.guards:
                 good = emitter.block("enabled")
                 emitter.builder.cbranch(emitter.emit(condition), good, onward)

@@ -13,6 +13,7 @@ from model.compiler.frame import Frame, ModelRef, Static
 from model.compiler.ir import (
     BOOL,
     BagChange,
+    Choose,
     Compare,
     Const,
     Count,
@@ -22,17 +23,21 @@ from model.compiler.ir import (
     Field,
     Generator,
     Implies,
+    Inline,
     NothingType,
+    Position,
     RecordOf,
     Reduce,
+    Return,
     SeqConcat,
     SeqOf,
     SetBinary,
+    SetLocal,
     SetOf,
     Size,
     Sorted,
 )
-from model.compiler.joins import hull, join
+from model.compiler.joins import fits, hull, join
 from model.compiler.lowering import size_bound
 from model.compiler.statements import Statements
 from model.language.types import (
@@ -46,6 +51,33 @@ from model.language.types import (
 )
 from model.language.values import Bag, Identifier, Map, Record, Seq, Set, implies, require
 
+_INSTEAD: dict[Any, str] = {
+    enumerate: "; loop over range(len(...))",
+    zip: "; loop over range(len(...))",
+    reversed: "; loop over range(len(...) - 1, -1, -1)",
+    map: "; write a comprehension",
+    filter: "; write a comprehension",
+    isinstance: "; every variable has one type",
+    print: "; a report shows every step",
+    int: "; write 1 if ... else 0",
+    bool: "; write a comparison",
+    str: "; use an Enum",
+    dict.fromkeys: "; write {b: 0 for b in Broker}",
+}
+_METHODS = {
+    "items": "; loop over the keys and read the entries",
+    "get": "; a map has every key: index it",
+    "update": "; write self.x |= {...}",
+    "union": "; write a | b",
+    "intersection": "; write a & b",
+    "difference": "; write a - b",
+    "issubset": "; write a <= b",
+    "issuperset": "; write a >= b",
+    "clear": "; assign an empty one",
+    "pop": "; assign a smaller one: self.log = self.log[:-1]",
+    "insert": "; assign the whole: self.log = [x] + self.log",
+    "extend": "; write self.log = self.log + [x]",
+}
 _FOLDS = {any: "any", all: "all", sum: "sum", min: "min", max: "max"}
 
 
@@ -82,11 +114,12 @@ class Calls(Expressions, Statements):
             return self._container(frame, node, callee)
         if callee is range:
             raise frame.refuse(node, "range stands in a for loop, a comprehension or after `in`")
-        if isinstance(callee, type):
+        if isinstance(callee, type) and callee not in _INSTEAD:
             return self._construct(frame, node, callee)
         if inspect.isfunction(callee):
             return self.inline(frame, node, callee, None, None)
-        raise frame.refuse(node, f"{ast.unparse(node.func)} is not part of the modelling language")
+        hint = _INSTEAD.get(callee, "") if callable(callee) else ""
+        raise frame.refuse(node, f"{ast.unparse(node.func)} is not part of the modelling language{hint}")
 
     def _exactly(self, frame: Frame, node: ast.Call, count: int) -> list[ast.expr]:
         if len(node.args) != count or node.keywords:
@@ -154,7 +187,7 @@ class Calls(Expressions, Statements):
             raise frame.refuse(node, "sorted takes one container")
         seq = self._as_seq(frame, node, node.args[0])
         assert isinstance(seq.type, SeqType)
-        if not isinstance(seq.type.element, IntType):
+        if not isinstance(seq.type.element, IntType | NothingType):
             raise frame.refuse(node, f"sorted takes integers; {seq.type.element} has no order in Python")
         return Sorted(seq.type, frame.at(node), seq, reverse)
 
@@ -208,8 +241,8 @@ class Calls(Expressions, Statements):
             case ast.GeneratorExp(elt=element, generators=generators):
                 made = self.comprehension(frame, node, "set", element, generators)
             case argument:
-                domain, of, _ = self.domain(frame, argument)
-                if isinstance(domain, Expr) and isinstance(domain.type, SetType):
+                domain, of, canonical = self.domain(frame, argument)
+                if isinstance(domain, Expr) and isinstance(domain.type, SetType) and (typed or not canonical):
                     made = domain
                 else:
                     made = self._gather(frame, node, "set", domain, of)
@@ -224,13 +257,14 @@ class Calls(Expressions, Statements):
         at = frame.at(node)
         if issubclass(cls, Record):
             kind = self.record_type(cls)
-            if node.args:
-                raise frame.refuse(node, f"name the fields: {cls.__name__}({kind.fields[0][0]}=...)")
+            if node.args or any(keyword.arg is None for keyword in node.keywords):
+                first = kind.fields[0][0] if kind.fields else ""
+                raise frame.refuse(node, f"name the fields: {cls.__name__}({first}=...)")
             given = {keyword.arg: keyword.value for keyword in node.keywords}
             return RecordOf(kind, at, self._fields(frame, node, kind, given))
         if issubclass(cls, Identifier):
             number = self.expression(frame, self._exactly(frame, node, 1)[0])
-            if not isinstance(number, Const):
+            if not isinstance(number, Const) or not isinstance(number.type, IntType):
                 raise frame.refuse(node, f"{cls.__name__}(...) takes a constant number")
             constant = self.constant(cls(number.value), at)
             assert constant is not None
@@ -318,6 +352,8 @@ class Calls(Expressions, Statements):
         at = frame.at(node)
         match owner.type, name:
             case RecordType() as kind, "replace":
+                if node.args or any(keyword.arg is None for keyword in node.keywords):
+                    raise frame.refuse(node, "name the fields: replace(field=...)")
                 given = {keyword.arg: keyword.value for keyword in node.keywords}
                 known = dict(kind.fields)
                 for field in given:
@@ -332,6 +368,8 @@ class Calls(Expressions, Statements):
                 return RecordOf(kind, at, fields)
             case BagType(element, capacity), "count":
                 item = self.expression(frame, self._exactly(frame, node, 1)[0])
+                if not fits(item.type, element):
+                    return self._times(at, item, owner, element, capacity)
                 return Count(IntType(0, capacity), at, self.convert(item, element, "the element"), owner)
             case SetType(), "isdisjoint":
                 other = self.expression(frame, self._exactly(frame, node, 1)[0])
@@ -343,7 +381,16 @@ class Calls(Expressions, Statements):
                 raise frame.refuse(node, f"{name} changes a variable and has no value; write it on a line of its own")
             case MapType(), "values" | "keys":
                 raise frame.refuse(node, f"{name}() stands in a for loop, a comprehension or a fold")
-        raise frame.refuse(node, f"{owner.type} has no method {name!r}")
+        raise frame.refuse(node, f"{owner.type} has no method {name!r}{_METHODS.get(name, '')}")
+
+    def _times(self, at: Position, item: Expr, bag: Expr, element: Type, capacity: int) -> Expr:
+        """How often a bag holds something that its element type may not hold."""
+        wanted, other = self.fresh(item.type, "item", at), self.fresh(element, "element", at)
+        one, zero = (Const(IntType(number, number), at, number) for number in (1, 0))
+        same = Choose(IntType(0, 1), at, self.equal(wanted, other, at), one, zero)
+        count = self.fresh(IntType(0, capacity), "count", at)
+        total = Reduce(count.type, at, "sum", [Generator(other, bag, [])], same)
+        return Inline(count.type, at, [SetLocal(at, wanted, item), Return(at, total, count)], count)
 
     def mutated(self, frame: Frame, node: ast.Call, method: str, current: Expr, item: Expr) -> Expr:
         at = frame.at(node)

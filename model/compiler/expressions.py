@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import enum
+import inspect
 import types
 from typing import Any, Literal
 
@@ -21,28 +22,35 @@ from model.compiler.ir import (
     Expr,
     Field,
     Generator,
+    Inline,
     IsNone,
     Local,
     MapGet,
+    NoneType,
     NothingType,
     Or,
+    Position,
     Range,
     Reduce,
+    Return,
     SeqConcat,
     SeqGet,
     SeqOf,
     SeqSlice,
+    SetLocal,
     SetOf,
     StateVar,
     Subset,
     Universe,
 )
-from model.compiler.joins import hull, join
+from model.compiler.joins import fits, hull, join
 from model.compiler.lowering import Lowering, size_bound
 from model.language.model import Constant
 from model.language.types import (
+    WIDEST_INTEGER,
     WIDEST_MASK,
     BagType,
+    IdentifierType,
     IntType,
     MapType,
     OptionalType,
@@ -92,7 +100,7 @@ class Expressions(Lowering):
             return self._set_of([self._known(frame, node, item) for item in sorted(bound.value, key=repr)], frame, node)
         if isinstance(bound.value, tuple | list):
             return self._seq_of([self._known(frame, node, item) for item in bound.value], frame, node)
-        raise frame.refuse(node, f"{ast.unparse(node)} is no value of the modelling language")
+        raise frame.refuse(node, f"{ast.unparse(node)} is no value of the modelling language{_instead(bound.value)}")
 
     def _known(self, frame: Frame, node: ast.expr, value: Any) -> Expr:
         constant = self.constant(value, frame.at(node))
@@ -114,7 +122,10 @@ class Expressions(Lowering):
             case ast.Attribute():
                 return self._attribute(frame, node)
             case ast.Call():
-                return self.call(frame, node)
+                called = self.call(frame, node)
+                if isinstance(called, Inline) and called.result is None:
+                    raise frame.refuse(node, f"{ast.unparse(node.func)} returns no value; call it on a line of its own")
+                return called
             case ast.BoolOp(op=op, values=values):
                 operands = [self._flag(frame, value) for value in values]
                 return (And if isinstance(op, ast.And) else Or)(BOOL, frame.at(node), operands)
@@ -163,7 +174,8 @@ class Expressions(Lowering):
     def _flag(self, frame: Frame, node: ast.expr) -> Expr:
         value = self.expression(frame, node)
         if value.type != BOOL:
-            raise frame.refuse(node, "`and` and `or` take truth values; write a comparison")
+            message = "`and` and `or` take truth values; write x != 0, x is not None or len(x) > 0"
+            raise frame.refuse(node, message)
         return value
 
     # Names and attributes.
@@ -192,14 +204,15 @@ class Expressions(Lowering):
                 return self._known(frame, node, base.value[node.attr])
             if isinstance(base.value, type | types.ModuleType) and hasattr(base.value, node.attr):
                 return Static(getattr(base.value, node.attr))
-            raise frame.refuse(node, f"{ast.unparse(node)} is not part of the modelling language")
+            raise frame.refuse(node, f"{ast.unparse(node)} is not part of the modelling language{_instead(base.value)}")
         record = self.unwrapped(base)
         if isinstance(record.type, RecordType):
             fields = dict(record.type.fields)
             if node.attr in fields:
                 return Field(fields[node.attr], frame.at(node), record, node.attr)
             raise frame.refuse(node, f"{record.type} has no field {node.attr!r}; it has {', '.join(fields)}")
-        raise frame.refuse(node, f"{base.type} has no attribute {node.attr!r}")
+        hint = "; identifiers are interchangeable names" if isinstance(record.type, IdentifierType) else ""
+        raise frame.refuse(node, f"{record.type} has no attribute {node.attr!r}{hint}")
 
     def _member(self, frame: Frame, node: ast.Attribute, base: ModelRef) -> Binding:
         kinds = self.model.variable_types
@@ -221,6 +234,8 @@ class Expressions(Lowering):
 
     def integer(self, frame: Frame, node: ast.expr, value: Expr) -> Expr:
         value = self.unwrapped(value)
+        if isinstance(value.type, NothingType):
+            return self.convert(value, IntType(0, 0), "")
         if not isinstance(value.type, IntType):
             raise frame.refuse(node, f"an integer is needed here, but this is {value.type}")
         return value
@@ -244,8 +259,11 @@ class Expressions(Lowering):
             right = self.convert(right, SeqType(element, right.type.capacity), "")
             both = SeqType(element, size_bound(left.type) + size_bound(right.type))
             return SeqConcat(both, frame.at(node), left, right)
+        if isinstance(left.type, SetType) and isinstance(right.type, SetType):
+            raise frame.refuse(node, f"sets are combined with | & - ^, not as in {ast.unparse(node)!r}")
         if type(node.op) not in _ARITHMETIC:
-            raise frame.refuse(node, f"{left.type} and {right.type} cannot be combined in {ast.unparse(node)!r}")
+            hint = "; divide with //" if isinstance(node.op, ast.Div) else "; integers have + - * // %, sets | & - ^"
+            raise frame.refuse(node, f"{left.type} and {right.type} cannot be combined in {ast.unparse(node)!r}{hint}")
         left, right = self.integer(frame, node.left, left), self.integer(frame, node.right, right)
         return self.arithmetic(frame, node, _ARITHMETIC[type(node.op)], left, right)
 
@@ -311,25 +329,41 @@ class Expressions(Lowering):
                 assert isinstance(domain, Range)
                 if domain.step != 1:
                     raise frame.refuse(container, "`in range` with a step is not part of the language")
-                value = self.integer(frame, item, self.expression(frame, item))
-                within = [Compare(BOOL, at, ">=", value, domain.low), Compare(BOOL, at, "<", value, domain.high)]
-                return And(BOOL, at, list(within))
-            case ast.Tuple(elts=elements) | ast.List(elts=elements) | ast.Set(elts=elements) if elements:
                 value = self.expression(frame, item)
-                return Or(BOOL, at, [self.equal(value, self.expression(frame, element), at) for element in elements])
+                return self.once(at, [value, domain.low, domain.high], lambda parts: self._between(frame, item, *parts))
+            case ast.Tuple(elts=elements) | ast.List(elts=elements) | ast.Set(elts=elements) if elements:
+                values = [self.expression(frame, item), *(self.expression(frame, element) for element in elements)]
+                return self.once(at, values, lambda parts: Or(BOOL, at, [self.equal(parts[0], p, at) for p in parts[1:]]))
         value = self.expression(frame, item)
         bound = self.binding(frame, container)
-        if isinstance(bound, Static) and self.class_type(bound.value) is not None:
-            return Const(BOOL, at, True)
+        if isinstance(bound, Static) and (of := self.class_type(bound.value)) is not None:
+            if value.type != of:
+                raise frame.refuse(item, f"this asks whether {value.type} is one of {of}; write `is not None` or ==")
+            return self.once(at, [value], lambda _: Const(BOOL, at, True))
         whole = self.unwrapped(bound if isinstance(bound, Expr) else self.expression(frame, container))
         kind = whole.type
         if isinstance(kind, SetType | SeqType | BagType):
             if join(value.type, kind.element) is None:
                 raise frame.refuse(item, f"{value.type} is never an element of {kind}")
+            if not _comparable(value.type, kind.element):
+                return self._found(at, value, whole, kind.element)
             return Contains(BOOL, at, value, whole)
         if isinstance(kind, MapType):
             raise frame.refuse(item, "a map has every key; compare a value instead")
         raise frame.refuse(container, f"{kind} has no elements")
+
+    def _between(self, frame: Frame, item: ast.expr, value: Expr, low: Expr, high: Expr) -> Expr:
+        at = value.at
+        number = self.integer(frame, item, value)
+        within: list[Expr] = [Compare(BOOL, at, ">=", number, low), Compare(BOOL, at, "<", number, high)]
+        return And(BOOL, at, [self.negate(IsNone(BOOL, at, value)), *within] if number is not value else within)
+
+    def _found(self, at: Position, item: Expr, container: Expr, element: Type) -> Expr:
+        """Whether an element equals ``item``, which its type may not hold."""
+        value, other = self.fresh(item.type, "item", at), self.fresh(element, "element", at)
+        result = self.fresh(BOOL, "found", at)
+        found = Reduce(BOOL, at, "any", [Generator(other, container, [])], self.equal(value, other, at))
+        return Inline(BOOL, at, [SetLocal(at, value, item), Return(at, found, result)], result)
 
     def _choose(self, frame: Frame, node: ast.expr, test: ast.expr, body: ast.expr, orelse: ast.expr) -> Expr:
         condition = self.condition(frame, test)
@@ -341,6 +375,8 @@ class Expressions(Lowering):
     def _subscript(self, frame: Frame, node: ast.Subscript) -> Expr:
         base = self.unwrapped(self.expression(frame, node.value))
         at = frame.at(node)
+        if isinstance(node.slice, ast.Slice) and not isinstance(base.type, SeqType):
+            raise frame.refuse(node, f"only a sequence has slices, not {base.type}")
         match base.type:
             case MapType(key, value):
                 return MapGet(value, at, base, self.map_key(frame, node.slice, key))
@@ -359,11 +395,21 @@ class Expressions(Lowering):
         assert isinstance(node.slice, ast.Slice)
         if node.slice.step is not None:
             raise frame.refuse(node, "a slice with a step is not part of the language")
-        low, high = (
-            None if end is None else self.integer(frame, end, self.expression(frame, end))
-            for end in (node.slice.lower, node.slice.upper)
-        )
+        low = self._slice_end(frame, node.slice.lower, 0)
+        high = self._slice_end(frame, node.slice.upper, WIDEST_INTEGER - 1)
         return SeqSlice(base.type, frame.at(node), base, low, high)
+
+    def _slice_end(self, frame: Frame, node: ast.expr | None, if_none: int) -> Expr | None:
+        if node is None:
+            return None
+        value = self.expression(frame, node)
+        number = self.integer(frame, node, value)
+        if number is value:
+            return number
+        at = frame.at(node)
+        whole = Const(IntType(if_none, if_none), at, if_none)
+        number, otherwise = self.unify(number, whole, "the branches give")
+        return Choose(number.type, at, IsNone(BOOL, at, value), otherwise, number)
 
     # Literals and comprehensions.
 
@@ -477,7 +523,9 @@ class Expressions(Lowering):
     def domain(self, frame: Frame, node: ast.expr) -> tuple[Domain, Type, bool]:
         """What a loop runs over, the type of its variable, and whether its order is fixed."""
         match node:
-            case ast.Call(func=ast.Name(id="range"), args=arguments, keywords=[]) if 1 <= len(arguments) <= 3:
+            case ast.Call(func=ast.Name(id="range"), args=arguments, keywords=keywords):
+                if not 1 <= len(arguments) <= 3 or keywords:
+                    raise frame.refuse(node, "range takes one to three integers")
                 return self._range(frame, node, arguments)
             case ast.Call(func=ast.Attribute(value=base, attr=("values" | "keys") as method), args=[], keywords=[]):
                 return self._map_domain(frame, node, base, method)
@@ -497,6 +545,8 @@ class Expressions(Lowering):
                 return value, element, True
             case MapType(key, _):
                 return Universe(key), key, True
+            case NothingType():
+                return SetOf(SetType(NothingType()), frame.at(node), []), NothingType(), True
         raise frame.refuse(node, f"{value.type} cannot be iterated")
 
     def _map_domain(self, frame: Frame, node: ast.expr, base: ast.expr, method: str) -> tuple[Domain, Type, bool]:
@@ -524,6 +574,33 @@ class Expressions(Lowering):
         assert isinstance(a, IntType) and isinstance(b, IntType)
         of = hull(a.low, max(b.high - 1, a.low)) if step > 0 else hull(min(b.low + 1, a.high), a.high)
         return Range(low, high, step), of, True
+
+
+def _instead(value: Any) -> str:
+    """What to write instead of something that is known when the model is read but is no value."""
+    if isinstance(value, type) and issubclass(value, enum.Enum):
+        return f"; its members are {', '.join(value.__members__)}"
+    if isinstance(value, property):
+        return "; write a method and call it"
+    if inspect.isfunction(value):
+        return f"; call it: {value.__name__}(...)"
+    if isinstance(value, dict | str | float):
+        return "; use bool, int, Enum, Set, Map or Seq"
+    return ""
+
+
+def _comparable(source: Type, element: Type) -> bool:
+    """Whether a search for a value can be made in the code of the element type."""
+    match source, element:
+        case OptionalType(inner), OptionalType(other):
+            return inner == other
+        case (OptionalType(inner), _):
+            return _comparable(inner, element)
+        case _, OptionalType(inner):
+            return _comparable(source, inner)
+        case IntType(), IntType():
+            return True
+    return fits(source, element) or source == NoneType()
 
 
 def domain_size(domain: Domain, of: Type) -> int:

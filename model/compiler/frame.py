@@ -75,6 +75,7 @@ class Frame:
     definite: set[str] = field(default_factory=set)
     result: Local | None = None
     returns_value: bool = False
+    returns_nothing: bool = False
     is_action: bool = False
 
     def at(self, node: ast.AST) -> Position:

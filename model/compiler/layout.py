@@ -32,7 +32,6 @@ from model.language.values import Bag, Map, Seq, Set
 
 WORD = 64
 _MASK = (1 << WORD) - 1
-WIDEST_VARIABLE = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +82,6 @@ def lay_out(variables: Mapping[str, Type]) -> Layout:
     slots: dict[str, Slot] = {}
     for name, kind in sorted(variables.items(), key=lambda item: -item[1].bits):
         bits = kind.bits
-        if bits > WIDEST_VARIABLE:
-            raise ModelError(f"the variable {name} takes {bits} bits, more than {WIDEST_VARIABLE}; make its type smaller")
         if bits > WORD:
             slots[name] = Slot(len(free), 0, bits)
             whole, rest = divmod(bits, WORD)

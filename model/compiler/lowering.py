@@ -23,16 +23,20 @@ from model.compiler.ir import (
     Not,
     Position,
     Reduce,
+    Return,
     SetBinary,
+    SetLocal,
     SetOf,
     Size,
     Stmt,
+    can_fail,
 )
 from model.compiler.ir import Compare as CompareNode
 from model.compiler.joins import convertible, join
 from model.language.errors import ModelError
 from model.language.model import Model
 from model.language.types import (
+    WIDEST_INTEGER,
     WIDEST_MASK,
     BagType,
     BoolType,
@@ -57,6 +61,8 @@ class Lowering:
         self.next_slot = 0
         self.depth = 0
         self.unordered: set[int] = set()
+        self.guarded = True
+        """Whether ``require`` means something here: in an action, not in a property."""
 
     # The entry points that the other parts provide.
 
@@ -94,6 +100,8 @@ class Lowering:
             case bool():
                 return Const(BOOL, at, value)
             case int():
+                if abs(value) >= WIDEST_INTEGER:
+                    raise ModelError(f"{value} is too large; integers lie within 2**62", at.file, at.line)
                 return Const(IntType(value, value), at, value)
             case enum.Enum():
                 return Const(EnumType(type(value)), at, value)
@@ -164,6 +172,20 @@ class Lowering:
             room = slots_needed(left) + slots_needed(right)
             kind = SetType(kind.element, min(room, kind.element.codes))
         return SetBinary(kind, at, op, left, right)
+
+    def once(self, at: Position, values: list[Expr], build: Callable[[list[Expr]], Expr]) -> Expr:
+        """``build`` of values that are evaluated once each and in order, whether it needs all of them or not."""
+        if not any(can_fail(value) for value in values):
+            return build(values)
+        variables: list[Expr] = []
+        body: list[Stmt] = []
+        for value in values:
+            variable = self.fresh(value.type, "value", at)
+            body.append(SetLocal(at, variable, value))
+            variables.append(variable)
+        built = build(variables)
+        result = self.fresh(built.type, "result", at)
+        return Inline(built.type, at, [*body, Return(at, built, result)], result)
 
     def negate(self, value: Expr) -> Expr:
         return Not(BOOL, value.at, value)

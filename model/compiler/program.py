@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -29,8 +30,10 @@ from model.compiler.ir import (
     Require,
     Return,
     Stmt,
+    Store,
     Witness,
     can_fail,
+    walk,
 )
 from model.language.errors import ModelError
 from model.language.model import Model, kind_of
@@ -77,6 +80,13 @@ def _action(model: Model, name: str, method: Callable[..., Any]) -> Action:
     compiler = Calls(model)
     at = Position(source.file, source.tree.lineno)
     kinds = parameter_types(model, method)
+    for node in ast.walk(source.tree):
+        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.For):
+            for target in targets:
+                if isinstance(target, ast.Name) and target.id in kinds:
+                    message = f"{target.id} is what the action was taken with; assign another variable"
+                    raise ModelError(message, source.file, target.lineno)
     parameters = [compiler.fresh(kind, parameter, at) for parameter, kind in kinds.items()]
     types = LocalTypes()
     while True:
@@ -92,6 +102,10 @@ def _action(model: Model, name: str, method: Callable[..., Any]) -> Action:
         if not types.changed:
             break
     guards, rest = _split_guards(body)
+    for guard in guards:
+        if any(isinstance(part, Inline) and _changes(part.body) for part in walk(guard)):
+            message = "a guard only looks; call what changes a variable after the require"
+            raise ModelError(message, guard.at.file, guard.at.line)
     return Action(name, parameters, guards, rest, at)
 
 
@@ -117,6 +131,21 @@ def _conjuncts(condition: Expr) -> list[Expr]:
     return [condition]
 
 
+def _changes(body: list[Stmt]) -> bool:
+    """Whether statements assign a state variable; calls inside of expressions are looked at on their own."""
+    for statement in body:
+        match statement:
+            case Store():
+                return True
+            case If(then=then, otherwise=otherwise):
+                if _changes(then) or _changes(otherwise):
+                    return True
+            case For(body=inner) | Do(call=Inline(body=inner)):
+                if _changes(inner):
+                    return True
+    return False
+
+
 def _returns(body: list[Stmt]) -> bool:
     for statement in body:
         match statement:
@@ -135,6 +164,7 @@ def _predicate(model: Model, name: str, function: Callable[..., Any], kind: str 
     source = source_of(function)
     kind = kind or kind_of(function) or "invariant"
     compiler = Calls(model)
+    compiler.guarded = False
     at = Position(source.file, source.tree.lineno)
     wanted = 2 if kind == "transition" else 1
     if len(source.parameters) != wanted:

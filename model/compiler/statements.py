@@ -62,6 +62,8 @@ class Statements(Lowering):
             case ast.Expr(value=ast.Call() as call):
                 self._effect(frame, call, out)
                 return True
+            case ast.Assign(targets=[ast.Tuple() | ast.List() | ast.Starred()]):
+                raise frame.refuse(node, "assign one variable at a time")
             case ast.Assign(targets=[target], value=value):
                 self._assign(frame, target, self._right_side(frame, target, value), out)
                 return True
@@ -103,7 +105,22 @@ class Statements(Lowering):
                 raise frame.refuse(node, "a function inside of a function is not part of the language; write a method")
             case ast.Delete():
                 raise frame.refuse(node, "del is not part of the language; assign a smaller value")
-        raise frame.refuse(node, f"{type(node).__name__.lower()} is not part of the modelling language")
+            case ast.Try() | ast.TryStar():
+                raise frame.refuse(node, "try is not part of the language; guard with require, or test with if")
+            case ast.With():
+                raise frame.refuse(node, "with is not part of the language; a model opens nothing")
+            case ast.Global() | ast.Nonlocal():
+                raise frame.refuse(node, "a model changes its own variables only; declare one in the class")
+            case ast.ClassDef():
+                raise frame.refuse(node, "a class inside of a function is not part of the language; put it outside")
+            case ast.AnnAssign():
+                raise frame.refuse(node, "a variable without a value is not part of the language; assign one")
+            case ast.Expr(value=ast.Yield() | ast.YieldFrom() | ast.Await()):
+                raise frame.refuse(node, "an action is one atomic step; yield and await are not part of the language")
+            case ast.Expr():
+                raise frame.refuse(node, "a value alone on a line does nothing; assign it, require(...) or assert it")
+        name = type(node).__name__.lower()
+        raise frame.refuse(node, f"{name} is not part of the modelling language; write if, for, assignments and calls")
 
     def _right_side(self, frame: Frame, target: ast.expr, value: ast.expr) -> Expr:
         return self.expression(frame, value)
@@ -117,6 +134,8 @@ class Statements(Lowering):
             if isinstance(bound, Static) and bound.value is require:
                 if len(call.args) != 1 or call.keywords:
                     raise frame.refuse(call, "require takes one condition")
+                if not self.guarded:
+                    raise frame.refuse(call, "require guards an action; a property returns a bool instead")
                 out.append(Require(at, self.condition(frame, call.args[0])))
                 return
         if isinstance(call.func, ast.Attribute) and call.func.attr in ("add", "discard", "remove", "append"):
@@ -124,7 +143,7 @@ class Statements(Lowering):
             if isinstance(owner, Expr):
                 self._mutate(frame, call, call.func, out)
                 return
-        value = self.binding(frame, call)
+        value = self.call(frame, call)
         if not isinstance(value, Inline):
             raise frame.refuse(call, "this call has no effect; assign its value")
         out.append(Do(at, value))
@@ -192,8 +211,10 @@ class Statements(Lowering):
                 match kind:
                     case MapType(key, value):
                         return variable, [*path, ItemStep(kind, self._key(frame, index, key))], value
+                    case SeqType() if isinstance(index, ast.Slice):
+                        raise frame.refuse(node, "assign the whole sequence: self.log = self.log[:n] + ...")
                     case SeqType(element, _):
-                        at_index = self.expression(frame, index)
+                        at_index = self.integer(frame, index, self.expression(frame, index))
                         return variable, [*path, ItemStep(kind, at_index)], element
                 raise frame.refuse(node, f"{kind} cannot be indexed")
         raise frame.refuse(
@@ -201,6 +222,10 @@ class Statements(Lowering):
             f"{ast.unparse(node)} is no variable of the model, so it cannot be changed in place; "
             "write x = x | {e} for a local set",
         )
+
+    def integer(self, frame: Frame, node: ast.expr, value: Expr) -> Expr:
+        """An integer expression, out of an optional one if need be."""
+        raise NotImplementedError
 
     def _key(self, frame: Frame, node: ast.expr, kind: Type) -> Expr:
         return self.convert(self.expression(frame, node), kind, "the key")
@@ -251,10 +276,13 @@ class Statements(Lowering):
         if value is None:
             if frame.returns_value:
                 raise frame.refuse(node, "this function returns a value elsewhere; return one here too")
+            frame.returns_nothing = True
             out.append(Return(at, None, None))
             return
         if frame.is_action:
             raise frame.refuse(node, "an action returns nothing; it changes the model's variables")
+        if frame.returns_nothing:
+            raise frame.refuse(node, "this function returns nothing elsewhere; return a value there too")
         result = self.expression(frame, value)
         kind = frame.local_types.admit("return", result.type, at)
         if frame.result is None:
@@ -308,13 +336,19 @@ class Statements(Lowering):
         if first is not None:
             bound[names[0]] = first
         positional = names[len(bound) :]
+        if any(isinstance(argument, ast.Starred) for argument in node.args):
+            raise frame.refuse(node, f"list the arguments of {tree.name}; * is not part of the language")
         if len(node.args) > len(positional):
             raise frame.refuse(node, f"{tree.name} takes {len(positional)} arguments, {len(node.args)} given")
         for name, argument in zip(positional, node.args, strict=False):
             bound[name] = self.binding(frame, argument)
         for keyword in node.keywords:
-            if keyword.arg is None or keyword.arg not in names + [a.arg for a in parameters.kwonlyargs]:
+            if keyword.arg is None:
+                raise frame.refuse(node, f"name the arguments of {tree.name}; ** is not part of the language")
+            if keyword.arg not in names + [a.arg for a in parameters.kwonlyargs]:
                 raise frame.refuse(node, f"{tree.name} has no parameter {keyword.arg!r}")
+            if keyword.arg in bound:
+                raise frame.refuse(node, f"{tree.name} is given {keyword.arg!r} twice")
             bound[keyword.arg] = self.binding(frame, keyword.value)
         defaults = function.__defaults__ or ()
         for name, default in zip(names[len(names) - len(defaults) :], defaults, strict=True):

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Generic, TypeVar, get_origin
 
 from model.language.errors import ModelError
-from model.language.types import RecordType, Type, bound, resolve
+from model.language.types import WIDEST_VARIABLE, IdentifierType, RecordType, Type, annotation_position, resolve
 from model.language.values import Identifier, Record, admit, located, running
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -124,11 +124,21 @@ class Model:
                 continue
             if hasattr(Model, name):
                 message = f"{name} is a name of the language, so it cannot be a variable; call it something else"
-                raise ModelError(f"variable {name}: {message}", *_annotation_position(cls, name))
+                raise ModelError(f"variable {name}: {message}", *annotation_position(cls, name))
+            if kind_of(given) is not None or inspect.isfunction(given):
+                message = f"{name} is a variable and a method; call one of them something else"
+                raise ModelError(message, *annotation_position(cls, name))
             variables[name] = cls
             if name in cls.__dict__:
                 defaults[name] = given
             setattr(cls, name, _Variable(name))
+        for name, value in cls.__dict__.items():
+            if isinstance(value, staticmethod | classmethod) and kind_of(value.__func__) is not None:
+                message = f"{name} is decorated as {kind_of(value.__func__)}, so it has to be a plain method with self"
+                raise ModelError(message, *_method_position(value.__func__))
+            if inspect.isfunction(value) and hasattr(Model, name) and not name.startswith("__"):
+                message = f"{name} is a name of the language, so it cannot be a method; call it something else"
+                raise ModelError(message, *_method_position(value))
         cls._variables = variables
         cls._defaults = defaults
 
@@ -136,6 +146,7 @@ class Model:
         self._frozen = False
         self._values: dict[str, Any] = {}
         self._records: dict[type[Record], RecordType] = {}
+        self._counts: dict[type[Identifier], int] = {}
         self._constants = self._bind(constants)
         self._types = {name: self._declared(name) for name in self._variables}
 
@@ -187,9 +198,14 @@ class Model:
     def _declared(self, name: str) -> Type:
         owner = self._variables[name]
         try:
-            return resolve(self.evaluate_annotation(inspect.get_annotations(owner)[name], owner), self._constants)
+            kind = resolve(self.evaluate_annotation(inspect.get_annotations(owner)[name], owner), self._constants)
+            if kind.bits > WIDEST_VARIABLE:
+                raise ModelError(f"it takes {kind.bits} bits, more than {WIDEST_VARIABLE}; make its type smaller")
         except ModelError as error:
-            raise ModelError(f"variable {name}: {error.message}", *_annotation_position(owner, name)) from None
+            if error.file is not None:
+                raise
+            raise ModelError(f"variable {name}: {error.message}", *annotation_position(owner, name)) from None
+        return kind
 
     def evaluate_annotation(self, annotation: Any, owner: type) -> Any:
         """The object that an annotation means; with ``from __future__ import annotations`` it is a string."""
@@ -200,14 +216,19 @@ class Model:
             names.update(vars(base))
         names.update(vars(sys.modules[owner.__module__]))
         try:
-            return eval(annotation, names)
+            meant = eval(annotation, names)
+            return eval(meant, names) if isinstance(meant, str) else meant
         except Exception as error:
             raise ModelError(f"the annotation {annotation!r} cannot be read: {error}") from None
 
     # What identifiers and records ask of the model that runs them.
 
     def identifier_count(self, cls: type[Identifier]) -> int:
-        return bound(cls.count, self._constants)
+        if cls not in self._counts:
+            kind = resolve(cls, self._constants)
+            assert isinstance(kind, IdentifierType)
+            self._counts[cls] = kind.count
+        return self._counts[cls]
 
     def record_type(self, cls: type[Record]) -> RecordType:
         if cls not in self._records:
@@ -237,7 +258,8 @@ class Model:
         """The current state, as immutable values."""
         missing = [name for name in self._types if name not in self._values]
         if missing:
-            raise ModelError(f"no @initial method sets the variable {missing[0]!r}", *self.source_position())
+            message = f"no @initial method sets the variable {missing[0]!r}; set it there or give it a value here"
+            raise ModelError(message, *annotation_position(self._variables[missing[0]], missing[0]))
         return tuple(self._values[name] for name in self._types)
 
     def load(self, state: State) -> None:
@@ -257,14 +279,13 @@ class Model:
         self._values = {}
         with running(self):
             for name, value in self._defaults.items():
-                self._assign(name, value)
+                try:
+                    self._assign(name, value)
+                except ModelError as error:
+                    error.file, error.line = annotation_position(self._variables[name], name)
+                    raise
 
 
-def _annotation_position(owner: type, name: str) -> tuple[str | None, int | None]:
-    file, line = owner.source_position() if issubclass(owner, Model) else (None, None)
-    if file is None or line is None:
-        return file, line
-    for offset, text in enumerate(inspect.getsourcelines(owner)[0]):
-        if text.strip().startswith(f"{name}:"):
-            return file, line + offset
-    return file, line
+def _method_position(method: Callable[..., Any]) -> tuple[str | None, int | None]:
+    code = method.__code__
+    return code.co_filename, code.co_firstlineno

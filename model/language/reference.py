@@ -33,8 +33,12 @@ class Step:
 def parameter_types(model: Model, function: Callable[..., Any]) -> dict[str, Type]:
     """The finite type of each parameter of an action."""
     source = source_of(function)
+    given = source.tree.args
+    if not given.args or given.posonlyargs or given.kwonlyargs or given.vararg or given.kwarg or given.defaults:
+        message = f"{source.tree.name} takes self and the parameters that are chosen: no defaults, no *, no **, no /"
+        raise ModelError(message, source.file, source.tree.lineno)
     kinds = {}
-    for argument in source.tree.args.args[1:]:
+    for argument in given.args[1:]:
         if argument.annotation is None:
             raise ModelError(f"the parameter {argument.arg} needs a type", source.file, argument.lineno)
         try:

@@ -37,15 +37,17 @@ class Source:
 @functools.cache
 def source_of(function: Callable[..., Any]) -> Source:
     """Parses the source of ``function``. Raises ModelError when Python does not have it."""
+    wrapped: Any = getattr(function, "__func__", function)
     try:
-        lines, first = inspect.getsourcelines(function)
-        file = inspect.getsourcefile(function) or "?"
+        lines, first = inspect.getsourcelines(wrapped)
+        file = inspect.getsourcefile(wrapped) or "?"
     except (OSError, TypeError):
-        raise ModelError(f"the source of {function.__qualname__} cannot be found; define it in a file") from None
+        raise ModelError(f"the source of {wrapped.__qualname__} cannot be found; define it in a file") from None
     tree = ast.parse(textwrap.dedent("".join(lines))).body[0]
-    if not isinstance(tree, ast.FunctionDef):
-        raise ModelError(f"{function.__qualname__} is no plain function", file, first)
     ast.increment_lineno(tree, first - 1)
+    if wrapped is not function or not isinstance(tree, ast.FunctionDef):
+        message = f"{wrapped.__qualname__} is no plain function; write a method: def name(self, ...)"
+        raise ModelError(message, file, getattr(tree, "lineno", first))
     return Source(function, tree, file)
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import ast
 import enum
+import inspect
 import types
 import typing
 from collections.abc import Iterator, Mapping
@@ -208,12 +209,18 @@ class SeqType(Type):
 
 
 WIDEST_MASK = 1024
+WIDEST_VARIABLE = 4096
+"""Bits that one variable takes at most."""
+WIDEST_INTEGER = 1 << 62
+"""Bounds lie below this and above its negative, so that compiled code can tell when a sum leaves them."""
 
 
 def bound(value: int | str, constants: Mapping[str, int]) -> int:
     """The integer that a bound means: itself, or an expression over the constants such as ``"2 * brokers"``."""
     if isinstance(value, int):
         return value
+    if not isinstance(value, str):
+        raise ModelError(f"a bound is an integer or an expression over constants such as 'brokers + 1', not {value!r}")
     try:
         tree = ast.parse(value, mode="eval")
         return _evaluate(tree.body, constants)
@@ -241,8 +248,10 @@ def _evaluate(node: ast.expr, constants: Mapping[str, int]) -> int:
                     return a - b
                 case ast.Mult():
                     return a * b
-                case ast.FloorDiv():
+                case ast.FloorDiv() if b != 0:
                     return a // b
+                case ast.FloorDiv():
+                    raise ModelError(f"the bound {ast.unparse(node)!r} divides by zero")
     raise ModelError("a bound may use integers, constants, + - * and // only")
 
 
@@ -261,6 +270,12 @@ def resolve(annotation: Any, constants: Mapping[str, int]) -> Type:
         origin = get_origin(annotation)
     capacity = next((bound(note.limit, constants) for note in notes if isinstance(note, Capacity)), None)
     between = next((note for note in notes if isinstance(note, Between)), None)
+    if capacity is not None and origin not in (values.Set, values.Bag, values.Seq):
+        raise ModelError("a capacity belongs to a Set, a Bag or a Seq: Annotated[Seq[T], Capacity(limit)]")
+    if capacity is not None and capacity < 0:
+        raise ModelError(f"a capacity of {capacity} is negative")
+    if between is not None and annotation is not int:
+        raise ModelError("bounds belong to an integer: Annotated[int, Between(low, high)]")
     if annotation is bool:
         return BoolType()
     if annotation is int:
@@ -269,6 +284,8 @@ def resolve(annotation: Any, constants: Mapping[str, int]) -> Type:
         low, high = bound(between.low, constants), bound(between.high, constants)
         if high < low:
             raise ModelError(f"the bounds {low}..{high} hold no integer")
+        if low <= -WIDEST_INTEGER or high >= WIDEST_INTEGER:
+            raise ModelError(f"the bounds {low}..{high} are too far out; they have to lie within 2**62")
         return IntType(low, high)
     if origin in (types.UnionType, typing.Union):
         members = [member for member in get_args(annotation) if member is not type(None)]
@@ -277,12 +294,21 @@ def resolve(annotation: Any, constants: Mapping[str, int]) -> Type:
         return OptionalType(resolve(members[0], constants))
     if isinstance(annotation, type):
         if issubclass(annotation, enum.Enum):
+            if not annotation.__members__:
+                raise ModelError(f"{annotation.__name__} has no members")
             return EnumType(annotation)
         if issubclass(annotation, values.Identifier):
-            return IdentifierType(annotation, bound(annotation.count, constants))
+            count = bound(annotation.count, constants)
+            if count < 1:
+                raise ModelError(f"there has to be at least one {annotation.__name__}, but its count is {count}")
+            return IdentifierType(annotation, count)
         if issubclass(annotation, values.Record):
-            fields = annotation.annotations()
-            return RecordType(annotation, tuple((name, resolve(kind, constants)) for name, kind in fields.items()))
+            return _resolve_record(annotation, constants)
+    if origin in (values.Set, values.Bag, values.Seq, values.Map):
+        wanted = 2 if origin is values.Map else 1
+        if len(get_args(annotation)) != wanted:
+            form = "Map[K, V]" if wanted == 2 else f"{origin.__name__}[T]"
+            raise ModelError(f"{origin.__name__} takes {'two types' if wanted == 2 else 'one type'}: {form}")
     if origin is values.Set:
         element = resolve(get_args(annotation)[0], constants)
         if capacity is None and element.codes > WIDEST_MASK:
@@ -303,6 +329,40 @@ def resolve(annotation: Any, constants: Mapping[str, int]) -> Type:
             raise ModelError("a sequence needs a capacity: write Annotated[Seq[T], Capacity(limit)]")
         return SeqType(resolve(get_args(annotation)[0], constants), capacity)
     raise ModelError(f"{annotation!r} is not a type of the modelling language")
+
+
+_open_records: list[type[Record]] = []
+
+
+def _resolve_record(cls: type[Record], constants: Mapping[str, int]) -> RecordType:
+    if cls in _open_records:
+        raise ModelError(f"{cls.__name__} contains itself, so it has no finite size; refer to an identifier instead")
+    _open_records.append(cls)
+    try:
+        fields = []
+        for name, annotation in cls.annotations().items():
+            try:
+                fields.append((name, resolve(annotation, constants)))
+            except ModelError as error:
+                if error.file is not None:
+                    raise
+                message = f"field {name} of {cls.__name__}: {error.message}"
+                raise ModelError(message, *annotation_position(cls, name)) from None
+        return RecordType(cls, tuple(fields))
+    finally:
+        _open_records.pop()
+
+
+def annotation_position(owner: type, name: str) -> tuple[str | None, int | None]:
+    """File and line of what a class body declares as ``name: ...``; those of the class when it is not found."""
+    try:
+        file, (lines, first) = inspect.getsourcefile(owner), inspect.getsourcelines(owner)
+    except (OSError, TypeError):
+        return None, None
+    for offset, text in enumerate(lines):
+        if text.strip().startswith(f"{name}:"):
+            return file, first + offset
+    return file, first
 
 
 def universe(kind: Type) -> Iterator[Any]:

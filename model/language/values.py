@@ -27,6 +27,7 @@ from model.language.types import (
     SeqType,
     SetType,
     Type,
+    annotation_position,
 )
 
 T = TypeVar("T")
@@ -197,7 +198,11 @@ class Record:
                 continue
             names = vars(sys.modules[base.__module__]) if base.__module__ in sys.modules else {}
             for name, kind in inspect.get_annotations(base).items():
-                resolved[name] = eval(kind, dict(names)) if isinstance(kind, str) else kind
+                try:
+                    resolved[name] = eval(kind, dict(names)) if isinstance(kind, str) else kind
+                except Exception as error:
+                    message = f"field {name} of {base.__name__}: the annotation {kind!r} cannot be read: {error}"
+                    raise ModelError(message, *annotation_position(base, name)) from None
         return resolved
 
     def __init__(self, **fields: Any) -> None:
