@@ -1,0 +1,287 @@
+"""The Spark engine agrees with the native one: figures, verdicts, traces. One session serves all tests of the file."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from enum import Enum
+from pathlib import Path
+from typing import Annotated, Any
+
+import pytest
+
+from checkers.explicit import search as native
+from checkers.exploration import Exploration, Limits, Options
+from checkers.properties import collect
+from checkers.spark import java
+from checkers.spark.checkpoint import Checkpoints
+from checkers.spark.search import Distribution, Search, explore
+from checkers.spark.session import session, stop
+from model.language import (
+    Between,
+    Constant,
+    Model,
+    Set,
+    action,
+    boundary,
+    initial,
+    invariant,
+    reachable,
+    require,
+    transition,
+)
+from model.language.errors import SourceError
+from specs.examples.flawed import AbortsAfterPrepared, CommitsOnMajority
+from specs.examples.philosophers import Philosophers
+from specs.examples.two_phase_commit import TwoPhaseCommit
+
+FIGURES = (
+    "complete", "stopped", "distinct", "generated", "depth", "digest", "levels", "actions", "violations", "vacuous",
+    "values_seen", "cut",
+)
+
+
+class Colour(Enum):
+    """Something with a few values."""
+
+    RED = 1
+    GREEN = 2
+
+
+class Walk(Model):
+    """A walk on a line whose last step leaves the declared range, and whose states are two words wide."""
+
+    end = Constant(6)
+    leaves = Constant(False)
+
+    place: Annotated[int, Between(0, "end")]
+    seen: Set[Annotated[int, Between(0, 79)]]
+    colour: Colour
+
+    @initial
+    def start(self, colour: Colour) -> None:
+        self.place = 0
+        self.seen = Set()
+        self.colour = colour
+
+    @action
+    def step(self, by: Annotated[int, Between(1, 3)]) -> None:
+        require(self.leaves or self.place + by <= self.end)
+        self.place += by
+        self.seen.add(self.place * 13)
+
+    @action
+    def paint(self) -> None:
+        require(self.place > 2)
+        self.colour = Colour.GREEN
+
+    @boundary
+    def few(self) -> bool:
+        return len(self.seen) < 5
+
+    @transition
+    def steps_are_short(old: Walk, new: Walk) -> bool:  # noqa: N805
+        return new.place - old.place < 3
+
+    @invariant
+    def sees_little(self) -> bool:
+        return len(self.seen) < 5
+
+    @reachable
+    def gets_there(self) -> bool:
+        return self.place == self.end
+
+
+class ShortWalk(Walk):
+    """A walk without a property that breaks."""
+
+    @action
+    def step(self, by: Annotated[int, Between(1, 3)]) -> None:
+        require(self.place + by <= self.end and len(self.seen) < 4)
+        require(by < 3)
+        self.place += by
+        self.seen.add(self.place * 13)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def spark() -> Iterator[Any]:
+    yield session("local[2]")
+    stop()
+
+
+def found_by(engine: Any, model: Model, options: Options, *more: Any) -> Exploration:
+    found: Exploration = engine(model, list(collect(type(model), []).values()), options, *more)
+    return found
+
+
+def both(model: Model, options: Options = Options(workers=1), **how: Any) -> Exploration:  # noqa: B008
+    """What both engines find, after it was compared."""
+    wanted = found_by(native.explore, model, options)
+    found = found_by(explore, model, options, None, Distribution(**{"partitions": 2, "wide": 0, **how}))
+    for name in FIGURES:
+        assert getattr(found, name) == getattr(wanted, name), name
+    assert found.reached.keys() == wanted.reached.keys()
+    assert found.engine == "spark"
+    return found
+
+
+@pytest.mark.parametrize("partitions", [1, 2, 3, 7])
+def test_figures_do_not_depend_on_partitions(partitions: int) -> None:
+    found = both(Philosophers(last=1), partitions=partitions)
+    assert (found.distinct, found.depth) == (36, 11)
+
+
+@pytest.mark.parametrize("wide", [0, 100])
+@pytest.mark.parametrize("design", [TwoPhaseCommit, CommitsOnMajority, AbortsAfterPrepared])
+def test_verdicts_and_traces_are_the_native_ones(design: type[Model], wide: int) -> None:
+    found = both(design(managers=4), wide=wide)
+    assert bool(found.violations) == (design is not TwoPhaseCommit)
+
+
+def test_symmetry() -> None:
+    both(TwoPhaseCommit(managers=4), Options(workers=1, symmetry=True))
+
+
+@pytest.mark.parametrize("leaves", [False, True])
+def test_transitions_boundaries_and_model_errors(leaves: bool) -> None:
+    found = both(Walk(leaves=leaves))
+    assert {violation.kind for violation in found.violations} >= {"transition"}
+
+
+def test_wide_states_are_explored_to_the_end() -> None:
+    found = both(ShortWalk())
+    assert found.complete
+    assert found.reached.keys() == {"gets_there"}
+
+
+def test_a_search_that_does_not_fit_moves_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    moved = []
+    original = Search._move
+    monkeypatch.setattr(Search, "_move", lambda self: (moved.append(self.level), original(self)))
+    model = TwoPhaseCommit(managers=6)
+    wanted = found_by(native.explore, model, Options(workers=1))
+    options = Options(workers=2, limits=Limits(memory=500_000))
+    found = found_by(explore, model, options, None, Distribution(wide=None, partitions=2))
+    assert moved
+    assert 0 < moved[0] < wanted.depth
+    for name in FIGURES:
+        assert getattr(found, name) == getattr(wanted, name), name
+    assert found.engine == "spark"
+
+
+def test_a_search_that_fits_stays() -> None:
+    found = found_by(explore, TwoPhaseCommit(), Options(workers=1), None, Distribution(wide=None))
+    assert (found.engine, found.distinct) == ("native", 288)
+
+
+def test_a_lost_partition_is_computed_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    from checkers.spark.cluster import Cluster
+    from checkers.spark.tasks import Level, scratch_folder
+
+    original = Cluster._level
+    lost = []
+
+    def losing(self: Cluster, level: Level, paused: Any = None) -> Any:
+        if level.number in (5, 9) and level.only is None and level.number not in lost:
+            lost.append(level.number)
+            shutil.rmtree(scratch_folder(self.run) / "00001")
+            if level.number == 9:
+                shutil.rmtree(scratch_folder(self.run) / "00000")
+        return original(self, level, paused)
+
+    monkeypatch.setattr(Cluster, "_level", losing)
+    both(Philosophers(last=1), partitions=3)
+    assert lost == [5, 9]
+
+
+def interrupted(folder: Path, model: Model) -> None:
+    """Leaves checkpoints of a search that a limit ended."""
+    options = Options(workers=1, limits=Limits(states=500))
+    found = found_by(explore, model, options, None, Distribution(partitions=2, wide=20, checkpoint=str(folder)))
+    assert not found.complete
+
+
+def test_resume_goes_on_and_does_no_level_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = TwoPhaseCommit(managers=4)
+    interrupted(tmp_path / "kept", model)
+    names = os.listdir(tmp_path / "kept")
+    done = max(int(name[6:12]) for name in names if name.startswith("level-"))
+    levels = []
+    original = Search._level
+    monkeypatch.setattr(Search, "_level", lambda self, threads: (levels.append(self.level), original(self, threads))[1])
+    both(model, resume=str(tmp_path / "kept"))
+    assert min(levels) == done
+
+
+def test_a_torn_checkpoint_falls_back_to_the_level_before(tmp_path: Path) -> None:
+    model = TwoPhaseCommit(managers=4)
+    interrupted(tmp_path, model)
+    newest = max(tmp_path.glob("states-*"))
+    for part in newest.glob("part-*"):
+        part.write_bytes(part.read_bytes()[: part.stat().st_size // 2])
+        (part.parent / f".{part.name}.crc").unlink()
+    both(model, resume=str(tmp_path))
+    newest = max(tmp_path.glob("level-*.json"))
+    newest.write_text(newest.read_text()[:100])
+    (tmp_path / f".{newest.name}.crc").unlink()
+    both(model, resume=str(tmp_path))
+
+
+def test_a_checkpoint_of_another_search_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    interrupted(tmp_path, TwoPhaseCommit(managers=4))
+    how = Distribution(partitions=2, wide=0, resume=str(tmp_path))
+    with pytest.raises(SourceError, match=r"other constants \(managers = 4\)"):
+        found_by(explore, TwoPhaseCommit(managers=5), Options(workers=1), None, how)
+    with pytest.raises(SourceError, match="of the model TwoPhaseCommit, not Philosophers"):
+        found_by(explore, Philosophers(last=2), Options(workers=1), None, how)
+    with pytest.raises(SourceError, match="another version"):
+        found_by(explore, TwoPhaseCommit(managers=4), Options(workers=1, symmetry=True), None, how)
+    with pytest.raises(SourceError, match="with other properties"):
+        explore(TwoPhaseCommit(managers=4), [], Options(workers=1), None, how)
+    with pytest.raises(SourceError, match="holds checkpoints already"):
+        Checkpoints(session().sparkContext, str(tmp_path)).must_be_empty()
+
+
+def test_the_reachable_set_becomes_a_table(tmp_path: Path) -> None:
+    found = both(ShortWalk(), keep_states=str(tmp_path / "states"))
+    table = session().read.parquet(str(tmp_path / "states"))
+    assert dict(table.dtypes) == {"level": "int", "place": "bigint", "seen": "string", "colour": "string"}
+    rows = table.collect()
+    assert len(rows) == len(set(rows)) == found.distinct
+    assert [sum(row["level"] == level + 1 for row in rows) for level in range(found.depth)] == found.levels
+    assert {"level": 2, "place": 1, "seen": "{13}", "colour": "RED"} in [row.asDict() for row in rows]
+
+
+def test_a_time_limit_ends_a_level() -> None:
+    options = Options(workers=1, limits=Limits(seconds=1.0))
+    found = found_by(explore, Philosophers(last=7), options, None, Distribution(partitions=2, wide=0))
+    assert found.stopped == "the limit of 1 seconds"
+    assert found.seconds < 5
+
+
+# Java.
+
+
+def fake_java(folder: Path, version: str) -> Path:
+    binary = folder / "bin" / "java"
+    binary.parent.mkdir(parents=True)
+    binary.write_text(f"#!/bin/sh\necho 'openjdk version \"{version}\" 2025-04-15' >&2\n")
+    binary.chmod(0o755)
+    return folder
+
+
+def test_java_is_found_in_this_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home, path = fake_java(tmp_path / "home", "21.0.1"), fake_java(tmp_path / "path", "17")
+    old = fake_java(tmp_path / "old", "1.8.0_402")
+    monkeypatch.setenv("PATH", f"{path / 'bin'}:/usr/bin:/bin")
+    assert java.find_java({"JAVA_HOME": str(home), "PATH": str(path / "bin")}) == home / "bin" / "java"
+    assert java.find_java({"JAVA_HOME": str(old), "PATH": str(path / "bin")}) == path / "bin" / "java"
+    assert java.find_java({"PATH": str(path / "bin")}) == path / "bin" / "java"
+
+
+def test_without_java_the_message_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(java.importlib.util, "find_spec", lambda name: None)
+    old = fake_java(tmp_path / "old", "11.0.2")
+    with pytest.raises(java.NoJava, match=r"it is version 11.*floodmark\[java\]"):
+        java.find_java({"JAVA_HOME": str(old), "PATH": ""})
