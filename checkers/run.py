@@ -20,7 +20,7 @@ from checkers.exploration import Exploration, Limits, Options, Violation, Watche
 from checkers.properties import Property, about, did_you_mean
 from checkers.resources import cores
 from checkers.result import CheckResult, ExitCode, Verdict
-from checkers.spark.choice import uses_spark
+from checkers.spark.choice import may_move_to_spark, uses_spark
 from checkers.spec import DEADLOCK, Flawed, Spec
 from model.language.errors import SourceError
 from model.language.model import Model
@@ -297,7 +297,8 @@ def _internal_error(check: Check, message: str, trace: str = "") -> CheckResult:
 
 
 def _engine(check: Check) -> Engine:
-    if uses_spark(check):
+    alone = multiprocessing.parent_process() is None
+    if uses_spark(check) or (alone and may_move_to_spark(check)):
         from checkers.spark.use import engine_of
 
         return engine_of(check)

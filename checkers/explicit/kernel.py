@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -50,7 +51,6 @@ def _loops(words: int, symmetry: bool, threads: int) -> MachineCode:
 
 
 def _source() -> str:
-    from pathlib import Path
+    from checkers.explicit import loops
 
-    here = Path(__file__).parent
-    return (here / "flood.py").read_text() + (here / "loops.py").read_text()
+    return inspect.getsource(flood) + inspect.getsource(loops)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -14,6 +15,11 @@ def uses_spark(check: Check) -> bool:
     if settings.engine != "auto":
         return settings.engine == "spark"
     return check.spec.tier == "deep" or asks_for_spark(settings)
+
+
+def may_move_to_spark(check: Check) -> bool:
+    """Whether a search that begins natively goes on in Spark when it outgrows this process."""
+    return check.settings.engine == "auto" and all(importlib.util.find_spec(name) for name in ("pyspark", "fcntl"))
 
 
 def asks_for_spark(settings: Settings) -> bool:

@@ -143,7 +143,7 @@ class Search(_Search):
                     self._save()
                 if self._level(threads):
                     continue
-                if self.cluster is None and self.stop == "the memory limit" and self.distribution.wide is None:
+                if self._outgrew_this_process():
                     self._take_back()
                     self._move()
                     continue
@@ -172,6 +172,16 @@ class Search(_Search):
         self._paused()
         self._save()
         return not self.stop
+
+    def _outgrew_this_process(self) -> bool:
+        """Whether memory ended the search here and there is a Spark to go on in."""
+        if self.cluster is not None or self.stop != "the memory limit" or self.distribution.wide is not None:
+            return False
+        try:
+            self.session()
+        except SourceError:
+            return False
+        return True
 
     def _is_wide(self) -> bool:
         """Whether the next level is to be distributed."""

@@ -40,8 +40,12 @@ _DEFAULTS = {
     "spark.task.maxFailures": str(_RETRIES),
     "spark.sql.execution.arrow.pyspark.enabled": "true",
     "spark.shuffle.compress": "false",
-    "spark.locality.wait": "10s",
     "spark.driver.maxResultSize": "0",
+}
+_LOCAL = {
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+    "spark.locality.wait": "0s",
 }
 _STARTED: list[SparkSession] = []
 
@@ -106,7 +110,8 @@ def _start(master: str | None) -> SparkSession:
         url = _retrying(master or os.environ.get("FLOODMARK_MASTER") or "local[*]")
         builder = builder.master(url)
         if url.startswith("local"):
-            builder = builder.config("spark.driver.bindAddress", "127.0.0.1").config("spark.driver.host", "127.0.0.1")
+            for name, value in _LOCAL.items():
+                builder = builder.config(name, value)
     try:
         with _silent_stderr():
             started = builder.getOrCreate()

@@ -9,6 +9,7 @@ from urllib.parse import quote
 from checkers.exploration import Exploration, Options, Watcher
 from checkers.properties import Property
 from checkers.result import CheckResult
+from checkers.spark.choice import uses_spark
 from checkers.spark.search import WIDE, Distribution, explore
 from checkers.spark.session import session
 from checkers.spark.suite import results_frame, run_as_tasks
@@ -30,7 +31,7 @@ def engine_of(check: Check) -> Callable[[Model, Sequence[Property], Options, Wat
     distribution = Distribution(
         master=settings.master,
         partitions=settings.partitions,
-        wide=0 if settings.distribute == "always" else WIDE,
+        wide=_wide(check),
         checkpoint=_own_place(settings.checkpoint, check),
         resume=_own_place(settings.resume, check),
         keep_states=_own_place(settings.keep_states, check),
@@ -42,6 +43,13 @@ def engine_of(check: Check) -> Callable[[Model, Sequence[Property], Options, Wat
         return explore(model, properties, options, watch, distribution)
 
     return search
+
+
+def _wide(check: Check) -> int | None:
+    """The width from which on levels are distributed; None where that is for memory to say."""
+    if not uses_spark(check):
+        return None
+    return 0 if check.settings.distribute == "always" else WIDE
 
 
 def _own_place(folder: str | None, check: Check) -> str | None:
