@@ -13,7 +13,7 @@ import z3
 from checkers.exploration import TraceState, Violation
 from checkers.properties import Property
 from checkers.symbolic.effects import Fired
-from checkers.symbolic.system import Replica, System, replaced
+from checkers.symbolic.system import Replica, System, Transition, replaced
 from checkers.symbolic.terms import as_term, conj, disj, negation
 from model.language.errors import SourceError
 from model.language.model import State
@@ -40,31 +40,18 @@ class Unrolling:
         self.states: list[Replica] = [system.replica("0:")]
         self.choices: list[list[Any]] = []
         self.parameters: list[list[list[Any]]] = []
-        self.within = as_term(system.within(system.now.state))
-        self.next = system.replica("next:")
-        self.chosen = [z3.Bool(f"{fired.action.name}()") for fired in system.fired]
-        self.own = [system.parameter_terms(fired) for fired in system.fired]
-        self._relation = z3.And(self._template())
-
-    def _template(self) -> list[Any]:
-        """One step, as a relation between the present state and the next."""
-        parts = [self.within, z3.Or(self.chosen), as_term(self.system.well_formed(self.next.state))]
-        for chosen, fired in zip(self.chosen, self.system.fired, strict=True):
-            parts.append(z3.Implies(chosen, as_term(fired.succeeds)))
-            after = [leaf.term for leaf in self.system.leaves(fired.after)]
-            for target, value in zip(self.next.terms, after, strict=True):
-                parts.append(z3.Implies(chosen, target == value))
-        return parts
+        self.relation = Transition(system)
 
     def extend(self) -> None:
         """One more step."""
         index = len(self.choices)
         there = self.system.replica(f"{index + 1}:")
-        copies = [[z3.Const(f"{index}:{term}", term.sort()) for term in own] for own in self.own]
-        choices = [z3.Bool(f"{index}:{chosen}") for chosen in self.chosen]
-        old = (*self.system.now.terms, *self.next.terms, *self.chosen, *itertools.chain(*self.own))
+        copies = [[z3.Const(f"{index}:{term}", term.sort()) for term in own] for own in self.relation.parameters]
+        choices = [z3.Bool(f"{index}:{chosen}") for chosen in self.relation.chosen]
+        step = self.relation
+        old = (*self.system.now.terms, *step.next.terms, *step.chosen, *itertools.chain(*step.parameters))
         new = (*self.states[-1].terms, *there.terms, *choices, *itertools.chain(*copies))
-        self.solver.add(replaced(self._relation, old, new))
+        self.solver.add(replaced(step.term, old, new))
         self.states.append(there)
         self.choices.append(choices)
         self.parameters.append(copies)

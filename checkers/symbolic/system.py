@@ -145,6 +145,26 @@ class System:
         return conj((fired.succeeds, self.equal(fired.after, after)))
 
 
+class Transition:
+    """One step as a relation between the present state and the next: ``term``.
+
+    Of ``chosen``, one truth value for each action, at least one is true; ``parameters`` are the actions' own.
+    """
+
+    def __init__(self, system: System) -> None:
+        self.next = system.replica("next:")
+        self.chosen = [z3.Bool(f"{fired.action.name}()") for fired in system.fired]
+        self.parameters = [system.parameter_terms(fired) for fired in system.fired]
+        parts = [as_term(system.within(system.now.state)), z3.Or(self.chosen)]
+        parts.append(as_term(system.well_formed(self.next.state)))
+        for chosen, fired in zip(self.chosen, system.fired, strict=True):
+            parts.append(z3.Implies(chosen, as_term(fired.succeeds)))
+            after = [leaf.term for leaf in system.leaves(fired.after)]
+            for target, value in zip(self.next.terms, after, strict=True):
+                parts.append(z3.Implies(chosen, target == value))
+        self.term = z3.And(parts)
+
+
 def system_of(model: Model, properties: Iterable[Property], endless: Iterable[str] = ()) -> System:
     """The transition system of a model with these properties."""
     return System(model, {prop.name: prop.function for prop in properties}, endless)

@@ -589,8 +589,8 @@ class Values:
             case MapType(key, of):
                 for k, part in zip(self.members(key), value, strict=True):
                     yield from self._leaves(of, part, f"{path}[{self.show(k)}]")
-            case SeqType(element, _):
-                yield Leaf(f"len({path})", IntType(0, 0), self.numbers.term(value[0]))
+            case SeqType(element, capacity):
+                yield Leaf(f"len({path})", IntType(0, capacity), self.numbers.term(value[0]))
                 for index, item in enumerate(value[1]):
                     yield from self._leaves(element, item, f"{path}[{index}]")
 

@@ -1,0 +1,468 @@
+"""Finds the lemmas that an induction lacks: property-directed reachability (IC3) over the components of a state.
+
+A frame is a set of clauses that every state satisfies which can be reached in so many steps. A state that would break
+a property is traced back; what cannot be reached is excluded by a clause, as general a one as holds. When two frames
+agree, they are an inductive invariant. The result is checked by queries that do not use the search's.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import z3
+
+from checkers.properties import Property
+from checkers.symbolic.system import Components, System, Transition, replaced
+from checkers.symbolic.terms import Truth, as_term, conj, disj, negation
+from checkers.symbolic.values import Leaf, UnsupportedError
+from model.language.model import State
+from model.language.types import BoolType, EnumType, IdentifierType, IntType
+
+MOST_ATOMS_OF_A_NUMBER = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Atom:
+    """A question about one component of a state: ``b1 in isr``, ``version <= 2``, ``coordinator == INIT``."""
+
+    text: str
+    opposite: str
+    leaf: int
+    relation: str
+    code: int
+
+    def of(self, term: Any) -> Truth:
+        """The question asked of a component."""
+        match self.relation:
+            case "==":
+                return term == self.code
+            case "<=":
+                return term <= self.code
+        return term
+
+
+Literal = int
+"""The number of an atom, counted from 1; negative when it is denied."""
+Clause = frozenset[Literal]
+
+
+@dataclass(slots=True)
+class Inferred:
+    """What was found: ``clauses`` in words, together with the properties an inductive invariant; or why not.
+
+    ``refuted`` when a reachable state breaks a property: then there is nothing to find.
+    """
+
+    clauses: list[str] = field(default_factory=list)
+    refuted: bool = False
+    stopped: str = ""
+    frames: int = 0
+    queries: int = 0
+    seconds: float = 0.0
+    checks: dict[str, bool] = field(default_factory=dict)
+
+    @property
+    def found(self) -> bool:
+        return not self.refuted and not self.stopped and all(self.checks.values())
+
+
+class _GaveUpError(Exception):
+    """A limit ended the search."""
+
+
+class _RefutedError(Exception):
+    """A bad state can be reached."""
+
+
+@dataclass(order=True, slots=True)
+class _Duty:
+    """A state to exclude from a frame."""
+
+    frame: int
+    number: int
+    cube: tuple[Literal, ...] = field(compare=False)
+
+
+class Inference:
+    """One search under way."""
+
+    def __init__(self, system: System, properties: Sequence[Property], seconds: float | None = None) -> None:
+        self.system = system
+        self.deadline = None if seconds is None else time.perf_counter() + seconds
+        self.limit = seconds
+        self.queries = 0
+        self.step = Transition(system)
+        self.leaves = system.leaves(system.now.state)
+        self.atoms = [atom for index, leaf in enumerate(self.leaves) for atom in _atoms(index, leaf)]
+        before = system.replica("old:")
+        self.good: list[Truth] = []
+        unsafe: list[Truth] = [fired.failed for fired in system.fired]
+        for prop in properties:
+            judged = system.judge(system.predicates[prop.name], system.now.state)
+            if prop.kind == "transition":
+                unsafe += [self._broken_by(prop, fired) for fired in system.fired]
+                continue
+            self.good += [judged.truth, negation(judged.failed)]
+        del before
+        self.safe = conj([*self.good, negation(conj((system.within(system.now.state), disj(unsafe))))])
+        self.first = self._solver(system.initial(system.now.state))
+        self.main = self._solver(system.well_formed(system.now.state), self.step.term)
+        self.bad = self._solver(system.well_formed(system.now.state))
+        self.bad_mark = z3.Bool("bad")
+        self.bad.add(z3.Implies(self.bad_mark, as_term(negation(self.safe))))
+        self.here = [z3.Bool(f"here:{atom.text}") for atom in self.atoms]
+        self.there = [z3.Bool(f"there:{atom.text}") for atom in self.atoms]
+        for solver in (self.first, self.main, self.bad):
+            for name, atom in zip(self.here, self.atoms, strict=True):
+                solver.add(name == as_term(atom.of(system.now.terms[atom.leaf])))
+        for name, atom in zip(self.there, self.atoms, strict=True):
+            self.main.add(name == as_term(atom.of(self.step.next.terms[atom.leaf])))
+        self.frames: list[set[Clause]] = [set(), set()]
+        self.marks = [z3.Bool("frame:0"), z3.Bool("frame:1")]
+        self.main.add(z3.Implies(self.marks[0], as_term(system.initial(system.now.state))))
+        self.numbers = itertools.count()
+
+    def _broken_by(self, prop: Property, fired: Any) -> Truth:
+        judged = self.system.judge(self.system.predicates[prop.name], fired.after, self.system.now.state)
+        return conj((fired.succeeds, disj((negation(judged.truth), judged.failed))))
+
+    def _solver(self, *terms: Truth) -> Any:
+        solver = z3.SolverFor("QF_FD")
+        solver.add(*(as_term(term) for term in terms))
+        return solver
+
+    def _check(self, solver: Any, assumptions: Iterable[Any]) -> bool:
+        self.queries += 1
+        if self.deadline is not None:
+            left = self.deadline - time.perf_counter()
+            if left <= 0:
+                raise _GaveUpError(f"the limit of {self.limit:g} seconds")
+            solver.set("timeout", max(1, int(left * 1000)))
+        answer = solver.check(*assumptions)
+        if answer == z3.unknown:
+            raise _GaveUpError(f"z3's answer {solver.reason_unknown()!r}")
+        return bool(answer == z3.sat)
+
+    def _named(self, cube: Iterable[Literal], names: list[Any]) -> list[Any]:
+        return [names[literal - 1] if literal > 0 else z3.Not(names[-literal - 1]) for literal in cube]
+
+    def _core(self, solver: Any, cube: Iterable[Literal], names: list[Any]) -> tuple[Literal, ...]:
+        """The literals of a cube that z3 needed."""
+        needed = {term.get_id() for term in solver.unsat_core()}
+        pairs = zip(cube, self._named(cube, names), strict=True)
+        return tuple(literal for literal, term in pairs if term.get_id() in needed)
+
+    # The search.
+
+    def run(self) -> set[Clause]:
+        """The clauses of an inductive invariant."""
+        if self._check(self.first, [self._denied(self.first, as_term(self.safe))]):
+            raise _RefutedError
+        while True:
+            self._clear_last()
+            self.frames.append(set())
+            self.marks.append(z3.Bool(f"frame:{len(self.marks)}"))
+            for index in range(1, len(self.frames) - 1):
+                self._push(index)
+                if not self.frames[index]:
+                    return set().union(*self.frames[index + 1 :])
+
+    def _denied(self, solver: Any, term: Any) -> Any:
+        mark = z3.Bool(f"denied:{next(self.numbers)}")
+        solver.add(z3.Implies(mark, z3.Not(term)))
+        return mark
+
+    def _clear_last(self) -> None:
+        """Excludes every bad state from the last frame."""
+        last = len(self.frames) - 1
+        while True:
+            clauses = self.marks[last:]
+            if not self._check(self.bad, [self.bad_mark, *clauses]):
+                return
+            cube = self._lifted_bad(self.bad.model())
+            duties = [_Duty(last, next(self.numbers), cube)]
+            self._discharge(duties, last)
+
+    def _discharge(self, duties: list[_Duty], last: int) -> None:
+        while duties:
+            duty = heapq.heappop(duties)
+            if self._meets_first(duty.cube):
+                raise _RefutedError
+            if duty.frame == 0:
+                raise _RefutedError
+            if self._excluded(duty):
+                continue
+            before = self._predecessor(duty)
+            if before is not None:
+                heapq.heappush(duties, _Duty(duty.frame - 1, next(self.numbers), before))
+                heapq.heappush(duties, duty)
+                continue
+            cube = self._general(duty)
+            frame = duty.frame
+            while frame < last and self._relative(cube, frame):
+                frame += 1
+            self._add(frozenset(-literal for literal in cube), frame)
+            if frame < last:
+                heapq.heappush(duties, _Duty(frame + 1, next(self.numbers), duty.cube))
+
+    def _excluded(self, duty: _Duty) -> bool:
+        clauses = set().union(*self.frames[duty.frame :])
+        denied = {-literal for literal in duty.cube}
+        return any(clause <= denied for clause in clauses)
+
+    def _meets_first(self, cube: Iterable[Literal]) -> bool:
+        return self._check(self.first, self._named(cube, self.here))
+
+    def _relative(self, cube: tuple[Literal, ...], frame: int) -> bool:
+        """Whether no step leads from the frame, the cube left out, into the cube."""
+        mark = z3.Bool(f"not:{next(self.numbers)}")
+        self.main.add(z3.Implies(mark, z3.Or([z3.Not(term) for term in self._named(cube, self.here)])))
+        assumptions = [mark, *self._frame(frame), *self._named(cube, self.there)]
+        answer = self._check(self.main, assumptions)
+        if not answer:
+            self._last_core = self._core(self.main, cube, self.there)
+        self._mark = mark
+        return not answer
+
+    def _frame(self, frame: int) -> list[Any]:
+        return self.marks if frame == 0 else self.marks[frame:]
+
+    def _predecessor(self, duty: _Duty) -> tuple[Literal, ...] | None:
+        """A cube of the frame before with steps into the duty's cube; None when there is none."""
+        if self._relative(duty.cube, duty.frame - 1):
+            self.main.add(z3.Not(self._mark))
+            return None
+        model = self.main.model()
+        self.main.add(z3.Not(self._mark))
+        return self._lifted(model, duty.cube)
+
+    def _cube(self, model: Any) -> tuple[Literal, ...]:
+        """Every literal of the present state."""
+        found = []
+        for number, name in enumerate(self.here, 1):
+            found.append(number if z3.is_true(model.eval(name, True)) else -number)
+        return tuple(found)
+
+    def _lifted(self, model: Any, target: tuple[Literal, ...]) -> tuple[Literal, ...]:
+        """The part of a state that is needed to step into a cube, whatever the rest is."""
+        system = self.system
+        for fired, chosen, own in zip(system.fired, self.step.chosen, self.step.parameters, strict=True):
+            if z3.is_true(model.eval(chosen, True)):
+                values = [(term, model.eval(term, True)) for term in own]
+                after = [leaf.term for leaf in system.leaves(fired.after)]
+                wanted = [_literal(self.atoms, literal, after) for literal in target]
+                goal = z3.And(as_term(fired.succeeds), *wanted)
+                return self._needed(model, z3.substitute(goal, *values) if values else goal)
+        raise AssertionError("no action was chosen")
+
+    def _lifted_bad(self, model: Any) -> tuple[Literal, ...]:
+        own = [term for terms in self.step.parameters for term in terms]
+        values = [(term, model.eval(term, True)) for term in own]
+        goal = as_term(negation(self.safe))
+        return self._needed(model, z3.substitute(goal, *values) if values else goal)
+
+    def _needed(self, model: Any, goal: Any) -> tuple[Literal, ...]:
+        cube = self._cube(model)
+        solver = self._solver(self.system.well_formed(self.system.now.state), z3.Not(goal))
+        names = [as_term(atom.of(self.system.now.terms[atom.leaf])) for atom in self.atoms]
+        for name, term in zip(self.here, names, strict=True):
+            solver.add(name == term)
+        if self._check(solver, self._named(cube, self.here)):
+            return cube
+        return self._core(solver, cube, self.here) or cube
+
+    def _general(self, duty: _Duty) -> tuple[Literal, ...]:
+        """Fewer literals than the duty's cube that still cannot be reached."""
+        cube = self._apart_from_first(self._last_core, duty.cube)
+        for literal in list(cube):
+            if len(cube) == 1:
+                break
+            if literal not in cube:
+                continue
+            tried = tuple(other for other in cube if other != literal)
+            if self._meets_first(tried):
+                continue
+            if self._relative(tried, duty.frame - 1):
+                cube = self._apart_from_first(self._last_core, tried)
+            self.main.add(z3.Not(self._mark))
+        return cube
+
+    def _apart_from_first(self, core: tuple[Literal, ...], whole: tuple[Literal, ...]) -> tuple[Literal, ...]:
+        """``core`` with as much of ``whole`` as keeps it away from the initial states."""
+        if core and not self._meets_first(core):
+            return core
+        needed = set(core)
+        self._meets_first(whole)
+        needed |= set(self._core(self.first, whole, self.here))
+        return tuple(literal for literal in whole if literal in needed)
+
+    def _add(self, clause: Clause, frame: int) -> None:
+        self.frames[frame].add(clause)
+        for index in range(1, frame + 1):
+            self.frames[index] -= {old for old in self.frames[index] if clause < old}
+        term = z3.Or(self._named(clause, self.here))
+        for solver in (self.main, self.bad):
+            solver.add(z3.Implies(self.marks[frame], term))
+
+    def _push(self, frame: int) -> None:
+        """Moves on every clause that the next frame satisfies, too."""
+        for clause in sorted(self.frames[frame], key=lambda it: sorted(it)):
+            cube = tuple(-literal for literal in clause)
+            if not self._check(self.main, [*self._frame(frame), *self._named(cube, self.there)]):
+                self.frames[frame].discard(clause)
+                self._add(clause, frame + 1)
+
+    # The result.
+
+    def term(self, clauses: Iterable[Clause], terms: Sequence[Any]) -> Truth:
+        """Clauses about a state with these components."""
+        return conj(disj(_literal(self.atoms, literal, terms) for literal in clause) for clause in clauses)
+
+    def pruned(self, clauses: set[Clause]) -> list[Clause]:
+        """The clauses without those that the others make superfluous."""
+        kept = sorted(clauses, key=lambda clause: (-len(clause), sorted(clause)))
+        for clause in list(kept):
+            fewer = [other for other in kept if other != clause]
+            if self.is_inductive(fewer):
+                kept = fewer
+        return sorted(kept, key=lambda clause: (len(clause), sorted(clause)))
+
+    def is_inductive(self, clauses: Iterable[Clause]) -> bool:
+        """Whether the properties and the clauses are preserved by every step and keep every step safe."""
+        clauses = list(clauses)
+        system = self.system
+        whole = conj((self.safe, self.term(clauses, system.now.terms)))
+        after = replaced(whole, system.now.terms, self.step.next.terms)
+        now = conj([*self.good, self.term(clauses, system.now.terms), system.well_formed(system.now.state)])
+        safe = self._solver(now, negation(self.safe))
+        kept = self._solver(now, self.step.term, z3.Not(_good_after(self, clauses)))
+        del after
+        return not self._check(safe, ()) and not self._check(kept, ())
+
+    def words(self, clause: Clause) -> str:
+        """A clause as an implication in the words of the model."""
+        premises = [self.atoms[-literal - 1].text for literal in sorted(clause, reverse=True) if literal < 0]
+        conclusions = [self.atoms[literal - 1].text for literal in sorted(clause) if literal > 0]
+        if not conclusions:
+            if len(premises) == 1:
+                return self.atoms[-next(iter(clause)) - 1].opposite
+            last = max(clause)
+            conclusions = [self.atoms[-last - 1].opposite]
+            premises = [self.atoms[-literal - 1].text for literal in sorted(clause, reverse=True) if literal != last]
+        if not premises:
+            return " or ".join(conclusions)
+        return f"{' and '.join(premises)}  =>  {' or '.join(conclusions)}"
+
+    def holds_of(self, clauses: Sequence[Clause], state: State) -> bool:
+        """Whether a state of the language satisfies clauses."""
+        terms = [_plain(leaf.term) for leaf in self.system.leaves(self.system.constant(state))]
+        for clause in clauses:
+            for literal in clause:
+                atom = self.atoms[abs(literal) - 1]
+                if bool(atom.of(terms[atom.leaf])) == (literal > 0):
+                    break
+            else:
+                return False
+        return True
+
+
+def _good_after(inference: Inference, clauses: list[Clause]) -> Any:
+    system = inference.system
+    whole = conj([*inference.good, inference.term(clauses, system.now.terms)])
+    return replaced(whole, system.now.terms, inference.step.next.terms)
+
+
+def _plain(term: Any) -> Any:
+    if z3.is_bool(term):
+        return z3.is_true(term)
+    return term.as_signed_long()
+
+
+def _literal(atoms: list[Atom], literal: Literal, terms: Sequence[Any]) -> Truth:
+    atom = atoms[abs(literal) - 1]
+    asked = atom.of(terms[atom.leaf])
+    return asked if literal > 0 else negation(asked)
+
+
+def _atoms(index: int, leaf: Leaf) -> list[Atom]:
+    """The questions that a component can be asked."""
+    match leaf.type:
+        case BoolType():
+            return [Atom(leaf.path, _opposite(leaf.path), index, "", 0)]
+        case IntType(low, high) if high - low <= MOST_ATOMS_OF_A_NUMBER:
+            return [
+                Atom(f"{leaf.path} <= {code}", f"{leaf.path} > {code}", index, "<=", code) for code in range(low, high)
+            ]
+        case EnumType(cls):
+            names = [member.name for member in cls]
+            return [Atom(f"{leaf.path} == {n}", f"{leaf.path} != {n}", index, "==", i) for i, n in enumerate(names)]
+        case IdentifierType(cls, count):
+            members = [repr(cls(number)) for number in range(1, count + 1)]
+            return [Atom(f"{leaf.path} == {n}", f"{leaf.path} != {n}", index, "==", i) for i, n in enumerate(members)]
+    raise UnsupportedError(f"{leaf.path} has too many values to be asked about")
+
+
+def _opposite(path: str) -> str:
+    if " in " in path:
+        return path.replace(" in ", " not in ", 1)
+    if " is not None" in path:
+        return path.replace(" is not None", " is None")
+    return f"not {path}"
+
+
+def infer(
+    system: System,
+    properties: Sequence[Property],
+    seconds: float | None = None,
+    reachable: Callable[[], Iterable[State]] | None = None,
+) -> Inferred:
+    """Looks for clauses that make the properties inductive, and checks them by queries of their own.
+
+    ``reachable`` gives the reachable states that another engine found; each must satisfy the clauses.
+    """
+    started = time.perf_counter()
+    found = Inferred()
+    inference = Inference(system, [prop for prop in properties if prop.kind != "reachable"], seconds)
+    try:
+        clauses = inference.pruned(inference.run())
+        found.clauses = [inference.words(clause) for clause in clauses]
+        found.checks = _checked(inference, clauses, reachable)
+    except _GaveUpError as error:
+        found.stopped = str(error)
+    except _RefutedError:
+        found.refuted = True
+    found.frames = len(inference.frames) - 1
+    found.queries = inference.queries
+    found.seconds = time.perf_counter() - started
+    return found
+
+
+def _checked(
+    inference: Inference, clauses: list[Clause], reachable: Callable[[], Iterable[State]] | None
+) -> dict[str, bool]:
+    """Initiation, consecution and safety, each by a solver of its own; and the states that another engine found."""
+    system = inference.system
+    now = inference.term(clauses, system.now.terms)
+    whole: Components = system.now.state
+    first = inference._solver(system.initial(whole), negation(conj([now, *inference.good])))
+    checks = {"initial states": not inference._check(first, ())}
+    invariant = conj([system.well_formed(whole), now, *inference.good])
+    kept = True
+    for fired in system.fired:
+        after = [leaf.term for leaf in system.leaves(fired.after)]
+        goal = conj([inference.term(clauses, after), *(
+            replaced(part, system.now.terms, after) for part in inference.good
+        )])
+        step = inference._solver(invariant, system.within(whole), fired.succeeds, negation(goal))
+        kept = kept and not inference._check(step, ())
+    checks["every action"] = kept
+    safe = inference._solver(invariant, negation(inference.safe))
+    checks["safety"] = not inference._check(safe, ())
+    if reachable is not None:
+        checks["every reachable state"] = all(inference.holds_of(clauses, state) for state in reachable())
+    return checks
