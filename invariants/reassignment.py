@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from model.language import implies, invariant, reachable, transition
-from model.reassignment import Reassignment, Step
+from model.reassignment import Reassignment, Step, StepwiseReassignment
 from model.reassignment_replicas import Partition
 
 
-def is_at_rest(model: Reassignment, partition: Partition) -> bool:
+def is_at_rest(model: StepwiseReassignment, partition: Partition) -> bool:
     """Nothing is asked for and the controller does nothing."""
     return not model.is_pending(partition) and model.step[partition] == Step.IDLE
 
 
 @invariant
-def isr_is_assigned(model: Reassignment) -> bool:
+def isr_is_assigned(model: StepwiseReassignment) -> bool:
     """The ISR has assigned replicas only, in ZooKeeper."""
     return all(model.replication[partition].isr <= model.assigned[partition] for partition in Partition)
 
 
 @invariant
-def isr_is_known_to_leader(model: Reassignment) -> bool:
+def isr_is_known_to_leader(model: StepwiseReassignment) -> bool:
     """The ISR has only replicas that the leader was told of.
 
     KIP-236, steps 2 and 3 of the cancellation, write the two one after the other; KAFKA-9672 is about the time between.
@@ -30,7 +30,7 @@ def isr_is_known_to_leader(model: Reassignment) -> bool:
 
 
 @transition
-def enough_replicas_stay_in_sync(old: Reassignment, new: Reassignment) -> bool:
+def enough_replicas_stay_in_sync(old: StepwiseReassignment, new: StepwiseReassignment) -> bool:
     """A step of the controller leaves ``min.insync.replicas`` in sync, if as many were and are wanted.
 
     KIP-236, "Motivation", wants a safe way back; one that blocks producers is none.
@@ -50,7 +50,7 @@ def enough_replicas_stay_in_sync(old: Reassignment, new: Reassignment) -> bool:
 
 
 @transition
-def deleted_replicas_are_not_counted(old: Reassignment, new: Reassignment) -> bool:
+def deleted_replicas_are_not_counted(old: StepwiseReassignment, new: StepwiseReassignment) -> bool:
     """A replica is deleted only when the leader knows that it is none any more; else it could rejoin the ISR empty."""
     return all(
         (old.replication[partition].on_disk - new.replication[partition].on_disk).isdisjoint(
@@ -72,24 +72,24 @@ def recalls_original(model: Reassignment, partition: Partition) -> bool:
 
 
 @transition
-def reassignment_ends_as_asked(old: Reassignment, new: Reassignment) -> bool:
+def reassignment_ends_as_asked(old: StepwiseReassignment, new: StepwiseReassignment) -> bool:
     """An entry goes when the partition has its target, or again what it had before; never anything in between."""
     return all(
         implies(not new.is_pending(partition), ends_as_asked(old, new, partition)) for partition in Partition
     )
 
 
-def ends_as_asked(old: Reassignment, new: Reassignment, partition: Partition) -> bool:
+def ends_as_asked(old: StepwiseReassignment, new: StepwiseReassignment, partition: Partition) -> bool:
     entry = old.pending[partition]
     if entry is None:
         return True
-    if partition in new.rolled_back:
+    if new.was_taken_back(partition):
         return new.assigned[partition] == new.before[partition]
     return new.assigned[partition] == entry.target
 
 
 @transition
-def assignment_rests_unasked(old: Reassignment, new: Reassignment) -> bool:
+def assignment_rests_unasked(old: StepwiseReassignment, new: StepwiseReassignment) -> bool:
     """Without a pending reassignment, the assigned replicas stay what they are."""
     return all(
         implies(
@@ -129,13 +129,13 @@ def cancelled_loses_throttle(model: Reassignment) -> bool:
 
 
 @invariant
-def metadata_is_spread(model: Reassignment) -> bool:
+def metadata_is_spread(model: StepwiseReassignment) -> bool:
     """Between two events every broker has been sent the replicas as they are (step 12, cancel step 7)."""
     return implies(model.is_free(), len(model.unspread) == 0)
 
 
 @invariant
-def no_replica_is_stray(model: Reassignment) -> bool:
+def no_replica_is_stray(model: StepwiseReassignment) -> bool:
     """At rest only assigned replicas are on disk, save where a StopReplica has still to arrive (KAFKA-16120)."""
     return all(
         implies(
@@ -147,11 +147,11 @@ def no_replica_is_stray(model: Reassignment) -> bool:
 
 
 @reachable
-def reassignment_completes(model: Reassignment) -> bool:
+def reassignment_completes(model: StepwiseReassignment) -> bool:
     """All that moves can arrive."""
     return model.submitted > 0 and all(
         is_at_rest(model, partition) and model.assigned[partition] != model.before[partition]
-        and partition not in model.rolled_back
+        and not model.was_taken_back(partition)
         for partition in Partition
     )
 

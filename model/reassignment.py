@@ -55,30 +55,24 @@ class Step(Enum):
     SPREAD_CANCELLED = "cancel 7 UpdateMetadata to every broker"
 
 
-class Reassignment(ReassignedReplicas):
-    """KIP-236 with the repairs."""
+class StepwiseReassignment(ReassignedReplicas):
+    """The forward steps, which every design with ``/admin/reassign_partitions`` has."""
 
     submissions = Constant(1)
     old_clients = Constant(False)
-    throttles = Constant(False)
     smallest_target = Constant(1)
     largest_target = Constant(2)
 
     assigned: Map[Partition, Set[Broker]]
     pending: Map[Partition, Entry | None]
-    cancel_requested: bool = False
-    throttled: Set[Partition] = Set()
 
     memory: Map[Partition, Set[Broker]]
     context: Map[Partition, Entry | None]
     step: Map[Partition, Step]
-    cancelling: bool = False
-    to_cancel: Set[Partition] = Set()
     unspread: Set[Partition] = Set()
 
     submitted: Annotated[int, Between(0, "submissions")] = 0
     before: Map[Partition, Set[Broker]]
-    rolled_back: Set[Partition] = Set()
 
     @initial
     def start(self) -> None:
@@ -90,43 +84,8 @@ class Reassignment(ReassignedReplicas):
         self.step = Map({partition: Step.IDLE for partition in Partition})
         self.before = Map({partition: Set[Broker]() for partition in Partition})
 
-    # The operator.
-
-    @rule
-    def recorded_original(self, partition: Partition) -> Set[Broker]:
-        """What is recorded to go back to: the replicas that ZooKeeper has assigned."""
-        return self.assigned[partition]
-
     def is_pending(self, partition: Partition) -> bool:
         return self.pending[partition] is not None
-
-    @action
-    def client_submits(self, batch: Set[Partition], target: Set[Broker], throttle: bool, knows_original: bool) -> None:
-        """A batch is submitted once the last one is done; an old client does not record the original replicas."""
-        require(self.submitted < self.submissions and len(batch) > 0)
-        require(self.smallest_target <= len(target) <= self.largest_target)
-        require((knows_original or self.old_clients) and (self.throttles or not throttle))
-        require(not any(self.is_pending(partition) for partition in Partition) and not self.cancel_requested)
-        self.submitted += 1
-        for partition in batch:
-            original = self.recorded_original(partition) if knows_original else None
-            self.pending[partition] = Entry(target=target, original=original)
-            self.before[partition] = self.assigned[partition]
-            self.rolled_back.discard(partition)
-        if throttle:
-            self.throttled |= batch
-
-    @action
-    def client_cancels(self) -> None:
-        """The cancel znode asks to take back every reassignment that is pending, not those that are done."""
-        require(not self.cancel_requested and any(self.is_pending(partition) for partition in Partition))
-        self.cancel_requested = True
-
-    @action
-    def client_verifies(self, partition: Partition) -> None:
-        """``--verify`` takes the throttle off a partition whose reassignment has ended."""
-        require(partition in self.throttled and not self.is_pending(partition))
-        self.throttled.discard(partition)
 
     # The controller's events. It handles one at a time, so it begins nothing for one partition amid another.
 
@@ -151,17 +110,22 @@ class Reassignment(ReassignedReplicas):
             self.tell_leader(partition, self.assigned[partition])
             self.start_replicas_on(partition, self.assigned[partition])
         self.unspread = Set()
-        self.cancelling = False
-        self.to_cancel = Set()
-        if self.cancel_requested:
-            self.read_cancel()
+
+    @rule
+    def goes_on(self) -> bool:
+        """Whether reassignments are begun and completed."""
+        return True
+
+    def was_taken_back(self, partition: Partition) -> bool:
+        """Whether the partition's last reassignment was cancelled."""
+        return False
 
     # Forward.
 
     @action
     def controller_begins(self, partition: Partition) -> None:
         """A pending reassignment is begun, or begun anew after a failover."""
-        require(self.is_free() and not self.cancelling and self.step[partition] == Step.IDLE)
+        require(self.is_free() and self.goes_on() and self.step[partition] == Step.IDLE)
         require(self.is_pending(partition))
         self.context[partition] = self.pending[partition]
         self.step[partition] = Step.PERSIST_BOTH
@@ -210,7 +174,7 @@ class Reassignment(ReassignedReplicas):
     @action
     def step_4_sees_target_in_sync(self, partition: Partition) -> None:
         """The ISR has changed, and now has the whole target."""
-        require(self.is_free() and not self.cancelling and self.step[partition] == Step.WAITING)
+        require(self.is_free() and self.goes_on() and self.step[partition] == Step.WAITING)
         require(self.may_complete(partition))
         self.step[partition] = Step.RETARGET
 
@@ -290,7 +254,73 @@ class Reassignment(ReassignedReplicas):
         self.unspread.discard(partition)
         self.step[partition] = Step.IDLE
 
+
+class Reassignment(StepwiseReassignment):
+    """KIP-236 with the repairs."""
+
+    throttles = Constant(False)
+
+    cancel_requested: bool = False
+    throttled: Set[Partition] = Set()
+
+    cancelling: bool = False
+    to_cancel: Set[Partition] = Set()
+
+    rolled_back: Set[Partition] = Set()
+
+    # The operator.
+
+    @rule
+    def recorded_original(self, partition: Partition) -> Set[Broker]:
+        """What is recorded to go back to: the replicas that ZooKeeper has assigned."""
+        return self.assigned[partition]
+
+    @action
+    def client_submits(self, batch: Set[Partition], target: Set[Broker], throttle: bool, knows_original: bool) -> None:
+        """A batch is submitted once the last one is done; an old client does not record the original replicas."""
+        require(self.submitted < self.submissions and len(batch) > 0)
+        require(self.smallest_target <= len(target) <= self.largest_target)
+        require((knows_original or self.old_clients) and (self.throttles or not throttle))
+        require(not any(self.is_pending(partition) for partition in Partition) and not self.cancel_requested)
+        self.submitted += 1
+        for partition in batch:
+            original = self.recorded_original(partition) if knows_original else None
+            self.pending[partition] = Entry(target=target, original=original)
+            self.before[partition] = self.assigned[partition]
+            self.rolled_back.discard(partition)
+        if throttle:
+            self.throttled |= batch
+
+    @action
+    def client_cancels(self) -> None:
+        """The cancel znode asks to take back every reassignment that is pending, not those that are done."""
+        require(not self.cancel_requested and any(self.is_pending(partition) for partition in Partition))
+        self.cancel_requested = True
+
+    @action
+    def client_verifies(self, partition: Partition) -> None:
+        """``--verify`` takes the throttle off a partition whose reassignment has ended."""
+        require(partition in self.throttled and not self.is_pending(partition))
+        self.throttled.discard(partition)
+
     # Cancel.
+
+    @rule
+    def goes_on(self) -> bool:
+        """Nothing goes on while a cancellation is under way."""
+        return not self.cancelling
+
+    def was_taken_back(self, partition: Partition) -> bool:
+        return partition in self.rolled_back
+
+    @action
+    def controller_fails_over(self) -> None:
+        """The new controller looks for the cancel znode before it begins anything."""
+        super().controller_fails_over()
+        self.cancelling = False
+        self.to_cancel = Set()
+        if self.cancel_requested:
+            self.read_cancel()
 
     def read_cancel(self) -> None:
         """All pending reassignments are read, and are to be cancelled."""

@@ -1,0 +1,64 @@
+"""Known-bad designs of the per-partition protocol, the text of the earlier KIP-236 among them."""
+
+from __future__ import annotations
+
+from model.language import Set
+from model.reassignment_replicas import Broker, Partition
+from model.reassignment_requests import Request, RequestedReassignment
+
+
+class DropsOneMore(RequestedReassignment):
+    """C-M6: ``existing[0:top-1]`` as Python reads it keeps one replica too few, and of a single one none.
+
+    The earlier KIP-236: with top at least min.insync.replicas, producers are not blocked. They are.
+    """
+
+    def kept_count(self, top: int) -> int:
+        return max(0, top - 1)
+
+
+class DropsLeader(DropsOneMore):
+    """C-M6 again: "since top > 0 it is impossible to drop the leader" is not so when the slice is read in this way."""
+
+
+class DropsTarget(RequestedReassignment):
+    """C-M7: the drop set as written takes replicas of the new target that are out of sync, which are copied anew."""
+
+    def spared(self, partition: Partition) -> Set[Broker]:
+        return Set[Broker]()
+
+
+class DropsUntold(RequestedReassignment):
+    """The leader hears of the dropped replicas only with the next step, and may have added one again till then."""
+
+    def told_of_drop(self, partition: Partition, dropped: Set[Broker]) -> Set[Broker]:
+        return self.replication[partition].known
+
+
+class DropsWhileOffline(RequestedReassignment):
+    """As written, nobody asks whether there is a live leader; a dead one keeps its place, a live replica goes."""
+
+    def may_begin(self, partition: Partition) -> bool:
+        return True
+
+
+class AdmitsBothRoutes(RequestedReassignment):
+    """A request of one route changes what the other one has begun, for which there is the check of step 2."""
+
+    def is_refused(self, request: Request) -> bool:
+        return False
+
+
+class CreatesBelowMinIsr(RequestedReassignment):
+    """Nobody compares ``top`` with min.insync.replicas when a reassignment is created."""
+
+    def has_enough_replicas(self, request: Request) -> bool:
+        return True
+
+
+class ForgetsDropSet(RequestedReassignment):
+    """The dropped replicas are assigned no more before they are stopped, and a crash leaves nobody who knows them."""
+
+    def drop_1_offline(self, partition: Partition) -> None:
+        super().drop_1_offline(partition)
+        self.assigned[partition] = self.assigned[partition] - self.dropped[partition]
