@@ -36,6 +36,7 @@ from specs.examples.flawed import AbortsAfterPrepared, CommitsOnMajority
 from specs.examples.philosophers import Philosophers
 from specs.examples.two_phase_commit import TwoPhaseCommit
 
+SLOW = pytest.mark.slow
 FIGURES = (
     "complete", "stopped", "distinct", "generated", "depth", "digest", "levels", "actions", "violations", "vacuous",
     "values_seen", "cut",
@@ -126,29 +127,31 @@ def both(model: Model, options: Options = Options(workers=1), **how: Any) -> Exp
     return found
 
 
-@pytest.mark.parametrize("partitions", [1, 2, 3, 7])
+@pytest.mark.parametrize("partitions", [pytest.param(1, marks=SLOW), 2, 3, pytest.param(7, marks=SLOW)])
 def test_figures_do_not_depend_on_partitions(partitions: int) -> None:
     found = both(Philosophers(last=1), partitions=partitions)
     assert (found.distinct, found.depth) == (36, 11)
 
 
-@pytest.mark.parametrize("wide", [0, 100])
-@pytest.mark.parametrize("design", [TwoPhaseCommit, CommitsOnMajority, AbortsAfterPrepared])
+@pytest.mark.parametrize("wide", [pytest.param(0, marks=SLOW), 100])
+@pytest.mark.parametrize("design", [TwoPhaseCommit, CommitsOnMajority, pytest.param(AbortsAfterPrepared, marks=SLOW)])
 def test_verdicts_and_traces_are_the_native_ones(design: type[Model], wide: int) -> None:
     found = both(design(managers=4), wide=wide)
     assert bool(found.violations) == (design is not TwoPhaseCommit)
 
 
+@SLOW
 def test_symmetry() -> None:
     both(TwoPhaseCommit(managers=4), Options(workers=1, symmetry=True))
 
 
-@pytest.mark.parametrize("leaves", [False, True])
+@pytest.mark.parametrize("leaves", [pytest.param(False, marks=SLOW), True])
 def test_transitions_boundaries_and_model_errors(leaves: bool) -> None:
     found = both(Walk(leaves=leaves))
     assert {violation.kind for violation in found.violations} >= {"transition"}
 
 
+@SLOW
 def test_wide_states_are_explored_to_the_end() -> None:
     found = both(ShortWalk())
     assert found.complete
@@ -159,9 +162,9 @@ def test_a_search_that_does_not_fit_moves_over(monkeypatch: pytest.MonkeyPatch) 
     moved = []
     original = Search._move
     monkeypatch.setattr(Search, "_move", lambda self: (moved.append(self.level), original(self)))
-    model = TwoPhaseCommit(managers=6)
+    model = TwoPhaseCommit(managers=5)
     wanted = found_by(native.explore, model, Options(workers=1))
-    options = Options(workers=2, limits=Limits(memory=500_000))
+    options = Options(workers=2, limits=Limits(memory=300_000))
     found = found_by(explore, model, options, None, Distribution(wide=None, partitions=2))
     assert moved
     assert 0 < moved[0] < wanted.depth
@@ -202,6 +205,7 @@ def interrupted(folder: Path, model: Model) -> None:
     assert not found.complete
 
 
+@SLOW
 def test_resume_goes_on_and_does_no_level_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     model = TwoPhaseCommit(managers=4)
     interrupted(tmp_path / "kept", model)
@@ -214,6 +218,7 @@ def test_resume_goes_on_and_does_no_level_twice(tmp_path: Path, monkeypatch: pyt
     assert min(levels) == done
 
 
+@SLOW
 def test_a_torn_checkpoint_falls_back_to_the_level_before(tmp_path: Path) -> None:
     model = TwoPhaseCommit(managers=4)
     interrupted(tmp_path, model)
