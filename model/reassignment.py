@@ -366,8 +366,7 @@ class Reassignment(StepwiseReassignment):
     def may_cancel(self, partition: Partition) -> bool:
         """Whether a reassignment can be taken back; nothing is lost where the added replicas are out of the ISR."""
         entry = self.context[partition]
-        assert entry is not None
-        if entry.original is None or not self.is_undone(partition):
+        if entry is None or entry.original is None or not self.is_undone(partition):
             return False
         if self.replication[partition].isr <= self.original_of(partition):
             return True

@@ -1,0 +1,50 @@
+"""Known-bad designs of KIP-236's queue."""
+
+from __future__ import annotations
+
+from model.language import Map, Set, action, initial, require
+from model.reassignment_queue import QueuedReassignment
+from model.reassignment_replicas import Broker, Partition
+
+
+class OverwritesPending(QueuedReassignment):
+    """C-M20: the entry is moved before the pending one is taken back, and what is assigned now is called original.
+
+    KIP-236 reads the original replicas from ZooKeeper; amid a reassignment they are the old and the new ones together.
+    """
+
+    def may_move(self, partition: Partition) -> bool:
+        return True
+
+
+class RemovesFirst(QueuedReassignment):
+    """The entry leaves the queue before it is pending, and a crash in between loses it."""
+
+    held: Map[Partition, Set[Broker] | None]
+
+    @initial
+    def start(self) -> None:
+        super().start()
+        self.held = Map({partition: None for partition in Partition})
+
+    def queue_2_moves(self, partition: Partition) -> None:
+        require(self.is_free() and self.goes_on() and self.is_queued(partition) and self.may_move(partition))
+        self.held[partition] = self.queue[partition]
+        self.queue[partition] = None
+
+    @action
+    def queue_4_submits_held(self, partition: Partition) -> None:
+        target = self.held[partition]
+        if target is not None:
+            self.move(partition, target)
+            self.held[partition] = None
+
+
+class BeginsAnew(QueuedReassignment):
+    """A new controller begins what is pending before it looks at the queue, and undoes half a rollback.
+
+    KIP-236 has no cancel znode for a conflict, so nothing else tells that there was a rollback.
+    """
+
+    def begins_anew(self, partition: Partition) -> bool:
+        return True
