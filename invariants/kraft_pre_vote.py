@@ -35,6 +35,18 @@ def epochs_begin_with_pre_votes(old: KraftPreVote, new: KraftPreVote) -> bool:
 
 
 @invariant
+def prospective_voters_fit_what_is_stored(model: KraftPreVote) -> bool:
+    """A prospective voter names a leader other than itself, or may have voted (KIP-996)."""
+    return all(
+        implies(
+            model.role[replica] == Role.PROSPECTIVE and model.quorum_state[replica].leader is not None,
+            model.quorum_state[replica].leader != replica and model.quorum_state[replica].voted is None,
+        )
+        for replica in Replica
+    )
+
+
+@invariant
 def prospective_voters_are_few(model: KraftPreVote) -> bool:
     """Who has a majority of pre-votes is no longer prospective."""
     return all(

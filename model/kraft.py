@@ -4,10 +4,9 @@ Voters elect a leader for an epoch, the leader appends, the others copy its log 
 committed. What a replica stores before it acts (its quorum-state file and its log) is kept apart from what it forgets
 in a restart.
 
-A request, its handling and its response are one step, unless something goes wrong: either may be late, and is then
-overtaken by whatever happens meanwhile, and either may be lost. The constants say how much goes wrong: how many
-messages are late at a time, whether messages are lost or duplicated, how many restarts there are, whether those lose
-what was not flushed, whether replicas are cut off. Timers have no clock: they may expire whenever they run.
+A request, its handling and its response are one step here; the response may be lost. A network that does worse, with
+messages that are late, overtaken and duplicated, is in model/kraft_network.py. Timers have no clock: they may expire
+whenever they run.
 
 Pre-votes (KIP-996) and the scenario of a disruptive voter are in model/kraft_pre_vote.py, requests that stray in from
 another cluster in model/kraft_clusters.py, quorums that share their requests in model/kraft_batch.py, and a voter that
@@ -122,7 +121,7 @@ class Message(Record):
 
 
 class Fate(Enum):
-    """What becomes of a request that is not lost, and of its response."""
+    """What becomes of a request that is not lost, and of its response. Messages may be late in KraftNetwork only."""
 
     ANSWERED = "answered"
     RESPONSE_LOST = "response lost"
@@ -151,12 +150,7 @@ class Kraft(Model):
     lossy_restarts = Constant(True)
     """Whether a restart loses what was not flushed."""
     loss = Constant(True)
-    delays = Constant(0)
-    """How many messages are late at a time; others overtake them."""
-    duplicates = Constant(False)
-    """Whether a late message may arrive more than once."""
-    partitions = Constant(False)
-    """Whether one replica at a time may be cut off from the others."""
+    """Whether responses may be lost. A request that is lost changes nothing."""
     progress_timeout = Constant(True)
     """Whether leaders watch who fetches. If not, they may resign at any time, which reaches the same states of logs
     and elections in a smaller space."""
@@ -174,8 +168,6 @@ class Kraft(Model):
     high_watermark: Map[Replica, Offset]
     """0 while unknown: what is committed includes a record of the leader's epoch."""
 
-    late: Annotated[Set[Message], Capacity("delays")]
-    cut_off: Replica | None
     restarts: Annotated[int, Between(0, "max_restarts")]
 
     elected: Map[Epoch, Replica | None]
@@ -200,8 +192,6 @@ class Kraft(Model):
         self.votes = Map({replica: Set() for replica in Replica})
         self.leadership = Map({replica: self.no_leadership() for replica in Replica})
         self.high_watermark = Map({replica: 0 for replica in Replica})
-        self.late = Set()
-        self.cut_off = None
         self.restarts = 0
         self.elected = Map({epoch: None for epoch in range(self.max_epoch + 1)})
         self.committed = Seq()
@@ -618,28 +608,24 @@ class Kraft(Model):
             position=request.position if fetched else Position(epoch=0, offset=0),
         )
 
+    @rule
     def reaches(self, source: Replica, destination: Replica) -> bool:
-        """Whether messages get through. Those that were under way when a replica was cut off still arrive."""
-        return self.cut_off not in (source, destination)
+        """Whether a request can be sent, and its response."""
+        return source != destination
 
+    @rule
     def may_happen(self, fate: Fate) -> bool:
-        if fate == Fate.RESPONSE_LOST:
-            return self.loss
-        return fate == Fate.ANSWERED or len(self.late) < self.delays
+        return fate == Fate.ANSWERED or (fate == Fate.RESPONSE_LOST and self.loss)
 
+    @rule
     def call(self, kind: Kind, source: Replica, destination: Replica, fate: Fate) -> None:
         """Sends a request."""
-        request = self.request(kind, source, destination)
-        if fate == Fate.REQUEST_LATE:
-            self.late.add(request)
-        else:
-            self.deliver_request(kind, request, fate)
+        self.deliver_request(kind, self.request(kind, source, destination), fate)
 
+    @rule
     def deliver_request(self, kind: Kind, request: Message, fate: Fate) -> None:
         response = self.handle_request(kind, request)
-        if fate == Fate.RESPONSE_LATE:
-            self.late.add(response)
-        elif fate == Fate.ANSWERED:
+        if fate == Fate.ANSWERED:
             self.handle_response(kind, response)
 
     def handle_request(self, kind: Kind, request: Message) -> Message:
@@ -664,42 +650,11 @@ class Kraft(Model):
             else:
                 self.handle_diverging(response)
 
-    # What goes wrong.
-
-    @action
-    def late_request_arrives(self, message: Message, fate: Fate, again: bool) -> None:
-        require(message in self.late and self.is_request(message.kind) and fate != Fate.REQUEST_LATE)
-        require((self.duplicates or not again) and (self.loss or fate != Fate.RESPONSE_LOST))
-        require(not again or fate != Fate.RESPONSE_LATE or len(self.late) < self.delays)
-        self.take(message, again)
-        self.deliver_request(message.kind, message, fate)
-
-    @action
-    def late_response_arrives(self, message: Message, again: bool) -> None:
-        require(message in self.late and not self.is_request(message.kind) and (self.duplicates or not again))
-        self.take(message, again)
-        self.handle_response(self.answered_kind(message.kind), message)
-
-    def is_request(self, kind: Kind) -> bool:
-        return kind in (Kind.VOTE, Kind.PRE_VOTE, Kind.BEGIN_QUORUM_EPOCH, Kind.END_QUORUM_EPOCH, Kind.FETCH)
-
-    def answered_kind(self, kind: Kind) -> Kind:
-        """The kind of request that a response answers, where the response says more than the current leader."""
-        return Kind.VOTE if kind == Kind.VOTE_GRANTED else Kind.FETCH
-
-    def take(self, message: Message, again: bool) -> None:
-        """A late message arrives; where the network duplicates, it may arrive ``again``."""
-        if not again:
-            self.late.discard(message)
-
-    @action
-    def late_message_is_lost(self, message: Message) -> None:
-        require(message in self.late and self.loss)
-        self.late.discard(message)
+    # Restarts.
 
     @action
     def replica_restarts(self, replica: Replica, kept: Offset) -> None:
-        """A crash, or a clean restart, and what the replica finds on its disk. Its connections are gone."""
+        """A crash, or a clean restart, and what the replica then finds on its disk."""
         require(self.restarts < self.max_restarts)
         require(kept <= len(self.logs[replica]) and kept >= self.kept_at_least(replica))
         self.restarts += 1
@@ -707,9 +662,6 @@ class Kraft(Model):
         self.high_watermark[replica] = 0
         self.take_role(replica, Role.UNATTACHED)
         self.resume(replica)
-        self.late = Set(
-            message for message in self.late if self.is_request(message.kind) or message.destination != replica
-        )
 
     def kept_at_least(self, replica: Replica) -> Offset:
         return self.flushed[replica] if self.lossy_restarts else len(self.logs[replica])
@@ -727,14 +679,3 @@ class Kraft(Model):
             self.votes[replica] = Set({replica})
         elif state.voted is not None:
             self.role[replica] = Role.VOTED
-
-    @action
-    def network_parts(self, replica: Replica) -> None:
-        """A replica is cut off from all others."""
-        require(self.partitions and self.cut_off is None)
-        self.cut_off = replica
-
-    @action
-    def network_heals(self) -> None:
-        require(self.cut_off is not None)
-        self.cut_off = None

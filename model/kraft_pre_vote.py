@@ -6,11 +6,12 @@ KIP-595, "Leader Progress Timeout", calls it a disruptive voter and leaves it to
 
 from __future__ import annotations
 
-from model.kraft import Fate, Kind, Kraft, Leadership, Message, QuorumState, Replica, Role
+from model.kraft import Fate, Kind, Leadership, Message, QuorumState, Replica, Role
+from model.kraft_network import KraftNetwork
 from model.language import Map, Seq, Set, action, initial, require, rule
 
 
-class KraftPreVote(Kraft):
+class KraftPreVote(KraftNetwork):
     """Whoever misses a leader becomes prospective first, in its epoch, and a candidate once a majority agrees."""
 
     has_fetched: Set[Replica]

@@ -160,29 +160,11 @@ class ObserversStand(Kraft):
         return True
 
 
-class CountsLateVotes(Kraft):
-    """A candidate counts votes of its earlier elections."""
-
-    def vote_counts(self, response: Message) -> bool:
-        return self.role[response.destination] == Role.CANDIDATE
-
-
 class FollowsEarlierEpochs(Kraft):
     """A replica joins the epoch of any message, and not of later ones only (FENCED_LEADER_EPOCH)."""
 
     def is_outdated(self, replica: Replica, epoch: Epoch) -> bool:
         return False
-
-
-class AppliesRecordsAgain(Kraft):
-    """A follower takes every response to a fetch of its epoch, even to one that had been answered before.
-
-    A late response of an earlier epoch does no harm if it continues the log: the next fetch finds the divergence.
-    """
-
-    def answers_current_fetch(self, response: Message) -> bool:
-        follower = response.destination
-        return self.role[follower] == Role.FOLLOWER and response.epoch == self.quorum_state[follower].epoch
 
 
 class DeniesLeadership(Kraft):

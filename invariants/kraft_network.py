@@ -1,0 +1,35 @@
+"""What must hold of KIP-595 over a bad network, and what such a network must be able to do."""
+
+from __future__ import annotations
+
+from model.kraft import Kind, Role
+from model.kraft_network import KraftNetwork
+from model.language import invariant, reachable
+
+
+@invariant
+def epoch_is_stored_before_it_is_sent(model: KraftNetwork) -> bool:
+    """No message is of a later epoch than its sender has stored."""
+    return all(message.epoch <= model.quorum_state[message.source].epoch for message in model.late)
+
+
+@reachable
+def vote_comes_too_late(model: KraftNetwork) -> bool:
+    """A vote is under way to a candidate that stands in a later epoch."""
+    return any(
+        message.kind == Kind.VOTE_GRANTED
+        and model.role[message.destination] == Role.CANDIDATE
+        and message.epoch < model.quorum_state[message.destination].epoch
+        for message in model.late
+    ) or model.delays == 0
+
+
+@reachable
+def records_come_too_late(model: KraftNetwork) -> bool:
+    """Records are under way to a follower that has got them already."""
+    return any(
+        message.kind == Kind.RECORDS
+        and message.position.offset < len(model.logs[message.destination])
+        and message.epoch == model.quorum_state[message.destination].epoch
+        for message in model.late
+    ) or model.delays == 0
