@@ -279,3 +279,27 @@ def plan(plan_file: Path, current: Path, json_file: Path | None, **given: Any) -
         else:
             code = int(said)
     return code
+
+
+@command.command(epilog=_EXIT_CODES)
+@click.argument("specs", nargs=-1, metavar="[SPEC ...]")
+@click.option("--method", type=click.Choice(["induction", "bmc", "k-induction", "infer"]), default="induction",
+              help="How; claims are just asked.")
+@click.option("--depth", type=click.IntRange(1), default=10, help="States of a run at most, for bmc and k-induction.")
+@click.option("--unbounded", is_flag=True, help="For every value of the constants that only bound integers.")
+@click.option("--property", "properties", multiple=True, metavar="NAME", help="Only this property; may be repeated.")
+@click.option("--max-seconds", "seconds", type=click.FloatRange(0), help="Gives up, undetermined, after this time.")
+@click.option("--set", "assignments", type=_Assignment(), multiple=True, help="Sets a constant of the model.")
+@click.option("--invariants", "files", type=click.Path(path_type=Path), multiple=True, metavar="FILE.py",
+              help="Adds the properties of a file.")
+@click.option("--only-variant", metavar="NAME", help="Only the model's class or the flawed design of this name.")
+@click.option("--json", "json_file", type=click.Path(path_type=Path), metavar="FILE",
+              help="Writes the results as JSON.")
+def prove(specs: tuple[str, ...], json_file: Path | None, **given: Any) -> int:
+    """Proves the properties of specs with z3, for all states at once, and asks claims (Python files in specs/claims).
+
+    Without SPEC, every claim under ./specs/claims.
+    """
+    from checkers.symbolic.prove import run
+
+    return run(_existing(specs or ("specs/claims",)), given, json_file, click.echo)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import heapq
 import itertools
+import re
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -99,7 +100,6 @@ class Inference:
         self.step = Transition(system)
         self.leaves = system.leaves(system.now.state)
         self.atoms = [atom for index, leaf in enumerate(self.leaves) for atom in _atoms(index, leaf)]
-        before = system.replica("old:")
         self.good: list[Truth] = []
         unsafe: list[Truth] = [fired.failed for fired in system.fired]
         for prop in properties:
@@ -108,7 +108,6 @@ class Inference:
                 unsafe += [self._broken_by(prop, fired) for fired in system.fired]
                 continue
             self.good += [judged.truth, negation(judged.failed)]
-        del before
         self.safe = conj([*self.good, negation(conj((system.within(system.now.state), disj(unsafe))))])
         self.first = self._solver(system.initial(system.now.state))
         self.main = self._solver(system.well_formed(system.now.state), self.step.term)
@@ -336,12 +335,9 @@ class Inference:
         """Whether the properties and the clauses are preserved by every step and keep every step safe."""
         clauses = list(clauses)
         system = self.system
-        whole = conj((self.safe, self.term(clauses, system.now.terms)))
-        after = replaced(whole, system.now.terms, self.step.next.terms)
         now = conj([*self.good, self.term(clauses, system.now.terms), system.well_formed(system.now.state)])
         safe = self._solver(now, negation(self.safe))
         kept = self._solver(now, self.step.term, z3.Not(_good_after(self, clauses)))
-        del after
         return not self._check(safe, ()) and not self._check(kept, ())
 
     def words(self, clause: Clause) -> str:
@@ -358,6 +354,40 @@ class Inference:
             return " or ".join(conclusions)
         return f"{' and '.join(premises)}  =>  {' or '.join(conclusions)}"
 
+    def described(self, clauses: Sequence[Clause]) -> list[str]:
+        """Clauses in words; those that differ in the names of identifiers only, and are all there, as one."""
+        names = _identifiers(self.system.variables.values())
+        groups: dict[tuple[str, ...], list[Clause]] = {}
+        for clause in clauses:
+            groups.setdefault(self._pattern(clause, names)[0], []).append(clause)
+        said = []
+        for members in groups.values():
+            first = members[0]
+            pattern, used = self._pattern(first, names)
+            kinds = {cls.__name__: len(all_names) for cls, all_names in names.items()}
+            instances = {frozenset(renamed) for renamed in _instances(pattern, used, names)}
+            if used and len(members) > 1 and len(members) == len(instances):
+                said.append(_for_every(self.words(first), used, names, kinds))
+            else:
+                said += [self.words(clause) for clause in members]
+        return said
+
+    def _pattern(self, clause: Clause, names: dict[type, list[str]]) -> tuple[tuple[str, ...], list[str]]:
+        """A clause's literals with placeholders for identifiers, and which identifiers those stand for."""
+        texts = [self._literal_text(literal) for literal in clause]
+        used = [name for all_names in names.values() for name in all_names if any(_mentions(t, name) for t in texts)]
+        best: tuple[tuple[str, ...], list[str]] | None = None
+        for order in itertools.permutations(used):
+            renaming = {name: f"<{_class_of(name, names)}{index}>" for index, name in enumerate(order)}
+            pattern = tuple(sorted(_renamed_text(text, renaming) for text in texts))
+            if best is None or pattern < best[0]:
+                best = (pattern, list(order))
+        return best if best is not None else (tuple(sorted(texts)), [])
+
+    def _literal_text(self, literal: Literal) -> str:
+        atom = self.atoms[abs(literal) - 1]
+        return atom.text if literal > 0 else atom.opposite
+
     def holds_of(self, clauses: Sequence[Clause], state: State) -> bool:
         """Whether a state of the language satisfies clauses."""
         terms = [_plain(leaf.term) for leaf in self.system.leaves(self.system.constant(state))]
@@ -369,6 +399,51 @@ class Inference:
             else:
                 return False
         return True
+
+
+def _identifiers(kinds: Iterable[Any]) -> dict[type, list[str]]:
+    """The identifiers that types mention, by class, as they are printed."""
+    found: dict[type, list[str]] = {}
+    for kind in kinds:
+        if isinstance(kind, IdentifierType):
+            found[kind.cls] = [repr(kind.cls(number)) for number in range(1, kind.count + 1)]
+        parts = [getattr(kind, name) for name in ("inner", "element", "key", "value") if hasattr(kind, name)]
+        found.update(_identifiers([*parts, *(of for _, of in getattr(kind, "fields", ()))]))
+    return found
+
+
+def _mentions(text: str, name: str) -> bool:
+    return re.search(rf"\b{re.escape(name)}\b", text) is not None
+
+
+def _class_of(name: str, names: dict[type, list[str]]) -> str:
+    return next(cls.__name__ for cls, all_names in names.items() if name in all_names)
+
+
+def _renamed_text(text: str, renaming: dict[str, str]) -> str:
+    if not renaming:
+        return text
+    return re.sub("|".join(rf"\b{re.escape(name)}\b" for name in renaming), lambda it: renaming[it[0]], text)
+
+
+def _instances(pattern: tuple[str, ...], used: list[str], names: dict[type, list[str]]) -> Iterable[list[str]]:
+    """The pattern with different identifiers of the right classes put in, in every way."""
+    marks = [f"<{_class_of(name, names)}{index}>" for index, name in enumerate(used)]
+    choices = [names[next(cls for cls in names if cls.__name__ == _class_of(name, names))] for name in used]
+    for chosen in itertools.product(*choices):
+        if len(set(chosen)) == len(chosen):
+            replacing = dict(zip(marks, chosen, strict=True))
+            yield [re.sub(r"<\w+>", lambda it, known=replacing: known[it[0]], text) for text in pattern]  # type: ignore[misc]
+
+
+def _for_every(words: str, used: list[str], names: dict[type, list[str]], kinds: dict[str, int]) -> str:
+    letters = dict(zip(used, "xyzuvw", strict=False))
+    parts = []
+    for kind in kinds:
+        own = [letters[name] for name in used if _class_of(name, names) == kind]
+        if own:
+            parts.append(f"{'different ' if len(own) > 1 else ''}{kind} {', '.join(own)}")
+    return f"for every {' and '.join(parts)}:  {_renamed_text(words, letters)}"
 
 
 def _good_after(inference: Inference, clauses: list[Clause]) -> Any:
@@ -430,7 +505,7 @@ def infer(
     inference = Inference(system, [prop for prop in properties if prop.kind != "reachable"], seconds)
     try:
         clauses = inference.pruned(inference.run())
-        found.clauses = [inference.words(clause) for clause in clauses]
+        found.clauses = inference.described(clauses)
         found.checks = _checked(inference, clauses, reachable)
     except _GaveUpError as error:
         found.stopped = str(error)

@@ -1,0 +1,106 @@
+"""k-induction: no run of k states breaks a property, and k states in a row that have it lead to one that has it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import z3
+
+from checkers.exploration import TraceState, Violation
+from checkers.properties import Property
+from checkers.symbolic.bmc import Unrolling, search
+from checkers.symbolic.induction import Outcome, assumption
+from checkers.symbolic.system import System
+from checkers.symbolic.terms import as_term, conj, disj, negation
+from model.language.reference import Step
+
+
+@dataclass(slots=True)
+class KInduction:
+    """What came of it. ``depth`` is the k that was enough, or the last that was tried.
+
+    ``violation`` is a run from an initial state; ``counterexample`` is one that begins anywhere, k states that have
+    the properties and one more that has not.
+    """
+
+    outcome: Outcome
+    depth: int
+    violation: Violation | None = None
+    counterexample: tuple[TraceState, ...] = ()
+    reason: str = ""
+    seconds: float = 0.0
+
+
+def k_induction(
+    system: System, properties: Sequence[Property], depth: int, seconds: float | None = None
+) -> KInduction:
+    """Tries k = 1, 2, ... up to ``depth``. The states of a run are all different, so that k can always be enough."""
+    started = time.perf_counter()
+    states = [prop for prop in properties if prop.kind not in ("transition", "reachable")]
+    steps = [prop for prop in properties if prop.kind == "transition"]
+    assumed = as_term(assumption(system, system.now.state, states))
+    broken = disj(
+        part
+        for prop in states
+        for judged in [system.judge(system.predicates[prop.name], system.now.state)]
+        for part in (negation(judged.truth), judged.failed)
+    )
+    failing = [fired.failed for fired in system.fired]
+    for prop in steps:
+        for fired in system.fired:
+            judged = system.judge(system.predicates[prop.name], fired.after, system.now.state)
+            failing.append(conj((fired.succeeds, disj((negation(judged.truth), judged.failed)))))
+    unrolling = Unrolling(system)
+    unrolling.solver.add(unrolling.at(assumed, 0))
+    shown: tuple[TraceState, ...] = ()
+    for k in range(1, depth + 1):
+        left = None if seconds is None else seconds - (time.perf_counter() - started)
+        if left is not None and left <= 0:
+            return KInduction("undetermined", k, None, shown, f"the limit of {seconds:g} seconds",
+                              time.perf_counter() - started)
+        base = search(system, [*states, *steps], k, left, least=k)
+        if base.violation is not None or base.stopped:
+            outcome: Outcome = "undetermined" if base.stopped else "fails"
+            taken = time.perf_counter() - started
+            return KInduction(outcome, k, base.violation, shown, base.stopped, taken)
+        mark = z3.Bool(f"breaks:{k}")
+        last = z3.Bool(f"fails:{k}")
+        unrolling.solver.add(z3.Implies(last, unrolling.at(as_term(disj(failing)), k - 1)))
+        answer = unrolling.solver.check(last)
+        if answer == z3.unsat:
+            unrolling.extend()
+            if k > 1:
+                _all_different(unrolling, k - 1)
+            unrolling.solver.add(z3.Implies(mark, unrolling.at(as_term(broken), k)))
+            answer = unrolling.solver.check(mark)
+        else:
+            mark = last
+        if answer == z3.unsat:
+            return KInduction("proved", k, seconds=time.perf_counter() - started)
+        if answer == z3.unknown:
+            return KInduction("undetermined", k, None, shown, unrolling.solver.reason_unknown(),
+                              time.perf_counter() - started)
+        shown = _run(unrolling, unrolling.solver.model(), len(unrolling.states))
+        unrolling.solver.add(z3.Not(mark))
+        if len(unrolling.states) == k:
+            unrolling.extend()
+            if k > 1:
+                _all_different(unrolling, k - 1)
+        unrolling.solver.add(unrolling.at(assumed, k))
+    return KInduction("fails", depth, None, shown, "", time.perf_counter() - started)
+
+
+def _all_different(unrolling: Unrolling, index: int) -> None:
+    """The state number ``index`` differs from all before it."""
+    new = unrolling.states[index]
+    for old in unrolling.states[:index]:
+        unrolling.solver.add(z3.Or([a != b for a, b in zip(old.terms, new.terms, strict=True)]))
+
+
+def _run(unrolling: Unrolling, model: object, length: int) -> tuple[TraceState, ...]:
+    system = unrolling.system
+    states = [system.decode(replica.state, model) for replica in unrolling.states[:length]]
+    steps = [Step("any state")] + [unrolling.step(model, index) for index in range(length - 1)]
+    return tuple(TraceState(step, state) for step, state in zip(steps, states, strict=True))
