@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from model.language.errors import ModelError
-from tests.broken import HEAD, action_text, load, model_text, property_text, refusal, search
+from tests.broken import HEAD, action_text, load, marked_lines, model_text, property_text, refusal, search
 from tests.projects import write
 from tests.test_cli import COMMAND
 
@@ -410,8 +410,10 @@ def test_a_variable_that_initial_forgets(tmp_path: Path) -> None:
 
 
 def test_a_value_in_the_class_body_that_does_not_fit(tmp_path: Path) -> None:
-    model = "class M(Model):\n    y: Small = 9  #!\n"
-    assert "y would become 9" in refusal(tmp_path, model_text(action_text("pass"), model)).message
+    text = model_text(action_text("pass"), "class M(Model):\n    y: Small = 9  #!\n")
+    violation = search(load(tmp_path, text)).violations[0]
+    assert (violation.kind, violation.trace, [violation.line]) == ("error", (), marked_lines(text))
+    assert "y would become 9" in violation.message
 
 
 def test_constants(tmp_path: Path) -> None:

@@ -293,9 +293,9 @@ def check_states(w: Words, start: Word, stop: Word) -> Word:
         if context[FAILED] != 0:
             context[FAILED] = 0
             note(w, BEST_FAILED_CHECK, position)
-        else:
-            if noted != 0:
-                note_all(w, BEST_STATE, noted, position)
+            noted = noted & w[FALSE_WANTED]
+        if noted != 0:
+            note_all(w, BEST_STATE, noted, position)
     return 0
 
 

@@ -30,17 +30,18 @@ class Plan:
 def plan(action: Action) -> Plan:
     """Places each guard at the outermost loop where its parameters are known.
 
-    A guard that can fail (an index, say) is not tried before one that stands before it in the source, so that what
-    CPython does not evaluate is not evaluated here either.
+    A guard that can fail (an index, say) is not tried before one that stands before it in the source, and no guard
+    before one that can fail and stands before it: what CPython evaluates is evaluated here, and nothing else can fail.
     """
     slots = [parameter.slot for parameter in action.parameters]
     levels: list[list[Expr]] = [[] for _ in range(len(slots) + 1)]
     domains: dict[int, Domain] = {}
-    deepest = 0
+    deepest = floor = 0
     for guard in action.guards:
         level = max((slots.index(slot) + 1 for slot in locals_in(guard) if slot in slots), default=0)
         if can_fail(guard):
-            level = max(level, deepest)
+            level = floor = max(level, deepest)
+        level = max(level, floor)
         deepest = max(deepest, level)
         if level and slots[level - 1] not in domains and _draws(guard, action.parameters[level - 1]) and not levels[level]:
             assert isinstance(guard, Contains)

@@ -147,7 +147,7 @@ class _Builder:
         emitter = Effects(function, self.interface.layout, function.args[-1], first)
         leave = emitter.block("gave.up")
         emitter.failed = self._failure(emitter, leave)
-        ir.IRBuilder(leave).ret(const(1, I1))
+        ir.IRBuilder(leave).ret(const(int(predicate.kind != "boundary"), I1))
         emitter.bind_words("new", self._pointers(emitter, function.args[-2]))
         if transition:
             emitter.bind_words("old", self._pointers(emitter, function.args[0]))

@@ -19,7 +19,7 @@ from checkers.explicit.worker import Crew, OutOfRoom, Worker
 from checkers.exploration import Exploration, Options, Premise, Progress, TraceState, Violation, Watcher
 from checkers.properties import Property
 from model.compiler.layout import digest_text
-from model.language.errors import ModelError, SourceError
+from model.language.errors import ModelError, SourceError, ValueOutOfRange
 from model.language.model import Model
 from model.language.reference import holds, initial_states, within_boundary
 
@@ -95,6 +95,8 @@ class _Search:
         kinds = {name: self.by_name[name].kind for name in self.interface.state_predicates}
         self.reachable = self._mask(name for name, kind in kinds.items() if kind == "reachable")
         self.invariants = self._mask(name for name, kind in kinds.items() if kind == "invariant")
+        for worker in self.workers:
+            worker.fields[flood.DEADLOCK] = int(options.deadlock)
         self.tracer = Tracer(model, kernel, self.workers)
         self.level = 0
         self.initial = 0
@@ -113,6 +115,7 @@ class _Search:
         except OutOfRoom:
             self.stop = self.stop or "the memory limit"
         found = self.found
+        found.violations.sort(key=lambda violation: len(violation.trace))
         found.stopped = self.stop
         found.complete = not self.stop and not found.violations
         found.seconds = time.perf_counter() - self.started
@@ -124,25 +127,34 @@ class _Search:
     def _start(self) -> None:
         layout = self.interface.layout
         packed: list[tuple[int, ...]] = []
-        for step, state in initial_states(self.model):
-            self.initial += 1
-            words = layout.pack(state)
-            self.tracer.initial.append((step, state))
-            if within_boundary(self.model, state):
-                packed.append(words)
-            else:
-                self.found.cut += 1
-                self._check_outside(TraceState(step, state))
-        if not self.initial:
+        try:
+            for step, state in initial_states(self.model):
+                self.initial += 1
+                self.tracer.initial.append((step, state))
+                if self._starts_within(TraceState(step, state)):
+                    packed.append(layout.pack(state))
+        except ValueOutOfRange as error:
+            self.found.violations.append(Violation("error", "", (), error.message, error.file, error.line))
+        if not self.initial and not self.found.violations:
             raise ModelError("the model has no initial state: every @initial method's require is false",
                              *type(self.model).source_position())
         self.workers[0].add([self.tracer.canonical(words) for words in packed])
         self._check()
 
-    def _check_outside(self, first: TraceState) -> None:
-        for prop in self.by_name.values():
-            if prop.kind == "invariant" and not holds(self.model, prop.function, first.state):
-                self.found.violations.append(Violation("invariant", prop.name, (first,)))
+    def _starts_within(self, first: TraceState) -> bool:
+        """Whether an initial state lies within the boundary; one outside is only checked."""
+        name = ""
+        try:
+            if within_boundary(self.model, first.state):
+                return True
+            self.found.cut += 1
+            for prop in self.by_name.values():
+                name = prop.name
+                if prop.kind == "invariant" and not holds(self.model, prop.function, first.state):
+                    self.found.violations.append(Violation("invariant", name, (first,)))
+        except ValueOutOfRange as error:
+            self.found.violations.append(Violation("error", name, (first,), error.message, error.file, error.line))
+        return False
 
     def _flood(self) -> None:
         with ThreadPoolExecutor(len(self.workers)) as threads:
@@ -265,10 +277,9 @@ class _Search:
 
     def _failed_step(self, state: tuple[int, ...], level: int) -> Violation:
         trace = self.tracer.to_state(state, level)
-        transitions = [self.by_name[name].function for name in self.interface.transition_predicates]
-        invariants = [self.by_name[name].function for name in self.interface.state_predicates]
-        step, error = self.tracer.failing_step(trace[-1].state, transitions, invariants)
-        return Violation("error", "", trace, error.message, error.file, error.line, step)
+        transitions = [self.by_name[name] for name in self.interface.transition_predicates]
+        invariants = [prop for prop in self.by_name.values() if prop.kind == "invariant"]
+        return self.tracer.failing_step(trace, transitions, invariants)
 
     def _failed_check(self, state: tuple[int, ...]) -> Violation:
         trace = self.tracer.to_state(state, self.level)

@@ -7,16 +7,18 @@ never rests on the compiled code alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 
 import numpy as np
 
 from checkers.explicit.kernel import Kernel
 from checkers.explicit.worker import Worker
-from checkers.exploration import TraceState
+from checkers.exploration import TraceState, Violation
+from checkers.properties import Property
 from model.language.errors import SourceError
 from model.language.model import Model, State
-from model.language.reference import Step, holds, successors, within_boundary
+from model.language.reference import Step, choices, fire, holds, successors, within_boundary
 
 Packed = tuple[int, ...]
 
@@ -52,7 +54,7 @@ class Tracer:
     def _replay(self, path: list[Packed]) -> tuple[TraceState, ...]:
         trace = [TraceState(*self._pick(self.initial, path[0]))]
         for words in path[1:]:
-            trace.append(TraceState(*self._pick(successors(self.model, trace[-1].state), words)))
+            trace.append(TraceState(*self._pick(self._completed(trace[-1].state), words)))
         return tuple(trace)
 
     def _pick(self, candidates: object, words: Packed) -> tuple[Step, State]:
@@ -61,36 +63,57 @@ class Tracer:
                 return step, state
         raise RuntimeError(f"compiled code took a step that CPython does not take, to {self.layout.unpack(words)}")
 
+    def _completed(self, state: State) -> Iterator[tuple[Step, State]]:
+        """The steps from a state that do not fail: what another step of it does is another violation."""
+        for name in type(self.model).methods("action"):
+            for step in choices(self.model, state, name):
+                with suppress(SourceError):
+                    after = fire(self.model, state, step)
+                    if after is not None:
+                        yield step, after
+
     def broken_step(self, state: Packed, level: int, prop: Callable[..., bool]) -> tuple[TraceState, ...]:
         """A trace whose last step breaks a transition property."""
         trace = self.to_state(state, level)
-        for step, after in successors(self.model, trace[-1].state):
-            if not holds(self.model, prop, trace[-1].state, after):
-                return (*trace, TraceState(step, after))
+        for step, after in self._completed(trace[-1].state):
+            with suppress(SourceError):
+                if not holds(self.model, prop, trace[-1].state, after):
+                    return (*trace, TraceState(step, after))
         raise RuntimeError("compiled code says that a step breaks a property where CPython says that none does")
 
     def step_outside(self, state: Packed, level: int, prop: Callable[..., bool]) -> tuple[TraceState, ...]:
         """A trace whose last state lies outside of the boundary and breaks an invariant."""
         trace = self.to_state(state, level)
-        for step, after in successors(self.model, trace[-1].state):
-            if not within_boundary(self.model, after) and not holds(self.model, prop, after):
-                return (*trace, TraceState(step, after))
+        for step, after in self._completed(trace[-1].state):
+            with suppress(SourceError):
+                if not within_boundary(self.model, after) and not holds(self.model, prop, after):
+                    return (*trace, TraceState(step, after))
         raise RuntimeError("compiled code says that a state outside breaks a property where CPython says that none does")
 
     def failing_step(
-        self, state: State, transitions: Sequence[Callable[..., bool]], invariants: Sequence[Callable[..., bool]]
-    ) -> tuple[Step | None, SourceError]:
-        """The step of a state at which the model, or a property of the step, fails; and how."""
-        last: Step | None = None
-        try:
-            for step, after in successors(self.model, state):
-                last = step
+        self, trace: tuple[TraceState, ...], transitions: Sequence[Property], invariants: Sequence[Property]
+    ) -> Violation:
+        """How the model, or a property of a step, fails after the last state of a trace."""
+        state = trace[-1].state
+        steps = successors(self.model, state)
+        while True:
+            try:
+                step, after = next(steps)
+            except StopIteration:
+                break
+            except SourceError as error:
+                failed = error.step if isinstance(error.step, Step) else None
+                return Violation("error", "", trace, error.message, error.file, error.line, failed)
+            further, name = (*trace, TraceState(step, after)), ""
+            try:
                 for prop in transitions:
-                    holds(self.model, prop, state, after)
+                    name = prop.name
+                    holds(self.model, prop.function, state, after)
+                name = ""
                 if not within_boundary(self.model, after):
                     for prop in invariants:
-                        holds(self.model, prop, after)
-            last = None
-        except SourceError as error:
-            return getattr(error, "step", last), error
+                        name = prop.name
+                        holds(self.model, prop.function, after)
+            except SourceError as error:
+                return Violation("error", name, further, error.message, error.file, error.line)
         raise RuntimeError(f"compiled code says that a step fails where CPython takes it, in {state}")

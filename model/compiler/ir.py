@@ -463,16 +463,37 @@ def walk(node: Expr) -> list[Expr]:
 
 def can_fail(node: Expr) -> bool:
     """Whether evaluating an expression can be a model error."""
+    from model.compiler.joins import fits
+
     for part in walk(node):
         match part:
-            case SeqGet() | Convert() | BagChange() | MapGet():
+            case SeqGet() | BagChange():
+                return True
+            case Convert(type=kind, operand=operand) if not fits(operand.type, kind):
+                return True
+            case Arithmetic(type=kind) if kind == INT:
                 return True
             case Arithmetic(op="//" | "%"):
                 return True
             case Reduce(kind="min" | "max", default=None) | Reduce(kind="map"):
                 return True
-            case Inline():
+            case Inline(body=body) if _may_stop(body):
                 return True
+    return False
+
+
+def _may_stop(body: list[Stmt]) -> bool:
+    """Whether statements have an assert, or assign what may not fit."""
+    for statement in body:
+        match statement:
+            case Assert() | Store():
+                return True
+            case If(then=then, otherwise=otherwise):
+                if _may_stop(then) or _may_stop(otherwise):
+                    return True
+            case For(body=inner) | Do(call=Inline(body=inner)):
+                if _may_stop(inner):
+                    return True
     return False
 
 
