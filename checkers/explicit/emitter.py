@@ -770,6 +770,8 @@ class Emitter:
         if source == target:
             return value
         match source, target:
+            case NothingType(), _:
+                return const(0, held(target))  # never evaluated: there is no such element
             case NoneType(), OptionalType():
                 return const(0, register(target.bits))
             case NoneType(), _:

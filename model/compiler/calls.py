@@ -372,7 +372,7 @@ class Calls(Expressions, Statements):
                     return self._times(at, item, owner, element, capacity)
                 return Count(IntType(0, capacity), at, self.convert(item, element, "the element"), owner)
             case SetType(), "isdisjoint":
-                other = self.expression(frame, self._exactly(frame, node, 1)[0])
+                other = self.unwrapped(self.expression(frame, self._exactly(frame, node, 1)[0]))
                 left, right = self.unify(owner, other, "this compares")
                 both = SetBinary(left.type, at, "&", left, right)
                 zero = Const(IntType(0, 0), at, 0)

@@ -88,6 +88,12 @@ def successors(model: Model, state: State) -> Iterator[tuple[Step, State]]:
                 yield step, after
 
 
+def choices(model: Model, state: State, name: str) -> list[Step]:
+    """The ways to take an action in ``state`` that its leading guards do not rule out at once."""
+    model.load(state)
+    return [Step(name, arguments) for arguments in _bindings(model, type(model).methods("action")[name])]
+
+
 def fire(model: Model, state: State, step: Step) -> State | None:
     """The state after ``step``, or None when the action is not enabled with these arguments.
 

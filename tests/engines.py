@@ -1,0 +1,233 @@
+"""What each engine finds in a generated model, and what a plain search in CPython finds: all have to agree.
+
+An engine is a function of a class, its properties and the options; another one joins by standing in ``ENGINES``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import itertools
+import linecache
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from checkers import reference as reference_engine
+from checkers.explicit import search as native_engine
+from checkers.exploration import Exploration, Options
+from checkers.properties import Property, collect
+from model.compiler.layout import digest, lay_out
+from model.language.errors import ModelError, SourceError
+from model.language.model import Model, State
+from model.language.reference import Step, choices, fire, holds, initial_states, within_boundary
+from model.language.source import source_of
+
+Engine = Callable[[Model, Sequence[Property]], Exploration]
+
+MOST_STATES = 150
+MOST_GENERATED = 3000
+
+
+def _reference(model: Model, properties: Sequence[Property]) -> Exploration:
+    return reference_engine.explore(model, properties, Options())
+
+
+def _native(workers: int) -> Engine:
+    def explore(model: Model, properties: Sequence[Property]) -> Exploration:
+        return native_engine.explore(model, properties, Options(workers=workers, brief=True))
+
+    return explore
+
+
+ENGINES: dict[str, Engine] = {
+    "reference": _reference,
+    "native, 1 worker": _native(1),
+    "native, 2 workers": _native(2),
+}
+
+
+class TooMany(Exception):  # noqa: N818 - it is no error
+    """A model has more states than CPython should look at; ``levels`` were finished."""
+
+    def __init__(self, levels: int) -> None:
+        super().__init__(levels)
+        self.levels = levels
+
+
+@dataclass
+class Outcome:
+    """What a search found, as far as every engine has to agree. ``shortest`` is in states; None without a violation."""
+
+    verdict: str
+    shortest: int | None = None
+    broken: frozenset[tuple[str, str]] = frozenset()
+    reached: frozenset[str] = frozenset()
+    distinct: int = 0
+    generated: int = 0
+    depth: int = 0
+    cut: int = 0
+    digest: str = ""
+    actions: Mapping[str, int] = field(default_factory=dict)
+
+
+def outcome(explore: Engine, model: Model, properties: Sequence[Property]) -> Outcome:
+    """What an engine found."""
+    try:
+        found = explore(model, properties)
+    except ModelError as error:
+        if type(error) is ModelError and not _is_run_time(error):
+            raise
+        return Outcome("error", 0)
+    except SourceError:
+        return Outcome("error", 0)
+    result = Outcome("holds", None, frozenset(), frozenset(found.reached), found.distinct, found.generated, found.depth,
+                     found.cut, found.digest, dict(found.actions))
+    if not found.violations:
+        return result
+    shortest = min(len(violation.trace) for violation in found.violations)
+    if any(v.kind == "error" and v.failed_step is None and len(v.trace) <= 1 for v in found.violations):
+        return Outcome("error", 0)
+    failed = any(v.kind == "error" for v in found.violations)
+    result.verdict, result.shortest = ("error", None) if failed else ("violated", shortest)
+    if failed:
+        result.reached, result.broken, result.cut = frozenset(), frozenset({("error", "")}), 0
+        return result
+    result.broken = frozenset((v.kind, v.property) for v in found.violations)
+    return result
+
+
+def _is_run_time(error: ModelError) -> bool:
+    return "initial" in error.message
+
+
+def plain_search(model: Model, properties: Sequence[Property]) -> tuple[Outcome, set[State]]:
+    """A search level by level that uses nothing but the reference meaning. Raises TooMany."""
+    seen: set[State] = set()
+    outside: set[State] = set()
+    found = Outcome("holds")
+    actions = dict.fromkeys(type(model).methods("action"), 0)
+    broken: dict[tuple[str, str], int] = {}
+    reached: set[str] = set()
+    frontier: list[State] = []
+    depth = 0
+
+    def breaks(kind: str, name: str, length: int) -> None:
+        broken[kind, name] = min(length, broken.get((kind, name), length))
+
+    def arrive(state: State, into: list[State]) -> None:
+        found.generated += 1
+        if state in seen:
+            return
+        try:
+            inside = within_boundary(model, state)
+        except SourceError:
+            breaks("error", "", depth + 1)
+            return
+        if inside:
+            seen.add(state)
+            into.append(state)
+        else:
+            found.cut += 1
+            outside.add(state)
+        for prop in properties:
+            if prop.kind == "invariant" or (prop.kind == "reachable" and inside):
+                try:
+                    true = holds(model, prop.function, state)
+                except SourceError:
+                    breaks("error", "", depth + 1)
+                    continue
+                if prop.kind == "reachable" and true:
+                    reached.add(prop.name)
+                elif prop.kind == "invariant" and not true:
+                    breaks("invariant", prop.name, depth + 1)
+
+    try:
+        for _, state in initial_states(model):
+            arrive(state, frontier)
+    except SourceError:
+        return Outcome("error", 0), seen
+    if found.generated == 0 or ("error", "") in broken:
+        return Outcome("error", 0), seen
+    while frontier and not broken:
+        depth += 1
+        level: list[State] = []
+        for old in frontier:
+            try:
+                steps = _steps(model, old)
+            except SourceError:
+                breaks("error", "", depth)
+                continue
+            for step in steps:
+                if len(seen) > MOST_STATES or found.generated > MOST_GENERATED:
+                    raise TooMany(depth - 1)
+                try:
+                    new = fire(model, old, step)
+                except SourceError:
+                    breaks("error", "", depth)
+                    continue
+                if new is None:
+                    continue
+                actions[step.action] += 1
+                for prop in properties:
+                    if prop.kind == "transition":
+                        try:
+                            if not holds(model, prop.function, old, new):
+                                breaks("transition", prop.name, depth + 1)
+                        except SourceError:
+                            breaks("error", "", depth + 1)
+                arrive(new, level)
+        frontier = level
+    if broken and frontier:
+        depth += 1
+    layout = lay_out(model.variable_types)
+    found.actions, found.depth, found.distinct = actions, depth, len(seen)
+    found.reached = frozenset(reached)
+    packed = {layout.pack(state) for state in seen}
+    assert {layout.unpack(words) for words in packed} == seen, "packing loses something"
+    found.digest = digest(packed)
+    if broken:
+        failed = any(kind == "error" for kind, _ in broken)
+        found.verdict, found.shortest = ("error", None) if failed else ("violated", min(broken.values()))
+        found.broken = frozenset({("error", "")}) if failed else frozenset(broken)
+        found.reached, found.cut = (frozenset(), 0) if failed else (found.reached, found.cut)
+    return found, seen
+
+
+def _steps(model: Model, state: State) -> list[Step]:
+    return [step for name in type(model).methods("action") for step in choices(model, state, name)]
+
+
+_numbers = itertools.count()
+
+
+@contextlib.contextmanager
+def imported(source: str, name: str, directory: Path) -> Iterator[type[Model]]:
+    """The class ``name`` of a module with this source, written to a file and imported; forgotten afterwards."""
+    module_name = f"generated_model_{next(_numbers)}"
+    path = directory / f"{module_name}.py"
+    path.write_text(source)
+    spec = importlib.util.spec_from_file_location(module_name, path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[module_name] = module
+    try:
+        spec.loader.exec_module(module)
+        yield getattr(module, name)
+    finally:
+        del sys.modules[module_name]
+        linecache.cache.pop(str(path), None)
+        source_of.cache_clear()
+        path.unlink()
+
+
+def states_of(model: Model) -> set[State]:
+    """The states that the native engine reaches."""
+    layout = lay_out(model.variable_types)
+    rows = native_engine.reachable_set(model, Options(workers=1, brief=True))
+    return {layout.unpack(int(word) for word in row) for row in rows}
+
+
+def properties_of(cls: type[Model]) -> list[Property]:
+    return list(collect(cls, []).values())

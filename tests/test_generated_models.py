@@ -1,0 +1,105 @@
+"""CPython and every engine find the same in models that nobody wrote.
+
+The budget is small and the models are the same in each run. For a longer one, with new models:
+
+    FLOODMARK_MODELS=5000 python -m pytest tests/test_generated_models.py
+
+``FLOODMARK_SEED`` chooses other models. A disagreement shrinks to a small model, printed as source.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, seed, settings
+
+from model.language.errors import ModelError
+from tests.engines import ENGINES, Outcome, TooMany, imported, outcome, plain_search, properties_of, states_of
+from tests.model_strategy import GeneratedModel, models
+
+MODELS = int(os.environ.get("FLOODMARK_MODELS", "0"))
+SEED = int(os.environ.get("FLOODMARK_SEED", "0"))
+BUDGET = 200
+REFUSALS = ("nothing", "never reached")
+"""What the compiler may say of a generated model: an empty literal has no type of its own; a branch can be decided."""
+
+
+@pytest.fixture(autouse=True, scope="module")
+def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Machine code of generated models is thrown away."""
+    directory = tmp_path_factory.mktemp("models")
+    patch = pytest.MonkeyPatch()
+    patch.setenv("FLOODMARK_CACHE", str(directory))
+    yield directory
+    patch.undo()
+
+
+def agreement(source: str, name: str, directory: Path) -> Outcome:
+    """What CPython finds; fails when an engine finds something else. Raises TooMany."""
+    with imported(source, name, directory) as cls:
+        properties = properties_of(cls)
+        wanted, states = plain_search(cls(), properties)
+        for engine, explore in ENGINES.items():
+            found = outcome(explore, cls(), properties)
+            if found == wanted:
+                continue
+            lines = [f"{key}: {value!r}, in CPython {vars(wanted)[key]!r}" for key, value in vars(found).items()
+                     if value != vars(wanted)[key]]
+            if wanted.verdict == "holds" and found.digest != wanted.digest:
+                native = states_of(cls())
+                lines += [f"not reached: {sorted(map(str, states - native))[:3]}",
+                          f"invented: {sorted(map(str, native - states))[:3]}"]
+            pytest.fail(f"{engine}: " + "\n".join(lines) + f"\n{source}")
+    shutil.rmtree(directory / "code", ignore_errors=True)
+    return wanted
+
+
+def cut_to_size(model: GeneratedModel, directory: Path) -> Outcome | None:
+    """The agreement about a model, or about its first levels when it is large; None for one that is too wide."""
+    try:
+        return agreement(model.source(), model.name, directory)
+    except TooMany as error:
+        levels = error.levels
+    for steps in range(levels, 0, -1):
+        try:
+            return agreement(model.source(steps), model.name, directory)
+        except TooMany:
+            continue
+    return None
+
+
+def test_engines_agree_about_generated_models(own_cache: Path) -> None:
+    seen: Counter[str] = Counter()
+    distinct: set[str] = set()
+
+    @seed(SEED)
+    @settings(max_examples=MODELS or BUDGET, derandomize=not (MODELS or SEED), database=None, deadline=None,
+              suppress_health_check=list(HealthCheck), phases=[Phase.generate, Phase.shrink], print_blob=False)
+    @given(models())
+    def agree(model: GeneratedModel) -> None:
+        distinct.add(model.source())
+        try:
+            found = cut_to_size(model, own_cache)
+        except ModelError as error:
+            if not any(reason in error.message for reason in REFUSALS):
+                raise
+            seen["refused"] += 1
+            return
+        seen["models"] += 1
+        if found is None:
+            seen["too wide"] += 1
+        else:
+            seen[found.verdict] += 1
+            seen["states"] += found.distinct
+            seen["of more than ten states"] += found.distinct > 10
+            seen["that moved"] += found.depth > 1
+
+    agree()
+    assert seen["refused"] * 10 < seen["models"]
+    assert seen["that moved"] * 3 > seen["models"]
+    print(f"\n{len(distinct)} different models; {dict(seen)}")

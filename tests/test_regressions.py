@@ -1,0 +1,253 @@
+"""Disagreements between CPython and compiled code that generated models have found; each stays as its own model."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Annotated
+
+import pytest
+
+from model.language import (
+    Bag,
+    Between,
+    Capacity,
+    Identifier,
+    Map,
+    Model,
+    Seq,
+    Set,
+    action,
+    boundary,
+    initial,
+    invariant,
+    reachable,
+    require,
+    transition,
+)
+from tests.engines import ENGINES, Outcome, outcome, plain_search, properties_of
+
+Tiny = Annotated[int, Between(0, 2)]
+Log = Annotated[Seq[Tiny], Capacity(2)]
+
+
+class Node(Identifier, count=2, prefix="n"):
+    pass
+
+
+class Colour(Enum):
+    RED = 0
+    GREEN = 1
+
+
+def agreed(cls: type[Model]) -> Outcome:
+    """What CPython finds; fails when an engine finds something else."""
+    wanted, _ = plain_search(cls(), properties_of(cls))
+    for name, explore in ENGINES.items():
+        assert (name, outcome(explore, cls(), properties_of(cls))) == (name, wanted)
+    return wanted
+
+
+class Counter(Model):
+    """What the small models below share: a number that each may set."""
+
+    x: Tiny
+    log: Log
+    some: Tiny | None
+
+    @initial
+    def start(self, log: Log, some: Tiny | None) -> None:
+        self.x = 0
+        self.log = log
+        self.some = some
+
+
+class TupleMembership(Counter):
+    """Python evaluates every element of ``(a, b)`` before it looks for one."""
+
+    @action
+    def look(self) -> None:
+        require(self.x in (0, self.log[1]))
+        self.x = 1
+
+
+class RangeMembership(Counter):
+    """Python evaluates both ends of a range, however far below the value is."""
+
+    @action
+    def look(self) -> None:
+        require(-1 in range(self.log[1]))
+        self.x = 1
+
+
+class NoneInRange(Counter):
+    """None is in no range; it is no error to ask."""
+
+    @action
+    def look(self) -> None:
+        if self.some in range(2):
+            self.x = 1
+        else:
+            self.x = 2
+
+
+class NoneAsSliceEnd(Counter):
+    """``log[:None]`` is the whole log, ``log[None:]`` too."""
+
+    @action
+    def head(self) -> None:
+        self.log = self.log[: self.some]
+
+    @action
+    def tail(self) -> None:
+        self.log = self.log[self.some :]
+
+
+class FailingMemberOfClass(Counter):
+    """What is asked to be a member of a class is evaluated, although the answer is known."""
+
+    nodes: Annotated[Seq[Node], Capacity(1)]
+
+    @initial
+    def start(self, log: Log, some: Tiny | None) -> None:
+        super().start(log, some)
+        self.nodes = Seq()
+
+    @action
+    def look(self) -> None:
+        if self.nodes[0] in Node:
+            self.x = 1
+
+
+class WiderElement(Model):
+    """A set that is looked for among narrower ones is not there; it is no error to ask."""
+
+    groups: Set[Set[Tiny]]
+    bag: Annotated[Bag[Tiny], Capacity(2)]
+    x: Annotated[int, Between(0, 5)]
+
+    @initial
+    def start(self, x: Annotated[int, Between(0, 5)]) -> None:
+        self.groups = Set({Set({0}), Set({1, 2})})
+        self.bag = Bag([1, 1])
+        self.x = x
+
+    @action
+    def look(self) -> None:
+        if Set({self.x}) in self.groups:
+            self.x = 5
+        else:
+            self.x = self.bag.count(self.x)
+
+
+class EmptySetAmongSets(Model):
+    """A container that holds nothing but empty literals compares with everything."""
+
+    x: bool
+
+    @initial
+    def start(self) -> None:
+        self.x = False
+
+    @action
+    def look(self) -> None:
+        require(Set({self.x}) not in Seq([Set()])[:1])
+        self.x = any(number > 0 for group in Set({Set[int]()}) for number in sorted(group)) or sum(Set()) == 0
+
+
+class OptionalDisjoint(Model):
+    """``isdisjoint`` takes an optional set as every other operator does."""
+
+    some: Set[Node] | None
+
+    @initial
+    def start(self) -> None:
+        self.some = Set()
+
+    @action
+    def add(self, node: Node) -> None:
+        require(Set({node}).isdisjoint(self.some))  # type: ignore[arg-type]
+        self.some = Set({node}) if self.some is None else self.some | {node}
+
+
+class StepThatFailsBesideOneThatBreaks(Model):
+    """A property that is false of one step and fails on another of the same state: both are found."""
+
+    x: Annotated[int, Between(0, 3)]
+    log: Log
+
+    @initial
+    def start(self) -> None:
+        self.x = 0
+        self.log = Seq()
+
+    @action
+    def move(self, to: Annotated[int, Between(1, 3)]) -> None:
+        self.x = to
+
+    @action
+    def overflow(self) -> None:
+        self.x = self.x - 1
+
+    @transition
+    def small(old: Model, new: StepThatFailsBesideOneThatBreaks) -> bool:  # noqa: N805
+        return new.x != 1 and (new.x != 2 or new.log[0] == 0)
+
+
+class FailureOutsideOfTheBoundary(Model):
+    """A failing boundary of an initial state is an error of the model."""
+
+    log: Log
+
+    @initial
+    def start(self) -> None:
+        self.log = Seq()
+
+    @action
+    def grow(self) -> None:
+        self.log = Seq([1])
+
+    @boundary
+    def near(self) -> bool:
+        return self.log[0] == 0
+
+
+class BagFromGenerator(Model):
+    """A bag that a generator makes compares with one of another capacity."""
+
+    bag: Annotated[Bag[bool], Capacity(2)]
+
+    @initial
+    def start(self) -> None:
+        self.bag = Bag([True])
+
+    @action
+    def change(self) -> None:
+        self.bag = Bag(flag for flag in self.bag if not flag)
+
+    @reachable
+    def differs(self) -> bool:
+        return self.bag != Bag(False for _ in Set({Map({colour: Colour.RED for colour in Colour})}))
+
+    @invariant
+    def few(self) -> bool:
+        return len(self.bag) < 2
+
+
+MODELS = [
+    BagFromGenerator,
+    EmptySetAmongSets,
+    FailingMemberOfClass,
+    FailureOutsideOfTheBoundary,
+    NoneAsSliceEnd,
+    NoneInRange,
+    OptionalDisjoint,
+    RangeMembership,
+    StepThatFailsBesideOneThatBreaks,
+    TupleMembership,
+    WiderElement,
+]
+
+
+@pytest.mark.parametrize("cls", MODELS, ids=lambda cls: cls.__name__)
+def test_engines_agree(cls: type[Model]) -> None:
+    agreed(cls)
