@@ -137,14 +137,17 @@ class ZkController(Model):
     max_faults = Constant(2)
     queue_length = Constant(2)
 
+    # In ZooKeeper.
     controller: Broker | None
     controller_epoch: ControllerEpoch
     ids: Set[Broker]
     leader_and_isr: Map[Partition, LeaderAndIsr]
     queues: Map[Broker, Annotated[Seq[Batch], Capacity("queue_length")]]
 
+    # In the brokers' memory.
     processes: Map[Broker, Process]
     controllers: Map[Broker, Controller]
+
     faults: Faults
 
     @initial

@@ -46,6 +46,27 @@ class WaitsForTarget(UnderReplicated):
         return not target(state.replicas, state.removing) <= state.isr
 
 
+class ToleratesOne(UnderReplicated):
+    """One replica out of sync is no alarm, and producers can be turned away without any."""
+
+    def is_under_replicated(self, state: Assignment) -> bool:
+        return len(state.replicas - state.adding - state.isr) > 1
+
+
+class CountsAdded(ShippedMetric):
+    """D-M1 in the terms of the adopted metric: the added replicas count among those that there were."""
+
+    def is_under_replicated(self, state: Assignment) -> bool:
+        return len(state.replicas) > len(state.isr)
+
+
+class CountsOriginInSync(ShippedMetric):
+    """The later draft for the adopted metric: an added replica in sync does not make up for another."""
+
+    def is_under_replicated(self, state: Assignment) -> bool:
+        return len(state.replicas - state.adding) > len(state.isr - state.adding)
+
+
 class CountsCurrentInSync(MiddleDraft):
     """The added replicas are left out of the replicas alone, and an added one in sync makes up for another."""
 

@@ -152,6 +152,13 @@ class PublishesBeforeWrite(ZkController):
         super().rest(broker)
 
 
+class PublishesToTwoLeaders(PublishesBeforeWrite):
+    """E-M11 again, and what comes of it: two leaders by the same version.
+
+    The earlier leader is slow, not dead, and takes the version that the published decision has.
+    """
+
+
 class ForgetsPublication(ZkController):
     """E-M12: a new controller does not publish what its predecessor had only written (draft, step 2.1)."""
 
@@ -182,6 +189,27 @@ class PrefersFirstReplica(UncleanElections):
 
     def candidates(self, broker: Broker, partition: Partition) -> Set[Broker]:
         return self.available(broker, partition)
+
+
+class KeepsIsr(UncleanElections):
+    """An unclean election leaves the ISR as it was, without the leader in it (draft, step 3.2)."""
+
+    def new_isr(self, broker: Broker, partition: Partition, leader: Broker) -> Set[Broker]:
+        return self.controllers[broker].decisions[partition].isr
+
+
+class ShrinksToLeader(ZkController):
+    """The new ISR is the leader alone, though other members are live (draft, step 3.2)."""
+
+    def new_isr(self, broker: Broker, partition: Partition, leader: Broker) -> Set[Broker]:
+        return Set({leader})
+
+
+class KeepsVersion(ZkController):
+    """The controller writes without a new version, and nobody can tell its decision from the one before."""
+
+    def write(self, partition: Partition, decision: LeaderAndIsr) -> None:
+        super().write(partition, decision.replace(version=decision.version - 1))
 
 
 class FillsIsr(ZkController):

@@ -79,6 +79,25 @@ class DeletesBeforeAssigning(Reassignments):
         return super().is_stray(broker, partition) or (moved and broker not in self.requested[partition])
 
 
+class InstallsBeforeShrinking(Reassignments):
+    """RAR becomes AR while the ISR is still that of both (draft, section F, steps 3.1 and 3.2 the other way round)."""
+
+    def write(self, partition: Partition, decision: LeaderAndIsr) -> None:
+        super().write(partition, decision)
+        if self.is_pending(partition) and self.requested[partition] <= decision.isr:
+            self.assigned[partition] = self.requested[partition]
+
+    def new_isr(self, broker: Broker, partition: Partition, leader: Broker) -> Set[Broker]:
+        return self.controllers[broker].decisions[partition].isr
+
+
+class StopsOnlyDeletedTopics(Reassignments):
+    """A broker keeps the replica of a partition that has moved to others (draft, section F, StopReplica)."""
+
+    def is_to_stop(self, broker: Broker, partition: Partition) -> bool:
+        return partition not in self.topics
+
+
 class DeletesTopicMeanwhile(Reassignments):
     """E-M22: a topic is deleted while a request is there, and the controller goes on with the request."""
 
