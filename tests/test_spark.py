@@ -233,6 +233,7 @@ def test_a_torn_checkpoint_falls_back_to_the_level_before(tmp_path: Path) -> Non
     both(model, resume=str(tmp_path))
 
 
+@SLOW
 def test_a_checkpoint_of_another_search_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     interrupted(tmp_path, TwoPhaseCommit(managers=4))
     how = Distribution(partitions=2, wide=0, resume=str(tmp_path))

@@ -149,7 +149,7 @@ def test_workers_need_no_floodmark(standalone: Standalone) -> None:
     assert found["engine"] == "spark"
 
 
-def test_many_searches_are_tasks_of_workers_that_do_not_see_the_specs(standalone: Standalone) -> None:
+def test_many_searches_are_tasks(standalone: Standalone) -> None:
     specs = ("specs/examples/two_phase_commit.toml", SPEC)
     found = results(start(["--master", standalone.url], specs, PYSPARK_PYTHON=standalone.python))
     wanted = results(start(["--engine", "native"], specs))

@@ -89,9 +89,7 @@ def _is_too_large(check: Check, result: CheckResult) -> bool:
 def _run(files: Broadcast[Files], check: Check) -> bytes:
     from checkers.run import run_pickled
 
-    if not check.spec.path.exists():
-        check = _unpacked(files.value, check)
-    return run_pickled(check)
+    return run_pickled(_placed(files.value, check))
 
 
 def _files(every: Sequence[Check]) -> Files:
@@ -115,12 +113,12 @@ def _files(every: Sequence[Check]) -> Files:
     return found
 
 
-def _unpacked(files: Files, check: Check) -> Check:
+def _placed(files: Files, check: Check) -> Check:
     """The check with the paths that its files have on this machine."""
     def here(path: Path) -> Path:
         for root, (prefix, content) in files.items():
             if path.is_relative_to(root):
-                return _unpack(prefix, content) / path.relative_to(root)
+                return _root_here(root, prefix, content) / path.relative_to(root)
         return path
 
     spec = replace(
@@ -131,10 +129,13 @@ def _unpacked(files: Files, check: Check) -> Check:
 
 
 @functools.cache
-def _unpack(prefix: str, content: bytes) -> Path:
-    folder = Path(tempfile.gettempdir()) / f"floodmark-files-{hashlib.sha256(content).hexdigest()[:16]}"
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        archive.extractall(folder)
+def _root_here(root: str, prefix: str, content: bytes) -> Path:
+    """The folder of a project on this machine, whose modules then have the names that they have on the driver."""
+    folder = Path(root)
+    if not folder.exists():
+        folder = Path(tempfile.gettempdir()) / f"floodmark-files-{hashlib.sha256(content).hexdigest()[:16]}"
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            archive.extractall(folder)
     project: Project = _project(folder.resolve())
     project.prefix, project.own = prefix, not prefix
     return folder.resolve()
