@@ -44,7 +44,7 @@ from model.compiler.ir import (
     Universe,
 )
 from model.compiler.joins import fits, hull, join
-from model.compiler.lowering import Lowering, size_bound
+from model.compiler.lowering import WIDEST_VALUE, Lowering, size_bound
 from model.language.model import Constant
 from model.language.types import (
     WIDEST_INTEGER,
@@ -333,7 +333,7 @@ class Expressions(Lowering):
                 return self.once(at, [value, domain.low, domain.high], lambda parts: self._between(frame, item, *parts))
             case ast.Tuple(elts=elements) | ast.List(elts=elements) | ast.Set(elts=elements) if elements:
                 values = [self.expression(frame, item), *(self.expression(frame, element) for element in elements)]
-                return self.once(at, values, lambda parts: Or(BOOL, at, [self.equal(parts[0], p, at) for p in parts[1:]]))
+                return self.once(at, values, lambda all_of: self._one_of(at, *all_of))
         value = self.expression(frame, item)
         bound = self.binding(frame, container)
         if isinstance(bound, Static) and (of := self.class_type(bound.value)) is not None:
@@ -351,6 +351,9 @@ class Expressions(Lowering):
         if isinstance(kind, MapType):
             raise frame.refuse(item, "a map has every key; compare a value instead")
         raise frame.refuse(container, f"{kind} has no elements")
+
+    def _one_of(self, at: Position, value: Expr, *elements: Expr) -> Expr:
+        return Or(BOOL, at, [self.equal(value, element, at) for element in elements])
 
     def _between(self, frame: Frame, item: ast.expr, value: Expr, low: Expr, high: Expr) -> Expr:
         at = value.at
@@ -502,6 +505,10 @@ class Expressions(Lowering):
                     result = wider
                     default = self.convert(default, result, "")
                 return Reduce(result, at, kind, generators, self.convert(body, result, ""), default=default)
+            case "set" | "seq" if bound * max(1, body.type.bits) > WIDEST_VALUE and body.type.codes > WIDEST_MASK:
+                raise frame.refuse(node, f"this may hold {bound} elements; loop over something smaller")
+            case "seq" if bound > WIDEST_VALUE:
+                raise frame.refuse(node, f"this may hold {bound} elements; loop over something smaller")
             case "set":
                 capacity = bound if body.type.codes > WIDEST_MASK else None
                 return Reduce(SetType(body.type, capacity), at, kind, generators, body)

@@ -7,13 +7,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from model.compiler.ir import Expr, Local, Position, Which
+from model.compiler.ir import INT, Expr, Local, Position, Which
 from model.compiler.joins import fits, join
 from model.language.errors import ModelError
 from model.language.source import Source
 from model.language.types import IntType, Type
 
 WIDENINGS = 4
+MOST_WIDENINGS = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +56,10 @@ class LocalTypes:
             raise ModelError(f"{name} is {known} here and {kind} there; use two variables", at.file, at.line)
         self.widened[name] = self.widened.get(name, 0) + 1
         if self.widened[name] > WIDENINGS and isinstance(wider, IntType):
-            from model.compiler.ir import INT
-
             wider = INT
+        if self.widened[name] > MOST_WIDENINGS and wider != INT:
+            message = f"{name} grows each time that it is assigned; make it in one comprehension: Seq(... for x in ...)"
+            raise ModelError(message, at.file, at.line)
         self.types[name] = wider
         self.changed = True
         return wider

@@ -52,6 +52,9 @@ from model.language.types import (
 )
 from model.language.values import Identifier, Record
 
+WIDEST_VALUE = 1 << 16
+"""A value of more bits than this is refused: it would take longer to compile than anybody waits."""
+
 
 class Lowering:
     """Lowers functions of one model, with its constants, to the expression graph."""
