@@ -45,7 +45,7 @@ def search(last: int, cores: int) -> tuple[Exploration, list[tuple[float, int, i
     spark.sparkContext.parallelize(range(cores), cores).map(str).collect()
     spec = specs.read(ROOT / SPEC)
     cls = spec.model_class()
-    Cluster._level = timed  # type: ignore[method-assign]
+    Cluster._level = timed  # type: ignore[method-assign, assignment]
     try:
         how = Distribution(partitions=cores, wide=0)
         found = explore(cls(last=last), spec.chosen(spec.properties(cls, ())), Options(), None, how)

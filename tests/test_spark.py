@@ -104,6 +104,11 @@ class ShortWalk(Walk):
         self.place += by
         self.seen.add(self.place * 13)
 
+    @action
+    def paint(self) -> None:
+        require(self.place > 2 and self.colour == Colour.RED)
+        self.colour = Colour.GREEN
+
 
 @pytest.fixture(scope="module", autouse=True)
 def spark() -> Iterator[Any]:
@@ -141,6 +146,12 @@ def test_verdicts_and_traces_are_the_native_ones(design: type[Model], wide: int)
 
 
 @SLOW
+def test_deadlocks() -> None:
+    found = both(ShortWalk(), Options(workers=1, deadlock=True))
+    assert [violation.kind for violation in found.violations] == ["deadlock"]
+
+
+@SLOW
 def test_symmetry() -> None:
     both(TwoPhaseCommit(managers=4), Options(workers=1, symmetry=True))
 
@@ -159,9 +170,14 @@ def test_wide_states_are_explored_to_the_end() -> None:
 
 
 def test_a_search_that_does_not_fit_moves_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    moved = []
+    moved: list[int] = []
     original = Search._move
-    monkeypatch.setattr(Search, "_move", lambda self: (moved.append(self.level), original(self)))
+
+    def noting(self: Search) -> None:
+        moved.append(self.level)
+        original(self)
+
+    monkeypatch.setattr(Search, "_move", noting)
     model = TwoPhaseCommit(managers=5)
     wanted = found_by(native.explore, model, Options(workers=1))
     options = Options(workers=2, limits=Limits(memory=300_000))
@@ -211,9 +227,14 @@ def test_resume_goes_on_and_does_no_level_twice(tmp_path: Path, monkeypatch: pyt
     interrupted(tmp_path / "kept", model)
     names = os.listdir(tmp_path / "kept")
     done = max(int(name[6:12]) for name in names if name.startswith("level-"))
-    levels = []
+    levels: list[int] = []
     original = Search._level
-    monkeypatch.setattr(Search, "_level", lambda self, threads: (levels.append(self.level), original(self, threads))[1])
+
+    def noting(self: Search, threads: Any) -> bool:
+        levels.append(self.level)
+        return original(self, threads)
+
+    monkeypatch.setattr(Search, "_level", noting)
     both(model, resume=str(tmp_path / "kept"))
     assert min(levels) == done
 
@@ -287,7 +308,7 @@ def test_java_is_found_in_this_order(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_without_java_the_message_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(java.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     old = fake_java(tmp_path / "old", "11.0.2")
     with pytest.raises(java.NoJava, match=r"it is version 11.*floodmark\[java\]"):
         java.find_java({"JAVA_HOME": str(old), "PATH": ""})

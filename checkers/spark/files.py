@@ -16,7 +16,7 @@ class Folder:
         jvm: Any = context._jvm
         self._path: Any = jvm.org.apache.hadoop.fs.Path
         given = self._path(url)
-        self._system = given.getFileSystem(context._jsc.hadoopConfiguration())  # type: ignore[attr-defined]
+        self._system = given.getFileSystem(context._jsc.hadoopConfiguration())
         self._jvm = jvm
         self.url: str = self._system.makeQualified(given).toString()
 

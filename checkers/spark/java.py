@@ -37,7 +37,7 @@ def find_java(environment: Mapping[str, str] = os.environ) -> Path:
     looked_at = []
     for where, java in _candidates(environment):
         version = _version(java)
-        if version is not None and version >= OLDEST:
+        if java is not None and version is not None and version >= OLDEST:
             return java
         found = "there is none that runs" if version is None else f"it is version {version}"
         looked_at.append(f"{where}: {found}")

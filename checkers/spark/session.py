@@ -121,7 +121,7 @@ def _start(master: str | None) -> SparkSession:
         reason = str(getattr(error, "java_exception", None) or error).splitlines()[0]
         raise SourceError(f"Spark did not start with the master {master or 'local[*]'}: {reason}") from None
     started.sparkContext.setLogLevel("OFF")
-    if submitted or not started.sparkContext.master.startswith("local"):
+    if submitted or not str(started.sparkContext.master).startswith("local"):
         started.sparkContext.addPyFile(str(package_zip()))
     atexit.register(stop)
     return started
@@ -140,7 +140,9 @@ def _defaults() -> dict[str, str]:
     atexit.register(shutil.rmtree, log.parent, True)
     settings["spark.driver.extraJavaOptions"] = f"-Dlog4j2.configurationFile=file:{log}"
     given = os.environ.get("FLOODMARK_SPARK_CONF", "")
-    settings.update(pair.split("=", 1) for pair in given.split() if "=" in pair)
+    for name, equals, value in (pair.partition("=") for pair in given.split()):
+        if equals:
+            settings[name] = value
     return settings
 
 

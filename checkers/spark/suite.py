@@ -43,7 +43,7 @@ def run_as_tasks(spark: SparkSession, every: Sequence[Check]) -> Iterator[tuple[
         except SourceError:
             continue
     context = spark.sparkContext
-    local = context.master.startswith("local")
+    local = str(context.master).startswith("local")
     files = context.broadcast({} if local else _files(every))
     tasks = context.parallelize([_for_a_task(check) for check in every], len(every))
     results = tasks.map(functools.partial(_run, files)).toLocalIterator(prefetchPartitions=True)
