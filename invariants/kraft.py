@@ -165,14 +165,17 @@ def nobody_is_in_an_illegal_state(model: Kraft) -> bool:
 
 @transition
 def zombie_cannot_win_over_newer_records(old: Kraft, new: Kraft) -> bool:
-    """A former leader leads again only if nothing was committed in the epochs of others since.
+    """Whoever leads a newer epoch than any committed record has all of those, however large its epoch has grown.
 
     KIP-595, "Leader Progress Timeout", says that a leader that was cut off could win with a very large epoch. The size
     of its epoch does not help: a majority that has a newer committed record refuses it.
     """
     return all(
         implies(
-            leads(new, replica) and not leads(old, replica) and old.log_position(replica).epoch > 0,
+            leads(new, replica)
+            and not leads(old, replica)
+            and epoch_of(new, replica) > last_committed_epoch(old)
+            and old.log_position(replica).epoch > 0,
             last_committed_epoch(old) <= old.log_position(replica).epoch,
         )
         for replica in Replica
@@ -362,9 +365,11 @@ def active_controllers_lead(model: Kraft) -> bool:
 
 
 @reachable
-def every_epoch_commits(model: Kraft) -> bool:
-    """A record of the last epoch is committed, and one of an earlier epoch."""
-    return last_committed_epoch(model) == model.max_epoch and any(epoch < model.max_epoch for epoch in model.committed)
+def later_epochs_commit(model: Kraft) -> bool:
+    """A record of the last epoch is committed on top of one of an earlier epoch (where there is room for two)."""
+    return (
+        last_committed_epoch(model) == model.max_epoch and any(epoch < model.max_epoch for epoch in model.committed)
+    ) or model.max_log < 2
 
 
 @reachable
