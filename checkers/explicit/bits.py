@@ -15,6 +15,9 @@ from model.language.types import BoolType, IntType, Type
 I1 = ir.IntType(1)
 I64 = ir.IntType(64)
 
+Value = Any
+"""A value in LLVM; llvmlite has no types that a checker could use."""
+
 
 def const(value: int, kind: ir.IntType = I64) -> ir.Constant:
     return ir.Constant(kind, value & ((1 << kind.width) - 1))

@@ -6,8 +6,8 @@ from typing import Any
 
 from llvmlite import ir
 
-from checkers.explicit.bits import code_of, const, cut, put, register, resize
-from checkers.explicit.emitter import Emitter, Value, field_place
+from checkers.explicit.bits import Value, code_of, const, cut, put, register, resize
+from checkers.explicit.emitter import Emitter, field_place
 from model.compiler.ir import (
     Assert,
     Break,
@@ -107,7 +107,9 @@ class Effects(Emitter):
         kind = self.layout.variables[node.variable]
         value = self.emit(node.value)
         if not node.path:
-            self.write_code(node.variable, resize(self.builder, code_of(self.builder, kind, value), register(kind.bits)))
+            self.write_code(
+                node.variable, resize(self.builder, code_of(self.builder, kind, value), register(kind.bits))
+            )
             return
         code = self.read_code(node.variable, "new")
         self.write_code(node.variable, self._updated(kind, code, node.path, value))
@@ -130,5 +132,3 @@ class Effects(Emitter):
                 raise AssertionError(step)
         inner = cut(self.builder, code, offset, of.bits)
         return put(self.builder, code, offset, of.bits, self._updated(of, inner, rest, value))
-
-

@@ -46,7 +46,13 @@ PAUSED, LEVEL_DONE, GROW = range(3)
 
 # Places in BEST, each the position plus one of the smallest state (by its words) of which something was noted.
 BEST_STATE, BEST_STEP, BEST_OUTSIDE, BEST_FAILED_STEP, BEST_FAILED_CHECK, BEST_DEADLOCK, BEST_PARENT = (
-    0, 64, 128, 192, 193, 194, 195,
+    0,
+    64,
+    128,
+    192,
+    193,
+    194,
+    195,
 )
 BEST_PLACES = 200
 

@@ -43,7 +43,12 @@ def plan(action: Action) -> Plan:
             level = floor = max(level, deepest)
         level = max(level, floor)
         deepest = max(deepest, level)
-        if level and slots[level - 1] not in domains and _draws(guard, action.parameters[level - 1]) and not levels[level]:
+        if (
+            level
+            and slots[level - 1] not in domains
+            and _draws(guard, action.parameters[level - 1])
+            and not levels[level]
+        ):
             assert isinstance(guard, Contains)
             domains[slots[level - 1]] = guard.container
             continue

@@ -200,7 +200,9 @@ class _Loop:
             case ast.For(target=ast.Name(id=name), iter=ast.Call(args=[stop]), body=body):
                 self.assign(name, ir.Constant(I64, 0))
                 bound = self.value(stop)
-                self.loop(lambda: self.builder.icmp_unsigned("<", self.builder.load(self.locals[name]), bound), body, name)
+                self.loop(
+                    lambda: self.builder.icmp_unsigned("<", self.builder.load(self.locals[name]), bound), body, name
+                )
             case ast.Return(value=None):
                 self.builder.ret_void()
             case ast.Return(value=value) if value is not None:

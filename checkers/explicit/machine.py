@@ -76,9 +76,7 @@ class MachineCode:
         return kind(self.address(name))
 
 
-def load_or_compile(
-    key_parts: Mapping[str, str], build: Callable[[], ir.Module], effort: Effort = FULL
-) -> MachineCode:
+def load_or_compile(key_parts: Mapping[str, str], build: Callable[[], ir.Module], effort: Effort = FULL) -> MachineCode:
     """The machine code of the module that ``build`` makes, from the cache when it is there.
 
     ``key_parts`` say what the code depends on; the processor and LLVM's version are added.
@@ -96,11 +94,11 @@ def processor() -> dict[str, str]:
     }
 
 
-def object_image(
-    key_parts: Mapping[str, str], build: Callable[[], ir.Module | str], effort: Effort = FULL
-) -> bytes:
+def object_image(key_parts: Mapping[str, str], build: Callable[[], ir.Module | str], effort: Effort = FULL) -> bytes:
     """The object file of a module, given as it was built or as its text; from the cache when it is there."""
-    key = hashlib.sha256(repr(sorted({**key_parts, **processor(), "effort": repr(effort)}.items())).encode()).hexdigest()
+    key = hashlib.sha256(
+        repr(sorted({**key_parts, **processor(), "effort": repr(effort)}.items())).encode()
+    ).hexdigest()
     path = cache_directory() / "code" / f"{key}.o"
     image = _read(path)
     if image is None:

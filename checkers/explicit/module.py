@@ -14,11 +14,10 @@ from dataclasses import dataclass
 
 from llvmlite import ir
 
-from checkers.explicit.bits import I1, I64, const
+from checkers.explicit.bits import I1, I64, Value, const
 from checkers.explicit.effects import Effects
-from checkers.explicit.emitter import Value
 from checkers.explicit.guards import Plan, plan
-from checkers.explicit.permutation import emit_canonical
+from checkers.explicit.permutation import emit_canonical, refuse_named
 from model.compiler.ir import Action, Predicate, Universe
 from model.compiler.layout import Layout, lay_out
 from model.compiler.program import Program
@@ -58,6 +57,8 @@ class Interface:
 def build_module(program: Program, symmetry: bool) -> tuple[ir.Module, Interface]:
     """The LLVM module of a program. With ``symmetry`` it has ``canonical``, too."""
     layout = lay_out(program.variables)
+    if symmetry:
+        refuse_named(program, layout)
     states = [p for p in program.predicates if p.kind != "transition"]
     transitions = [p for p in program.predicates if p.kind == "transition"]
     if len(states) > MOST_PREDICATES or len(transitions) > MOST_PREDICATES:
@@ -235,9 +236,7 @@ class _Builder:
         onward = done
         for guard in [None, *steps.choices]:
             if guard is not None:
-                value, onward, _ = loops.enter_context(
-                    emitter.over(guard.domain, guard.parameter.type, distinct=True)
-                )
+                value, onward, _ = loops.enter_context(emitter.over(guard.domain, guard.parameter.type, distinct=True))
                 emitter.builder.store(value, emitter.variable(guard.parameter))
             emitter.failed = self._failure(emitter, onward)
             emitter.abandoned = onward
@@ -280,5 +279,3 @@ class _Builder:
             true_of = builder.gep(context, [const(OUTSIDE)])
             mask = builder.call(self.module.get_global("check"), [place, context])
             builder.store(builder.and_(builder.load(true_of), mask), true_of)
-
-

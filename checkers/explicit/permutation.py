@@ -13,7 +13,9 @@ from llvmlite import ir
 
 from checkers.explicit.bits import I1, I64, const, cut, register, resize, shifted_left
 from checkers.explicit.emitter import Emitter
+from model.compiler.ir import BOOL, Const, Inline, walk
 from model.compiler.layout import Layout
+from model.compiler.program import Program
 from model.language.errors import ModelError
 from model.language.types import (
     BagType,
@@ -50,6 +52,20 @@ def symmetric_types(layout: Layout) -> list[IdentifierType]:
     """The identifier types that states are symmetric in, in a fixed order."""
     found = set().union(*(identifiers_in(kind) for kind in layout.variables.values()))
     return sorted((kind for kind in found if kind.count > 1), key=lambda kind: kind.cls.__name__)
+
+
+def refuse_named(program: Program, layout: Layout) -> None:
+    """Raises ModelError when an action, a property or a boundary names an identifier, which breaks the symmetry."""
+    symmetric = symmetric_types(layout)
+    nodes = [p.value for p in [*program.predicates, *program.boundaries]]
+    for action in program.actions:
+        nodes += [*action.guards, Inline(BOOL, action.at, action.body, None)]
+    for node in nodes:
+        for part in walk(node):
+            if isinstance(part, Const) and part.type in symmetric:
+                name = f"{type(part.value).__name__}({part.value.number})"
+                message = f"{name} is named here, so the model is not symmetric; use symmetry = false, or a parameter"
+                raise ModelError(message, part.at.file, part.at.line)
 
 
 def emit_canonical(module: ir.Module, layout: Layout) -> None:
@@ -220,5 +236,3 @@ class _Canonical(Emitter):
             moved = shifted_left(self.builder, image, offset)
             self.builder.store(self.builder.or_(self.builder.load(result), moved), result)
         return self.builder.load(result)
-
-

@@ -14,6 +14,7 @@ from checkers.explicit import flood
 from checkers.explicit.kernel import Kernel, build_kernel
 from checkers.explicit.memory import physical_memory
 from checkers.explicit.statistics import values_seen
+from checkers.explicit.symmetry import require_symmetry
 from checkers.explicit.trace import Tracer
 from checkers.explicit.worker import Crew, OutOfRoom, Worker
 from checkers.exploration import Exploration, Options, Premise, Progress, TraceState, Violation, Watcher
@@ -114,6 +115,10 @@ class _Search:
             self._flood()
         except OutOfRoom:
             self.stop = self.stop or "the memory limit"
+        except RuntimeError:  # no trace leads to what was found; in a model that is not symmetric that is no wonder
+            self._look_at_symmetry()
+            raise
+        self._look_at_symmetry()
         found = self.found
         found.violations.sort(key=lambda violation: len(violation.trace))
         found.stopped = self.stop
@@ -121,6 +126,10 @@ class _Search:
         found.seconds = time.perf_counter() - self.started
         self._count()
         return found
+
+    def _look_at_symmetry(self) -> None:
+        if self.options.symmetry:
+            require_symmetry(self.model, self.kernel, self.workers, list(self.by_name.values()))
 
     # Levels.
 
@@ -136,8 +145,10 @@ class _Search:
         except ValueOutOfRange as error:
             self.found.violations.append(Violation("error", "", (), error.message, error.file, error.line))
         if not self.initial and not self.found.violations:
-            raise ModelError("the model has no initial state: every @initial method's require is false",
-                             *type(self.model).source_position())
+            raise ModelError(
+                "the model has no initial state: every @initial method's require is false",
+                *type(self.model).source_position(),
+            )
         self.workers[0].add([self.tracer.canonical(words) for words in packed])
         self._check()
 
@@ -253,7 +264,9 @@ class _Search:
 
     def _confirm(self, name: str, trace: tuple[TraceState, ...]) -> None:
         if holds(self.model, self.by_name[name].function, trace[-1].state):
-            raise RuntimeError(f"{name}: compiled code says false where CPython says true; the state is {trace[-1].state}")
+            raise RuntimeError(
+                f"{name}: compiled code says false where CPython says true; the state is {trace[-1].state}"
+            )
 
     def _look_at_steps(self) -> None:
         """Turns what was noted while the level was expanded into violations."""
@@ -302,7 +315,9 @@ class _Search:
         if found.violations and found.distinct > sum(found.levels):
             found.depth += 1
             found.levels.append(found.distinct - sum(found.levels))
-        found.digest = digest_text(*(sum(int(w.fields[f]) for w in self.workers) for f in (flood.DIGEST_1, flood.DIGEST_2)))
+        found.digest = digest_text(
+            *(sum(int(w.fields[f]) for w in self.workers) for f in (flood.DIGEST_1, flood.DIGEST_2))
+        )
         found.cut += int(counters[flood.CUT])
         found.memory = sum(worker.memory for worker in self.workers)
         if found.complete:

@@ -88,7 +88,9 @@ class Tracer:
             with suppress(SourceError):
                 if not within_boundary(self.model, after) and not holds(self.model, prop, after):
                     return (*trace, TraceState(step, after))
-        raise RuntimeError("compiled code says that a state outside breaks a property where CPython says that none does")
+        raise RuntimeError(
+            "compiled code says that a state outside breaks a property where CPython says that none does"
+        )
 
     def failing_step(
         self, trace: tuple[TraceState, ...], transitions: Sequence[Property], invariants: Sequence[Property]
