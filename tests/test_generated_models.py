@@ -13,12 +13,17 @@ import os
 import shutil
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
+from model.compiler import ir
+from model.compiler.program import read_program
 from model.language.errors import ModelError
+from model.language.types import Type
 from tests.engines import ENGINES, Outcome, TooMany, imported, outcome, plain_search, properties_of, states_of
 from tests.model_strategy import GeneratedModel, models
 
@@ -71,6 +76,79 @@ def cut_to_size(model: GeneratedModel, directory: Path) -> Outcome | None:
         except TooMany:
             continue
     return None
+
+
+class Constructs:
+    """What the compiler made of the generated models: classes of the expression graph, with their variants."""
+
+    def __init__(self) -> None:
+        self.seen: Counter[str] = Counter()
+
+    def look(self, source: str, name: str, directory: Path) -> None:
+        with imported(source, name, directory) as cls:
+            program = read_program(cls(), {prop.name: prop.function for prop in properties_of(cls)})
+        for action in program.actions:
+            self._note([*action.parameters, *action.guards, *action.body])
+        for predicate in [*program.predicates, *program.boundaries]:
+            self._note(predicate.value)
+
+    def _note(self, value: object) -> None:
+        match value:
+            case list() | tuple():
+                for item in value:
+                    self._note(item)
+            case dict():
+                self._note(list(value.values()))
+            case _ if type(value).__module__ == ir.__name__ and not isinstance(value, Type | ir.Position):
+                self.seen[type(value).__name__] += 1
+                for kind in ("op", "kind"):
+                    if hasattr(value, kind):
+                        self.seen[f"{type(value).__name__} {getattr(value, kind)}"] += 1
+                if isinstance(value, ir.Convert):
+                    ends = (value.operand.type, value.type)
+                    self.seen[" to ".join(["Convert", *(type(end).__name__ for end in ends)])] += 1
+                for field in fields(value):  # type: ignore[arg-type]
+                    self._note(getattr(value, field.name))
+
+
+CONSTRUCTS = {
+    "And", "Arithmetic", "Assert", "BagChange", "Break", "Choose", "Compare", "Const", "Contains", "Continue",
+    "Convert", "Count", "Do", "Equal", "Extremum", "Field", "FieldStep", "For", "Generator", "If", "Implies", "Inline", "IsNone",
+    "ItemStep", "Local", "MapGet", "Not", "Or", "Range", "RecordOf", "Reduce", "Require", "Return", "SeqConcat",
+    "SeqGet", "SeqOf", "SeqSlice", "SetBinary", "SetLocal", "SetOf", "Size", "Sorted", "StateVar", "Store", "Subset",
+    "Universe", "Witness",
+}
+
+
+def test_every_node_of_the_expression_graph_has_to_be_generated() -> None:
+    declared = {
+        name for name, cls in vars(ir).items()
+        if isinstance(cls, type) and cls.__module__ == ir.__name__ and not issubclass(cls, Type)
+    }
+    assert declared - {"Expr", "Stmt", "Position", "Action", "Predicate"} == CONSTRUCTS
+
+
+def test_the_generator_reaches_every_construct(own_cache: Path) -> None:
+    constructs = Constructs()
+
+    @seed(SEED)
+    @settings(max_examples=400, derandomize=not SEED, database=None, deadline=None,
+              suppress_health_check=list(HealthCheck), phases=[Phase.generate])
+    @given(models())
+    def look(model: GeneratedModel) -> None:
+        with suppress(ModelError):
+            constructs.look(model.source(), model.name, own_cache)
+
+    look()
+    wanted = CONSTRUCTS | {f"Arithmetic {op}" for op in ("+", "-", "*", "//", "%")}
+    wanted |= {f"SetBinary {op}" for op in "|&-^"} | {f"Compare {op}" for op in ("<", "<=", ">", ">=")}
+    wanted |= {f"Reduce {kind}" for kind in ("any", "all", "sum", "min", "max", "set", "seq", "map")}
+    wanted |= {f"Convert to {a}Type to {b}Type" for a, b in (
+        ("Int", "Int"), ("Set", "Set"), ("Seq", "Seq"), ("Seq", "Bag"), ("Bag", "Bag"), ("Map", "Map"),
+        ("Optional", "Int"), ("Int", "Optional"), ("None", "Optional"), ("Optional", "Optional"))}
+    missing = sorted(wanted - set(constructs.seen))
+    assert not missing
+    print(f"\n{dict(constructs.seen.most_common())}")
 
 
 def test_engines_agree_about_generated_models(own_cache: Path) -> None:
