@@ -190,8 +190,9 @@ class RequestedReassignment(StepwiseReassignment):
 
     @action
     def drop_1_offline(self, partition: Partition) -> None:
+        """The leader may have crashed since the event began; then nothing is dropped."""
         require(self.drop[partition] == Drop.OFFLINE)
-        dropped = self.to_drop(partition)
+        dropped = self.to_drop(partition) if self.may_begin(partition) else Set[Broker]()
         self.dropped[partition] = dropped
         self.take_offline(partition, dropped)
         self.tell_leader(partition, self.told_of_drop(partition, dropped))
