@@ -103,10 +103,10 @@ class Inference:
         self.good: list[Truth] = []
         unsafe: list[Truth] = [fired.failed for fired in system.fired]
         for prop in properties:
-            judged = system.judge(system.predicates[prop.name], system.now.state)
             if prop.kind == "transition":
                 unsafe += [self._broken_by(prop, fired) for fired in system.fired]
                 continue
+            judged = system.judge(system.predicates[prop.name], system.now.state)
             self.good += [judged.truth, negation(judged.failed)]
         self.safe = conj([*self.good, negation(conj((system.within(system.now.state), disj(unsafe))))])
         self.first = self._solver(system.initial(system.now.state))

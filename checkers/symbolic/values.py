@@ -112,8 +112,26 @@ class Values:
         if self.is_endless(kind):
             raise UnsupportedError(f"the values of {kind} are endless here and cannot be run through")
         if kind not in self._members:
-            self._members[kind] = list(universe(kind))
+            self._members[kind] = self._all(kind)
         return self._members[kind]
+
+    def _all(self, kind: Type) -> list[Any]:
+        match kind:
+            case NothingType():
+                return []
+            case NoneType():
+                return [None]
+            case OptionalType(inner):
+                return [None, *self.members(inner)]
+            case SetType(element, None):
+                items = self.members(element)
+                return [
+                    Set(item for index, item in enumerate(items) if mask >> index & 1)
+                    for mask in range(1 << len(items))
+                ]
+            case BagType():
+                raise UnsupportedError(f"the values of {kind} cannot be run through here")
+        return list(universe(kind))
 
     def lifted(self, kind: Type) -> list[Value]:
         """Every value of a finite type, as components."""
@@ -170,6 +188,8 @@ class Values:
                 return (True, self.constant(inner, value))
             case RecordType(_, fields):
                 return tuple(self.constant(of, value._values[name]) for name, of in fields)
+            case SetType(NothingType(), _):
+                return ()
             case SetType(element, _) if self.is_relation(kind):
                 inside = [self.constant(element, item) for item in value]
                 return Relation(lambda item: disj(self.equal(element, item, known) for known in inside))
@@ -388,7 +408,15 @@ class Values:
                 return [(of, x, y) for (_, of), x, y in zip(fields, a, b, strict=True)]
             case SetType(_, None):
                 return [(flag, x, y) for x, y in reversed(list(zip(a, b, strict=True)))]
-            case SetType(element, int()) | BagType(element, _):
+            case SeqType(element, _):
+                less = self.numbers.less
+                items = enumerate(zip(a[1], b[1], strict=True))
+                return [
+                    part
+                    for index, (x, y) in items
+                    for part in ((flag, less(index, a[0]), less(index, b[0])), (element, x, y))
+                ]
+            case SetType(element, int()):
                 pairs = list(zip(a, b, strict=True))
                 return [part for x, y in pairs for part in ((flag, x[0], y[0]), (element, x[1], y[1]))]
             case MapType(_, of):

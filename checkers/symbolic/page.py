@@ -1,0 +1,131 @@
+"""Writes docs/proofs.md from results: ``python -m checkers.symbolic.page``."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from checkers.report.value import show
+from checkers.run import Check, Settings
+from checkers.spec import read
+from checkers.symbolic import claims
+from checkers.symbolic.prove import Method, Proved, Task, prove_check
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+HIGH_WATERMARK = ("leader_assumes_superset", "isr_counts_when_nothing_is_pending", "isr_holds_committed")
+SMALLEST = {"brokers": 2, "max_offset": 1, "max_version": 1, "max_leader_epoch": 1, "in_flight": 1}
+
+PROOFS: list[tuple[str, Task]] = [
+    ("alter_isr/core", Task()),
+    ("alter_isr/shipped", Task()),
+    ("alter_isr/core", Task(unbounded=True)),
+    ("alter_isr/shipped", Task(unbounded=True)),
+    ("alter_isr/core", Task(unbounded=True, constants={"brokers": 4})),
+    ("alter_isr/shipped", Task(unbounded=True, constants={"brokers": 4})),
+    ("examples/two_phase_commit", Task(method="k-induction", depth=30, constants={"managers": 2})),
+    ("examples/two_phase_commit", Task(method="infer")),
+    ("examples/two_phase_commit", Task(method="infer", constants={"managers": 4})),
+    ("alter_isr/core", Task(method="infer", constants=SMALLEST, properties=HIGH_WATERMARK)),
+    ("alter_isr/shipped", Task(method="infer", constants=SMALLEST, properties=HIGH_WATERMARK)),
+]
+"""What the page reports: a spec and what is asked of it."""
+
+_METHODS: dict[Method, str] = {
+    "induction": "induction",
+    "k-induction": "k-induction",
+    "infer": "inference (IC3)",
+    "bmc": "bounded search",
+}
+
+HEAD = """# What is proved
+
+Each line is the result of `floodmark prove`; `python -m checkers.symbolic.page` asks everything again and writes this
+page. A proof is about every state at once, not only about the reachable ones; "for every" names the constants that it
+leaves open. What stands under "for" are the sizes that were set.
+
+The lemmas are functions marked `@lemma` in `invariants/`. An induction has an obligation for each action and each
+property or lemma, and one for each action that no value leaves its type and no container its capacity.
+
+An inferred invariant is checked by queries of its own (initial states, every action, safety) and against the states
+that the native checker reaches.
+"""
+
+
+def main() -> None:
+    """Runs the proofs and asks the claims, and writes the page."""
+    proofs = [_prove(name, task) for name, task in PROOFS]
+    answers = [claims.ask(claim) for claim in claims.all_of([ROOT / "specs" / "claims"])]
+    (ROOT / "docs" / "proofs.md").write_text(page(proofs, answers), encoding="utf-8")
+
+
+def _prove(name: str, task: Task) -> tuple[Task, Proved]:
+    settings = Settings(constants=task.constants)
+    result = prove_check(Check(read(ROOT / "specs" / f"{name}.toml"), None, settings), task)
+    return task, replace(result, name=name)
+
+
+def page(proofs: list[tuple[Task, Proved]], answers: list[claims.Answered]) -> str:
+    """The page as Markdown."""
+    lines = [HEAD, "## Proofs", ""]
+    lines += ["| spec | method | properties | lemmas | for | for every | result | time |"]
+    lines += ["|---|---|---|---|---|---|---|---|"]
+    for task, result in proofs:
+        lines.append("| " + " | ".join(_row(task, result)) + " |")
+    lines += ["", "### Properties and lemmas", ""]
+    for task, result in proofs:
+        if task.method == "induction" and not task.unbounded:
+            lines += [f"`{result.name}`", ""]
+            lines += [f"- properties: {_names(result.facts['properties'])}"]
+            lines += [f"- lemmas: {_names(result.facts['lemmas'])}", ""]
+    lines += ["### Inferred clauses", ""]
+    for task, result in proofs:
+        if task.method == "infer" and result.expected:
+            lines += [f"`{result.name}`, {_sizes(result, ())}", "", "```"]
+            lines += [*result.facts["clauses"], "```", ""]
+    total = sum(answered.seconds for answered in answers)
+    lines += ["## Claims", ""]
+    lines += [f"{len(answers)} claims in `specs/claims`, {total:.0f} s together. Sets are over up to eight brokers,"]
+    lines += ["integers have no bound. Where a claim fails, the smallest case follows.", ""]
+    lines += ["| claim | source | answer | smallest case |", "|---|---|---|---|"]
+    for answered in answers:
+        claim = answered.claim
+        name = f"{Path(claim.file).stem}: {claim.name.replace('_', ' ')}"
+        case = ", ".join(f"{key} = {show(value)}" for key, value in answered.witness.items())
+        answer = answered.answer if answered.expected else f"**{answered.answer}, not as expected**"
+        lines.append(f"| {name} | {claim.expectation.source} | {answer} | {case} |")
+    return "\n".join(lines) + "\n"
+
+
+def _row(task: Task, result: Proved) -> list[str]:
+    facts = result.facts
+    method = _METHODS[task.method]
+    if task.method == "k-induction":
+        method += f", k = {facts['depth']}"
+    lemmas = str(len(facts["lemmas"])) if "lemmas" in facts else ""
+    if task.method == "infer":
+        lemmas = f"{len(facts['clauses'])} inferred"
+    unbounded = facts.get("unbounded", [])
+    outcome = {"holds": "proved", "violated": "**violated**"}.get(result.verdict, "**not proved**")
+    return [
+        result.name,
+        method,
+        str(len(facts["properties"])),
+        lemmas,
+        _sizes(result, tuple(unbounded)),
+        ", ".join(unbounded),
+        outcome,
+        f"{result.seconds:.1f} s",
+    ]
+
+
+def _sizes(result: Proved, left_out: tuple[str, ...]) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in result.constants.items() if name not in left_out)
+
+
+def _names(names: list[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+if __name__ == "__main__":
+    main()
