@@ -110,7 +110,9 @@ def start_up() -> list[str]:
     with tempfile.TemporaryDirectory() as cache:
         for title in ("first time on a machine", "after that"):
             start = time.perf_counter()
-            subprocess.run(command, cwd=ROOT, env={**os.environ, "FLOODMARK_CACHE": cache}, check=True, capture_output=True)
+            subprocess.run(
+                command, cwd=ROOT, env={**os.environ, "FLOODMARK_CACHE": cache}, check=True, capture_output=True
+            )
             rows.append(f"| {title} | {time.perf_counter() - start:.2f} |")
     return rows
 

@@ -122,5 +122,7 @@ def test_a_file_whose_properties_are_about_no_model_is_refused(tmp_path: Path) -
         "from model.alter_isr import AlterIsr\nfrom model.language import invariant\n"
         "@invariant\ndef other(model: AlterIsr) -> bool:\n    return False\n"
     )
-    result = CliRunner().invoke(command, ["check", str(tmp_path / "spec.toml"), "--invariants", str(tmp_path / "mine.py")])
+    result = CliRunner().invoke(
+        command, ["check", str(tmp_path / "spec.toml"), "--invariants", str(tmp_path / "mine.py")]
+    )
     assert "no property in this file is about M" in str(result.exception)

@@ -196,7 +196,9 @@ class Calls(Expressions, Statements):
     def _as_seq(self, frame: Frame, node: ast.Call, argument: ast.expr) -> Expr:
         any_order = isinstance(node.func, ast.Name) and node.func.id == "sorted"
         match argument:
-            case ast.GeneratorExp(elt=element, generators=generators) | ast.ListComp(elt=element, generators=generators):
+            case (
+                ast.GeneratorExp(elt=element, generators=generators) | ast.ListComp(elt=element, generators=generators)
+            ):
                 return self.comprehension(frame, node, "seq", element, generators, any_order=any_order)
         domain, of, canonical = self.domain(frame, argument)
         if isinstance(domain, Expr) and isinstance(domain.type, SeqType):
@@ -403,8 +405,9 @@ class Calls(Expressions, Statements):
             case SetType(element, _), "remove":
                 return BagChange(current.type, at, current, self.convert(item, element, "the element"), True)
             case BagType(element, _), "add" | "remove":
-                return BagChange(current.type, at, current, self.convert(item, element, "the element"),
-                                 method == "remove")
+                return BagChange(
+                    current.type, at, current, self.convert(item, element, "the element"), method == "remove"
+                )
             case SeqType(element, capacity), "append":
                 one = SeqOf(SeqType(element, 1), at, [self.convert(item, element, "the element")])
                 return SeqConcat(SeqType(element, capacity + 1), at, current, one)

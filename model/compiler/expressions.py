@@ -162,7 +162,9 @@ class Expressions(Lowering):
             case ast.JoinedStr() | ast.Constant(value=str()):
                 raise frame.refuse(node, "strings are not part of the language; use an Enum")
             case ast.Constant():
-                raise frame.refuse(node, f"{ast.unparse(node)} is not part of the language; use bool, int, Enum or None")
+                raise frame.refuse(
+                    node, f"{ast.unparse(node)} is not part of the language; use bool, int, Enum or None"
+                )
         what = type(node).__name__
         raise frame.refuse(node, f"{ast.unparse(node)!r} ({what}) is not part of the modelling language")
 
@@ -200,7 +202,11 @@ class Expressions(Lowering):
         if isinstance(base, ModelRef):
             return self._member(frame, node, base)
         if isinstance(base, Static):
-            if isinstance(base.value, type) and issubclass(base.value, enum.Enum) and node.attr in base.value.__members__:
+            if (
+                isinstance(base.value, type)
+                and issubclass(base.value, enum.Enum)
+                and node.attr in base.value.__members__
+            ):
                 return self._known(frame, node, base.value[node.attr])
             if isinstance(base.value, type | types.ModuleType) and hasattr(base.value, node.attr):
                 return Static(getattr(base.value, node.attr))
@@ -457,10 +463,8 @@ class Expressions(Lowering):
             conditions = [self.condition(frame, test) for test in generator.ifs]
             lowered.append(Generator(variable, domain, conditions))
         at = frame.at(node)
-        if kind in ("any", "all"):
-            body = self.condition(frame, element)
-        else:
-            body = self.expression(frame, element)
+        lower_body = self.condition if kind in ("any", "all") else self.expression
+        body = lower_body(frame, element)
         lowered_key = self.expression(frame, key) if key is not None else None
         frame.bindings, frame.definite = saved, definite
         return self.reduction(frame, node, kind, lowered, body, lowered_key, bound, at=at)
@@ -490,8 +494,11 @@ class Expressions(Lowering):
             case "any" | "all":
                 return Reduce(BOOL, at, kind, generators, body)
             case "sum":
-                body = Choose(IntType(0, 1), at, body, Const(IntType(1, 1), at, 1), Const(IntType(0, 0), at, 0)) \
-                    if body.type == BOOL else self.integer(frame, node, body)
+                body = (
+                    Choose(IntType(0, 1), at, body, Const(IntType(1, 1), at, 1), Const(IntType(0, 0), at, 0))
+                    if body.type == BOOL
+                    else self.integer(frame, node, body)
+                )
                 assert isinstance(body.type, IntType)
                 total = hull(min(0, body.type.low * bound), max(0, body.type.high * bound))
                 return Reduce(total, at, kind, generators, body)

@@ -1,7 +1,7 @@
 """The expression graph: what a model's Python source means, typed and free of Python.
 
-Every expression knows its finite type and the line it came from. Statements are the few that an action needs. A back end
-(native code, z3 terms) translates these nodes and nothing else.
+Every expression knows its finite type and the line it came from. Statements are the few that an action needs. A back
+end (native code, z3 terms) translates these nodes and nothing else.
 """
 
 from __future__ import annotations

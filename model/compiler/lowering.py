@@ -137,8 +137,9 @@ class Lowering:
         """Both sides in one type; refused when no value of one can be a value of the other."""
         kind = join(left.type, right.type)
         if kind is None:
-            raise ModelError(f"{what} {left.type} and {right.type}, which have no value in common",
-                             left.at.file, left.at.line)
+            raise ModelError(
+                f"{what} {left.type} and {right.type}, which have no value in common", left.at.file, left.at.line
+            )
         return self.convert(left, kind, ""), self.convert(right, kind, "")
 
     def condition(self, frame: Frame, node: ast.expr) -> Expr:

@@ -317,8 +317,9 @@ class Statements(Lowering):
         finally:
             self.depth -= 1
         if goes_on and inner.returns_value:
-            raise ModelError(f"{function.__name__} does not return a value on every path", source.file,
-                             source.tree.lineno)
+            raise ModelError(
+                f"{function.__name__} does not return a value on every path", source.file, source.tree.lineno
+            )
         match prologue + body:
             case [Return(value=Expr() as value)]:
                 return value
@@ -377,8 +378,11 @@ class Statements(Lowering):
                 inner.bindings[name] = value
                 continue
             if not isinstance(value, Expr):
-                raise ModelError(f"{name} is assigned in {inner.source.tree.name} but is no value",
-                                 inner.source.file, inner.source.tree.lineno)
+                raise ModelError(
+                    f"{name} is assigned in {inner.source.tree.name} but is no value",
+                    inner.source.file,
+                    inner.source.tree.lineno,
+                )
             kind = inner.local_types.admit(name, value.type, value.at)
             self.next_slot += 1
             inner.slots[name] = self.next_slot
@@ -402,5 +406,3 @@ def _as_load(target: ast.expr) -> ast.expr:
         if hasattr(part, "lineno"):
             ast.copy_location(part, target)
     return copy
-
-

@@ -176,15 +176,22 @@ class Model:
         for name, value in given.items():
             if name not in known:
                 has = ", ".join(known) or "none"
-                raise ModelError(f"{type(self).__name__} has no constant {name!r}; it has {has}", *self.source_position())
+                raise ModelError(
+                    f"{type(self).__name__} has no constant {name!r}; it has {has}", *self.source_position()
+                )
             wanted = bool if isinstance(known[name].default, bool) else int
             if type(value) is not wanted:
-                raise ModelError(f"the constant {name} is {value!r}, but needs {wanted.__name__}", *self.source_position())
+                raise ModelError(
+                    f"the constant {name} is {value!r}, but needs {wanted.__name__}", *self.source_position()
+                )
         bound_constants = {name: given.get(name, constant.default) for name, constant in known.items()}
         for name, chosen in bound_constants.items():
             if chosen is None:
-                raise ModelError(f"the constant {name!r} of {type(self).__name__} has no value; set it in the spec "
-                                 f"under [constants] or with --set {name}=3", *self.source_position())
+                raise ModelError(
+                    f"the constant {name!r} of {type(self).__name__} has no value; set it in the spec "
+                    f"under [constants] or with --set {name}=3",
+                    *self.source_position(),
+                )
         return {name: value for name, value in bound_constants.items() if value is not None}
 
     @classmethod

@@ -235,7 +235,9 @@ def _evaluate(node: ast.expr, constants: Mapping[str, int]) -> int:
         case ast.Name(id=name):
             if name not in constants:
                 known = ", ".join(sorted(constants)) or "none"
-                raise ModelError(f"the bound names the constant {name!r}, which the model does not have (it has: {known})")
+                raise ModelError(
+                    f"the bound names the constant {name!r}, which the model does not have (it has: {known})"
+                )
             return int(constants[name])
         case ast.UnaryOp(op=ast.USub(), operand=operand):
             return -_evaluate(operand, constants)

@@ -559,7 +559,9 @@ def admit(kind: Type, value: Any, name: str) -> Any:
             if isinstance(value, Mapping):
                 entries = {admit(key, k, f"a key of {name}"): admit(of, v, f"{name}[{k!r}]") for k, v in value.items()}
                 if len(entries) != key.codes:
-                    raise ValueOutOfRange(f"{name} needs a value for each of the {key.codes} keys, {len(entries)} given")
+                    raise ValueOutOfRange(
+                        f"{name} needs a value for each of the {key.codes} keys, {len(entries)} given"
+                    )
                 return Map(entries)
         case SeqType(element, limit):
             if isinstance(value, Seq | list | tuple):

@@ -1,8 +1,8 @@
 """Paxos Commit as Gray and Lamport specify it in "Consensus on Transaction Commit" (2006), section 4 and appendix.
 
-One instance of Paxos for each resource manager decides whether it has prepared. As in their TLA+ text no message is ever
-lost or taken back, receiving is left implicit, and any process may act as the leader. Where TLC counts a step once for
-each way in which its guard is true, the action has a parameter for it, so that generated states can be compared too.
+One instance of Paxos for each resource manager decides whether it has prepared. As in their TLA+ text no message is
+ever lost or taken back, receiving is left implicit, and any process may act as the leader. Where TLC counts a step once
+for each way in which its guard is true, the action has a parameter for it, so that generated states can be compared.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class PaxosCommit(Model):
 
     @initial
     def start(self) -> None:
-        nothing = Map({ballot: None for ballot in range(0, self.max_ballot + 1)})
+        nothing = Map({ballot: None for ballot in range(self.max_ballot + 1)})
         fresh = Promises(ballot=0, vote=None, promised=nothing, votes=Set())
         self.state = Map({manager: Manager.WORKING for manager in ResourceManager})
         self.acceptor = Map({manager: Map({acceptor: fresh for acceptor in Acceptor}) for manager in ResourceManager})
@@ -156,12 +156,12 @@ class PaxosCommit(Model):
         return value
 
     def has_chosen(self, manager: ResourceManager, vote: Vote, quorum: Set[Acceptor]) -> bool:
-        return self.is_majority(quorum) and all(
-            vote in self.acceptor[manager][acceptor].votes for acceptor in quorum
-        )
+        return self.is_majority(quorum) and all(vote in self.acceptor[manager][acceptor].votes for acceptor in quorum)
 
     @action
-    def leader_commits(self, ballots: Map[ResourceManager, Ballot], quorums: Map[ResourceManager, Set[Acceptor]]) -> None:
+    def leader_commits(
+        self, ballots: Map[ResourceManager, Ballot], quorums: Map[ResourceManager, Set[Acceptor]]
+    ) -> None:
         require(
             all(
                 self.has_chosen(manager, Vote(ballot=ballots[manager], value=Value.PREPARED), quorums[manager])
