@@ -77,7 +77,9 @@ class Philosophers(Model):
     @invariant
     def everyone_has_a_phase(self) -> bool:
         """At a table of this size no phase is shared by more philosophers than there are seats."""
-        return all(sum(1 for seat in range(self.last + 1) if self.phase[seat] == phase) <= self.last + 1 for phase in Phase)
+        return all(
+            sum(1 for seat in range(self.last + 1) if self.phase[seat] == phase) <= self.last + 1 for phase in Phase
+        )
 
     @reachable
     def all_eat_at_once(self) -> bool:
