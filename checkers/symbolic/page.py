@@ -42,7 +42,7 @@ HEAD = """# What is proved
 
 Each line is the result of `floodmark prove`; `python -m checkers.symbolic.page` asks everything again and writes this
 page. A proof is about every state at once, not only about the reachable ones; "for every" names the constants that it
-leaves open. What stands under "for" are the sizes that were set.
+leaves open: integers up to them, and sets with room for as many. What stands under "for" are the sizes that were set.
 
 The lemmas are functions marked `@lemma` in `invariants/`. An induction has an obligation for each action and each
 property or lemma, and one for each action that no value leaves its type and no container its capacity.
