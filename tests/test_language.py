@@ -525,3 +525,18 @@ def test_an_error_has_the_line_of_the_model() -> None:
     assert caught.value.line is not None
     with open(__file__, encoding="utf-8") as source:
         assert "this line" in source.readlines()[caught.value.line - 1]
+
+
+def test_variables_of_every_base_count() -> None:
+    class Left(Model):
+        left: bool = False
+
+    class Right(Model):
+        right: bool = True
+
+    class Both(Left, Right):
+        own: bool = False
+
+    model = Both()
+    assert set(model.variable_types) == {"left", "right", "own"}
+    assert next(initial_states(model))[1] == model.snapshot()

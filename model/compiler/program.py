@@ -184,7 +184,7 @@ def _predicate(model: Model, name: str, function: Callable[..., Any], kind: str 
     if goes_on:
         raise ModelError(f"{name} does not return a value on every path", at.file, at.line)
     predicate = Predicate(name, kind, Const(BOOL, at, True), at)
-    if kind == "boundary":
+    if kind in ("boundary", "reachable"):  # these have to be true somewhere, so no premise can hide them
         predicate.value = Inline(BOOL, at, body, frame.result)
         return predicate
     marker = _Marker(predicate.premises)

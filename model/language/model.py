@@ -116,8 +116,11 @@ class Model:
 
     def __init_subclass__(cls) -> None:
         own: dict[str, Any] = inspect.get_annotations(cls)
-        variables = dict(cls._variables)
-        defaults = dict(cls._defaults)
+        variables: dict[str, type] = {}
+        defaults: dict[str, Any] = {}
+        for base in reversed(cls.__mro__[1:]):
+            variables.update(vars(base).get("_variables", {}))
+            defaults.update(vars(base).get("_defaults", {}))
         for name, annotation in own.items():
             given = cls.__dict__.get(name)
             if isinstance(given, Constant) or get_origin(annotation) is ClassVar or "ClassVar" in str(annotation):
