@@ -80,7 +80,8 @@ class _Assignment(click.ParamType[tuple[str, int]]):
 @command.command(epilog=_EXIT_CODES)
 @click.argument("specs", nargs=-1, metavar="[SPEC ...]")
 @click.option("--tier", type=click.Choice(["quick", "deep", "all"]), default="quick", help="Which specs of a folder.")
-@click.option("--engine", type=click.Choice(["auto", "native", "spark", "reference"]), default="auto", help="What searches.")
+@click.option("--engine", type=click.Choice(["auto", "native", "spark", "reference"]), default="auto",
+              help="What searches.")
 @click.option("--set", "assignments", type=_Assignment(), multiple=True, help="Sets a constant of the model.")
 @click.option("--invariants", "files", type=click.Path(path_type=Path), multiple=True, metavar="FILE.py",
               help="Adds the properties of a file.")

@@ -158,7 +158,9 @@ def test_a_model_that_leaves_its_types(tmp_path: Path) -> None:
     assert "5  fill()" in ended.out
 
 
-@pytest.mark.parametrize("limit", [["--max-states", "1"], ["--max-seconds", "0"], ["--max-memory", "1k", "--engine", "native"]])
+@pytest.mark.parametrize(
+    "limit", [["--max-states", "1"], ["--max-seconds", "0"], ["--max-memory", "1k", "--engine", "native"]]
+)
 def test_a_budget_that_ends(tmp_path: Path, limit: list[str]) -> None:
     ended = check(tank_project(tmp_path), *limit)
     assert ended.code == 3
