@@ -18,7 +18,7 @@ from checkers.report.trace import change_lines, trace_lines
 from checkers.report.value import plain, show, show_step
 from checkers.result import MEANINGS, ExitCode, Verdict, worst
 from checkers.run import Check, Settings, _instance, checks, shown, variant_name
-from checkers.spec import read
+from checkers.spec import Spec, find, read
 from checkers.symbolic import bmc, claims
 from checkers.symbolic.endless import endless_constants
 from checkers.symbolic.induction import INITIAL, Counterexample, Obligation, Proof, induction, with_reachability
@@ -92,16 +92,20 @@ class Proved:
 
 
 def prove(paths: list[Path], task: Task, watch: Callable[[str], None] | None = None) -> Iterator[Proved]:
-    """Proves what specs say, and asks the claims of Python files and of folders that have some."""
+    """Proves what specs say, and asks the claims of Python files; of a folder, its claims and its quick specs."""
     for path in paths:
         if path.suffix == ".py" or path.is_dir():
             for claim in claims.all_of([path]):
                 yield prove_claim(claim, task.seconds)
-            continue
-        for check in checks(read(path), Settings(constants=task.constants, invariant_files=task.files,
-                                                 only_variant=task.only_variant)):
-            if check.flawed is None or task.only_variant is not None:
-                yield prove_check(check, task, watch)
+        for spec in find([path], "quick") if path.suffix != ".py" else []:
+            yield from _prove_spec(read(spec), task, watch)
+
+
+def _prove_spec(spec: Spec, task: Task, watch: Callable[[str], None] | None) -> Iterator[Proved]:
+    settings = Settings(constants=task.constants, invariant_files=task.files, only_variant=task.only_variant)
+    for check in checks(spec, settings):
+        if check.flawed is None or task.only_variant is not None:
+            yield prove_check(check, task, watch)
 
 
 def prove_claim(claim: claims.Claim, seconds: float | None = None) -> Proved:

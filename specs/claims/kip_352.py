@@ -150,6 +150,32 @@ def losing_a_member_never_ends_the_alarm(
     )
 
 
+@holds("KIP-352, Proposed Changes")
+def gaining_a_member_never_starts_the_alarm(
+    replicas: Set[Broker], adding: Set[Broker], removing: Set[Broker], isr: Set[Broker], gained: Broker
+) -> bool:
+    require(is_partition(replicas, adding, removing, isr) and gained in replicas)
+    more = isr | {gained}
+    return (
+        implies(before_the_kip(replicas, more), before_the_kip(replicas, isr))
+        and implies(fourth_draft(replicas, adding, more), fourth_draft(replicas, adding, isr))
+        and implies(later_draft(replicas, adding, more), later_draft(replicas, adding, isr))
+        and implies(as_adopted(replicas, adding, more), as_adopted(replicas, adding, isr))
+    )
+
+
+@holds("KIP-352: a smaller replication factor")
+def missing_replica_counts_until_it_is_removed(replicas: Set[Broker], removing: Set[Broker], isr: Set[Broker]) -> bool:
+    """While replicas are only removed, one that is out of sync counts, though the target needs it no more."""
+    require(is_partition(replicas, Set[Broker](), removing, isr) and len(removing) > 0)
+    require(target(replicas, removing) <= isr and isr < replicas)
+    return (
+        as_adopted(replicas, Set[Broker](), isr)
+        and fourth_draft(replicas, Set[Broker](), isr)
+        and not against_the_target(replicas, removing, isr)
+    )
+
+
 @holds("KIP-352, Metrics")
 def under_min_isr_means_under_replicated(
     replicas: Set[Broker], adding: Set[Broker], removing: Set[Broker], isr: Set[Broker], min_insync_replicas: int
