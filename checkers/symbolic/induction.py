@@ -99,6 +99,7 @@ def induction(
     started = time.perf_counter()
     questions = Questions(system, seconds)
     states = [prop for prop in properties if prop.kind != "transition"]
+    system.initial_states()
     proof = Proof(assumed=[prop.name for prop in states])
     proof.obligations += _initiation(system, questions, states)
     assumed = assumption(system, system.now.state, states)

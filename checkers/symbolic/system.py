@@ -10,6 +10,7 @@ from typing import Any
 import z3
 
 from checkers.properties import Property
+from checkers.report.value import plain
 from checkers.symbolic.effects import Fired, Judged, fire, judge
 from checkers.symbolic.terms import Truth, as_term, conj, disj
 from checkers.symbolic.values import ENDLESS, Leaf, UnsupportedError, Value, Values
@@ -107,8 +108,17 @@ class System:
             if len(found) > MOST_INITIAL:
                 message = f"there are more than {MOST_INITIAL} initial states"
                 raise UnsupportedError(message, *type(self.model).source_position())
+            if self.values.endless and _marked(found, self.values.endless) != self._other_initial_states():
+                message = "an initial state is computed from a constant that stands for every number"
+                raise UnsupportedError(message, *type(self.model).source_position())
             self._initial = found
         return self._initial
+
+    def _other_initial_states(self) -> list[str]:
+        """The initial states when the endless constants are recognised by other numbers: they must be the same."""
+        names = dict(zip(self.values.endless, reversed(ENDLESS), strict=False))
+        other = type(self.model)(**{**self.model.constant_values, **names})
+        return _marked(itertools.islice(initial_states(other), MOST_INITIAL + 1), names)
 
     def initial(self, state: Components) -> Truth:
         return disj(self.equal(state, self.constant(known)) for _, known in self.initial_states())
@@ -187,6 +197,25 @@ def _endless_model(model: Model, endless: list[str]) -> Model:
         raise UnsupportedError(f"more than {len(ENDLESS)} endless constants")
     constants.update(zip(endless, ENDLESS, strict=False))
     return type(model)(**constants)
+
+
+def _marked(states: Iterable[tuple[Step, State]], names: Mapping[str, int]) -> list[str]:
+    """States as text, in which the numbers that stand for constants are their names."""
+    known = {number: name for name, number in names.items()}
+
+    def named(value: Any) -> Any:
+        match value:
+            case bool():
+                return value
+            case int():
+                return known.get(value, value)
+            case list():
+                return [named(item) for item in value]
+            case dict():
+                return {key: named(item) for key, item in value.items()}
+        return value
+
+    return [str([named(plain(value)) for value in state]) for _, state in states]
 
 
 def _width(program: Program) -> int:

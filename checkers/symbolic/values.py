@@ -165,7 +165,7 @@ class Values:
 
     def number(self, value: int) -> Any:
         """An integer; one that stands for an endless constant becomes its symbol."""
-        if self.endless and value >= ENDLESS[0] and value not in self.constants:
+        if self.endless and abs(value) >= ENDLESS[0] and value not in self.constants:
             raise UnsupportedError(f"a bound is more than an endless constant, or {value}; neither can be expressed")
         return self.constants.get(value, value)
 
