@@ -41,7 +41,7 @@ WORKS = [
     Work("KIP-497 core", "specs/alter_isr/core.toml", {"max_version": 3, "max_offset": 1}),
     Work("KIP-497 core, above ten million", "specs/alter_isr/core_deep.toml", {}),
     Work("KIP-497 failover with logs", "specs/alter_isr/failover.toml", {}),
-    Work("KIP-497 failover with logs, above ten million", "specs/alter_isr/failover_deep.toml", {}),
+    Work("KIP-497 failover with logs, above ten million", "specs/alter_isr/failover_reconcile_once_deep.toml", {}),
 ]
 
 
