@@ -11,6 +11,7 @@ from checkers.explicit.loops import compile_loops
 from checkers.explicit.machine import BRIEF, FULL, MachineCode, load_or_compile
 from checkers.explicit.module import Interface, build_module
 from model.compiler.program import read_program
+from model.language.errors import ModelError
 from model.language.model import Model
 
 
@@ -29,7 +30,12 @@ def build_kernel(
 ) -> Kernel:
     """Compiles ``model`` with its constants and ``properties``, or takes the code from the cache."""
     program = read_program(model, properties)
-    module, interface = build_module(program, symmetry)
+    try:
+        module, interface = build_module(program, symmetry)
+    except ModelError as error:
+        if error.file is None:
+            error.file, error.line = type(model).source_position()
+        raise
     if brief:
         for function in module.functions:
             if function.linkage == "internal":
