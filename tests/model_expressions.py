@@ -542,7 +542,8 @@ class Expressions:
         if not kinds:
             return self._not(scope, depth)
         op = self.pick(["is", "is not", "==", "!="])
-        return f"({self.value(scope, self.pick(kinds), depth)} {op} None)"
+        text = self.value(scope, self.pick(kinds), depth)
+        return f"({text if op[0] != 'i' or not text.lstrip('-(').isnumeric() else 'None'} {op} None)"
 
     def _subset(self, scope: Scope, depth: int) -> str:
         kinds = [kind for kind in self.containers(scope) if isinstance(kind, SetOf)]

@@ -21,7 +21,7 @@ from __future__ import annotations
 import ast
 import textwrap
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from hypothesis import strategies as st
 
@@ -62,12 +62,12 @@ from model.language import (
 _STEP = "pass  # one step"
 
 
-@dataclass(frozen=True)
 class GeneratedModel:
     """A model as source. ``name`` is the class that is checked."""
 
-    text: str
-    name: str
+    def __init__(self, text: str, name: str) -> None:
+        self.text = text
+        self.name = name
 
     def source(self, steps: int | None = None) -> str:
         """The model's file; with ``steps``, of a model that stops after so many actions."""
@@ -195,7 +195,7 @@ class _Writer(Expressions):
         if self.once_in(6):
             lines.append("LIMIT = 2")
             words.globals.append(("LIMIT", Int(2, 2)))
-        for number in range(self.pick([1, 2, 2, 3, 4])):
+        for number in range(self.pick([1, 2, 3, 3, 4, 4])):
             words.variables[f"v{number}"] = self.kind(2, WIDEST_VARIABLE)
         return lines
 
@@ -567,7 +567,7 @@ class _Writer(Expressions):
             lines, parameters = self.action_method(number)
             actions.append((number, parameters))
             methods += lines
-        for number in range(self.pick([0, 1, 2, 2])):
+        for number in range(self.pick([0, 1, 2, 2, 3, 3])):
             methods += self._mover(number)
         for what in ("reachable", "invariant", "transition"):
             for number in range(self.number(0, 1)):

@@ -233,6 +233,21 @@ class BagFromGenerator(Model):
         return len(self.bag) < 2
 
 
+class OptionalSlots(Model):
+    """A union makes room for both sides, an optional one too."""
+
+    some: Annotated[Set[Tiny], Capacity(1)] | None
+
+    @initial
+    def start(self) -> None:
+        self.some = Set({1})
+
+    @action
+    def compare(self, other: Tiny) -> None:
+        require((self.some if self.some is not None else Set({2})) | Set({other}) != Set({1}))
+        self.some = None if self.some is None else self.some ^ {other, 1}
+
+
 MODELS = [
     BagFromGenerator,
     EmptySetAmongSets,
@@ -241,6 +256,7 @@ MODELS = [
     NoneAsSliceEnd,
     NoneInRange,
     OptionalDisjoint,
+    OptionalSlots,
     RangeMembership,
     StepThatFailsBesideOneThatBreaks,
     TupleMembership,

@@ -216,7 +216,7 @@ class Lowering:
 
 def slots_needed(value: Expr) -> int:
     """The most elements that a set expression can have, before it was converted to a wider type."""
-    while isinstance(value, Convert):
+    while isinstance(value, Convert) and isinstance(value.operand.type, SetType):
         value = value.operand
     return size_bound(value.type)
 
