@@ -116,7 +116,8 @@ class System:
 
     def _other_initial_states(self) -> list[str]:
         """The initial states when the endless constants are recognised by other numbers: they must be the same."""
-        names = dict(zip(self.values.endless, reversed(ENDLESS), strict=False))
+        numbers = ENDLESS[: max(2, len(self.values.endless))]
+        names = dict(zip(self.values.endless, (*numbers[1:], numbers[0]), strict=False))
         other = type(self.model)(**{**self.model.constant_values, **names})
         return _marked(itertools.islice(initial_states(other), MOST_INITIAL + 1), names)
 
