@@ -1,0 +1,192 @@
+"""Every spec and every known-bad design in ``specs/``: compiled code does what CPython does by the same source.
+
+Where the whole reachable set is small it is compared as a set. Everywhere, states that the native search reached, the
+earliest and an even sample of all, are expanded again by CPython: the same successors, the same actions fired, the same
+truth of every property and of every step.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from checkers.explicit import flood, search
+from checkers.explicit.symmetry import sample
+from checkers.exploration import Limits, Options
+from checkers.run import Check, Settings, checks, variant_name
+from checkers.spec import read
+from model.compiler.layout import digest
+from model.language.model import State
+from model.language.reference import holds, successors, within_boundary
+from tests.agreement import reference_set
+
+REPOSITORY = Path(__file__).parent.parent
+SPECS = sorted((REPOSITORY / "specs").rglob("*.toml"))
+MOST_STATES = 6000
+MOST_GENERATED = 12_000
+"""What CPython is asked to explore whole of one known-bad design."""
+FEW_GENERATED = 1200
+"""What CPython explores whole in the quick part of these tests."""
+SEARCHED = 30_000
+"""States that are searched natively before a sample is taken."""
+SHRUNK: dict[str, dict[str, int]] = {
+    "alter_isr/batch": {"partitions": 1},
+    "alter_isr/core": {"brokers": 2},
+    "alter_isr/duplicates": {"brokers": 2},
+    "alter_isr/duplicates_remedy": {"brokers": 2},
+    "alter_isr/failover": {"brokers": 2, "max_version": 2},
+    "alter_isr/failover_reconcile_once": {"brokers": 2},
+    "alter_isr/failover_restarts": {"brokers": 2},
+    "alter_isr/failover_same_epoch": {"brokers": 2},
+    "alter_isr/zombie_controller": {"brokers": 2, "max_version": 2},
+    "examples/paxos_commit": {"managers": 1, "acceptors": 2},
+    "examples/philosophers": {"last": 3},
+    "kraft/batch": {"voters": 2},
+    "kraft/clusters": {"voters": 2},
+    "kraft/cut_off": {"voters": 2},
+    "kraft/disruptive_voter": {"voters": 2},
+    "kraft/pre_vote": {"voters": 2},
+    "reassignment/kip236": {"brokers": 1, "replication_factor": 1, "largest_target": 1},
+    "reassignment/kip236_queue": {"brokers": 1, "replication_factor": 1, "submissions": 1, "largest_target": 1},
+    "reassignment/kip455_old_clients": {"brokers": 2, "submissions": 1},
+    "reassignment/kraft": {"brokers": 2},
+    "reassignment/requests": {"brokers": 2, "submissions": 1},
+    "under_replicated/command": {"brokers": 2},
+    "under_replicated/two_partitions": {"max_version": 2},
+    "zk_controller/core": {"max_version": 1, "queue_length": 1},
+    "zk_controller/followers": {"max_version": 1, "max_faults": 1, "queue_length": 1},
+    "zk_controller/question_a1_empty_isr": {"max_version": 1, "queue_length": 1},
+    "zk_controller/question_a1_given_up": {"max_version": 1, "queue_length": 1},
+    "zk_controller/question_a2_registered_before": {"max_version": 1, "queue_length": 1},
+    "zk_controller/question_a2_welcomed": {"max_version": 1, "max_faults": 1, "queue_length": 1},
+    "zk_controller/question_a3_failures_reported": {"max_version": 1, "max_faults": 1, "queue_length": 1},
+    "zk_controller/reassignments": {"brokers": 1, "max_version": 1, "max_controller_epoch": 1},
+    "zk_controller/topics": {"brokers": 1, "max_version": 1, "max_controller_epoch": 1, "queue_length": 1},
+    "zk_controller/transactions": {"max_version": 2},
+    "zk_controller/unclean": {"max_version": 1, "queue_length": 1},
+}
+"""Constants with which a spec's whole reachable set is small enough for CPython."""
+
+
+def name_of(path: Path) -> str:
+    return path.relative_to(REPOSITORY / "specs").with_suffix("").as_posix()
+
+
+@cache
+def checks_of(path: Path) -> tuple[Check, ...]:
+    return tuple(checks(read(path), Settings()))
+
+
+def run(check: Check, constants: dict[str, int], limit: int, checked: bool = True) -> tuple[search._Search, bool]:
+    """The native search up to so many states, and whether it saw all; without properties none can end it early."""
+    model = check.cls()(**constants)
+    options = Options(workers=1, brief=True, limits=Limits(states=limit))
+    started = search._prepare(model, check.properties() if checked else [], options, None)
+    return started, started.run().complete
+
+
+def assert_sample_agrees(started: search._Search, size: int) -> None:
+    """Fails unless CPython takes the steps that compiled code takes from a sample of the states it reached."""
+    interface, kernel, model = started.interface, started.kernel, started.model
+    layout = interface.layout
+    expand, check = kernel.model.function("expand", 3), kernel.model.function("check", 2)
+    out = np.zeros(started.workers[0].room * layout.words, dtype=np.uint64)
+    rows = sample(started.workers, layout.words)
+    for row in rows[:: max(1, len(rows) // size)]:
+        state = layout.unpack(row)
+        assert layout.pack(state) == tuple(row.tolist()), state
+        context = np.zeros(interface.context_words + 1, dtype=np.uint64)
+        context[flood.OUTSIDE] = flood.EVERYTHING
+        words = np.array(row)
+        made = expand(words.ctypes.data, out.ctypes.data, context.ctypes.data)
+        native = Counter(tuple(found.tolist()) for found in out[: made * layout.words].reshape(made, layout.words))
+        reached: Counter[tuple[int, ...]] = Counter()
+        fired: Counter[str] = Counter()
+        broken = cut = 0
+        for step, after in successors(model, state):
+            fired[step.action] += 1
+            broken |= false_of(started, interface.transition_predicates, state, after)
+            if within_boundary(model, after):
+                reached[layout.pack(after)] += 1
+            else:
+                cut += 1
+        assert not context[flood.FAILED], state
+        assert native == reached, state
+        assert dict(zip(interface.actions, context[flood.COUNTERS :].tolist(), strict=False)) == {
+            action: fired[action] for action in interface.actions
+        }, state
+        assert (int(context[flood.BROKEN]), int(context[flood.CUT])) == (broken, cut), state
+        true = check(words.ctypes.data, context.ctypes.data)
+        wrong = false_of(started, interface.state_predicates, state)
+        assert ~true & ((1 << len(interface.state_predicates)) - 1) == wrong, state
+
+
+def false_of(started: search._Search, names: tuple[str, ...], *states: State) -> int:
+    """The mask of the properties that CPython finds false."""
+    functions = (started.by_name[name].function for name in names)
+    return sum(1 << bit for bit, function in enumerate(functions) if not holds(started.model, function, *states))
+
+
+def assert_whole_set_agrees(started: search._Search) -> None:
+    states, generated, depth = reference_set(started.model)
+    layout = started.interface.layout
+    packed = {layout.pack(state) for state in states}
+    found = started.found
+    store = started.workers[0].store[: found.distinct * layout.words].reshape(-1, layout.words)
+    native = {tuple(row) for row in store.tolist()}
+    missing = [layout.unpack(words) for words in sorted(packed - native)[:3]]
+    invented = [layout.unpack(words) for words in sorted(native - packed)[:3]]
+    assert not missing, f"CPython reaches {missing}"
+    assert not invented, f"native code reaches {invented}"
+    assert (found.distinct, found.generated, found.depth, found.digest) == (
+        len(states), generated, depth, digest(packed),
+    )
+
+
+def one_spec_of_each_model() -> list[Path]:
+    """The spec with the fewest expected states of every model."""
+    chosen: dict[str, Path] = {}
+    for path in sorted(SPECS, key=lambda path: (read(path).expect.distinct or 10**9, name_of(path))):
+        chosen.setdefault(read(path).model, path)
+    return sorted(chosen.values())
+
+
+@pytest.mark.parametrize("path", one_spec_of_each_model(), ids=name_of)
+def test_every_model_agrees(path: Path) -> None:
+    check = checks_of(path)[0]
+    started, complete = run(check, {**check.constants, **SHRUNK.get(name_of(path), {})}, MOST_STATES)
+    assert_sample_agrees(started, 4)
+    if complete and started.found.generated <= FEW_GENERATED:
+        assert_whole_set_agrees(started)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", SPECS, ids=name_of)
+def test_every_spec_agrees(path: Path) -> None:
+    check = checks_of(path)[0]
+    started, complete = run(check, check.constants, SEARCHED)
+    assert_sample_agrees(started, 40)
+    if name_of(path) in SHRUNK:
+        started, complete = run(check, {**check.constants, **SHRUNK[name_of(path)]}, MOST_STATES)
+    if complete and started.found.distinct <= MOST_STATES:
+        assert_whole_set_agrees(started)
+    else:
+        assert name_of(path) not in SHRUNK
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "check", [check for path in SPECS for check in checks_of(path)[1:]],
+    ids=lambda check: f"{name_of(check.spec.path)}-{variant_name(check)}",
+)
+def test_every_known_bad_design_agrees(check: Check) -> None:
+    constants = {**check.constants, **SHRUNK.get(name_of(check.spec.path), {})}
+    started, _ = run(check, check.constants, SEARCHED)
+    assert_sample_agrees(started, 8)
+    started, complete = run(check, constants, MOST_STATES, checked=False)
+    if complete and started.found.generated <= MOST_GENERATED:
+        assert_whole_set_agrees(started)
