@@ -248,6 +248,22 @@ class OptionalSlots(Model):
         self.some = None if self.some is None else self.some ^ {other, 1}
 
 
+class NothingWithoutNone(Model):
+    """``Set() - None`` is an error even where the left side is empty."""
+
+    some: Set[Node] | None
+    others: Set[Node]
+
+    @initial
+    def start(self) -> None:
+        self.some = None
+        self.others = Set()
+
+    @action
+    def subtract(self) -> None:
+        self.others = self.others - self.some  # type: ignore[operator]
+
+
 MODELS = [
     BagFromGenerator,
     EmptySetAmongSets,
@@ -255,6 +271,7 @@ MODELS = [
     FailureOutsideOfTheBoundary,
     NoneAsSliceEnd,
     NoneInRange,
+    NothingWithoutNone,
     OptionalDisjoint,
     OptionalSlots,
     RangeMembership,

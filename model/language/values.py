@@ -300,12 +300,16 @@ class Set(AbstractSet[T_co]):
         return Set((*self._items, *other))
 
     def __and__(self, other: AbstractSet[Any]) -> Set[T_co]:
+        if not isinstance(other, AbstractSet):
+            return NotImplemented
         return Set(item for item in self._items if item in other)
 
     def __rand__(self, other: AbstractSet[Any]) -> Set[T_co]:
         return Set(item for item in self._items if item in other)
 
     def __sub__(self, other: AbstractSet[Any]) -> Set[T_co]:
+        if not isinstance(other, AbstractSet):
+            return NotImplemented
         return Set(item for item in self._items if item not in other)
 
     def __rsub__(self, other: AbstractSet[T]) -> Set[T]:  # type: ignore[misc]
