@@ -45,7 +45,8 @@ class KraftNetwork(Kraft):
 
     def deliver_request(self, kind: Kind, request: Message, fate: Fate) -> None:
         if fate == Fate.RESPONSE_LATE:
-            self.late.add(self.handle_request(kind, request))
+            response = self.handle_request(kind, request)
+            self.late.add(response)
         else:
             super().deliver_request(kind, request, fate)
 
