@@ -7,6 +7,7 @@ from collections.abc import Callable
 from checkers.explicit.bits import I1, I64, Value, code_of, const, cut, put, register, resize, shifted_left
 from checkers.explicit.conversions import Conversions
 from model.compiler.ir import (
+    INT,
     Reduce,
     Sorted,
 )
@@ -100,7 +101,13 @@ class Folds(Conversions):
         self.builder.store(const(0), result)
 
         def body() -> None:
-            self.builder.store(self.builder.add(self.builder.load(result), self.emit(node.body)), result)
+            value, total = self.emit(node.body), self.builder.load(result)
+            if node.type == INT:
+                pair = self.builder.sadd_with_overflow(total, value)
+                self.fail_unless(self.builder.not_(self.builder.extract_value(pair, 1)))
+                self.builder.store(self.builder.extract_value(pair, 0), result)
+            else:
+                self.builder.store(self.builder.add(total, value), result)
 
         self.generate(node, body)
         return self.builder.load(result)

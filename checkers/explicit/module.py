@@ -18,7 +18,7 @@ from checkers.explicit.bits import I1, I64, Value, const
 from checkers.explicit.effects import Effects
 from checkers.explicit.guards import Plan, plan
 from checkers.explicit.permutation import emit_canonical, refuse_named
-from model.compiler.ir import Action, Predicate, Universe
+from model.compiler.ir import BOOL, INT, Action, Arithmetic, Inline, Position, Predicate, Reduce, Universe, walk
 from model.compiler.layout import Layout, lay_out
 from model.compiler.program import Program
 from model.language.errors import ModelError
@@ -44,6 +44,8 @@ class Interface:
     transition_predicates: tuple[str, ...]
     premises: tuple[tuple[str, str, int], ...]
     most_successors: int
+    unbounded: Position | None = None
+    """Where integers may outgrow a register, for want of known bounds: a failure that CPython does not know."""
 
     @property
     def context_words(self) -> int:
@@ -73,6 +75,7 @@ def build_module(program: Program, symmetry: bool) -> tuple[ir.Module, Interface
         tuple(p.name for p in transitions),
         premises,
         most,
+        _first_unbounded(program),
     )
     module = ir.Module(program.name)
     builder = _Builder(module, interface, program, states, transitions)
@@ -82,6 +85,14 @@ def build_module(program: Program, symmetry: bool) -> tuple[ir.Module, Interface
     if symmetry:
         emit_canonical(module, layout)
     return module, interface
+
+
+def _first_unbounded(program: Program) -> Position | None:
+    nodes = [p.value for p in [*program.predicates, *program.boundaries]]
+    for action in program.actions:
+        nodes += [*action.guards, Inline(BOOL, action.at, action.body, None)]
+    wide = (part for node in nodes for part in walk(node) if isinstance(part, Arithmetic | Reduce) and part.type == INT)
+    return next((part.at for part in wide), None)
 
 
 def _most_bindings(steps: Plan) -> int:

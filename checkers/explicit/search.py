@@ -301,7 +301,7 @@ class _Search:
                 holds(self.model, self.by_name[name].function, trace[-1].state)
             except SourceError as error:
                 return Violation("error", name, trace, error.message, error.file, error.line)
-        raise RuntimeError("compiled code says that a property fails where CPython evaluates it")
+        raise self.tracer.unexplained(f"a property fails where CPython evaluates it, in {trace[-1].state}")
 
     def _count(self) -> None:
         found = self.found

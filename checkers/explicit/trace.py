@@ -16,7 +16,7 @@ from checkers.explicit.kernel import Kernel
 from checkers.explicit.worker import Worker
 from checkers.exploration import TraceState, Violation
 from checkers.properties import Property
-from model.language.errors import SourceError
+from model.language.errors import ModelError, SourceError
 from model.language.model import Model, State
 from model.language.reference import Step, choices, fire, holds, successors, within_boundary
 
@@ -29,6 +29,7 @@ class Tracer:
     def __init__(self, model: Model, kernel: Kernel, workers: Sequence[Worker]) -> None:
         self.model = model
         self.layout = kernel.interface.layout
+        self.unbounded = kernel.interface.unbounded
         self.workers = workers
         self.initial: list[tuple[Step, State]] = []
         self._canonical = kernel.model.function("canonical", 1) if kernel.symmetry else None
@@ -118,4 +119,12 @@ class Tracer:
                         holds(self.model, prop.function, after)
             except SourceError as error:
                 return Violation("error", name, further, error.message, error.file, error.line)
-        raise RuntimeError(f"compiled code says that a step fails where CPython takes it, in {state}")
+        raise self.unexplained(f"a step fails where CPython takes it, in {state}")
+
+    def unexplained(self, what: str) -> Exception:
+        """The error for a failure of compiled code alone: an integer outgrew its register, or the compiler is wrong."""
+        place = self.unbounded
+        if place is None:
+            return RuntimeError(f"compiled code says that {what}")
+        message = "an integer grows beyond 64 bits here; keep it small on the way, with min or %"
+        return ModelError(message, place.file, place.line)

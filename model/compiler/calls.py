@@ -103,9 +103,7 @@ class Calls(Expressions, Statements):
             return self._length(frame, node)
         if callee is abs:
             value = self.integer(frame, node, self.expression(frame, self._exactly(frame, node, 1)[0]))
-            zero = Const(IntType(0, 0), at, 0)
-            negative = self.arithmetic(frame, node, "-", zero, value)
-            return Extremum(_absolute(value.type), at, True, [value, negative])
+            return self.once(at, [value], lambda parts: self._magnitude(frame, node, *parts))
         if callee in _FOLDS:
             return self._fold(frame, node, callee)
         if callee is sorted:
@@ -120,6 +118,11 @@ class Calls(Expressions, Statements):
             return self.inline(frame, node, callee, None, None)
         hint = _INSTEAD.get(callee, "") if callable(callee) else ""
         raise frame.refuse(node, f"{ast.unparse(node.func)} is not part of the modelling language{hint}")
+
+    def _magnitude(self, frame: Frame, node: ast.Call, value: Expr) -> Expr:
+        zero = Const(IntType(0, 0), value.at, 0)
+        negative = self.arithmetic(frame, node, "-", zero, value)
+        return Extremum(_absolute(value.type), value.at, True, [value, negative])
 
     def _exactly(self, frame: Frame, node: ast.Call, count: int) -> list[ast.expr]:
         if len(node.args) != count or node.keywords:
@@ -361,13 +364,7 @@ class Calls(Expressions, Statements):
                 for field in given:
                     if field not in known:
                         raise frame.refuse(node, f"{kind} has no field {field!r}; it has {', '.join(known)}")
-                fields: dict[str, Expr] = {}
-                for field, of in kind.fields:
-                    if field in given:
-                        fields[field] = self.convert(self.expression(frame, given[field]), of, f"{kind}.{field}")
-                    else:
-                        fields[field] = Field(of, at, owner, field)
-                return RecordOf(kind, at, fields)
+                return self.once(at, [owner], lambda parts: self._replaced(frame, at, kind, given, *parts))
             case BagType(element, capacity), "count":
                 item = self.expression(frame, self._exactly(frame, node, 1)[0])
                 if not fits(item.type, element):
@@ -393,6 +390,17 @@ class Calls(Expressions, Statements):
         count = self.fresh(IntType(0, capacity), "count", at)
         total = Reduce(count.type, at, "sum", [Generator(other, bag, [])], same)
         return Inline(count.type, at, [SetLocal(at, wanted, item), Return(at, total, count)], count)
+
+    def _replaced(
+        self, frame: Frame, at: Position, kind: RecordType, given: dict[str | None, ast.expr], record: Expr
+    ) -> Expr:
+        fields: dict[str, Expr] = {}
+        for field, of in kind.fields:
+            if field in given:
+                fields[field] = self.convert(self.expression(frame, given[field]), of, f"{kind}.{field}")
+            else:
+                fields[field] = Field(of, at, record, field)
+        return RecordOf(kind, at, fields)
 
     def mutated(self, frame: Frame, node: ast.Call, method: str, current: Expr, item: Expr) -> Expr:
         at = frame.at(node)

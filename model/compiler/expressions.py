@@ -42,6 +42,7 @@ from model.compiler.ir import (
     StateVar,
     Subset,
     Universe,
+    has_effects,
 )
 from model.compiler.joins import fits, hull, join
 from model.compiler.lowering import WIDEST_VALUE, Lowering, size_bound
@@ -175,6 +176,8 @@ class Expressions(Lowering):
 
     def _flag(self, frame: Frame, node: ast.expr) -> Expr:
         value = self.expression(frame, node)
+        if isinstance(value.type, NothingType):
+            return self.convert(value, BOOL, "")
         if value.type != BOOL:
             message = "`and` and `or` take truth values; write x != 0, x is not None or len(x) > 0"
             raise frame.refuse(node, message)
@@ -295,8 +298,15 @@ class Expressions(Lowering):
                 kind = hull(0 if b.low >= 0 else -widest, widest)
         return Arithmetic(kind, frame.at(node), op, left, right)
 
+    def pure(self, frame: Frame, node: ast.expr, value: Binding) -> None:
+        """Refuses an expression that changes the state where it is evaluated twice, or later than in CPython."""
+        if isinstance(value, Expr) and has_effects(value):
+            raise frame.refuse(node, f"{ast.unparse(node)} changes a variable; assign its value to a local first")
+
     def _comparison(self, frame: Frame, node: ast.Compare) -> Expr:
         operands = [node.left, *node.comparators]
+        for middle in operands[1:-1]:
+            self.pure(frame, middle, self.binding(frame, middle))
         parts = [
             self._compare(frame, node, left, op, right)
             for left, op, right in zip(operands, node.ops, operands[1:], strict=False)
@@ -341,7 +351,13 @@ class Expressions(Lowering):
                 values = [self.expression(frame, item), *(self.expression(frame, element) for element in elements)]
                 return self.once(at, values, lambda all_of: self._one_of(at, *all_of))
         value = self.expression(frame, item)
-        bound = self.binding(frame, container)
+        match container:
+            case ast.Call(func=ast.Attribute(attr="values"), args=[], keywords=[]):
+                domain, _, _ = self.domain(frame, container)
+                assert isinstance(domain, Expr)
+                bound: Binding = domain
+            case _:
+                bound = self.binding(frame, container)
         if isinstance(bound, Static) and (of := self.class_type(bound.value)) is not None:
             if value.type != of:
                 raise frame.refuse(item, f"this asks whether {value.type} is one of {of}; write `is not None` or ==")

@@ -461,6 +461,26 @@ def walk(node: Expr) -> list[Expr]:
     return found
 
 
+def has_effects(node: Expr) -> bool:
+    """Whether evaluating an expression changes the state, through a method that it calls."""
+    return any(isinstance(part, Inline) and _changes(part.body) for part in walk(node))
+
+
+def _changes(body: list[Stmt]) -> bool:
+    """Whether statements assign a state variable; calls inside of their expressions are looked at on their own."""
+    for statement in body:
+        match statement:
+            case Store():
+                return True
+            case If(then=then, otherwise=otherwise):
+                if _changes(then) or _changes(otherwise):
+                    return True
+            case For(body=inner) | Do(call=Inline(body=inner)):
+                if _changes(inner):
+                    return True
+    return False
+
+
 def can_fail(node: Expr) -> bool:
     """Whether evaluating an expression can be a model error."""
     from model.compiler.joins import fits
@@ -471,7 +491,7 @@ def can_fail(node: Expr) -> bool:
                 return True
             case Convert(type=kind, operand=operand) if not fits(operand.type, kind):
                 return True
-            case Arithmetic(type=kind) if kind == INT:
+            case Arithmetic(type=kind) | Reduce(kind="sum", type=kind) if kind == INT:
                 return True
             case Arithmetic(op="//" | "%"):
                 return True

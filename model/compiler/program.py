@@ -30,10 +30,9 @@ from model.compiler.ir import (
     Require,
     Return,
     Stmt,
-    Store,
     Witness,
     can_fail,
-    walk,
+    has_effects,
 )
 from model.language.errors import ModelError
 from model.language.model import Model, kind_of
@@ -103,7 +102,7 @@ def _action(model: Model, name: str, method: Callable[..., Any]) -> Action:
             break
     guards, rest = _split_guards(body)
     for guard in guards:
-        if any(isinstance(part, Inline) and _changes(part.body) for part in walk(guard)):
+        if has_effects(guard):
             message = "a guard only looks; call what changes a variable after the require"
             raise ModelError(message, guard.at.file, guard.at.line)
     return Action(name, parameters, guards, rest, at)
@@ -129,21 +128,6 @@ def _conjuncts(condition: Expr) -> list[Expr]:
     if isinstance(condition, And):
         return [part for operand in condition.operands for part in _conjuncts(operand)]
     return [condition]
-
-
-def _changes(body: list[Stmt]) -> bool:
-    """Whether statements assign a state variable; calls inside of expressions are looked at on their own."""
-    for statement in body:
-        match statement:
-            case Store():
-                return True
-            case If(then=then, otherwise=otherwise):
-                if _changes(then) or _changes(otherwise):
-                    return True
-            case For(body=inner) | Do(call=Inline(body=inner)):
-                if _changes(inner):
-                    return True
-    return False
 
 
 def _returns(body: list[Stmt]) -> bool:

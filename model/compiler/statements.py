@@ -72,6 +72,7 @@ class Statements(Lowering):
                 return True
             case ast.AugAssign(target=target, op=op, value=value):
                 left = _as_load(target)
+                self._pure_place(frame, left)
                 combined = ast.copy_location(ast.BinOp(left=left, op=op, right=value), node)
                 self._assign(frame, target, self.expression(frame, combined), out)
                 return True
@@ -151,11 +152,22 @@ class Statements(Lowering):
     def _mutate(self, frame: Frame, call: ast.Call, method: ast.Attribute, out: list[Stmt]) -> None:
         if len(call.args) != 1 or call.keywords:
             raise frame.refuse(call, f"{method.attr} takes one element")
+        self._pure_place(frame, _as_load(method.value))
         variable, path, kind = self._place(frame, method.value)
         current = self.expression(frame, _as_load(method.value))
         item = self.expression(frame, call.args[0])
+        self.pure(frame, call.args[0], item)
         value = self.mutated(frame, call, method.attr, current, item)
         out.append(Store(frame.at(call), variable, path, self.convert(value, kind, ast.unparse(method.value))))
+
+    def _pure_place(self, frame: Frame, node: ast.expr) -> None:
+        """Refuses a place that is read and assigned when finding it changes the state."""
+        if not isinstance(node, ast.Name):
+            self.pure(frame, node, self.binding(frame, node))
+
+    def pure(self, frame: Frame, node: ast.expr, value: Binding) -> None:
+        """Refuses an expression that changes the state where it is evaluated twice, or later than in CPython."""
+        raise NotImplementedError
 
     def mutated(self, frame: Frame, node: ast.Call, method: str, current: Expr, item: Expr) -> Expr:
         """The container after ``add``, ``discard``, ``remove`` or ``append``."""
