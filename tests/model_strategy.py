@@ -436,7 +436,8 @@ class _Writer(Expressions):
         for name, kind in self.words.variables.items():
             if name in given:
                 continue
-            if self.once_in(2) and codes(kind) <= 4 and isinstance(kind, Bool | Int | Enumeration | Name | Maybe):
+            plain = kind.inner if isinstance(kind, Maybe) else kind
+            if self.once_in(2) and codes(kind) <= 4 and isinstance(plain, Bool | Int | Enumeration | Name | MapOf):
                 parameters.append((f"p{len(parameters)}", kind))
                 lines.append(f"self.{name} = {parameters[-1][0]}")
             else:

@@ -14,6 +14,7 @@ from model.language import (
     Identifier,
     Map,
     Model,
+    Record,
     Seq,
     Set,
     action,
@@ -264,17 +265,73 @@ class NothingWithoutNone(Model):
         self.others = self.others - self.some  # type: ignore[operator]
 
 
+class FarApart(Model):
+    """Two small sets of integers that lie far apart meet in slots, not in a mask over all between."""
+
+    far: Annotated[Set[Annotated[int, Between(0, 10**9)]], Capacity(2)]
+    x: Tiny
+
+    @initial
+    def start(self, x: Tiny) -> None:
+        self.far = Set()
+        self.x = x
+
+    @action
+    def meet(self) -> None:
+        self.far = (Set({self.x}) | {1000000000}) - {500000000}
+
+    @action
+    def choose(self) -> None:
+        self.far = Set({self.x}) if self.x > 0 else Set({1000000000})
+
+
+class Pair(Record):
+    """A record of which not every code is a value."""
+
+    number: Tiny
+
+
+class SetsOfSparseElements(Model):
+    """A parameter runs over the sets whose members are values, and over no other mask."""
+
+    pairs: Set[Pair]
+    bags: Set[Annotated[Bag[Node], Capacity(1)]]
+    some: Pair | None
+
+    @initial
+    def start(self) -> None:
+        self.pairs = Set()
+        self.bags = Set()
+        self.some = None
+
+    @action
+    def choose_pairs(self, pairs: Set[Pair]) -> None:
+        self.pairs = pairs
+
+    @action
+    def choose_bags(self, bags: Set[Annotated[Bag[Node], Capacity(1)]]) -> None:
+        require(len(self.pairs) == 0 and self.some is None)
+        self.bags = bags
+
+    @action
+    def choose_one(self, some: Pair | None) -> None:
+        require(len(self.pairs) == 0 and len(self.bags) == 0)
+        self.some = some
+
+
 MODELS = [
     BagFromGenerator,
     EmptySetAmongSets,
     FailingMemberOfClass,
     FailureOutsideOfTheBoundary,
+    FarApart,
     NoneAsSliceEnd,
     NoneInRange,
     NothingWithoutNone,
     OptionalDisjoint,
     OptionalSlots,
     RangeMembership,
+    SetsOfSparseElements,
     StepThatFailsBesideOneThatBreaks,
     TupleMembership,
     WiderElement,

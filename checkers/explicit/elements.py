@@ -13,6 +13,7 @@ from model.compiler.ir import (
     Range,
     Universe,
 )
+from model.compiler.layout import encode
 from model.language.errors import ModelError
 from model.language.types import (
     BagType,
@@ -22,6 +23,7 @@ from model.language.types import (
     SeqType,
     SetType,
     Type,
+    universe,
 )
 from model.language.values import Record
 
@@ -102,10 +104,18 @@ class Elements(Routine):
             case MapType(key, of):
                 fields = tuple((str(number), of) for number in range(key.codes))
                 return self.is_code(RecordType(Record, fields), code)
-            case SeqType() | BagType() | SetType(_, int()):
-                raise ModelError(f"a parameter of the type {kind} has to be drawn: require(x in self.requests)")
-            case OptionalType(inner) if isinstance(inner, RecordType | SeqType | BagType | MapType):
-                raise ModelError(f"a parameter of the type {kind} has to be drawn: require(x in self.requests)")
+            case SetType(element, None):
+                known = {encode(element, member) for member in universe(element)}
+                gaps = sum(1 << position for position in range(element.codes) if position not in known)
+                if not gaps:
+                    return None
+                stray = self.builder.and_(code, const(gaps, code.type))
+                return self.builder.icmp_unsigned("==", stray, const(0, code.type))
+            case OptionalType(inner):
+                held = self.is_code(inner, self.builder.sub(code, const(1, code.type)))
+                if held is None:
+                    return None
+                return self.builder.or_(self.builder.icmp_unsigned("==", code, const(0, code.type)), held)
         return None
 
     def map_offset(self, kind: MapType, key: Value) -> Value:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from model.compiler.ir import Action, Contains, Domain, Expr, Local, Universe, can_fail, locals_in
 from model.language.errors import ModelError
 from model.language.reference import WIDEST_PARAMETER
-from model.language.types import BagType, SetType
+from model.language.types import BagType, MapType, OptionalType, RecordType, SeqType, SetType, Type
 
 
 @dataclass(slots=True)
@@ -54,7 +54,12 @@ def plan(action: Action) -> Plan:
             continue
         levels[level].append(guard)
     for parameter in action.parameters:
-        if parameter.slot not in domains and parameter.type.codes > WIDEST_PARAMETER:
+        if parameter.slot in domains:
+            continue
+        if _is_packed_loosely(parameter.type):
+            message = f"a parameter of the type {parameter.type} has to be drawn: require({parameter.name} in self.x)"
+            raise ModelError(message, action.at.file, action.at.line)
+        if parameter.type.codes > WIDEST_PARAMETER:
             message = (
                 f"the parameter {parameter.name} has {parameter.type.codes} possible values; draw it from a set of the "
                 f"state: begin the action with require({parameter.name} in self.requests)"
@@ -65,6 +70,18 @@ def plan(action: Action) -> Plan:
         for index, parameter in enumerate(action.parameters)
     ]
     return Plan(levels[0], choices)
+
+
+def _is_packed_loosely(kind: Type) -> bool:
+    """Whether most numbers in the type's code space may be no code of a value, so that code does not run over it."""
+    match kind:
+        case SeqType() | BagType() | SetType(_, int()):
+            return True
+        case OptionalType(inner) | MapType(_, inner):
+            return _is_packed_loosely(inner)
+        case RecordType(_, fields):
+            return any(_is_packed_loosely(of) for _, of in fields)
+    return False
 
 
 def _draws(guard: Expr, parameter: Local) -> bool:

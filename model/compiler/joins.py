@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from model.compiler.ir import INT, UNBOUNDED, NoneType, NothingType
-from model.language.types import BagType, IntType, MapType, OptionalType, SeqType, SetType, Type
+from model.language.types import WIDEST_MASK, BagType, IntType, MapType, OptionalType, SeqType, SetType, Type
 
 
 def hull(low: int, high: int) -> IntType:
@@ -41,7 +41,8 @@ def join(a: Type, b: Type) -> Type | None:
             if element is None:
                 return None
             if a.capacity is None and b.capacity is None:
-                return SetType(element)
+                narrow = element.codes <= WIDEST_MASK
+                return SetType(element, None if narrow else a.element.codes + b.element.codes)
             if a.capacity is not None and b.capacity is not None:
                 return SetType(element, max(a.capacity, b.capacity))
             masked = a if a.capacity is None else b

@@ -14,6 +14,7 @@ from __future__ import annotations
 import ast
 import enum
 import inspect
+import itertools
 import types
 import typing
 from collections.abc import Iterator, Mapping
@@ -368,7 +369,7 @@ def annotation_position(owner: type, name: str) -> tuple[str | None, int | None]
 
 
 def universe(kind: Type) -> Iterator[Any]:
-    """Every value of a type, in the order of its codes."""
+    """Every value of a type; where every code is a value, in the order of the codes."""
     from model.language import values
 
     match kind:
@@ -399,8 +400,11 @@ def universe(kind: Type) -> Iterator[Any]:
             for length in range(capacity + 1):
                 for combination in _product([element] * length):
                     yield values.Seq(combination)
-        case _:
-            raise ModelError(f"the values of {kind} cannot be enumerated; draw the parameter: require(x in self.bag)")
+        case BagType(element, capacity):
+            members = list(universe(element))
+            for size in range(capacity + 1):
+                for chosen in itertools.combinations_with_replacement(members, size):
+                    yield values.Bag(chosen)
 
 
 def _product(kinds: list[Type]) -> Iterator[tuple[Any, ...]]:
