@@ -21,16 +21,11 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How to search. ``workers`` of 0 means one for each core.
-
-    ``brief`` says that the search will most likely be short, as that of a known-bad design is: the model is compiled in
-    a third of the time to code that is about half as fast.
-    """
+    """How to search. ``workers`` of 0 means one for each core."""
 
     workers: int = 0
     symmetry: bool = False
     deadlock: bool = False
-    brief: bool = False
     limits: Limits = Limits()
 
 

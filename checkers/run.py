@@ -81,14 +81,15 @@ class Check:
         deadlock = self.spec.deadlock or self.settings.deadlock or self.spec.expect.property == DEADLOCK
         if self.flawed is not None:
             deadlock = self.flawed.property == DEADLOCK
-        brief = self.wanted_property is not None and not self.large
         workers = self.settings.workers
-        return Options(workers=workers, symmetry=self.symmetry, deadlock=deadlock, brief=brief, limits=limits)
+        return Options(workers=workers, symmetry=self.symmetry, deadlock=deadlock, limits=limits)
 
     @property
     def large(self) -> bool:
-        """Whether the search should have the machine for itself."""
-        return self.spec.tier == "deep" or (self.spec.expect.distinct or 0) >= LARGE
+        """Whether the search should have the machine for itself; that of a known-bad design ends early."""
+        if self.spec.tier == "deep":
+            return True
+        return self.flawed is None and (self.spec.expect.distinct or 0) >= LARGE
 
     @property
     def wanted_property(self) -> str | None:
@@ -109,6 +110,7 @@ class Check:
             return self.spec.named(self.flawed, found)
         self._known_expectation(found)
         chosen = self.spec.chosen(found)
+        self.spec.known_silence(self.cls(), chosen)
         files = {str(file.resolve()) for file in self.settings.invariant_files}
         added = [prop for prop in found.values() if str(Path(prop.file).resolve()) in files and prop not in chosen]
         return [*chosen, *added]
@@ -282,6 +284,8 @@ def _blank(check: Check) -> CheckResult:
         constants=check.constants,
         symmetry=check.symmetry,
         reproduce=check.reproduce(),
+        idle=spec.idle,
+        vacuous=spec.vacuous,
     )
 
 
@@ -418,4 +422,16 @@ def _differences(check: Check, result: CheckResult, found: Exploration) -> list[
     figures = [("depth", check.wanted_depth, depth)]
     if check.flawed is None:
         figures += [("distinct", expect.distinct, found.distinct), ("generated", expect.generated, found.generated)]
-    return [f"{name} is {is_:,}, expected {want:,}" for name, want, is_ in figures if want is not None and want != is_]
+    differ = [(name, want, is_) for name, want, is_ in figures if want is not None and want != is_]
+    said = [f"{name} is {is_:,}, expected {want:,}" for name, want, is_ in differ]
+    return said if check.flawed is not None else [*said, *_not_silent(check.spec, found)]
+
+
+def _not_silent(spec: Spec, found: Exploration) -> list[str]:
+    """What the spec lists as idle or vacuous and is not."""
+    said = [f"{name} fires, though the spec lists it as idle" for name in spec.idle if found.actions.get(name)]
+    if not found.complete or found.engine == "reference":  # which does not look at premises
+        return said
+    vacuous = {premise.property for premise in found.vacuous}
+    never = [name for name in spec.vacuous if name not in vacuous]
+    return said + [f"the premise of {name} comes true, though the spec lists it as vacuous" for name in never]

@@ -114,7 +114,7 @@ def load(folder: Path, text: str) -> ModuleType:
 def search(module: ModuleType, engine: Any = native, options: Options | None = None, **constants: int) -> Exploration:
     """Explores the model ``M`` of a module with all its properties."""
     properties = list(collect(module.M, [module]).values())
-    return engine.explore(module.M(**constants), properties, options or Options(workers=1, brief=True))  # type: ignore[no-any-return]
+    return engine.explore(module.M(**constants), properties, options or Options(workers=1))  # type: ignore[no-any-return]
 
 
 def refusal(folder: Path, text: str, **constants: int) -> ModelError:

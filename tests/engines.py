@@ -36,7 +36,7 @@ def _reference(model: Model, properties: Sequence[Property]) -> Exploration:
 
 def _native(workers: int) -> Engine:
     def explore(model: Model, properties: Sequence[Property]) -> Exploration:
-        return native_engine.explore(model, properties, Options(workers=workers, brief=True))
+        return native_engine.explore(model, properties, Options(workers=workers))
 
     return explore
 
@@ -225,7 +225,7 @@ def imported(source: str, name: str, directory: Path) -> Iterator[type[Model]]:
 def states_of(model: Model) -> set[State]:
     """The states that the native engine reaches."""
     layout = lay_out(model.variable_types)
-    rows = native_engine.reachable_set(model, Options(workers=1, brief=True))
+    rows = native_engine.reachable_set(model, Options(workers=1))
     return {layout.unpack(int(word) for word in row) for row in rows}
 
 

@@ -137,7 +137,7 @@ def compared(found: Exploration) -> Any:
 
 def found_by(module: ModuleType, *workers: int) -> list[Exploration]:
     """What the reference engine finds, then the native one with so many workers."""
-    return [search(module, reference), *(search(module, native, Options(workers=n, brief=True)) for n in workers)]
+    return [search(module, reference), *(search(module, native, Options(workers=n)) for n in workers)]
 
 
 @pytest.mark.parametrize("name", ERRORS)
@@ -202,6 +202,6 @@ def test_the_shortest_of_many_errors(tmp_path: Path, workers: int) -> None:
     body += "    require(len(self.log) == 2)\n    self.x = self.log[0] + self.log[1] + a"
     module = load(tmp_path, model_text(body))
     shortest = search(module, reference).violations[0]
-    found = {compared(search(module, native, Options(workers=workers, brief=True)))[0][0] for _ in range(3)}
+    found = {compared(search(module, native, Options(workers=workers)))[0][0] for _ in range(3)}
     ((kind, _, length, _, line, _),) = found
     assert (kind, length, line) == (shortest.kind, len(shortest.trace), shortest.line)

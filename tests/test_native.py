@@ -139,7 +139,7 @@ class Wide(Model):
 
 
 def native(cls: type[Model], options: Options | None = None, **constants: int) -> Exploration:
-    options = replace(options or Options(workers=1), brief=True)
+    options = options or Options(workers=1)
     return explore(cls(**constants), list(collect(cls, ()).values()), options)
 
 

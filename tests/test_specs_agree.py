@@ -84,7 +84,7 @@ def checks_of(path: Path) -> tuple[Check, ...]:
 def run(check: Check, constants: dict[str, int], limit: int, checked: bool = True) -> tuple[search._Search, bool]:
     """The native search up to so many states, and whether it saw all; without properties none can end it early."""
     model = check.cls()(**constants)
-    options = Options(workers=1, brief=True, limits=Limits(states=limit))
+    options = Options(workers=1, limits=Limits(states=limit))
     started = search._prepare(model, check.properties() if checked else [], options, None)
     return started, started.run().complete
 

@@ -289,7 +289,7 @@ def orbits(states: set[State], counts: dict[type[Identifier], int]) -> int:
 
 def native(cls: type[Model], symmetry: bool, workers: int = 1, **constants: int) -> Exploration:
     properties = list(collect(cls, ()).values())
-    return explore(cls(**constants), properties, Options(workers=workers, symmetry=symmetry, brief=True))
+    return explore(cls(**constants), properties, Options(workers=workers, symmetry=symmetry))
 
 
 CASES: list[tuple[type[Model], dict[str, int], dict[type[Identifier], int]]] = [
@@ -380,7 +380,7 @@ def test_a_trace_under_symmetry_is_a_run(workers: int) -> None:
 )
 def test_a_named_identifier_is_refused(tmp_path: Path, body: str) -> None:
     text = model_text(body)
-    options = Options(workers=1, symmetry=True, brief=True)
+    options = Options(workers=1, symmetry=True)
     with pytest.raises(ModelError) as caught:
         search(load(tmp_path, text), options=options)
     marked = [number for number, line in enumerate(text.splitlines(), 1) if line.endswith("#!")]
@@ -417,7 +417,7 @@ def test_a_loop_that_depends_on_the_order_is_refused(tmp_path: Path, name: str, 
     module = load(tmp_path, text)
     for workers in (1, 2):
         with pytest.raises(ModelError) as caught:
-            search(module, options=Options(workers=workers, symmetry=True, brief=True), nodes=nodes)
+            search(module, options=Options(workers=workers, symmetry=True), nodes=nodes)
         assert (caught.value.line, caught.value.file) == (line, module.__file__)
         assert "the action step tells one Node from another" in caught.value.message
     search(module, nodes=nodes)
@@ -427,7 +427,7 @@ def test_a_property_that_depends_on_the_order_is_refused(tmp_path: Path) -> None
     first = "if len(self.some) < 2:\n    return True\nfor n in self.some:\n    return n != self.node\nreturn True"
     text = model_text(JOIN.strip() + "\n\n" + CHOOSE + "\n\n" + property_text(first))
     with pytest.raises(ModelError) as caught:
-        search(load(tmp_path, text), options=Options(workers=1, symmetry=True, brief=True))
+        search(load(tmp_path, text), options=Options(workers=1, symmetry=True))
     assert "tells one Node from another" in caught.value.message
 
 
@@ -443,7 +443,7 @@ def test_a_property_that_depends_on_the_order_is_refused(tmp_path: Path) -> None
 )
 def test_a_loop_that_does_not_is_not(tmp_path: Path, statements: str) -> None:
     body = action_text(statements) + JOIN + CHOOSE
-    options = Options(workers=2, symmetry=True, brief=True)
+    options = Options(workers=2, symmetry=True)
     assert search(load(tmp_path, model_text(body)), options=options, nodes=3).complete
 
 
@@ -454,13 +454,13 @@ def test_an_asymmetry_that_is_reached_late(tmp_path: Path) -> None:
     body = ["steps: Annotated[int, Between(0, 24)] = 0", action_text(late), JOIN.strip(), CHOOSE, go]
     text = model_text("\n\n".join(body))
     with pytest.raises(ModelError):
-        search(load(tmp_path, text), options=Options(workers=1, symmetry=True, brief=True), nodes=3)
+        search(load(tmp_path, text), options=Options(workers=1, symmetry=True), nodes=3)
 
 
 def test_too_many_renamings(tmp_path: Path) -> None:
     text = model_text(JOIN.strip())
     with pytest.raises(ModelError) as caught:
-        search(load(tmp_path, text), options=Options(workers=1, symmetry=True, brief=True), nodes=8)
+        search(load(tmp_path, text), options=Options(workers=1, symmetry=True), nodes=8)
     assert "use symmetry = false" in caught.value.message
     assert caught.value.line == text.splitlines().index("class M(Model):") + 1
 

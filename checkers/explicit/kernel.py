@@ -1,47 +1,72 @@
-"""The machine code of one model with its properties, ready to be called."""
+"""The machine code of one model with its properties, ready to be called.
+
+There are two editions of the code. The plain one is made of parts that LLVM does not optimise: compiling them takes
+hundredths of a second, and a known-bad design takes from the cache all parts in which it does not differ from its
+model. The good one is one optimised module: a search in it is twice as fast, but compiling it takes a second or more.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import inspect
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from importlib.resources.abc import Traversable
 
 from checkers.explicit import flood
 from checkers.explicit.loops import compile_loops
-from checkers.explicit.machine import BRIEF, FULL, MachineCode, load_or_compile
-from checkers.explicit.module import Interface, build_module
+from checkers.explicit.machine import GOOD, PLAIN, MachineCode, is_kept, object_image
+from checkers.explicit.module import Interface, Part, parts, whole
 from model.compiler.program import read_program
 from model.language.errors import ModelError
 from model.language.model import Model
 
 
-@dataclass(frozen=True, slots=True)
 class Kernel:
     """``model`` has expand, check and canonical; ``loops`` has run, check_states, rehash and find_parent."""
 
-    interface: Interface
-    model: MachineCode
-    loops: MachineCode
-    symmetry: bool
+    def __init__(self, name: str, made_of: Sequence[Part], interface: Interface, symmetry: bool, threads: int) -> None:
+        self.interface = interface
+        self.symmetry = symmetry
+        self.loops = _loops(interface.layout.words, symmetry, threads)
+        self._name = name
+        self._parts = made_of
+        self._key = {"whole": " ".join(part.key for part in made_of), "compiler": _compiler()}
+        self.good = is_kept(self._key, GOOD)
+        """Whether ``model`` is the good edition."""
+        self.model = self._good() if self.good else self._plain()
+        self._earlier: list[MachineCode] = []
+
+    def improve(self) -> None:
+        """Makes ``model`` the good edition. The addresses of the plain one stay valid."""
+        self._earlier.append(self.model)
+        self.model = self._good()
+        self.good = True
+
+    def _good(self) -> MachineCode:
+        return MachineCode([object_image(self._key, lambda: whole(self._parts, self._name), GOOD)])
+
+    def _plain(self) -> MachineCode:
+        images = []
+        for part in self._parts:
+            key = {"part": part.key, "compiler": _compiler()}
+            images.append(object_image(key, part.module, PLAIN))
+        return MachineCode(images)
 
 
 def build_kernel(
-    model: Model, properties: Mapping[str, Callable[..., bool]], symmetry: bool, threads: int = 1, brief: bool = False
+    model: Model, properties: Mapping[str, Callable[..., bool]], symmetry: bool, threads: int = 1
 ) -> Kernel:
     """Compiles ``model`` with its constants and ``properties``, or takes the code from the cache."""
     program = read_program(model, properties)
     try:
-        module, interface = build_module(program, symmetry)
+        made_of, interface = parts(program, symmetry)
+        return Kernel(program.name, made_of, interface, symmetry, threads)
     except ModelError as error:
         if error.file is None:
             error.file, error.line = type(model).source_position()
         raise
-    if brief:
-        for function in module.functions:
-            if function.linkage == "internal":
-                function.attributes.add("noinline")
-    code = load_or_compile({"module": str(module)}, lambda: module, BRIEF if brief else FULL)
-    return Kernel(interface, code, _loops(interface.layout.words, symmetry, threads), symmetry)
 
 
 _KNOWN_LOOPS: dict[tuple[int, bool, int], MachineCode] = {}
@@ -52,7 +77,8 @@ def _loops(words: int, symmetry: bool, threads: int) -> MachineCode:
     if key not in _KNOWN_LOOPS:
         constants = {"NW": words, "SYMMETRY": int(symmetry), "THREADS": threads}
         source = {"loops": _source(), "constants": repr(constants)}
-        _KNOWN_LOOPS[key] = load_or_compile(source, lambda: compile_loops(flood.LOOPS, constants))
+        image = object_image(source, lambda: compile_loops(flood.LOOPS, constants), GOOD)
+        _KNOWN_LOOPS[key] = MachineCode([image])
     return _KNOWN_LOOPS[key]
 
 
@@ -60,3 +86,18 @@ def _source() -> str:
     from checkers.explicit import loops
 
     return inspect.getsource(flood) + inspect.getsource(loops)
+
+
+@cache
+def _compiler() -> str:
+    """A hash of the sources that decide which code is made of a model."""
+    whole = hashlib.sha256()
+    for package in ("checkers.explicit", "model.compiler", "model.language"):
+        for file in _sources(files(package)):
+            whole.update(file.name.encode())
+            whole.update(file.read_bytes())
+    return whole.hexdigest()
+
+
+def _sources(package: Traversable) -> Iterator[Traversable]:
+    yield from sorted((file for file in package.iterdir() if file.name.endswith(".py")), key=lambda file: file.name)

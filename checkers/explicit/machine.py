@@ -6,7 +6,7 @@ import ctypes
 import hashlib
 import os
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -21,15 +21,14 @@ _DIGEST_BYTES = 32
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How hard LLVM tries: the level of its passes and that of its code generator."""
+    """How hard LLVM tries: the level of its passes (none at 0) and that of its code generator."""
 
     passes: int
     code: int
-    unroll: bool
 
 
-FULL = Effort(2, 2, True)
-BRIEF = Effort(1, 0, False)
+GOOD = Effort(2, 2)
+PLAIN = Effort(0, 0)
 
 
 def cache_directory() -> Path:
@@ -46,7 +45,7 @@ def _initialize() -> None:
     llvm.initialize_native_asmprinter()
 
 
-def _target(effort: Effort = FULL) -> Any:
+def _target(effort: Effort = GOOD) -> Any:
     """A new description of this processor; an execution engine takes the one that it is given for its own."""
     _initialize()
     features = llvm.get_host_cpu_features().flatten()
@@ -57,10 +56,12 @@ def _target(effort: Effort = FULL) -> Any:
 class MachineCode:
     """Functions in memory that Python can call; calling one releases the interpreter lock."""
 
-    def __init__(self, image: bytes) -> None:
+    def __init__(self, images: Sequence[bytes]) -> None:
+        """Links object files, which may call each other's functions."""
         target = _target()
         self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), target)
-        self._engine.add_object_file(llvm.object_file.ObjectFileRef.from_data(image))
+        for image in images:
+            self._engine.add_object_file(llvm.object_file.ObjectFileRef.from_data(image))
         self._engine.finalize_object()
 
     def address(self, name: str) -> int:
@@ -76,14 +77,7 @@ class MachineCode:
         return kind(self.address(name))
 
 
-def load_or_compile(key_parts: Mapping[str, str], build: Callable[[], ir.Module], effort: Effort = FULL) -> MachineCode:
-    """The machine code of the module that ``build`` makes, from the cache when it is there.
-
-    ``key_parts`` say what the code depends on; the processor and LLVM's version are added.
-    """
-    return MachineCode(object_image(key_parts, build, effort))
-
-
+@cache
 def processor() -> dict[str, str]:
     """What machine code depends on beside its source: where all of this is equal, code can be passed on."""
     return {
@@ -94,12 +88,12 @@ def processor() -> dict[str, str]:
     }
 
 
-def object_image(key_parts: Mapping[str, str], build: Callable[[], ir.Module | str], effort: Effort = FULL) -> bytes:
-    """The object file of a module, given as it was built or as its text; from the cache when it is there."""
-    key = hashlib.sha256(
-        repr(sorted({**key_parts, **processor(), "effort": repr(effort)}.items())).encode()
-    ).hexdigest()
-    path = cache_directory() / "code" / f"{key}.o"
+def object_image(key_parts: Mapping[str, str], build: Callable[[], ir.Module | str], effort: Effort = GOOD) -> bytes:
+    """The object file of a module, given as it was built or as its text; from the cache when it is there.
+
+    ``key_parts`` say what the code depends on; the processor and LLVM's version are added.
+    """
+    path = _path(key_parts, effort)
     image = _read(path)
     if image is None:
         image = _compile(build(), effort)
@@ -107,15 +101,26 @@ def object_image(key_parts: Mapping[str, str], build: Callable[[], ir.Module | s
     return image
 
 
+def is_kept(key_parts: Mapping[str, str], effort: Effort) -> bool:
+    """Whether ``object_image`` would find the code in the cache."""
+    return _read(_path(key_parts, effort)) is not None
+
+
+def _path(key_parts: Mapping[str, str], effort: Effort) -> Path:
+    key = repr(sorted({**key_parts, **processor(), "effort": repr(effort)}.items()))
+    return cache_directory() / "code" / f"{hashlib.sha256(key.encode()).hexdigest()}.o"
+
+
 def _compile(module: ir.Module | str, effort: Effort) -> bytes:
     target = _target(effort)
     parsed = llvm.parse_assembly(str(module))
     parsed.triple = llvm.get_default_triple()
     parsed.verify()
-    options = llvm.PipelineTuningOptions(speed_level=effort.passes)
-    options.loop_unrolling = effort.unroll
-    passes = llvm.create_pass_builder(target, options)
-    passes.getModulePassManager().run(parsed, passes)
+    if effort.passes:
+        options = llvm.PipelineTuningOptions(speed_level=effort.passes)
+        options.loop_unrolling = True
+        passes = llvm.create_pass_builder(target, options)
+        passes.getModulePassManager().run(parsed, passes)
     image: bytes = target.emit_object(parsed)
     return image
 

@@ -1,14 +1,17 @@
-"""The machine code of one model: ``expand`` (all successors of a state), ``check`` (its properties), ``permute``.
+"""The machine code of one model: ``expand`` (all successors of a state), ``check`` (its properties), ``canonical``.
 
     expand(state*, out*, context*) -> successors   out: their words, one after the other
     check(state*, context*) -> mask                bit i: state predicate i is true
     canonical(state*)                              replaces a state by the smallest of its symmetric ones
 
-``context`` is an array of 64-bit words: flags that the engine looks at after each call, then the counters.
+``context`` is an array of 64-bit words: flags that the engine looks at after each call, then the counters. The code
+comes in parts, a function each, so that a known-bad design shares those parts with its model in which it does not
+differ.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 
@@ -18,6 +21,7 @@ from checkers.explicit.bits import I1, I64, Value, const
 from checkers.explicit.effects import Effects
 from checkers.explicit.guards import Plan, plan
 from checkers.explicit.permutation import emit_canonical, refuse_named
+from model.compiler.fingerprint import fingerprint
 from model.compiler.ir import BOOL, INT, Action, Arithmetic, Inline, Position, Predicate, Reduce, Universe, walk
 from model.compiler.layout import Layout, lay_out
 from model.compiler.program import Program
@@ -32,6 +36,7 @@ state predicates that are true of all of those (mask, all ones at the start)."""
 COUNTERS = 8
 """The place of the first counter: one for each action, then one for each premise."""
 MOST_PREDICATES = 60
+EXPORTED = {"expand", "check", "canonical"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +61,23 @@ class Interface:
         return COUNTERS + len(self.actions)
 
 
-def build_module(program: Program, symmetry: bool) -> tuple[ir.Module, Interface]:
-    """The LLVM module of a program. With ``symmetry`` it has ``canonical``, too."""
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One function of a model's machine code. Equal keys mean equal code, of whatever model."""
+
+    name: str
+    key: str
+    emit: Callable[[ir.Module], None]
+
+    def module(self) -> ir.Module:
+        """The function in a module of its own, where the functions that it calls are only declared."""
+        module = ir.Module(self.name)
+        self.emit(module)
+        return module
+
+
+def parts(program: Program, symmetry: bool) -> tuple[list[Part], Interface]:
+    """The functions that a program is made of. With ``symmetry``, ``canonical`` is among them."""
     layout = lay_out(program.variables)
     if symmetry:
         refuse_named(program, layout)
@@ -77,14 +97,18 @@ def build_module(program: Program, symmetry: bool) -> tuple[ir.Module, Interface
         most,
         _first_unbounded(program),
     )
-    module = ir.Module(program.name)
-    builder = _Builder(module, interface, program, states, transitions)
-    builder.check()
-    builder.within()
-    builder.expand(plans)
-    if symmetry:
-        emit_canonical(module, layout)
-    return module, interface
+    return _Parts(interface, program, states, transitions).all(plans, symmetry), interface
+
+
+def whole(parts: Sequence[Part], name: str) -> ir.Module:
+    """All parts in one module, where one can be inlined into the other."""
+    module = ir.Module(name)
+    for part in parts:
+        part.emit(module)
+    for function in module.functions:
+        if function.blocks and function.name not in EXPORTED:
+            function.linkage = "internal"
+    return module
 
 
 def _first_unbounded(program: Program) -> Position | None:
@@ -108,104 +132,141 @@ def _most_bindings(steps: Plan) -> int:
     return total
 
 
-class _Builder:
-    """Builds the functions of one module."""
+class _Parts:
+    """The parts of one program."""
 
     def __init__(
-        self,
-        module: ir.Module,
-        interface: Interface,
-        program: Program,
-        states: list[Predicate],
-        transitions: list[Predicate],
+        self, interface: Interface, program: Program, states: list[Predicate], transitions: list[Predicate]
     ) -> None:
-        self.module = module
         self.interface = interface
         self.program = program
         self.states = states
         self.transitions = transitions
         self.words = interface.layout.words
-        self.first_premise_of: dict[str, int] = {}
-        place = interface.first_premise
-        for predicate in [*states, *transitions]:
-            self.first_premise_of[predicate.name] = place
-            place += len(predicate.premises)
+        self.layout_key = fingerprint(*(repr(part) for part in interface.layout.slots.items()), program.variables)
 
-    def _function(self, name: str, result: ir.Type, parameters: int, internal: bool) -> ir.Function:
-        function = ir.Function(self.module, ir.FunctionType(result, [POINTER] * parameters), name)
-        for argument in function.args:
-            argument.add_attribute("noalias")
-        function.attributes.add("nounwind")
-        if internal:
-            function.linkage = "internal"
-        return function
+    def all(self, plans: Sequence[Plan], symmetry: bool) -> list[Part]:
+        found = []
+        place = self.interface.first_premise
+        for predicate in [*self.states, *self.transitions, *self.program.boundaries]:
+            found.append(self._predicate(predicate, place))
+            place += len(predicate.premises)
+        found += [self._check(), self._within(), self._judge()]
+        for index, (action, steps) in enumerate(zip(self.program.actions, plans, strict=True)):
+            found.append(self._action(action, steps, index))
+        found.append(self._expand())
+        if symmetry:
+            found.append(self._part("canonical", (), lambda module: emit_canonical(module, self.interface.layout)))
+        return found
+
+    def _part(self, name: str, key: tuple[object, ...], emit: Callable[[ir.Module], None]) -> Part:
+        return Part(name, fingerprint(name, self.layout_key, *key), emit)
 
     def _pointers(self, emitter: Effects, base: Value) -> list[Value]:
         return [emitter.builder.gep(base, [const(index)]) for index in range(self.words)]
 
-    def _failure(self, emitter: Effects, onward: ir.Block) -> ir.Block:
-        """A block that notes the failure and goes on."""
-        block = emitter.block("failed")
-        builder = ir.IRBuilder(block)
-        builder.store(const(1), builder.gep(emitter.context, [const(FAILED)]))
-        builder.branch(onward)
-        return block
-
-    def _predicate(self, predicate: Predicate) -> ir.Function:
+    def _predicate(self, predicate: Predicate, first_premise: int) -> Part:
         """One predicate as a function of its own: (state*, context*) or (old*, new*, context*) -> bool."""
         transition = predicate.kind == "transition"
-        function = self._function(f"property.{predicate.name}", I1, 3 if transition else 2, internal=True)
-        first = self.first_premise_of.get(predicate.name, 0)
-        emitter = Effects(function, self.interface.layout, function.args[-1], first)
-        leave = emitter.block("gave.up")
-        emitter.failed = self._failure(emitter, leave)
-        ir.IRBuilder(leave).ret(const(int(predicate.kind != "boundary"), I1))
-        emitter.bind_words("new", self._pointers(emitter, function.args[-2]))
-        if transition:
-            emitter.bind_words("old", self._pointers(emitter, function.args[0]))
-        emitter.builder.ret(emitter.emit(predicate.value))
-        emitter.finish()
-        return function
 
-    def check(self) -> None:
+        def emit(module: ir.Module) -> None:
+            function = _function(module, _name(predicate), I1, 3 if transition else 2)
+            emitter = Effects(function, self.interface.layout, function.args[-1], first_premise)
+            leave = emitter.block("gave.up")
+            emitter.failed = _failure(emitter, leave)
+            ir.IRBuilder(leave).ret(const(int(predicate.kind != "boundary"), I1))
+            emitter.bind_words("new", self._pointers(emitter, function.args[-2]))
+            if transition:
+                emitter.bind_words("old", self._pointers(emitter, function.args[0]))
+            emitter.builder.ret(emitter.emit(predicate.value))
+            emitter.finish()
+
+        return self._part(_name(predicate), (predicate, first_premise if predicate.premises else 0), emit)
+
+    def _check(self) -> Part:
         """``check``: bit i of the result is the truth of state predicate i."""
-        predicates = [self._predicate(predicate) for predicate in self.states]
-        function = self._function("check", I64, 2, internal=False)
-        builder = ir.IRBuilder(function.append_basic_block("entry"))
-        mask: Value = const(0)
-        for index, predicate in enumerate(predicates):
-            bit = builder.zext(builder.call(predicate, function.args), I64)
-            mask = builder.or_(mask, builder.shl(bit, const(index)))
-        builder.ret(mask)
+        names = [_name(predicate) for predicate in self.states]
 
-    def within(self) -> None:
+        def emit(module: ir.Module) -> None:
+            function = _function(module, "check", I64, 2)
+            builder = ir.IRBuilder(function.append_basic_block("entry"))
+            mask: Value = const(0)
+            for index, name in enumerate(names):
+                bit = builder.zext(builder.call(_function(module, name, I1, 2), function.args), I64)
+                mask = builder.or_(mask, builder.shl(bit, const(index)))
+            builder.ret(mask)
+
+        return self._part("check", (names,), emit)
+
+    def _within(self) -> Part:
         """``within``: whether every boundary predicate is true of a state."""
-        boundaries = [self._predicate(predicate) for predicate in self.program.boundaries]
-        function = self._function("within", I64, 2, internal=False)
-        builder = ir.IRBuilder(function.append_basic_block("entry"))
-        inside: Value = const(1)
-        for boundary in boundaries:
-            inside = builder.and_(inside, builder.zext(builder.call(boundary, function.args), I64))
-        builder.ret(inside)
+        names = [_name(boundary) for boundary in self.program.boundaries]
 
-    def expand(self, plans: list[Plan]) -> None:
-        transitions = [self._predicate(predicate) for predicate in self.transitions]
-        actions = [
-            self._action(action, steps, index, transitions)
-            for index, (action, steps) in enumerate(zip(self.program.actions, plans, strict=True))
-        ]
-        function = self._function("expand", I64, 3, internal=False)
-        builder = ir.IRBuilder(function.append_basic_block("entry"))
-        state, out, context = function.args
-        count: Value = const(0)
-        for action in actions:
-            place = builder.gep(out, [builder.mul(count, const(self.words))])
-            count = builder.add(count, builder.call(action, [state, place, context]))
-        builder.ret(count)
+        def emit(module: ir.Module) -> None:
+            function = _function(module, "within", I64, 2)
+            builder = ir.IRBuilder(function.append_basic_block("entry"))
+            inside: Value = const(1)
+            for name in names:
+                fine = builder.call(_function(module, name, I1, 2), function.args)
+                inside = builder.and_(inside, builder.zext(fine, I64))
+            builder.ret(inside)
 
-    def _action(self, action: Action, steps: Plan, index: int, transitions: list[ir.Function]) -> ir.Function:
+        return self._part("within", (names,), emit)
+
+    def _judge(self) -> Part:
+        """``judge``: (old*, new*, context*) -> 1 for a successor to keep, 0 for one outside of the boundary.
+
+        It checks the step, and the state predicates of a successor that is not kept.
+        """
+        names = [_name(transition) for transition in self.transitions]
+        bounded = bool(self.program.boundaries)
+
+        def emit(module: ir.Module) -> None:
+            function = _function(module, "judge", I64, 3)
+            builder = ir.IRBuilder(function.append_basic_block("entry"))
+            state, place, context = function.args
+            for index, name in enumerate(names):
+                fine = builder.call(_function(module, name, I1, 3), [state, place, context])
+                broken = builder.gep(context, [const(BROKEN)])
+                bit = builder.shl(builder.zext(builder.not_(fine), I64), const(index))
+                builder.store(builder.or_(builder.load(broken), bit), broken)
+            if not bounded:
+                builder.ret(const(1))
+                return
+            inside = builder.call(_function(module, "within", I64, 2), [place, context])
+            with builder.if_then(builder.icmp_unsigned("==", inside, const(0))):
+                cut_place = builder.gep(context, [const(CUT)])
+                builder.store(builder.add(builder.load(cut_place), const(1)), cut_place)
+                true_of = builder.gep(context, [const(OUTSIDE)])
+                mask = builder.call(_function(module, "check", I64, 2), [place, context])
+                builder.store(builder.and_(builder.load(true_of), mask), true_of)
+            builder.ret(inside)
+
+        return self._part("judge", (names, bounded), emit)
+
+    def _expand(self) -> Part:
+        names = [f"action.{action.name}" for action in self.program.actions]
+
+        def emit(module: ir.Module) -> None:
+            function = _function(module, "expand", I64, 3)
+            builder = ir.IRBuilder(function.append_basic_block("entry"))
+            state, out, context = function.args
+            count: Value = const(0)
+            for name in names:
+                place = builder.gep(out, [builder.mul(count, const(self.words))])
+                added = builder.call(_function(module, name, I64, 3), [state, place, context])
+                count = builder.add(count, added)
+            builder.ret(count)
+
+        return self._part("expand", (names,), emit)
+
+    def _action(self, action: Action, steps: Plan, index: int) -> Part:
         """(state*, out*, context*) -> how many successors were written to out."""
-        function = self._function(f"action.{action.name}", I64, 3, internal=True)
+        name = f"action.{action.name}"
+        return self._part(name, (action, index), lambda module: self._emit_action(module, action, steps, index))
+
+    def _emit_action(self, module: ir.Module, action: Action, steps: Plan, index: int) -> None:
+        function = _function(module, f"action.{action.name}", I64, 3)
         state, out, context = function.args
         emitter = Effects(function, self.interface.layout, context, 0)
         count, fired = emitter.room(I64, "count"), emitter.room(I64, "fired")
@@ -220,17 +281,17 @@ class _Builder:
         done = emitter.block("done")
         with ExitStack() as loops:
             try:
-                onward = self._choose(emitter, steps, loops, done)
+                onward = _choose(emitter, steps, loops, done)
             except ModelError as error:
                 raise ModelError(error.message, action.at.file, action.at.line) from None
             emitter.abandoned = onward
-            emitter.failed = self._failure(emitter, onward)
+            emitter.failed = _failure(emitter, onward)
             for word, value in zip(words, original, strict=True):
                 emitter.builder.store(value, word)
             emitter.bind_words("new", words)
             emitter.run(action.body)
             emitter.builder.store(emitter.builder.add(emitter.builder.load(fired), const(1)), fired)
-            self._deliver(emitter, state, out, count, words, transitions)
+            self._deliver(emitter, state, out, count, words)
             emitter.builder.branch(onward)
         if not emitter.builder.block.is_terminated:
             emitter.builder.branch(done)
@@ -240,53 +301,53 @@ class _Builder:
         emitter.builder.store(total, counter)
         emitter.builder.ret(emitter.builder.load(count))
         emitter.finish()
-        return function
 
-    def _choose(self, emitter: Effects, steps: Plan, loops: ExitStack, done: ir.Block) -> ir.Block:
-        """Opens the loops over the parameters, guards between them; returns where the next binding is tried."""
-        onward = done
-        for guard in [None, *steps.choices]:
-            if guard is not None:
-                value, onward, _ = loops.enter_context(emitter.over(guard.domain, guard.parameter.type, distinct=True))
-                emitter.builder.store(value, emitter.variable(guard.parameter))
-            emitter.failed = self._failure(emitter, onward)
-            emitter.abandoned = onward
-            for condition in steps.first if guard is None else guard.guards:
-                good = emitter.block("enabled")
-                emitter.builder.cbranch(emitter.emit(condition), good, onward)
-                emitter.builder.position_at_end(good)
-        return onward
-
-    def _deliver(
-        self,
-        emitter: Effects,
-        state: Value,
-        out: Value,
-        count: Value,
-        words: list[Value],
-        transitions: list[ir.Function],
-    ) -> None:
-        """Writes a successor out, checks the step, and takes it back when it lies outside of the boundary."""
+    def _deliver(self, emitter: Effects, state: Value, out: Value, count: Value, words: list[Value]) -> None:
+        """Writes a successor out, and takes it back when it is not to be kept."""
         builder = emitter.builder
         number = builder.load(count)
         place = builder.gep(out, [builder.mul(number, const(self.words))])
         for index, word in enumerate(words):
             builder.store(builder.load(word), builder.gep(place, [const(index)]))
-        context = emitter.context
-        for index, transition in enumerate(transitions):
-            fine = builder.call(transition, [state, place, context])
-            broken = builder.gep(context, [const(BROKEN)])
-            bit = builder.shl(builder.zext(builder.not_(fine), I64), const(index))
-            builder.store(builder.or_(builder.load(broken), bit), broken)
-        if not self.program.boundaries:
-            builder.store(builder.add(number, const(1)), count)
-            return
-        inside = builder.call(self.module.get_global("within"), [place, context])
-        builder.store(builder.add(number, inside), count)
-        outside = builder.icmp_unsigned("==", inside, const(0))
-        with builder.if_then(outside):
-            cut_place = builder.gep(context, [const(CUT)])
-            builder.store(builder.add(builder.load(cut_place), const(1)), cut_place)
-            true_of = builder.gep(context, [const(OUTSIDE)])
-            mask = builder.call(self.module.get_global("check"), [place, context])
-            builder.store(builder.and_(builder.load(true_of), mask), true_of)
+        judge = _function(emitter.function.module, "judge", I64, 3)
+        builder.store(builder.add(number, builder.call(judge, [state, place, emitter.context])), count)
+
+
+def _name(predicate: Predicate) -> str:
+    return f"property.{predicate.name}"
+
+
+def _function(module: ir.Module, name: str, result: ir.Type, parameters: int) -> ir.Function:
+    """The function of that name in a module, declared when it is not there yet."""
+    if name in module.globals:
+        return module.get_global(name)
+    function = ir.Function(module, ir.FunctionType(result, [POINTER] * parameters), name)
+    for argument in function.args:
+        argument.add_attribute("noalias")
+    function.attributes.add("nounwind")
+    return function
+
+
+def _failure(emitter: Effects, onward: ir.Block) -> ir.Block:
+    """A block that notes the failure and goes on."""
+    block = emitter.block("failed")
+    builder = ir.IRBuilder(block)
+    builder.store(const(1), builder.gep(emitter.context, [const(FAILED)]))
+    builder.branch(onward)
+    return block
+
+
+def _choose(emitter: Effects, steps: Plan, loops: ExitStack, done: ir.Block) -> ir.Block:
+    """Opens the loops over the parameters, guards between them; returns where the next binding is tried."""
+    onward = done
+    for guard in [None, *steps.choices]:
+        if guard is not None:
+            value, onward, _ = loops.enter_context(emitter.over(guard.domain, guard.parameter.type, distinct=True))
+            emitter.builder.store(value, emitter.variable(guard.parameter))
+        emitter.failed = _failure(emitter, onward)
+        emitter.abandoned = onward
+        for condition in steps.first if guard is None else guard.guards:
+            good = emitter.block("enabled")
+            emitter.builder.cbranch(emitter.emit(condition), good, onward)
+            emitter.builder.position_at_end(good)
+    return onward

@@ -27,6 +27,8 @@ from model.language.reference import holds, initial_states, within_boundary
 SHARE_OF_MEMORY = 0.85
 """How much of the machine's memory a search may take when no limit is given."""
 PROGRESS_SECONDS = 0.2
+PATIENCE = 0.8
+"""Seconds that a search runs in plain code before it takes the time to compile good code."""
 COUNTED_STATES = 4_000_000
 """Above this many states the distinct values of each variable are not counted."""
 
@@ -60,7 +62,7 @@ def _prepare(model: Model, properties: Sequence[Property], options: Options, wat
     started = time.perf_counter()
     workers = options.workers or os.cpu_count() or 1
     functions = {prop.name: prop.function for prop in properties}
-    kernel = build_kernel(model, functions, options.symmetry, workers, options.brief)
+    kernel = build_kernel(model, functions, options.symmetry, workers)
     compiled = time.perf_counter()
     search = _Search(model, properties, options, kernel, workers, watch)
     search.found.compile_seconds = compiled - started
@@ -185,8 +187,21 @@ class _Search:
                 self._check(threads)
                 self._paused()
 
+    def _improve(self) -> None:
+        """Before a level of a search that has become long: compiles code that is worth it."""
+        now = time.perf_counter()
+        if self.kernel.good or now - self.started < PATIENCE:
+            return
+        self.kernel.improve()
+        for worker in self.workers:
+            worker.take_code()
+        spent = time.perf_counter() - now
+        self.found.compile_seconds += spent
+        self.started += spent
+
     def _expand(self, threads: ThreadPoolExecutor) -> None:
         """Expands the frontier; when one worker finds the table too full, all stop until it has grown."""
+        self._improve()
         while not self.stop:
             self._each(threads, lambda worker: worker.expand_level(self._paused))
             if not self.crew.must_grow:

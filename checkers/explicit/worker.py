@@ -110,9 +110,6 @@ class Worker:
             flood.BUFFER: self.buffer.ctypes.data,
             flood.SCRATCH: self._scratch.ctypes.data,
             flood.CONTEXT: self.context.ctypes.data,
-            flood.EXPAND: self.kernel.model.address("expand"),
-            flood.CHECK: self.kernel.model.address("check"),
-            flood.CANONICAL: self.kernel.model.address("canonical") if self.kernel.symmetry else 0,
             flood.BEST: self.best.ctypes.data,
             flood.ME: self.number,
             flood.STORES: self.crew.addresses.ctypes.data,
@@ -122,6 +119,14 @@ class Worker:
         }
         for field, value in values.items():
             self.fields[field] = value
+        self.take_code()
+
+    def take_code(self) -> None:
+        """Calls the kernel's present edition of the model's code from now on."""
+        code = self.kernel.model
+        self.fields[flood.EXPAND] = code.address("expand")
+        self.fields[flood.CHECK] = code.address("check")
+        self.fields[flood.CANONICAL] = code.address("canonical") if self.kernel.symmetry else 0
 
     @property
     def count(self) -> int:

@@ -93,7 +93,7 @@ def check_shape(
         largest_target=shape.brokers,
     )
     properties = [prop for prop in collect(cls, [plan_invariants]).values() if prop.name in _TROUBLE_BY_PROPERTY]
-    found = explore(model, properties, Options(workers=1, brief=True, limits=Limits(states=max_states)))
+    found = explore(model, properties, Options(workers=1, limits=Limits(states=max_states)))
     for violation in found.violations:
         if violation.kind != "invariant":
             raise RuntimeError(f"{shape}: {violation.message or violation.property}")

@@ -12,7 +12,7 @@ from functools import cached_property
 
 from checkers.explicit.loops import compile_loops
 from checkers.explicit.machine import MachineCode, object_image, processor
-from checkers.explicit.module import COUNTERS, build_module
+from checkers.explicit.module import COUNTERS, parts, whole
 from checkers.spark.loops import SPARK_LOOPS
 from model.compiler.program import read_program
 from model.language.model import Model
@@ -51,7 +51,7 @@ class Loaded:
             images = (code.model_image, code.loops_image)
         else:
             images = (_image("module", code.model_text), _image("loops", code.loops_text))
-        self.model, self.loops = (MachineCode(image) for image in images)
+        self.model, self.loops = (MachineCode([image]) for image in images)
 
     @cached_property
     def insert(self) -> Callable[..., int]:
@@ -80,10 +80,11 @@ class Loaded:
 
 def build_code(model: Model, properties: Mapping[str, Callable[..., bool]], symmetry: bool) -> Code:
     """The code of ``model`` with its constants and ``properties``."""
-    module, interface = build_module(read_program(model, properties), symmetry)
+    program = read_program(model, properties)
+    made_of, interface = parts(program, symmetry)
     words = interface.layout.words
     constants = {"NW": words, "SYMMETRY": int(symmetry), "THREADS": 1}
-    model_text = str(module)
+    model_text = str(whole(made_of, program.name))
     loops_text = str(compile_loops(SPARK_LOOPS, constants))
     return Code(
         words,

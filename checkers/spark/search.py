@@ -62,7 +62,7 @@ def explore(
     started = time.perf_counter()
     workers = options.workers or cores()
     functions = {prop.name: prop.function for prop in properties}
-    kernel = build_kernel(model, functions, options.symmetry, workers, options.brief)
+    kernel = build_kernel(model, functions, options.symmetry, workers)
     search = Search(model, properties, options, kernel, workers, watch, distribution)
     search.found.compile_seconds = time.perf_counter() - started
     try:
