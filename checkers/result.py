@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Literal
 
-from checkers.exploration import Exploration, Violation
+from checkers.exploration import Exploration, Premise, Violation
 from checkers.properties import Property
 from model.language.model import Model
 
@@ -52,7 +52,8 @@ class CheckResult:
     """The outcome of a check. ``variant`` is None for the model as it stands, else the known-bad design's class.
 
     ``expected`` says whether the outcome is the one that the spec wants; ``message`` says what is to be said beside
-    the verdict: an error, what differs from the expectation, which budget ended.
+    the verdict: an error, what differs from the expectation, which budget ended. ``idle`` and ``vacuous`` are the
+    actions that the spec expects never to fire and the properties whose premise it expects never to be true.
     """
 
     spec: str
@@ -78,13 +79,20 @@ class CheckResult:
     subject: Model | None = None
     unreached: Sequence[str] = ()
     traceback: str = ""
+    idle: Sequence[str] = ()
+    vacuous: Sequence[str] = ()
 
     def idle_actions(self) -> list[str]:
-        """The actions that never fired in a complete search."""
+        """The actions that never fired in a complete search, without those of which the spec says so."""
         found = self.exploration
         if found is None or not found.complete:
             return []
-        return [name for name, fired in found.actions.items() if fired == 0]
+        return [name for name, fired in found.actions.items() if fired == 0 and name not in self.idle]
+
+    def vacuous_premises(self) -> list[Premise]:
+        """The premises that were never true in a complete search, without those of which the spec says so."""
+        found = self.exploration
+        return [] if found is None else [it for it in found.vacuous if it.property not in self.vacuous]
 
     def find_property(self, name: str | None) -> Property | None:
         return next((prop for prop in self.properties if prop.name == name), None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
@@ -47,7 +47,11 @@ class Flawed:
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """One spec file, read and found to be well formed; its model is not loaded yet."""
+    """One spec file, read and found to be well formed; its model is not loaded yet.
+
+    ``idle`` has the actions that are expected never to fire, ``vacuous`` the properties whose premise is expected never
+    to be true, because the spec's constants leave out what they are about.
+    """
 
     path: Path
     model: str
@@ -59,6 +63,8 @@ class Spec:
     tier: Tier = "quick"
     constants: Mapping[str, int] = field(default_factory=dict)
     expect: Expect = Expect()
+    idle: tuple[str, ...] = ()
+    vacuous: tuple[str, ...] = ()
     limits: Limits = Limits()
     flawed: tuple[Flawed, ...] = ()
     lines: Mapping[str, int] = field(default_factory=dict)
@@ -102,6 +108,13 @@ class Spec:
     def chosen(self, found: dict[str, Property]) -> list[Property]:
         """The properties that the spec asks for."""
         return choose(found, self.invariants, str(self.path), self.line("invariants"))
+
+    def known_silence(self, cls: type[Model], chosen: Sequence[Property]) -> None:
+        """Refuses a name in ``idle`` that is no action of the model, and one in ``vacuous`` that is not checked."""
+        for name in self.idle:
+            known(name, cls.methods("action"), "action", str(self.path), self.line("idle"))
+        for name in self.vacuous:
+            known(name, [prop.name for prop in chosen], "property", str(self.path), self.line("vacuous"))
 
     def named(self, flawed: Flawed, found: dict[str, Property]) -> list[Property]:
         """The properties that a known-bad design is searched for: the one that it breaks, and what its entry adds."""
@@ -358,6 +371,8 @@ _SPEC_KEYS: dict[str, Convert] = {
     "tier": lambda reader, value, key: reader.one_of(value, ("quick", "deep"), key),
     "constants": _Reader.constants,
     "expect": _Reader.expect,
+    "idle": _Reader.names,
+    "vacuous": _Reader.names,
     "limits": _Reader.limits,
     "flawed": _Reader.flawed,
 }

@@ -88,6 +88,37 @@ def test_other_figures_than_expected(tmp_path: Path, figure: str) -> None:
     assert f"expected {figure[-1]}" in ended.out
 
 
+QUIET = TANK + '''
+    @action
+    def freeze(self) -> None:
+        require(self.level > self.size)
+
+    @invariant
+    def overflowing_is_told(self) -> bool:
+        return implies(self.level > self.size, self.full())
+'''
+
+
+@pytest.mark.parametrize(
+    ("keys", "code", "said"),
+    [
+        ("", 0, "warning  never fired: freeze"),
+        ("", 0, "warning  overflowing_is_told: its premise is never true"),
+        ('idle = ["freeze"]\nvacuous = ["overflowing_is_told"]\n', 0, "1 check, each as expected"),
+        ('idle = ["freeze", "drain"]\n', 1, "drain fires, though the spec lists it as idle"),
+        ('vacuous = ["below_size"]\n', 1, "the premise of below_size comes true, though the spec lists it as vacuous"),
+        ('idle = ["frezee"]\n', 2, "specs/tank.toml:2: there is no action 'frezee'; did you mean 'freeze'?"),
+        ('vacuous = ["overflow"]\n', 2, "specs/tank.toml:2: there is no property 'overflow'"),
+    ],
+)
+def test_what_a_spec_lists_as_idle_or_vacuous(tmp_path: Path, keys: str, code: int, said: str) -> None:
+    text = QUIET.replace("import Between,", "import Between, implies,")
+    ended = floodmark("check", at=tank_project(tmp_path, keys, **{"model/tank.py": text}))
+    assert ended.code == code
+    assert said in ended.out
+    assert ("warning" in ended.out) == ("warning" in said or code == 1)
+
+
 def test_what_cannot_be_reached_is_a_failure(tmp_path: Path) -> None:
     unreachable = TANK.replace("return self.level == self.size\n\n    @action", "return self.level == 3\n\n    @action")
     unreachable = unreachable.replace("return self.level == self.size\n", "return self.level == 9\n")

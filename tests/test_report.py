@@ -490,6 +490,16 @@ def test_warnings_come_unasked() -> None:
     ]
 
 
+def test_what_the_spec_lists_is_no_warning() -> None:
+    found = Exploration("native", complete=True, actions={"elect": 0, "clean": 0})
+    found.vacuous += [Premise("hw_within_log", "invariants/cluster.py", 17), Premise("other", "own.py", 3)]
+    listed = result(exploration=found, idle=["clean"], vacuous=["hw_within_log"])
+    assert [line.strip() for line in said(listed)[1:]] == [
+        "warning  never fired: elect",
+        "warning  other: its premise is never true (own.py:3)",
+    ]
+
+
 def test_an_incomplete_search_does_not_warn_of_idle_actions() -> None:
     found = Exploration("native", complete=False, actions={"clean": 0})
     assert len(said(result(exploration=found, verdict="undetermined", expected=False, reproduce=""))) == 1

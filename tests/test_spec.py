@@ -20,6 +20,8 @@ invariants = ["below_size"]
 symmetry = true
 deadlock = true
 tier = "deep"
+idle = ["drain"]
+vacuous = ["below_size"]
 
 [constants]
 size = 4
@@ -65,6 +67,7 @@ def test_every_key_is_read(tmp_path: Path) -> None:
     assert spec.constants == {"size": 4}
     assert spec.expect == Expect("violated", "below_size", 5)
     assert spec.limits == Limits(100, 1.5, 2 << 30)
+    assert (spec.idle, spec.vacuous) == (("drain",), ("below_size",))
     leaks, overflows = spec.flawed
     assert (leaks.name, leaks.property, leaks.depth, leaks.constants) == ("Leaks", "gets_full", None, {})
     assert (overflows.name, overflows.depth, overflows.constants) == ("Overflows", 6, {"size": 2})
@@ -100,6 +103,8 @@ def test_defaults() -> None:
         ('model = "m:M', "this is not valid TOML", 1),
         ('model = "m:M"\nmodel = "m:N"\n', "this is not valid TOML", 2),
         ("constants = 3\n", "constants must be a table", 1),
+        ('model = "m:M"\nidle = "start"\n', "idle must be a list of names, not 'start'", 2),
+        ('model = "m:M"\nvacuous = [1]\n', "vacuous must be a list of names", 2),
     ],
 )
 def test_what_is_wrong_is_said_with_its_line(tmp_path: Path, text: str, message: str, line: int) -> None:
@@ -233,9 +238,9 @@ def test_find_takes_the_tier(tmp_path: Path) -> None:
 def test_key_lines() -> None:
     lines = key_lines(FULL.lstrip("\n"))
     assert lines["model"] == 1
-    assert lines["constants.size"] == 9
-    assert lines["flawed.0.class"] == 22
-    assert lines["flawed.1.constants.size"] == 32
+    assert lines["constants.size"] == 11
+    assert lines["flawed.0.class"] == 24
+    assert lines["flawed.1.constants.size"] == 34
 
 
 @pytest.mark.parametrize(("text", "size"), [("8G", 8 << 30), ("500M", 500 << 20), ("1.5k", 1536), ("77", 77)])

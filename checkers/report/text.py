@@ -82,7 +82,9 @@ def warnings(result: CheckResult) -> list[str]:
     said = []
     if result.idle_actions():
         said.append(f"never fired: {', '.join(result.idle_actions())}")
-    said += [f"{it.property}: its premise is never true ({_relative(it.file)}:{it.line})" for it in found.vacuous]
+    said += [
+        f"{it.property}: its premise is never true ({_relative(it.file)}:{it.line})" for it in result.vacuous_premises()
+    ]
     for name in result.unreached:
         prop = result.find_property(name)
         said.append(f"never reached: {name}" + (f" ({_relative(prop.file)}:{prop.line})" if prop else ""))
