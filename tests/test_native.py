@@ -11,6 +11,7 @@ import pytest
 
 from checkers import reference
 from checkers.explicit import flood
+from checkers.explicit.kernel import Kernel, build_kernel
 from checkers.explicit.search import explore, reachable_set
 from checkers.exploration import Exploration, Limits, Options
 from checkers.properties import collect
@@ -551,3 +552,35 @@ def test_a_cache_that_cannot_be_written_is_no_error(tmp_path: Path, monkeypatch:
     monkeypatch.setenv("FLOODMARK_CACHE", str(tmp_path / "file" / "below"))
     monkeypatch.setattr(kernel, "_KNOWN_LOOPS", {})
     assert native(Counter).complete
+
+
+def test_a_search_changes_to_good_code_on_its_way(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("FLOODMARK_CACHE", str(tmp_path))
+    properties = list(collect(Wide, ()).values())
+    plain = explore(Wide(), properties, Options(workers=2))
+    monkeypatch.setattr("checkers.explicit.search.PATIENCE", 0.0)
+    kernels = []
+    improve = Kernel.improve
+    monkeypatch.setattr(Kernel, "improve", lambda kernel: (kernels.append(kernel), improve(kernel)))
+    changed = explore(Wide(), properties, Options(workers=2))
+    assert len(kernels) == 1
+    assert kernels[0].good
+    again = explore(Wide(), properties, Options(workers=2))
+    assert len(kernels) == 1, "good code that is in the cache is used from the start"
+    for found in (changed, again):
+        assert (found.digest, found.generated, found.levels) == (plain.digest, plain.generated, plain.levels)
+
+
+def test_a_known_bad_design_compiles_only_what_it_changes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("FLOODMARK_CACHE", str(tmp_path))
+
+    class Other(Wide):
+        @action
+        def mark(self, node: Node) -> None:
+            require(len(self.marks) < 3 and len(self.table[node]) > 0)
+            self.marks.add(self.table[node][-1] % 200)
+
+    build_kernel(Wide(), {}, symmetry=False)
+    before = len(list((tmp_path / "code").iterdir()))
+    build_kernel(Other(), {}, symmetry=False)
+    assert len(list((tmp_path / "code").iterdir())) == before + 1
