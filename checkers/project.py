@@ -30,6 +30,11 @@ _RESERVED = ("model.language", "model.compiler")
 _ROOT_MARKS = (".git", "pyproject.toml", "specs")
 
 
+def load_file(path: str | Path) -> ModuleType:
+    """A file of a repository as the module that its specs see, for tests that replay counterexamples."""
+    return Project.of(Path(path)).load(Path(path))
+
+
 class Project:
     """The repository that a spec belongs to."""
 

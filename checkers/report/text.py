@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -30,22 +31,37 @@ def lines(result: CheckResult, traces: bool = False) -> list[str]:
     return said
 
 
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What is said of a check in its line: one word, its colour on a terminal, and the rest."""
+
+    word: str
+    colour: str
+    text: str
+
+
 def headline(result: CheckResult) -> str:
     """One line: ``holds  alter_isr/core  9,716 states, 41,202 generated, depth 19, 0.1 s``."""
+    said = judgement(result)
+    name = result.name if result.variant is None else f"  {result.variant}"
+    return f"{click.style(f'{said.word:<{_WIDTH}}', fg=said.colour)}  {name}  {said.text}"
+
+
+def judgement(result: CheckResult) -> Judgement:
+    """The word and the text of a check's line, without its name."""
     if result.verdict == "error" and result.violation is None:
         word = "internal" if result.exit_code == ExitCode.INTERNAL_ERROR else "error"
-        return _line(word, "red", result, f"{_place(result)}{result.message}")
+        return Judgement(word, "red", f"{_place(result)}{result.message}")
     if result.expected and result.verdict == "violated":
         steps = 0 if result.violation is None else len(result.violation.trace)
         how = f"breaks {result.property} in {_steps(steps)}" if steps else f"never reaches {result.property}"
-        return _line("found", "green", result, f"{how}, {seconds(result)}")
-    word, colour = _word(result)
+        return Judgement("found", "green", f"{how}, {seconds(result)}")
     text = figures(result)
     if result.property is not None and result.verdict != "holds":
         text = f"{result.property}, {text}"
     if result.message:
         text = f"{result.message}; {text}" if result.exploration is not None else result.message
-    return _line(word, colour, result, text)
+    return Judgement(*_word(result), text)
 
 
 def _word(result: CheckResult) -> tuple[str, str]:
@@ -54,11 +70,6 @@ def _word(result: CheckResult) -> tuple[str, str]:
     if result.verdict == "undetermined":
         return "undetermined", "yellow"
     return result.verdict, "green" if result.expected else "red"
-
-
-def _line(word: str, colour: str, result: CheckResult, text: str) -> str:
-    name = result.name if result.variant is None else f"  {result.variant}"
-    return f"{click.style(f'{word:<{_WIDTH}}', fg=colour)}  {name}  {text}"
 
 
 def figures(result: CheckResult) -> str:

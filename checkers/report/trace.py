@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,6 +56,14 @@ def change_lines(names: Sequence[str], before: State, after: State) -> list[str]
     return [change.text for change in sorted(changes, key=_group)]
 
 
+def owners(names: Sequence[str], before: State, after: State) -> list[Identifier]:
+    """The identifiers whose entries of maps differ between two states."""
+    found: dict[Identifier, None] = {}
+    for name, old, new in zip(names, before, after, strict=True):
+        found.update({change.owner: None for change in _changes(name, old, new, None) if change.owner is not None})
+    return list(found)
+
+
 def _group(change: Change) -> tuple[str, int]:
     return ("", 0) if change.owner is None else (type(change.owner).__name__, change.owner.number)
 
@@ -75,8 +83,8 @@ def _changes(path: str, old: Any, new: Any, owner: Identifier | None) -> Iterato
             yield from (Change(f"{path}: - {show(item)}", owner) for item in old - new)
             yield from (Change(f"{path}: + {show(item)}", owner) for item in new - old)
         case Bag(), Bag():
-            yield from (Change(f"{path}: - {show(item)}", owner) for item in _surplus(old, new))
-            yield from (Change(f"{path}: + {show(item)}", owner) for item in _surplus(new, old))
+            yield from (Change(f"{path}: - {show(item)}", owner) for item in surplus(old, new))
+            yield from (Change(f"{path}: + {show(item)}", owner) for item in surplus(new, old))
         case (Seq(), Seq()) if len(old) == len(new) and _of_records(old):
             for index, (a, b) in enumerate(zip(old, new, strict=True)):
                 yield from _changes(f"{path}[{index}]", a, b, owner)
@@ -88,13 +96,13 @@ def _of_records(items: Any) -> bool:
     return any(isinstance(item, Record) for item in items)
 
 
-def _surplus(bag: Bag[Any], other: Bag[Any]) -> list[Any]:
+def surplus(bag: Iterable[Any], other: Iterable[Any]) -> list[Any]:
     """The occurrences that ``bag`` has more of than ``other``."""
     left = list(other)
-    surplus = []
+    more = []
     for item in bag:
         if item in left:
             left.remove(item)
         else:
-            surplus.append(item)
-    return surplus
+            more.append(item)
+    return more

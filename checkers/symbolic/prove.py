@@ -54,7 +54,7 @@ class Task:
 
 @dataclass(slots=True)
 class Proved:
-    """What came of one spec or one claim. ``lines`` say more than the headline does."""
+    """What came of one spec or one claim. ``line`` is a claim's; ``lines`` say more than the headline does."""
 
     name: str
     method: str
@@ -63,6 +63,7 @@ class Proved:
     headline: str
     seconds: float
     spec: str = ""
+    line: int | None = None
     model: str = ""
     variant: str | None = None
     constants: dict[str, int] = field(default_factory=dict)
@@ -133,7 +134,7 @@ def prove_claim(claim: claims.Claim, seconds: float | None = None) -> Proved:
     if answered.witness:
         facts["witness"] = {key: plain(value) for key, value in answered.witness.items()}
     place = shown(Path(claim.file))
-    return Proved(name, "claim", verdict, code, headline, answered.seconds, spec=place, lines=lines, facts=facts)
+    return Proved(name, "claim", verdict, code, headline, answered.seconds, place, claim.line, lines=lines, facts=facts)
 
 
 def prove_check(check: Check, task: Task, watch: Callable[[str], None] | None = None) -> Proved:

@@ -1,0 +1,160 @@
+"""The graph of states: nodes are states, edges are actions; whole where it is small, else around the counterexample."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from typing import Any
+
+import networkx
+
+from checkers.report.trace import change_lines
+from checkers.report.value import show, show_step
+from checkers.result import CheckResult
+from model.language import reference
+from model.language.errors import SourceError
+from model.language.model import Model, State
+from model.language.reference import Step
+
+WHOLE = 500
+"""Up to so many states the graph is whole; otherwise it has at most so many, nearest to the trace."""
+
+
+def drawn(results: Sequence[CheckResult]) -> CheckResult | None:
+    """The check whose graph is drawn: that of the first unexpected counterexample, else of any, else the first."""
+    known = [result for result in results if result.subject is not None]
+    wrong = [result for result in known if result.violation is not None and not result.expected]
+    return next(iter([*wrong, *(result for result in known if result.violation is not None), *known]), None)
+
+
+def state_graph(result: CheckResult) -> networkx.MultiDiGraph[int]:
+    """The graph of a check. CPython makes it from the model.
+
+    Each node has its variables as text, its ``level`` (0 for initial states) where the graph is whole, and ``trace``,
+    the step of the counterexample that leads there. Each edge has ``action``, ``label`` and ``trace``. The graph says
+    with ``whole`` whether no state is missing.
+    """
+    model = result.subject
+    assert model is not None
+    found = _Graph(model, result)
+    found.explore()
+    return found.graph
+
+
+class _Graph:
+    def __init__(self, model: Model, result: CheckResult) -> None:
+        self.model = model
+        self.trace = () if result.violation is None else result.violation.trace
+        self.numbers: dict[State, int] = {}
+        title = f"{result.name} {result.variant or result.model.rpartition(':')[2]}"
+        self.graph: networkx.MultiDiGraph[int] = networkx.MultiDiGraph(title=title, whole=True)
+
+    def explore(self) -> None:
+        """All states by levels; when they are too many, the states of the trace and what is a step away from them."""
+        if not self._by_levels([state for _, state in reference.initial_states(self.model)]):
+            self.graph.clear_edges()
+            self.graph.remove_nodes_from(list(self.graph))
+            self.numbers.clear()
+            self.graph.graph["whole"] = False
+            self._around()
+        for state, number in list(self.numbers.items()):
+            self._edges(state, number)
+        self._mark()
+
+    def _by_levels(self, frontier: list[State]) -> bool:
+        level = 0
+        while frontier:
+            for state in frontier:
+                if state not in self.numbers:
+                    self._node(state, level=level)
+            if len(self.numbers) > WHOLE:
+                return False
+            inside = (state for state in frontier if reference.within_boundary(self.model, state))
+            reached = (after for state in inside for _, after in self._successors(state))
+            frontier = [state for state in dict.fromkeys(reached) if state not in self.numbers]
+            level += 1
+        return True
+
+    def _around(self) -> None:
+        """Breadth first from the trace, or from the initial states without one, until there are enough."""
+        start = [entry.state for entry in self.trace] or [state for _, state in reference.initial_states(self.model)]
+        waiting = list(dict.fromkeys(start))
+        for state in waiting:
+            self._node(state)
+        for state in waiting:
+            for _, after in self._successors(state):
+                if len(self.numbers) >= WHOLE:
+                    return
+                if after not in self.numbers:
+                    self._node(after)
+                    if not self.trace:
+                        waiting.append(after)
+
+    def _successors(self, state: State) -> Iterator[tuple[Step, State]]:
+        """The steps that do not fail."""
+        for name in type(self.model).methods("action"):
+            for step in reference.choices(self.model, state, name):
+                with suppress(SourceError):
+                    after = reference.fire(self.model, state, step)
+                    if after is not None:
+                        yield step, after
+
+    def _node(self, state: State, **facts: int) -> None:
+        values = {name: show(value) for name, value in zip(self.model.variable_types, state, strict=True)}
+        number = self.numbers[state] = len(self.numbers)
+        self.graph.add_node(number, **facts, **{f"state.{name}": value for name, value in values.items()})
+
+    def _edges(self, state: State, number: int) -> None:
+        if not reference.within_boundary(self.model, state):
+            return
+        for step, after in self._successors(state):
+            if after in self.numbers:
+                self.graph.add_edge(number, self.numbers[after], action=step.action, label=show_step(step))
+
+    def _mark(self) -> None:
+        names = list(self.model.variable_types)
+        before: State | None = None
+        for number, entry in enumerate(self.trace, 1):
+            node = self.numbers.get(entry.state)
+            if node is None:
+                continue
+            self.graph.nodes[node]["trace"] = number
+            if before is not None and before in self.numbers:
+                self.graph.nodes[node]["changes"] = "\n".join(change_lines(names, before, entry.state))
+                edges = self.graph.get_edge_data(self.numbers[before], node, default={})
+                for edge in edges.values():
+                    if edge["label"] == show_step(entry.step):
+                        edge["trace"] = number
+            before = entry.state
+
+
+def graphml(graph: networkx.MultiDiGraph[int]) -> str:
+    """The graph as GraphML."""
+    content = io.BytesIO()
+    networkx.write_graphml(graph, content, encoding="utf-8")
+    return content.getvalue().decode("utf-8") + "\n"
+
+
+def dot(graph: networkx.MultiDiGraph[int]) -> str:
+    """The graph in Graphviz' language; the counterexample is drawn bold."""
+    title = graph.graph["title"] + ("" if graph.graph["whole"] else ", not all of its states")
+    lines = ["digraph states {", f"  label={_quoted(title)};", "  node [shape=box, fontname=monospace];"]
+    for node, facts in graph.nodes(data=True):
+        label = "\n".join(f"{name.removeprefix('state.')}: {value}" for name, value in _variables(facts))
+        bold = ", penwidth=3, color=firebrick" if "trace" in facts else ""
+        lines.append(f"  {node} [label={_quoted(label)}{bold}];")
+    for start, end, facts in graph.edges(data=True):
+        bold = ", penwidth=3, color=firebrick" if "trace" in facts else ""
+        lines.append(f"  {start} -> {end} [label={_quoted(facts['label'])}{bold}];")
+    return "\n".join([*lines, "}"]) + "\n"
+
+
+def _variables(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    return ((name, value) for name, value in facts.items() if name.startswith("state."))
+
+
+def _quoted(text: str) -> str:
+    """A string of Graphviz' language whose lines are set flush left."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return '"' + escaped.replace("\n", "\\l") + ("\\l" if "\n" in text else "") + '"'

@@ -1,0 +1,77 @@
+"""A counterexample on the page: the chart, beside it the steps with what they change, and why the property is false."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from xml.etree.ElementTree import Element
+
+from checkers.exploration import Violation
+from checkers.report.explain import explain
+from checkers.report.html.chart import chart
+from checkers.report.html.markup import tag
+from checkers.report.html.states import changes, whole
+from checkers.report.sequence import message_sequence
+from checkers.report.text import figures
+from checkers.report.value import show_step
+from checkers.result import CheckResult
+from model.language.model import Model
+
+
+def counterexample(result: CheckResult) -> list[Element]:
+    """Everything about one counterexample but its title."""
+    model, violation = result.subject, result.violation
+    if model is None or violation is None:
+        return []
+    sequence = message_sequence(model, violation.trace, violation.failed_step)
+    drawn = chart(sequence, _ending(violation))
+    return [
+        tag(
+            "div",
+            tag("div", drawn, class_="scroll chart-box", tabindex="0", role="region", aria_label="sequence chart"),
+            tag("ol", list(_steps(model, violation)), class_="steps"),
+            class_="trace",
+        ),
+        *_reasons(result, model, violation),
+    ]
+
+
+def _ending(violation: Violation) -> str:
+    if violation.kind == "deadlock":
+        return "deadlock: no step is possible"
+    return violation.message if violation.kind == "error" else f"{violation.property} is false"
+
+
+def _steps(model: Model, violation: Violation) -> Iterator[Element]:
+    names = list(model.variable_types)
+    before = None
+    for number, entry in enumerate(violation.trace, 1):
+        last = number == len(violation.trace)
+        yield tag(
+            "li",
+            tag("code", show_step(entry.step), class_="call"),
+            None if before is None else changes(names, before, entry.state),
+            tag(
+                "details",
+                tag("summary", "Initial state" if before is None else f"State after step {number}"),
+                whole(names, entry.state, before),
+                open=last,
+            ),
+        )
+        before = entry.state
+    if violation.failed_step is not None:
+        said = tag("p", f"fails: {violation.message}", class_="bad-text")
+        yield tag("li", tag("code", show_step(violation.failed_step), class_="call"), said)
+
+
+def _reasons(result: CheckResult, model: Model, violation: Violation) -> list[Element]:
+    prop = result.find_property(violation.property)
+    parts = []
+    if prop is not None and violation.kind in ("invariant", "transition"):
+        lines = explain(model, prop, violation.trace)
+        if lines:
+            why = tag("pre", "\n".join(line.removeprefix("  ") for line in lines[1:]))
+            box = tag("div", why, class_="scroll", tabindex="0", role="region", aria_label="reason")
+            parts += [tag("h4", f"Why {prop.name} is false"), box]
+    if result.exploration is not None:
+        parts.append(tag("p", f"Found after {figures(result)}.", class_="quiet"))
+    return parts

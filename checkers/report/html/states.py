@@ -1,0 +1,85 @@
+"""States as tables: what belongs to an identifier in a column of its own, and what changed marked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+from xml.etree.ElementTree import Element
+
+from checkers.report.html.markup import Part, tag
+from checkers.report.trace import change_lines
+from checkers.report.value import show
+from model.language.model import State
+from model.language.values import Identifier, Map, Record
+
+_Cells = dict[str, Any]
+
+
+def changes(names: Sequence[str], before: State, after: State) -> Element:
+    """What a step changed, a line for each change."""
+    lines = change_lines(names, before, after)
+    if not lines:
+        return tag("p", "Nothing changes.", class_="quiet")
+    return tag("ul", [tag("li", _change(line)) for line in lines], class_="changes")
+
+
+def _change(line: str) -> list[Part]:
+    name, _, rest = line.partition(": ")
+    old, arrow, new = rest.partition(" -> ")
+    if arrow:
+        return [tag("b", name), " ", tag("span", old, class_="old"), " → ", tag("mark", new)]
+    return [tag("b", name), " ", tag("mark", rest)]
+
+
+def whole(names: Sequence[str], state: State, before: State | None) -> Element:
+    """A whole state; what differs from ``before`` is marked."""
+    olds: Sequence[Any] = [None] * len(state) if before is None else before
+    shared: list[Element] = []
+    columns: dict[type[Identifier], list[Element]] = {}
+    for name, value, old in zip(names, state, olds, strict=True):
+        kind = _identified(value)
+        if kind is None:
+            shared.append(tag("tr", tag("th", name, scope="row"), _cell(value, old, before is not None)))
+            continue
+        rows = columns.setdefault(kind, [_header(value)])
+        for path, cells in _fields(name, value).items():
+            before_cells = cells if before is None else _fields(name, old).get(path, {})
+            rows.append(_row(path, cells, before_cells))
+    tables = [_table(rows) for rows in columns.values()]
+    return tag("div", _table(shared) if shared else None, tables, class_="state")
+
+
+def _table(rows: Sequence[Element]) -> Element:
+    return tag("div", tag("table", rows), class_="scroll", tabindex="0", role="region", aria_label="state")
+
+
+def _identified(value: Any) -> type[Identifier] | None:
+    """The kind of identifiers that a map is about."""
+    if isinstance(value, Map) and len(value) > 0:
+        keys = list(value)
+        if all(isinstance(key, Identifier) for key in keys):
+            return type(keys[0])
+    return None
+
+
+def _header(entries: Map[Any, Any]) -> Element:
+    return tag("tr", tag("td"), [tag("th", show(key), scope="col") for key in entries])
+
+
+def _fields(name: str, entries: Map[Any, Any]) -> dict[str, _Cells]:
+    """A map's rows: one, or one for each field of its records."""
+    if all(isinstance(item, Record) for item in entries.values()):
+        fields = dict.fromkeys(field for item in entries.values() for field in item._values)
+        return {
+            f"{name}.{field}": {show(key): item._values.get(field) for key, item in entries.items()} for field in fields
+        }
+    return {name: {show(key): item for key, item in entries.items()}}
+
+
+def _row(path: str, cells: _Cells, before: _Cells) -> Element:
+    known = [_cell(value, before.get(key), key in before) for key, value in cells.items()]
+    return tag("tr", tag("th", path, scope="row"), known)
+
+
+def _cell(value: Any, old: Any, known: bool) -> Element:
+    return tag("td", tag("mark", show(value)) if known and value != old else show(value))

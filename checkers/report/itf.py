@@ -1,0 +1,80 @@
+"""Counterexamples in the Informal Trace Format (Apalache's ADR-015), which other tools for state machines read."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
+from enum import Enum
+from typing import Any
+
+from checkers.exploration import TraceState
+from checkers.report.value import show
+from checkers.result import CheckResult
+from model.language.model import Model
+from model.language.values import Bag, Identifier, Record, Seq
+
+_SAFE = 2**53 - 1
+"""The largest integer that every reader of JSON keeps exact."""
+
+
+def itf(result: CheckResult) -> str:
+    """The counterexample of a check as a trace object; each state says in its ``#meta`` which step led to it."""
+    model, violation = result.subject, result.violation
+    assert model is not None
+    assert violation is not None
+    meta = {
+        "format": "ITF",
+        "format-description": "https://apalache-mc.org/docs/adr/015adr-trace.html",
+        "source": result.spec,
+        "model": result.model,
+        "variant": result.variant,
+        "status": "violation",
+        "property": violation.property,
+        "constants": result.constants,
+        "description": f"reproduce: {result.reproduce}",
+    }
+    states = [_state(model, entry, index) for index, entry in enumerate(violation.trace)]
+    return json.dumps({"#meta": meta, "vars": list(model.variable_types), "states": states}, indent=1) + "\n"
+
+
+def file_name(result: CheckResult) -> str:
+    """The name of a check's file: ``alter_isr-core-AssumesProposedIsr.itf.json``."""
+    name = f"{result.name}-{result.variant or result.model.rpartition(':')[2]}"
+    return re.sub(r"[^\w.-]+", "-", name) + ".itf.json"
+
+
+def _state(model: Model, entry: TraceState, index: int) -> dict[str, Any]:
+    arguments = {name: expression(value) for name, value in entry.step.arguments.items()}
+    values = zip(model.variable_types, entry.state, strict=True)
+    return {
+        "#meta": {"index": index, "action": entry.step.action, "arguments": arguments},
+        **{name: expression(value) for name, value in values},
+    }
+
+
+def expression(value: Any) -> Any:
+    """A value as an ITF expression: identifiers and members of enums are strings, None is the string "None"."""
+    match value:
+        case bool() | str():
+            return value
+        case int():
+            return value if abs(value) <= _SAFE else {"#bigint": str(value)}
+        case None:
+            return "None"
+        case Enum():
+            return value.name
+        case Identifier():
+            return show(value)
+        case Record():
+            return {name: expression(item) for name, item in value._values.items()}
+        case Mapping():
+            return {"#map": [[expression(key), expression(item)] for key, item in value.items()]}
+        case AbstractSet():
+            return {"#set": [expression(item) for item in value]}
+        case Seq() | Bag() | list():
+            return [expression(item) for item in value]
+        case tuple():
+            return {"#tup": [expression(item) for item in value]}
+    return {"#unserializable": repr(value)}

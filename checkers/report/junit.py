@@ -1,0 +1,60 @@
+"""JUnit XML: a test suite for each spec or file of claims, a test case for each check and claim."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import groupby
+from xml.etree import ElementTree
+
+from checkers.report.case import Case
+
+_ELEMENT = {"failed": "failure", "error": "error"}
+_NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def junit(cases: Sequence[Case]) -> str:
+    """The document. What is undetermined is an error: a test that was skipped could pass for a green one."""
+    suites = ElementTree.Element("testsuites", {"name": "floodmark", **_counts(cases)})
+    for name, group in groupby(sorted(cases, key=lambda case: case.suite), key=lambda case: case.suite):
+        suites.append(_suite(name, list(group)))
+    ElementTree.indent(suites)
+    return ElementTree.tostring(suites, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _suite(name: str, cases: Sequence[Case]) -> ElementTree.Element:
+    suite = ElementTree.Element("testsuite", {"name": _clean(name), **_counts(cases)})
+    suite.extend(_case(case) for case in cases)
+    return suite
+
+
+def _counts(cases: Sequence[Case]) -> dict[str, str]:
+    return {
+        "tests": str(len(cases)),
+        "failures": str(sum(case.status == "failed" for case in cases)),
+        "errors": str(sum(case.status == "error" for case in cases)),
+        "skipped": "0",
+        "time": f"{sum(case.seconds for case in cases):.3f}",
+    }
+
+
+def _case(case: Case) -> ElementTree.Element:
+    element = ElementTree.Element(
+        "testcase",
+        {
+            "classname": _clean(case.suite.replace("/", ".")),
+            "name": _clean(case.name),
+            "file": case.place.file,
+            "line": str(case.place.line),
+            "time": f"{case.seconds:.3f}",
+        },
+    )
+    if case.status != "passed":
+        said = {"message": _clean(f"{case.word}: {case.text}"), "type": case.rule}
+        ElementTree.SubElement(element, _ELEMENT[case.status], said).text = _clean(case.detail)
+    return element
+
+
+def _clean(text: str) -> str:
+    """Without the characters that XML cannot have."""
+    return _NO_XML.sub("\N{REPLACEMENT CHARACTER}", text)

@@ -1,0 +1,195 @@
+"""Counterexamples as pytest functions that replay them on the model in CPython, with no checker in between."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from checkers.exploration import Violation
+from checkers.properties import Property
+from checkers.report.code import Code
+from checkers.report.place import place
+from checkers.result import CheckResult
+from model.language.model import Model
+from model.language.reference import Step
+from model.language.values import running
+
+_WIDEST = 110
+_FOREIGN = "floodmark_"
+"""How the names of modules begin that only this process can import."""
+
+
+def test_module(results: Sequence[CheckResult]) -> str:
+    """A test module with one function for each counterexample; empty when there is none.
+
+    It names files from the root of the repository, where pytest has to run.
+    """
+    code = Code()
+    functions = [_Function(result, code).text() for result in results if _has_trace(result)]
+    return "\n\n\n".join(["\n".join(_head(code)), *functions]) + "\n" if functions else ""
+
+
+def _has_trace(result: CheckResult) -> bool:
+    return result.subject is not None and result.violation is not None and bool(result.violation.trace)
+
+
+class _Function:
+    """The function of one counterexample."""
+
+    def __init__(self, result: CheckResult, code: Code) -> None:
+        assert result.subject is not None
+        assert result.violation is not None
+        self.result = result
+        self.model: Model = result.subject
+        self.violation: Violation = result.violation
+        self.code = code
+        code.use("model.language.values", "running")
+
+    def text(self) -> str:
+        constants = [f"{name}={value!r}" for name, value in self.model.constant_values.items()]
+        lines = [
+            f"def {self._name()}() -> None:",
+            f'    """{self._title()}"""',
+            *_call(f"    model = {self.code.name(type(self.model))}", constants),
+            "    with running(model):",
+            "        model.reset()",
+            *(f"        {line}" for line in self._body()),
+        ]
+        return "\n".join(lines)
+
+    def _name(self) -> str:
+        broken = f"breaks_{self.violation.property}" if self.violation.property else "fails"
+        words = f"{type(self.model).__name__}_{broken}"
+        return "test_" + re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", words).lower()
+
+    def _title(self) -> str:
+        count = len(self.violation.trace)
+        broken = f"breaks {self.violation.property}" if self.violation.property else "fails"
+        steps = "1 step" if count == 1 else f"{count} steps"
+        return f"{type(self.model).__name__} {broken} after {steps} ({self.result.spec})."
+
+    def _body(self) -> Iterator[str]:
+        steps: list[Step | None] = [entry.step for entry in self.violation.trace]
+        if not type(self.model).methods("initial"):
+            steps[0] = None
+        match self.violation.kind:
+            case "invariant":
+                yield from self._invariant(steps)
+            case "transition":
+                yield from self._transition(steps)
+            case "deadlock":
+                yield from self._take(steps)
+                self.code.use("model.language.reference", "successors")
+                yield "assert not list(successors(model, model.snapshot()))"
+            case "error":
+                yield from self._error(steps)
+
+    def _take(self, steps: Sequence[Step | None]) -> Iterator[str]:
+        """The calls of steps; None stands for the initial values of the class body, which ``reset`` sets."""
+        for step in steps:
+            if step is not None:
+                arguments = [f"{name}={self.code.value(value)}" for name, value in step.arguments.items()]
+                yield from _call(f"model.{step.action}", arguments)
+
+    def _invariant(self, steps: Sequence[Step | None]) -> Iterator[str]:
+        yield from self._take(steps[:-1])
+        if len(steps) > 1:
+            yield f"assert {self._property('model')}"
+        yield from self._take(steps[-1:])
+        yield f"assert not {self._property('model')}"
+
+    def _transition(self, steps: Sequence[Step | None]) -> Iterator[str]:
+        """The step before the last keeps the property, the last one does not."""
+        yield from self._take(steps[:-2])
+        for index, step in enumerate(steps[-2:]):
+            if index == 1:
+                yield "before = model.at(model.snapshot())"
+                yield from self._take([step])
+                yield f"assert not {self._property('before', 'model')}"
+            elif len(steps) > 2:
+                yield "before = model.at(model.snapshot())"
+                yield from self._take([step])
+                yield f"assert {self._property('before', 'model')}"
+            else:
+                yield from self._take([step])
+
+    def _error(self, steps: Sequence[Step | None]) -> Iterator[str]:
+        """The step, or the property, that leaves the declared types; CPython says which exception that is."""
+        failed, name = self.violation.failed_step, self.violation.property
+        yield from self._take(steps)
+        error = self._raised()
+        if error.__module__ != "builtins":
+            self.code.name(error)
+        self.code.use_module("pytest")
+        yield f"with pytest.raises({error.__qualname__}):  # {self.violation.message}"
+        if failed is not None:
+            yield from (f"    {line}" for line in self._take([failed]))
+        elif name:
+            prop = self.result.find_property(name)
+            states = ("model", "model") if prop is not None and prop.kind == "transition" else ("model",)
+            yield f"    {self._property(*states)}"
+
+    def _raised(self) -> type[BaseException]:
+        failed = self.violation.failed_step
+        self.model.load(self.violation.trace[-1].state)
+        try:
+            with running(self.model):
+                if failed is not None:
+                    getattr(self.model, failed.action)(**failed.arguments)
+                else:
+                    prop = self.result.find_property(self.violation.property)
+                    assert prop is not None
+                    prop.function(*[self.model] * (2 if prop.kind == "transition" else 1))
+        except Exception as error:
+            return type(error)
+        raise AssertionError(f"{failed} does not fail in CPython")
+
+    def _property(self, *subjects: str) -> str:
+        """The call of the broken property on models: a method of the first, or a function of the invariants."""
+        prop = self.result.find_property(self.violation.property)
+        assert prop is not None
+        if _is_method(self.model, prop):
+            return f"{subjects[0]}.{prop.name}({', '.join(subjects[1:])})"
+        self.code.use(prop.function.__module__, prop.function.__name__)
+        return f"{prop.function.__name__}({', '.join(subjects)})"
+
+
+def _is_method(model: Model, prop: Property) -> bool:
+    return type(model).methods(prop.kind).get(prop.name) is prop.function
+
+
+def _call(function: str, arguments: Sequence[str]) -> list[str]:
+    """A call, with an argument on each line when it is long."""
+    whole = f"{function}({', '.join(arguments)})"
+    if len(whole) <= _WIDEST - 8 or not arguments:
+        return [whole]
+    indent = " " * (len(function) - len(function.lstrip()))
+    return [f"{function}(", *(f"{indent}    {argument}," for argument in arguments), f"{indent})"]
+
+
+def _import(module: str, names: Sequence[str]) -> list[str]:
+    whole = f"from {module} import {', '.join(names)}"
+    if len(whole) <= _WIDEST:
+        return [whole]
+    return [f"from {module} import (", *(f"    {name}," for name in names), ")"]
+
+
+def _head(code: Code) -> Iterator[str]:
+    """The imports: by name where Python finds the module, else from the file."""
+    foreign = [module for module in code.names if module.startswith(_FOREIGN)]
+    if foreign:
+        code.use("checkers.project", "load_file")
+    for module in sorted(code.modules):
+        yield f"import {module}"
+    if code.modules:
+        yield ""
+    for module in sorted(set(code.names) - set(foreign)):
+        yield from _import(module, sorted(code.names[module]))
+    for module in sorted(foreign):
+        short = module.rpartition(".")[2]
+        file = place(Path(sys.modules[module].__file__ or ""), None).file
+        yield ""
+        yield f'{short}_file = load_file("{file}")'
+        yield from (f"{name} = {short}_file.{name}" for name in sorted(code.names[module]))
