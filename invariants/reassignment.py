@@ -113,7 +113,7 @@ def rollback_is_final(model: Reassignment) -> bool:
 def throttle_stays_while_pending(old: Reassignment, new: Reassignment) -> bool:
     """No step takes the throttle off a partition whose reassignment goes on."""
     return all(
-        implies(new.is_pending(partition), partition in new.throttled)
+        implies(new.is_pending(partition) and not new.was_taken_back(partition), partition in new.throttled)
         for partition in old.throttled
         if old.is_pending(partition)
     )
@@ -123,7 +123,7 @@ def throttle_stays_while_pending(old: Reassignment, new: Reassignment) -> bool:
 def cancelled_loses_throttle(model: Reassignment) -> bool:
     """A partition that was taken back has no throttle left (KIP-236, "Public Interfaces")."""
     return all(
-        implies(partition in model.rolled_back and not model.is_pending(partition), partition not in model.throttled)
+        implies(partition in model.rolled_back and is_at_rest(model, partition), partition not in model.throttled)
         for partition in Partition
     )
 

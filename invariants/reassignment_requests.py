@@ -33,6 +33,18 @@ def route_stays(old: RequestedReassignment, new: RequestedReassignment) -> bool:
 
 
 @transition
+def old_clients_are_heard(old: RequestedReassignment, new: RequestedReassignment) -> bool:
+    """What an old client has written goes only when it is reached or refused (KIP-236, "the legacy znode protocol")."""
+    return all(
+        implies(
+            old.legacy_znode[partition] is not None and new.legacy_znode[partition] is None,
+            new.assigned[partition] == old.legacy_znode[partition] or new.drop[partition] == Drop.REFUSED,
+        )
+        for partition in Partition
+    )
+
+
+@transition
 def dropping_keeps_enough_in_sync(old: RequestedReassignment, new: RequestedReassignment) -> bool:
     """Dropping replicas leaves ``min.insync.replicas`` in sync, if as many were (KIP-236, notes on the drop set)."""
     return all(

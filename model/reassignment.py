@@ -10,6 +10,7 @@ design in specs/reassignment/flawed.py. The repairs are these:
   ``min.insync.replicas`` in sync or as many as there are (``may_cancel``); the KIP looks at less;
 * a partition that has reached its target is not taken back, even where a crash has left its entry (``is_undone``);
 * the leader and the ISR without the leaving replicas are written in one go (``isr_led_by``), not in two steps;
+* the throttle is taken off before the entry goes, for the entry tells whose it was; the KIP says only "after";
 * the cancel znode goes when no partition is left to take back (``may_drop_cancel``); the KIP does not say when.
 
 A new controller reads everything from ZooKeeper, so a crash and the failover after it are one step here.
@@ -44,6 +45,7 @@ class Step(Enum):
     TAKE_OLD_OFFLINE = "8 the old replicas go offline"
     DELETE_OLD = "9 the old replicas are deleted"
     PERSIST_TARGET = "10 assigned replicas := target, in ZooKeeper"
+    DROP_LEGACY = "out of the znode of old clients, where there are two"
     DROP_ENTRY = "11 out of /admin/reassign_partitions"
     SPREAD = "12 UpdateMetadata to every broker"
     CANCEL_IN_MEMORY = "cancel 1 assigned replicas := original, in memory"
@@ -51,6 +53,7 @@ class Step(Enum):
     TAKE_ADDED_OFFLINE = "cancel 3 the added replicas go offline"
     DELETE_ADDED = "cancel 4 the added replicas are deleted"
     PERSIST_ORIGINAL = "cancel 5 assigned replicas := original, in ZooKeeper"
+    UNTHROTTLE = "cancelled, the throttle is taken off"
     DROP_CANCELLED = "cancel 6 out of /admin/reassign_partitions"
     SPREAD_CANCELLED = "cancel 7 UpdateMetadata to every broker"
 
@@ -427,7 +430,7 @@ class Reassignment(StepwiseReassignment):
         require(self.step[partition] == Step.PERSIST_ORIGINAL)
         self.assigned[partition] = self.original_of(partition)
         self.rolled_back.add(partition)
-        self.step[partition] = Step.DROP_CANCELLED
+        self.step[partition] = Step.UNTHROTTLE if partition in self.throttled else Step.DROP_CANCELLED
 
     @rule
     def unthrottled_with(self, partition: Partition) -> Set[Partition]:
@@ -435,9 +438,14 @@ class Reassignment(StepwiseReassignment):
         return Set({partition})
 
     @action
+    def cancelled_is_unthrottled(self, partition: Partition) -> None:
+        require(self.step[partition] == Step.UNTHROTTLE)
+        self.throttled -= self.unthrottled_with(partition)
+        self.step[partition] = Step.DROP_CANCELLED
+
+    @action
     def cancel_6_drops_entry(self, partition: Partition) -> None:
         require(self.step[partition] == Step.DROP_CANCELLED)
-        self.throttled -= self.unthrottled_with(partition)
         self.to_cancel.discard(partition)
         self.drop_entry(partition)
         self.step[partition] = Step.SPREAD_CANCELLED

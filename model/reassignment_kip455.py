@@ -223,29 +223,37 @@ class Kip455Reassignment(ReassignedPartitions):
         self.assignment[partition] = assignment
         self.step[partition] = Step.REMEMBER
 
-    @rule
     def forget_legacy(self, partition: Partition) -> None:
-        """A request takes the partition out of the old znode, else a new controller would find it (KAFKA-9089)."""
         self.legacy[partition] = None
         self.legacy_taken.discard(partition)
 
     @action
+    def controller_makes_way(self, partition: Partition) -> None:
+        """A request has come: first the partition is taken out of the old znode; a crash now loses the request."""
+        require(self.is_free() and self.legacy[partition] is not None)
+        require(self.requests < self.submissions or is_under_way(self.assignment[partition]))
+        self.forget_legacy(partition)
+
+    @rule
+    def has_way(self, partition: Partition) -> bool:
+        """The old znode has nothing of the partition, else a new controller would follow that (KAFKA-9089)."""
+        return self.legacy[partition] is None
+
+    @action
     def controller_takes_request(self, partition: Partition, preferred: Broker, others: Set[Broker]) -> None:
         """AlterPartitionReassignments: a new target, whatever is under way."""
-        require(self.is_free() and self.may_request(preferred, others))
+        require(self.is_free() and self.may_request(preferred, others) and self.has_way(partition))
         require(self.may_take(partition, listed(preferred, others)))
         target = listed(preferred, others)
         self.requests += 1
-        self.forget_legacy(partition)
         self.take(partition, target)
         self.wanted[partition] = target
 
     @action
     def controller_takes_cancellation(self, partition: Partition) -> None:
         """AlterPartitionReassignments without replicas: back to the origin."""
-        require(self.is_free() and is_under_way(self.assignment[partition]))
+        require(self.is_free() and is_under_way(self.assignment[partition]) and self.has_way(partition))
         require(self.may_take(partition, origin_of(self.assignment[partition])))
-        self.forget_legacy(partition)
         self.wanted[partition] = origin_of(self.assignment[partition])
         self.take(partition, origin_of(self.assignment[partition]))
 

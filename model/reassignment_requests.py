@@ -37,6 +37,7 @@ class Drop(Enum):
     """What is left to do before the forward steps."""
 
     NOTHING = "nothing"
+    REFUSED = "the request is refused, and is to be deleted"
     DELETE_REQUEST = "the request is taken, and is to be deleted"
     OFFLINE = "replicas that nobody wants go offline"
     DELETE = "they are deleted"
@@ -118,13 +119,20 @@ class RequestedReassignment(StepwiseReassignment):
         return self.is_online(partition)
 
     @action
-    def controller_ignores_request(self) -> None:
+    def controller_refuses_request(self) -> None:
+        """What an old client wrote goes first, else it would become a request again."""
         require(self.is_free() and len(self.requests) > 0)
         require(self.is_refused(self.requests[0]) or not self.has_enough_replicas(self.requests[0]))
         request = self.requests[0]
         if request.legacy:
             self.legacy_znode[request.partition] = None
+        self.drop[request.partition] = Drop.REFUSED
+
+    @action
+    def refused_request_is_deleted(self, partition: Partition) -> None:
+        require(self.drop[partition] == Drop.REFUSED)
         self.requests = self.requests[1:]
+        self.drop[partition] = Drop.NOTHING
 
     @action
     def request_1_is_taken(self) -> None:
@@ -215,12 +223,29 @@ class RequestedReassignment(StepwiseReassignment):
 
     # The end, and another controller.
 
-    def drop_entry(self, partition: Partition) -> None:
-        """The child of ``/admin/reassignments`` goes, and with it what an old client has written."""
-        super().drop_entry(partition)
+    @action
+    def step_10_persists_target(self, partition: Partition) -> None:
+        super().step_10_persists_target(partition)
         if partition in self.routed_legacy:
+            self.step[partition] = Step.DROP_LEGACY
+
+    @rule
+    def is_legacy_done(self, partition: Partition) -> bool:
+        """The old znode asks for what was reached; after a crash it can be another one that a client has written."""
+        return self.legacy_znode[partition] == self.target_of(partition)
+
+    @action
+    def step_10_drops_legacy(self, partition: Partition) -> None:
+        """What an old client has written goes first: after a crash nothing else would tell that it was taken."""
+        require(self.step[partition] == Step.DROP_LEGACY)
+        if self.is_legacy_done(partition):
             self.legacy_znode[partition] = None
-            self.routed_legacy.discard(partition)
+        self.step[partition] = Step.DROP_ENTRY
+
+    def drop_entry(self, partition: Partition) -> None:
+        """The child of ``/admin/reassignments`` goes, which also says by which route it came."""
+        super().drop_entry(partition)
+        self.routed_legacy.discard(partition)
         self.top[partition] = Set()
 
     @action

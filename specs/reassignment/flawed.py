@@ -1,8 +1,9 @@
 """Known-bad designs of KIP-236's reassignment, the text of the KIP among them.
 
-C-M19, a replica that is removed and added again before the leader hears of either, needs log end offsets and is in
-specs/alter_isr. Designs that only never finish are left out, for these are properties of single states and steps:
-C-M4 waits for the old replicas too, C-M12 gives up where an added replica is offline.
+C-M19, a replica that is removed and added again before the leader hears of either, needs log end offsets: it is in
+specs/alter_isr, KeepsAllOffsets. Designs that only never finish are left out, for these are properties of single states and steps:
+C-M4 waits for the old replicas too (it is WaitsForOldReplicas of specs/zk_controller, where a settled state shows it),
+C-M12 gives up where an added replica is offline.
 """
 
 from __future__ import annotations
@@ -219,6 +220,23 @@ class LeavesThrottle(Reassignment):
 
     def unthrottled_with(self, partition: Partition) -> Set[Partition]:
         return Set[Partition]()
+
+
+class UnthrottlesLast(Reassignment):
+    """The throttle goes after the entry ("after the reassignments are cancelled"); a crash in between leaves it on."""
+
+    def cancel_5_persists_original(self, partition: Partition) -> None:
+        super().cancel_5_persists_original(partition)
+        self.step[partition] = Step.DROP_CANCELLED
+
+    def cancel_6_drops_entry(self, partition: Partition) -> None:
+        super().cancel_6_drops_entry(partition)
+        if partition in self.throttled:
+            self.step[partition] = Step.UNTHROTTLE
+
+    def cancelled_is_unthrottled(self, partition: Partition) -> None:
+        super().cancelled_is_unthrottled(partition)
+        self.step[partition] = Step.SPREAD_CANCELLED
 
 
 class SkipsMetadata(Reassignment):

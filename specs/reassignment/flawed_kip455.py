@@ -69,8 +69,8 @@ class PersistsTargetFirst(LeavesStrays):
 class KeepsLegacyEntry(Kip455Reassignment):
     """C-M9: a request leaves the entry of the old znode, and a new controller follows that (KAFKA-9089)."""
 
-    def forget_legacy(self, partition: Partition) -> None:
-        pass
+    def has_way(self, partition: Partition) -> bool:
+        return True
 
 
 class RemembersFirst(Kip455Reassignment):

@@ -62,3 +62,13 @@ class ForgetsDropSet(RequestedReassignment):
     def drop_1_offline(self, partition: Partition) -> None:
         super().drop_1_offline(partition)
         self.assigned[partition] = self.assigned[partition] - self.dropped[partition]
+
+
+class DropsLaterLegacy(RequestedReassignment):
+    """The old znode is emptied whatever it asks for: after a crash that can be what another client has written since.
+
+    The earlier KIP-236 does not say when it goes.
+    """
+
+    def is_legacy_done(self, partition: Partition) -> bool:
+        return True
