@@ -1,9 +1,9 @@
 """Known-bad designs of KIP-236's reassignment, the text of the KIP among them.
 
 C-M19, a replica that is removed and added again before the leader hears of either, needs log end offsets: it is in
-specs/alter_isr, KeepsAllOffsets. Designs that only never finish are left out, for these are properties of single states and steps:
-C-M4 waits for the old replicas too (it is WaitsForOldReplicas of specs/zk_controller, where a settled state shows it),
-C-M12 gives up where an added replica is offline.
+specs/alter_isr, KeepsAllOffsets. Designs that only never finish are left out, for these are properties of single states
+and steps: C-M4 waits for the old replicas too (it is WaitsForOldReplicas of specs/zk_controller, where a settled state
+shows it), C-M12 gives up where an added replica is offline.
 """
 
 from __future__ import annotations
@@ -32,6 +32,26 @@ class CancelsWithoutLeader(Reassignment):
 
     def leaves_leader(self, partition: Partition) -> bool:
         return True
+
+
+class ElectsAnyOriginal(CancelsWithoutLeader):
+    """Any live original replica leads, in sync or not (KIP-236, step 2: "elect a new leader from OAR")."""
+
+    def elect(self, partition: Partition, wanted: Set[Broker]) -> None:
+        super().elect(partition, wanted)
+        leader = self.replication[partition].leader
+        if leader is None or leader not in wanted & self.live:
+            for successor in Broker:
+                if successor in wanted & self.live:
+                    self.replication[partition].leader = successor
+                    break
+
+
+class RestoresIsr(Reassignment):
+    """The ISR becomes the original replicas together with the assignment, though one of them may have dropped out."""
+
+    def isr_led_by(self, partition: Partition, wanted: Set[Broker]) -> Set[Broker]:
+        return wanted
 
 
 class CancelsBelowMinIsr(Reassignment):
@@ -90,6 +110,25 @@ class DropsCancelEarly(Reassignment):
 
     def may_drop_cancel(self) -> bool:
         return all(self.step[partition] == Step.DROP_CANCELLED for partition in self.to_cancel)
+
+
+class DropsEntryFirst(Reassignment):
+    """Steps 5 and 6 the other way round: the entry goes while both replica sets are assigned."""
+
+    def cancel_4_deletes_added(self, partition: Partition) -> None:
+        super().cancel_4_deletes_added(partition)
+        self.step[partition] = Step.DROP_CANCELLED
+
+    def cancel_6_drops_entry(self, partition: Partition) -> None:
+        context = self.context[partition]
+        super().cancel_6_drops_entry(partition)
+        self.context[partition] = context
+        self.step[partition] = Step.PERSIST_ORIGINAL
+
+    def cancel_5_persists_original(self, partition: Partition) -> None:
+        super().cancel_5_persists_original(partition)
+        self.context[partition] = None
+        self.step[partition] = Step.SPREAD_CANCELLED
 
 
 class CompletesWithAdded(Reassignment):

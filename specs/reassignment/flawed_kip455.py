@@ -108,3 +108,12 @@ class TellsBothAgain(Kip455Reassignment):
         known = self.replication[partition].known
         super().lead_from(partition, target)
         self.tell_leader(partition, known)
+
+
+class KeepsAdding(Kip455Reassignment):
+    """The target is persisted, and who was added stays marked so: a cancellation would now leave nobody (KIP-455)."""
+
+    def b6_persists_target(self, partition: Partition) -> None:
+        adding = self.assignment[partition].adding
+        super().b6_persists_target(partition)
+        self.assignment[partition] = self.assignment[partition].replace(adding=adding)

@@ -48,3 +48,10 @@ class BeginsAnew(QueuedReassignment):
 
     def begins_anew(self, partition: Partition) -> bool:
         return True
+
+
+class DropsConflict(QueuedReassignment):
+    """An entry leaves the queue as soon as its partition is pending, with whatever target: the older one stays."""
+
+    def is_moved(self, partition: Partition) -> bool:
+        return self.is_pending(partition)

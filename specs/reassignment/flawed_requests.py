@@ -72,3 +72,17 @@ class DropsLaterLegacy(RequestedReassignment):
 
     def is_legacy_done(self, partition: Partition) -> bool:
         return True
+
+
+class ChangesMemoryOnly(RequestedReassignment):
+    """A request for a partition that is in flight leaves its znode as it is, and a new controller goes on with that.
+
+    The earlier KIP-236: the controller "creates or updates" /admin/reassignments/$topic/$partition.
+    """
+
+    def request_1_is_taken(self) -> None:
+        in_flight = self.pending
+        super().request_1_is_taken()
+        for partition in Partition:
+            if in_flight[partition] is not None:
+                self.pending[partition] = in_flight[partition]
