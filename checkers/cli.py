@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from checkers.report.outputs import Reports, report_options, write_reports
 from checkers.result import MEANINGS, CheckResult, ExitCode, worst
 from model.language.errors import SourceError
 
@@ -85,8 +86,7 @@ class _Assignment(click.ParamType[tuple[str, int]]):
 @click.option("--set", "assignments", type=_Assignment(), multiple=True, help="Sets a constant of the model.")
 @click.option("--invariants", "files", type=click.Path(path_type=Path), multiple=True, metavar="FILE.py",
               help="Adds the properties of a file.")
-@click.option("--json", "json_file", type=click.Path(path_type=Path), metavar="FILE",
-              help="Writes the results as JSON.")
+@report_options
 @click.option("--max-states", type=click.IntRange(0), help="Gives up, undetermined, after this many states.")
 @click.option("--max-seconds", type=click.FloatRange(0), help="Gives up, undetermined, after this time.")
 @click.option("--max-memory", type=_Memory(), help="Gives up, undetermined, at this size, such as 8G.")
@@ -104,7 +104,9 @@ class _Assignment(click.ParamType[tuple[str, int]]):
 @click.option("--keep-results", metavar="DIR", help="Adds the results to the Parquet there.")
 @click.option("--only-variant", metavar="NAME", help="Only the model's class or the flawed design of this name.")
 @click.option("--traces", is_flag=True, help="Prints the counterexample of every known-bad design.")
-def check(specs: tuple[str, ...], tier: str, json_file: Path | None, traces: bool, **given: Any) -> int:
+@click.option("--emit-test", is_flag=True,
+              help="Prints, instead of verdicts, a pytest function that replays each counterexample in CPython.")
+def check(specs: tuple[str, ...], tier: str, traces: bool, emit_test: bool, **given: Any) -> int:
     """Explores the models of specs (files or folders) and prints verdicts.
 
     Without SPEC, every quick spec under ./specs.
@@ -113,17 +115,20 @@ def check(specs: tuple[str, ...], tier: str, json_file: Path | None, traces: boo
     from checkers.run import run
     from checkers.spec import find
 
+    reports = Reports.of(given)
     settings = _settings(given)
     paths = find(_existing(specs or ("specs",)), tier)
+    reports.must_be_writable()
     broken, every = _plan(paths, settings)
     results: list[CheckResult] = []
     line = progress()
     for result in itertools.chain(broken, run(every, line.show)):
         line.clear()
         results.append(result)
-        _tell(result, traces or settings.only_variant is not None)
-    if json_file is not None:
-        _write_json(json_file, results)
+        _tell(result, not emit_test and (traces or settings.only_variant is not None), emit_test)
+    write_reports(reports, results)
+    if emit_test:
+        return _emit_test(results)
     return _conclude(results, tier, traces or settings.only_variant is not None)
 
 
@@ -194,23 +199,23 @@ def _plan(paths: Sequence[Path], settings: Settings) -> tuple[list[CheckResult],
     return broken, every
 
 
-def _tell(result: CheckResult, traces: bool) -> None:
+def _tell(result: CheckResult, traces: bool, aside: bool) -> None:
+    """Prints a result; ``aside`` on standard error, where standard output is for something else."""
     from checkers.report import text
 
     for line in text.lines(result, traces):
-        click.echo(line)
+        click.echo(line, err=aside)
     if result.traceback:
         click.echo(result.traceback, err=True)
     sys.stdout.flush()
 
 
-def _write_json(file: Path, results: Sequence[CheckResult]) -> None:
-    from checkers.report import json
+def _emit_test(results: Sequence[CheckResult]) -> int:
+    from checkers.report.replay import test_module
 
-    try:
-        json.write(file, results)
-    except OSError as error:
-        raise SourceError(f"cannot be written: {error.strerror}", str(file)) from None
+    source = test_module(results)
+    click.echo(source or "no counterexample was found, so there is no test", nl=not source, err=not source)
+    return int(worst(result.exit_code for result in results))
 
 
 def _conclude(results: Sequence[CheckResult], tier: str, traces: bool) -> int:

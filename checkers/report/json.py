@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from checkers.exploration import Exploration, TraceState
 from checkers.report.value import plain
 from checkers.result import CheckResult
 from model.language.model import Model
 
+if TYPE_CHECKING:
+    from checkers.symbolic.prove import Proved
 
-def write(path: Path, results: Sequence[CheckResult]) -> None:
-    """Writes ``{"results": [...]}``, one entry for each check."""
-    text = json.dumps({"results": [entry(result) for result in results]}, indent=1)
-    path.write_text(text + "\n", encoding="utf-8")
+
+def document(results: Sequence[CheckResult], proofs: Sequence[Proved] = ()) -> str:
+    """``{"results": [...]}``, an entry for each check, then for each claim and proof."""
+    entries = [*map(entry, results), *(proof.as_json() for proof in proofs)]
+    return json.dumps({"results": entries}, indent=1) + "\n"
 
 
 def entry(result: CheckResult) -> dict[str, Any]:

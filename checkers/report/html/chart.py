@@ -16,8 +16,10 @@ _HEAD = 46
 _ROW = 38
 _ARROW = 24
 _NOTE = 15
-_WIDEST_SPACE = 190
-_NARROWEST_SPACE = 84
+_WIDTH = 620
+"""What the lifelines share, where that leaves each of them enough."""
+_WIDEST_SPACE = 170
+_NARROWEST_SPACE = 80
 _LONGEST_NOTE = 46
 
 
@@ -49,15 +51,19 @@ class _Drawing:
         self.height = y + 44
 
     def _columns(self) -> list[float]:
-        """The lifelines stand as wide apart as the longest label of an arrow between neighbours needs."""
+        """The lifelines stand as wide apart as the width allows; labels at the first and the last one have room."""
         count = len(self.sequence.participants)
-        longest = max((len(event.action) for event in self.sequence.events), default=0) * _CHARACTER + 18
-        space = min(max(longest * 0.8, _NARROWEST_SPACE), _WIDEST_SPACE if count < 5 else 140)
-        first = max(_GUTTER + longest / 2 + 4, _GUTTER + 40)
-        return [first + space * index for index in range(count)]
+        first = _GUTTER + max(self._half(0), 40)
+        space = (_WIDTH - first - max(self._half(count - 1), 40)) / max(count - 1, 1)
+        return [first + min(max(space, _NARROWEST_SPACE), _WIDEST_SPACE) * index for index in range(count)]
+
+    def _half(self, participant: int) -> float:
+        """Half the width of the widest label on a lifeline."""
+        events = [event for event in self.sequence.events if event.actor == participant]
+        return max((_width(event.action) / 2 for event in events), default=0.0) + 4
 
     def _right_edge(self, event: Event) -> float:
-        label = len(event.action) * _CHARACTER + 18
+        label = _width(event.action)
         note = min(len(event.note), _LONGEST_NOTE) * _SMALL
         return (self.x[0] if event.actor is None else self.x[event.actor]) + max(label, note) / 2 + 8
 
@@ -94,7 +100,7 @@ class _Drawing:
 
     def _event(self, event: Event) -> list[Element]:
         y = self.rows[event.number].y
-        label = len(event.action) * _CHARACTER + 18
+        label = _width(event.action)
         parts = [tag("text", str(event.number), x=_GUTTER - 10, y=y + 4, class_="step-number")]
         if event.actor is None:
             left, wide = float(_GUTTER), self.width - _GUTTER - 8
@@ -148,6 +154,11 @@ class _Drawing:
             tag("rect", x=_GUTTER, y=y - 13, width=self.width - _GUTTER - 8, height=26, rx=6, class_="ending"),
             tag("text", self.end, x=(_GUTTER + self.width - 8) / 2, y=y + 4, class_="ending-text"),
         ]
+
+
+def _width(action: str) -> float:
+    """How wide the label of an action is."""
+    return len(action) * _CHARACTER + 18
 
 
 def _message_name(message: Message, x: float, y: float, side: str) -> Element:

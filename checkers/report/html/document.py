@@ -154,7 +154,8 @@ def _article(case: Case) -> Element:
 def _broken(case: Case) -> list[Element]:
     lines = [tag("p", case.text)]
     if case.about:
-        lines.append(tag("p", tag("b", case.rule), f": {case.about} ", tag("code", str(case.place)), class_="about"))
+        about = case.about.replace("``", "")
+        lines.append(tag("p", tag("b", case.rule), f": {about} ", tag("code", str(case.place)), class_="about"))
     return lines
 
 

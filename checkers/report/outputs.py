@@ -1,0 +1,153 @@
+"""Where the reports of a run go: the options that commands share, and the files that they name."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from checkers.report import file
+from checkers.result import CheckResult
+
+if TYPE_CHECKING:
+    from checkers.report.case import Case
+    from checkers.symbolic.prove import Proved
+
+F = TypeVar("F", bound=Callable[..., Any])
+_GRAPHS = (".dot", ".graphml")
+
+
+@dataclass(frozen=True, slots=True)
+class Reports:
+    """The files to write, None for those that nobody asked for; ``itf`` is a folder."""
+
+    json: Path | None = None
+    junit: Path | None = None
+    sarif: Path | None = None
+    html: Path | None = None
+    itf: Path | None = None
+    graph: Path | None = None
+
+    @classmethod
+    def of(cls, given: dict[str, Any]) -> Reports:
+        """Takes its own out of the options of a command."""
+        return cls(**{field.name: given.pop(f"{field.name}_file") for field in fields(cls)})
+
+    def must_be_writable(self) -> None:
+        """Raises SourceError for a path that could not be written; to be asked before a long search."""
+        for field in fields(self):
+            path = getattr(self, field.name)
+            if path is not None and field.name == "itf":
+                file.folder(path)
+            elif path is not None:
+                file.must_be_writable(path)
+
+
+def report_options(command: F) -> F:
+    """The options of a command that writes reports; ``Reports.of`` reads them."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def _graph(context: click.Context, parameter: click.Parameter, value: Path | None) -> Path | None:
+    if value is not None and value.suffix not in _GRAPHS:
+        raise click.BadParameter(f"{value} ends neither in .dot nor in .graphml", context, parameter)
+    return value
+
+
+def _file(name: str, metavar: str, text: str, **more: Any) -> Callable[[F], F]:
+    kind = click.Path(path_type=Path)
+    return click.option(f"--{name}", f"{name}_file", type=kind, metavar=metavar, help=text, **more)
+
+
+_OPTIONS = (
+    _file("json", "FILE", "Writes the results as JSON."),
+    _file("junit", "FILE", "Writes the results as JUnit XML, for CI servers."),
+    _file("sarif", "FILE", "Writes what is not as expected as SARIF, for code scanning."),
+    _file("html", "FILE", "Writes one page with verdicts, counterexamples and coverage."),
+    _file("itf", "DIR", "Writes each counterexample there in the Informal Trace Format."),
+    _file("graph", "FILE.dot|.graphml", "Writes the state graph of a counterexample, or of the first check.",
+          callback=_graph),
+)
+
+
+def write_reports(
+    reports: Reports,
+    results: Sequence[CheckResult],
+    proofs: Sequence[Proved] = (),
+    more: Sequence[Case] = (),
+) -> None:
+    """Writes every report that is asked for, and what GitHub shows when it runs there.
+
+    ``more`` are cases that are neither a check nor a proof. Raises SourceError for a path that cannot be written.
+    """
+    on_github = os.environ.get("GITHUB_ACTIONS") == "true"
+    if on_github or reports != Reports():
+        _write(reports, results, proofs, more, on_github)
+
+
+def _write(
+    reports: Reports, results: Sequence[CheckResult], proofs: Sequence[Proved], more: Sequence[Case], on_github: bool
+) -> None:
+    from checkers.report.case import cases
+
+    every = [*cases(results, proofs), *more]
+    if reports.json is not None:
+        from checkers.report.json import document
+
+        file.write(reports.json, document(results, proofs))
+    if reports.junit is not None:
+        from checkers.report.junit import junit
+
+        file.write(reports.junit, junit(every))
+    if reports.sarif is not None:
+        from checkers.report.sarif import sarif
+
+        file.write(reports.sarif, sarif(every))
+    if reports.html is not None:
+        from checkers.report.html.document import html
+
+        file.write(reports.html, html(every))
+    if reports.itf is not None:
+        _write_traces(reports.itf, results)
+    if reports.graph is not None:
+        _write_graph(reports.graph, results)
+    if on_github:
+        _tell_github(every)
+
+
+def _write_traces(target: Path, results: Sequence[CheckResult]) -> None:
+    from checkers.report.itf import file_name, itf
+
+    for result in results:
+        if result.violation is not None and result.subject is not None:
+            file.write(file.folder(target) / file_name(result), itf(result))
+
+
+def _write_graph(target: Path, results: Sequence[CheckResult]) -> None:
+    from checkers.report import graph
+
+    drawn = graph.drawn(results)
+    if drawn is not None:
+        made = graph.state_graph(drawn)
+        file.write(target, graph.dot(made) if target.suffix == ".dot" else graph.graphml(made))
+
+
+def _tell_github(every: Sequence[Case]) -> None:
+    """Annotations are lines on standard output; the summary of a step is a file that is added to."""
+    from checkers.report import github
+
+    for line in github.workflow_commands(every):
+        click.echo(line)
+    target = os.environ.get("GITHUB_STEP_SUMMARY")
+    if target:
+        try:
+            with open(target, "a", encoding="utf-8") as page:
+                page.write(github.summary(every))
+        except OSError as error:
+            raise file.unwritable(Path(target), error) from None
