@@ -1,0 +1,144 @@
+"""Specs and claims as pytest items: ``pytest specs/`` checks each model, each known-bad design, and each claim.
+
+A TOML file is a spec when it names a model, as in ``model = "model.alter_isr:AlterIsr"``, and lies below a folder
+``specs`` or is named on the command line. Python files with claims lie in ``specs/claims``. Nothing else is collected,
+and nothing of the checkers is imported before there is something to collect.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from checkers.run import Check
+    from checkers.symbolic.claims import Claim
+
+_OPTION = "floodmark_tier"
+_MODEL = re.compile(r"""^\s*["']?model["']?\s*=\s*["'][^"'\n]+:\w+["']""", re.MULTILINE)
+"""Looked for in the text, so that a spec which is no valid TOML fails instead of being passed over."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addini(_OPTION, "which specs pytest checks: quick (the default), deep or all", default="quick")
+    parser.getgroup("floodmark").addoption(
+        "--floodmark-tier", dest=_OPTION, choices=["quick", "deep", "all"], help="Which specs are checked."
+    )
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.File | None:
+    if file_path.suffix == ".toml" and _is_spec(file_path, parent):
+        return SpecFile.from_parent(parent, path=file_path)
+    if file_path.suffix == ".py" and file_path.parts[-3:-1] == ("specs", "claims") and _has_claims(file_path):
+        return ClaimFile.from_parent(parent, path=file_path)
+    return None
+
+
+def _is_spec(path: Path, parent: pytest.Collector) -> bool:
+    root = parent.config.rootpath
+    below = path.relative_to(root).parts if path.is_relative_to(root) else path.parts
+    if "specs" not in below[:-1] and not parent.session.isinitpath(path):
+        return False
+    top, *_ = re.split(r"^\s*\[", _text(path), maxsplit=1, flags=re.MULTILINE)
+    return _MODEL.search(top) is not None
+
+
+def _has_claims(path: Path) -> bool:
+    return "checkers.symbolic.claim" in _text(path)
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        return ""
+
+
+class Failure(Exception):  # noqa: N818 - it is the report of an item that failed
+    """What is shown of an item whose outcome is not the expected one."""
+
+
+class SpecFile(pytest.File):
+    """A spec: its model and its known-bad designs."""
+
+    def collect(self) -> Iterator[pytest.Item]:
+        from checkers.run import Settings, checks, variant_name
+        from checkers.spec import read
+        from model.language.errors import SourceError
+
+        tier = self.config.getoption(_OPTION) or self.config.getini(_OPTION)
+        try:
+            spec = read(self.path)
+        except SourceError as error:
+            raise self.CollectError(str(error)) from None
+        if tier in ("all", spec.tier):
+            for check in checks(spec, Settings()):
+                yield CheckItem.from_parent(self, name=variant_name(check), check=check)
+
+
+class _Item(pytest.Item):
+    """An item that fails with a text of its own instead of a traceback."""
+
+    line: int = 0
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        if isinstance(excinfo.value, Failure):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo, style)
+
+    def reportinfo(self) -> tuple[Path, int, str]:
+        return self.path, self.line, self.name
+
+
+class CheckItem(_Item):
+    """A model, or one known-bad design of it."""
+
+    def __init__(self, *, check: Check, **more: Any) -> None:
+        super().__init__(**more)
+        self.check = check
+        line = check.spec.line("model") if check.flawed is None else check.flawed.line
+        self.line = (line or 1) - 1
+
+    def runtest(self) -> None:
+        from checkers.report.case import check_case
+        from checkers.run import run_check
+
+        case = check_case(run_check(self.check))
+        if case.status != "passed":
+            raise Failure(f"{case.title}: {case.word}: {case.text}\n\n{case.detail}")
+
+
+class ClaimFile(pytest.File):
+    """A file of claims."""
+
+    def collect(self) -> Iterator[pytest.Item]:
+        from checkers.symbolic.claims import read
+        from model.language.errors import SourceError
+
+        try:
+            claims = read(self.path)
+        except SourceError as error:
+            raise self.CollectError(str(error)) from None
+        for claim in claims:
+            yield ClaimItem.from_parent(self, name=claim.name, claim=claim)
+
+
+class ClaimItem(_Item):
+    """A claim, asked of z3."""
+
+    def __init__(self, *, claim: Claim, **more: Any) -> None:
+        super().__init__(**more)
+        self.claim = claim
+        self.line = claim.line - 1
+
+    def runtest(self) -> None:
+        from checkers.report.case import proof_case
+        from checkers.symbolic.prove import prove_claim
+
+        case = proof_case(prove_claim(self.claim))
+        if case.status != "passed":
+            raise Failure(f"{case.title}: {case.word}: {case.text}\n\n{case.detail}")
