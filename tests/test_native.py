@@ -559,9 +559,14 @@ def test_a_search_changes_to_good_code_on_its_way(monkeypatch: pytest.MonkeyPatc
     properties = list(collect(Wide, ()).values())
     plain = explore(Wide(), properties, Options(workers=2))
     monkeypatch.setattr("checkers.explicit.search.PATIENCE", 0.0)
-    kernels = []
+    kernels: list[Kernel] = []
     improve = Kernel.improve
-    monkeypatch.setattr(Kernel, "improve", lambda kernel: (kernels.append(kernel), improve(kernel)))
+
+    def noted(kernel: Kernel) -> None:
+        kernels.append(kernel)
+        improve(kernel)
+
+    monkeypatch.setattr(Kernel, "improve", noted)
     changed = explore(Wide(), properties, Options(workers=2))
     assert len(kernels) == 1
     assert kernels[0].good

@@ -67,8 +67,8 @@ def _type(kind: Type) -> str:
     match kind:
         case EnumType(cls):
             return f"Enum({cls.__name__}:{','.join(cls.__members__)})"
-        case RecordType(cls, parts):
-            inner = ",".join(f"{name}={_type(part)}" for name, part in parts)
+        case RecordType(cls, of):
+            inner = ",".join(f"{name}={_type(part)}" for name, part in of)
             return f"Record({cls.__name__}:{inner})"
     parts = [getattr(kind, field.name) for field in fields(kind)]  # type: ignore[arg-type]
     inner = ",".join(_type(part) if isinstance(part, Type) else _plain(part) for part in parts)
