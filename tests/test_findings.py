@@ -1,0 +1,88 @@
+"""docs/findings.md: each entry names what exists, and each counterexample is what a run says."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from checkers.findings import PAGE, ROOT, Finding, Shown, blocks, counterexample, findings, page
+from checkers.run import Check
+from model.language.errors import SourceError
+
+ENTRIES = findings()
+BAD = [reference for entry in ENTRIES for reference in entry.bad]
+GOOD = sorted({reference for entry in ENTRIES for reference in entry.good})
+
+
+def expects_to_fail(check: Check) -> bool:
+    return check.wanted_property is not None and check.wanted_depth is not None
+
+
+def test_the_page_is_made_of_the_entries() -> None:
+    """Whatever is not a counterexample is as the entries have it."""
+    written = PAGE.read_text(encoding="utf-8")
+    assert page(ENTRIES, blocks(written)) == written
+
+
+def test_no_counterexample_is_shown_twice() -> None:
+    assert len(set(BAD)) == len(BAD)
+
+
+@pytest.mark.parametrize("reference", [each for each in BAD if not Shown.of(each).is_claim])
+def test_a_counterexample_has_the_property_and_the_depth_of_its_spec(reference: str) -> None:
+    check = Shown.of(reference).check()
+    assert expects_to_fail(check)
+    name = check.spec.model.rpartition(":")[2] if check.flawed is None else check.flawed.name
+    said = blocks(PAGE.read_text(encoding="utf-8"))[reference][0]
+    pattern = rf"{name} violates {check.wanted_property} \([\w/.]+:\d+\) after {check.wanted_depth} steps?"
+    assert re.fullmatch(pattern, said)
+
+
+@pytest.mark.parametrize("reference", [each for each in [*BAD, *GOOD] if Shown.of(each).is_claim])
+def test_claims_are_expected_to_hold_or_to_fail(reference: str) -> None:
+    assert Shown.of(reference).claim().expectation.holds == (reference in GOOD)
+
+
+@pytest.mark.parametrize("reference", [each for each in GOOD if not Shown.of(each).is_claim])
+def test_what_shows_the_repair_holds(reference: str) -> None:
+    check = Shown.of(reference).check()
+    assert check.flawed is None
+    assert check.spec.expect.verdict == "holds"
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=[entry.title for entry in ENTRIES])
+def test_rules_that_a_repair_names_are_there(entry: Finding) -> None:
+    """A repair names rules as ``rule``; they are in the model of a spec that holds, or in a module of its bases."""
+    models = [Shown.of(each).check().cls() for each in entry.good if not Shown.of(each).is_claim]
+    modules = {base.__module__ for model in models for base in model.__mro__}
+    known = {name for model in models for name in dir(model)} | {model.__name__ for model in models}
+    for name in re.findall(r"`(\w+)`", entry.repair):
+        assert name in known or name == "top", f"{name} is in none of {sorted(modules)}"
+    for file in re.findall(r"model/\w+\.py", entry.repair):
+        assert (ROOT / file).is_file()
+
+
+def test_a_run_that_does_not_fail_is_no_counterexample() -> None:
+    with pytest.raises(SourceError, match="does not fail as it should"):
+        counterexample("specs/examples/two_phase_commit.toml")
+
+
+def test_what_is_not_there_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match="there is no known-bad design 'Nothing'"):
+        Shown.of("specs/alter_isr/core.toml:Nothing").check()
+    (tmp_path / "findings.toml").write_text('[[finding]]\ntitle = "t"\n', encoding="utf-8")
+    with pytest.raises(SourceError, match="t has no source"):
+        findings(tmp_path / "findings.toml")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("reference", BAD)
+def test_a_run_says_what_the_page_shows(reference: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Line by line, but for the numbers of the lines of code."""
+    monkeypatch.chdir(ROOT)
+    shown = blocks(PAGE.read_text(encoding="utf-8"))[reference]
+    said = counterexample(reference)
+    whole = said if len(shown) == len(said) else [said[0], said[-1]]
+    assert [re.sub(r"\.py:\d+", "", line) for line in shown] == [re.sub(r"\.py:\d+", "", line) for line in whole]
