@@ -21,11 +21,13 @@ from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from types import ModuleType
 
+import invariants
 import model
 from model.language.errors import SourceError
 
 OWN_ROOT = Path(model.__file__ or ".").resolve().parent.parent
-_SHARED_PACKAGES = ("model", "invariants")
+_SHARED_PACKAGES = (model.__name__, invariants.__name__)
+"""Ours are imported above, before a folder of the same name in the current one can be."""
 _RESERVED = ("model.language", "model.compiler")
 _ROOT_MARKS = (".git", "pyproject.toml", "specs")
 

@@ -110,7 +110,8 @@ def _place(result: CheckResult) -> Place:
 def proof_case(proved: Proved) -> Case:
     """A claim or a proof as a case."""
     word = "found" if proved.expected and proved.verdict == "violated" else proved.verdict
-    about = "" if proved.method != "claim" else str(proved.facts.get("source", ""))
+    claim = proved.method == "claim"
+    about = str(proved.facts.get("source", "")) if claim else ""
     words = ["floodmark", "prove", proved.spec]
     if proved.method not in ("claim", "induction"):
         words += ["--method", proved.method]
@@ -118,12 +119,12 @@ def proof_case(proved: Proved) -> Case:
         words += ["--only-variant", proved.variant]
     return Case(
         suite=proved.spec,
-        name=proved.name if proved.variant is None else f"{proved.name} {proved.variant}",
+        name=" ".join([proved.name, *filter(None, [proved.variant]), *([] if claim else [proved.method])]),
         word=word,
         text=f"{proved.method}: {proved.headline}",
         status=status_of(proved.exit_code),
         exit_code=proved.exit_code,
-        rule=proved.broken or (proved.name if proved.method == "claim" else proved.method),
+        rule=proved.broken or (proved.name if claim else proved.method),
         about=about,
         detail="\n".join([proved.headline, *proved.lines, "", f"reproduce: {' '.join(words)}"]),
         place=place(proved.spec, proved.line),

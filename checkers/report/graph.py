@@ -47,15 +47,13 @@ class _Graph:
         self.model = model
         self.trace = () if result.violation is None else result.violation.trace
         self.numbers: dict[State, int] = {}
+        self.steps: dict[State, list[tuple[Step, State]]] = {}
         title = f"{result.name} {result.variant or result.model.rpartition(':')[2]}"
         self.graph: networkx.MultiDiGraph[int] = networkx.MultiDiGraph(title=title, whole=True)
 
     def explore(self) -> None:
         """All states by levels; when they are too many, the states of the trace and what is a step away from them."""
         if not self._by_levels([state for _, state in reference.initial_states(self.model)]):
-            self.graph.clear_edges()
-            self.graph.remove_nodes_from(list(self.graph))
-            self.numbers.clear()
             self.graph.graph["whole"] = False
             self._around()
         for state, number in list(self.numbers.items()):
@@ -63,17 +61,17 @@ class _Graph:
         self._mark()
 
     def _by_levels(self, frontier: list[State]) -> bool:
-        level = 0
-        while frontier:
-            for state in frontier:
-                if state not in self.numbers:
-                    self._node(state, level=level)
-            if len(self.numbers) > WHOLE:
+        found = dict.fromkeys(frontier, 0)
+        waiting = list(found)
+        for state in waiting:
+            for _, after in self._successors(state):
+                if after not in found:
+                    found[after] = found[state] + 1
+                    waiting.append(after)
+            if len(found) > WHOLE:
                 return False
-            inside = (state for state in frontier if reference.within_boundary(self.model, state))
-            reached = (after for state in inside for _, after in self._successors(state))
-            frontier = [state for state in dict.fromkeys(reached) if state not in self.numbers]
-            level += 1
+        for state, level in found.items():
+            self._node(state, level=level)
         return True
 
     def _around(self) -> None:
@@ -91,8 +89,14 @@ class _Graph:
                     if not self.trace:
                         waiting.append(after)
 
-    def _successors(self, state: State) -> Iterator[tuple[Step, State]]:
-        """The steps that do not fail."""
+    def _successors(self, state: State) -> list[tuple[Step, State]]:
+        """The steps that do not fail; none from outside of the boundary."""
+        if state not in self.steps:
+            inside = reference.within_boundary(self.model, state)
+            self.steps[state] = list(self._taken(state)) if inside else []
+        return self.steps[state]
+
+    def _taken(self, state: State) -> Iterator[tuple[Step, State]]:
         for name in type(self.model).methods("action"):
             for step in reference.choices(self.model, state, name):
                 with suppress(SourceError):
@@ -106,8 +110,6 @@ class _Graph:
         self.graph.add_node(number, **facts, **{f"state.{name}": value for name, value in values.items()})
 
     def _edges(self, state: State, number: int) -> None:
-        if not reference.within_boundary(self.model, state):
-            return
         for step, after in self._successors(state):
             if after in self.numbers:
                 self.graph.add_edge(number, self.numbers[after], action=step.action, label=show_step(step))

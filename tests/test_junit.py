@@ -1,0 +1,81 @@
+"""JUnit XML: every outcome is there, with the meaning that CI servers give it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from xml.etree import ElementTree
+
+from checkers.exploration import Limits
+from checkers.report.case import Case, cases, proof_case
+from checkers.report.junit import junit
+from checkers.result import ExitCode
+from checkers.run import Settings
+from checkers.symbolic.prove import Proved
+from tests.outcomes import check, inside, tank, tank_cases
+
+
+def parsed(every: list[Case]) -> ElementTree.Element:
+    return ElementTree.fromstring(junit(every).encode())
+
+
+def test_each_check_is_a_test_case(tmp_path: Path) -> None:
+    with inside(tmp_path):
+        suites = parsed(tank_cases(tmp_path))
+    assert suites.tag == "testsuites"
+    assert [(suite.tag, suite.get("name")) for suite in suites] == [("testsuite", "tank")]
+    assert [(it.get("classname"), it.get("name")) for it in suites.iter("testcase")] == [
+        ("tank", "Tank"),
+        ("tank", "StopsHalf"),
+        ("tank", "Leaks"),
+    ]
+
+
+def test_a_failure_has_the_counterexample_as_it_is_printed(tmp_path: Path) -> None:
+    with inside(tmp_path):
+        every = tank_cases(tmp_path)
+        failed, *good = parsed(every).iter("testcase")
+    failure = failed.find("failure")
+    assert failure is not None
+    assert failure.get("type") == "never_two"
+    assert failure.text == every[0].detail
+    assert "2  fill()\n     level: 0 -> 1\n" in failure.text
+    assert "reproduce: floodmark check specs/tank.toml --only-variant Tank" in failure.text
+    assert (failed.get("file"), failed.get("line")) == ("invariants/tank.py", "8")
+    assert [list(case) for case in good] == [[], []]
+
+
+def test_undetermined_is_an_error_and_never_skipped(tmp_path: Path) -> None:
+    with inside(tmp_path):
+        spec = tank(tmp_path, "") / "specs/tank.toml"
+        suites = parsed(cases(check(spec, Settings(workers=1, limits=Limits(states=1)))))
+    (case,) = suites.iter("testcase")
+    assert [child.tag for child in case] == ["error"]
+    assert (suites.get("errors"), suites.get("skipped"), suites.get("failures")) == ("1", "0", "0")
+
+
+def test_the_counts_are_those_of_the_cases(tmp_path: Path) -> None:
+    with inside(tmp_path):
+        spec = tank(tmp_path) / "specs/tank.toml"
+        every = [*tank_cases(tmp_path), *cases(check(spec, Settings(workers=1, limits=Limits(states=0))))]
+        suites = parsed(every)
+    for element in (suites, *suites):
+        assert int(element.get("tests", "")) == len(list(element.iter("testcase"))) == len(every)
+        assert int(element.get("failures", "")) == len(list(element.iter("failure"))) >= 1
+        assert int(element.get("errors", "")) == len(list(element.iter("error"))) >= 1
+
+
+def test_a_claim_is_a_test_case_too(tmp_path: Path) -> None:
+    proved = Proved("kip.c", "claim", "violated", ExitCode.NOT_AS_EXPECTED, "false", 0.5, "specs/claims/kip.py", 7)
+    proved.lines = ["smallest case: x = 1"]
+    with inside(tmp_path):
+        (case,) = parsed([proof_case(proved)]).iter("testcase")
+    assert (case.get("name"), case.get("file"), case.get("line")) == ("kip.c", "specs/claims/kip.py", "7")
+    assert "smallest case: x = 1" in (case.findtext("failure") or "")
+
+
+def test_text_that_xml_cannot_have_does_not_break_the_file(tmp_path: Path) -> None:
+    with inside(tmp_path):
+        case = replace(tank_cases(tmp_path)[0], detail="a\x1b[1m\x00<b>&]]>", text="\x07")
+        failure = next(parsed([case]).iter("failure"))
+    assert failure.text == "a\N{REPLACEMENT CHARACTER}[1m\N{REPLACEMENT CHARACTER}<b>&]]>"

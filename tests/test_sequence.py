@@ -1,0 +1,211 @@
+"""Sequence charts: who acts at each step, and who sends what to whom; as Mermaid, and on GitHub."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated
+
+import pytest
+
+from checkers.exploration import TraceState
+from checkers.report import github
+from checkers.report.mermaid import mermaid
+from checkers.report.sequence import MessageSequence, message_sequence
+from checkers.result import CheckResult
+from checkers.run import Settings
+from model.language import Bag, Between, Capacity, Constant, Identifier, Map, Model, Record, Set, action, initial
+from model.language.reference import Step, fire, initial_states
+from tests.outcomes import check, inside, tank_cases
+
+ROOT = Path(__file__).parent.parent
+
+
+class Node(Identifier, count="nodes", prefix="n"):
+    """A machine."""
+
+
+class Ping(Record):
+    """A message that says who gets it."""
+
+    to: Node
+    number: Annotated[int, Between(0, 3)]
+
+
+class Network(Model):
+    """Nodes that send pings by way of a bag, in which a message may be delivered twice."""
+
+    nodes = Constant(3)
+    leader: Node | None
+    pings: Annotated[Bag[Ping], Capacity(3)]
+    seen: Map[Node, Set[Node]]
+
+    @initial
+    def start(self) -> None:
+        self.leader = None
+        self.pings = Bag()
+        self.seen = Map({node: Set() for node in Node})
+
+    @action
+    def node_sends(self, node: Node, number: Annotated[int, Between(0, 3)]) -> None:
+        self.pings.add(Ping(to=Node(1), number=number))
+
+    @action
+    def ping_arrives(self, ping: Ping, again: bool) -> None:
+        if not again:
+            self.pings.remove(ping)
+
+    @action
+    def controller_elects(self, node: Node) -> None:
+        self.leader = node
+
+    @action
+    def leader_rests(self) -> None:
+        pass
+
+    @action
+    def time_passes(self) -> None:
+        self.pings = Bag()
+
+    @action
+    def marks(self) -> None:
+        self.seen[Node(2)].add(Node(1))
+
+    @action
+    def everything_stops(self) -> None:
+        pass
+
+
+def run(*steps: Step) -> MessageSequence:
+    """The chart of a run of the network."""
+    model = Network()
+    (first, state), *_ = initial_states(model)
+    trace = [TraceState(first, state)]
+    for step in steps:
+        after = fire(model, trace[-1].state, step)
+        assert after is not None
+        trace.append(TraceState(step, after))
+    return message_sequence(model, trace)
+
+
+def actors(chart: MessageSequence) -> list[str | None]:
+    return [None if event.actor is None else chart.participants[event.actor] for event in chart.events]
+
+
+def messages(chart: MessageSequence) -> list[tuple[str, int, str | None, int | None]]:
+    return [
+        (chart.participants[it.sender], it.sent, None if it.receiver is None else chart.participants[it.receiver],
+         it.received)
+        for it in chart.messages
+    ]
+
+
+def send(sender: int, number: int = 0) -> Step:
+    return Step("node_sends", {"node": Node(sender), "number": number})
+
+
+def arrive(number: int = 0, again: bool = False) -> Step:
+    return Step("ping_arrives", {"ping": Ping(to=Node(1), number=number), "again": again})
+
+
+def test_who_acts() -> None:
+    steps = [send(2), Step("controller_elects", {"node": Node(3)}), Step("leader_rests"), Step("time_passes"),
+             Step("marks"), Step("everything_stops")]
+    chart = run(*steps)
+    assert chart.participants == ["controller", "time", "n1", "n2", "n3"]
+    assert actors(chart) == [None, "n2", "controller", "n3", "time", "n2", None]
+
+
+def test_a_participant_that_is_told_something_is_one_of_the_others() -> None:
+    chart = run(Step("controller_elects", {"node": Node(3)}))
+    event = chart.events[1]
+    assert [chart.participants[other] for other in event.others] == ["n3"]
+    assert event.note == ""
+
+
+def test_other_arguments_are_noted() -> None:
+    assert [event.note for event in run(send(2, 3)).events] == ["", "number=3"]
+
+
+def test_a_message_goes_from_who_adds_it_to_who_takes_it() -> None:
+    chart = run(send(2), send(3, 1), arrive(1), arrive(0))
+    assert messages(chart) == [("n2", 2, "n1", 5), ("n3", 3, "n1", 4)]
+
+
+def test_a_message_that_nobody_takes_stays_on_its_way() -> None:
+    assert messages(run(send(2), Step("leader_rests"))) == [("n2", 2, None, None)]
+
+
+def test_a_message_may_be_delivered_twice() -> None:
+    assert messages(run(send(2), arrive(again=True), arrive())) == [("n2", 2, "n1", 3), ("n2", 2, "n1", 4)]
+
+
+def test_what_somebody_keeps_for_himself_is_no_message() -> None:
+    assert messages(run(send(1), arrive())) == []
+
+
+def found(spec: str, name: str) -> CheckResult:
+    """The counterexample of a known-bad design of ours."""
+    with inside(ROOT):
+        (result,) = check(Path(spec), Settings(workers=1, only_variant=name))
+    return result
+
+
+def test_a_known_counterexample_as_mermaid() -> None:
+    assert mermaid(found("specs/alter_isr/core.toml", "IgnoresPendingExpand")).splitlines() == [
+        "sequenceDiagram",
+        "    participant P0 as controller",
+        "    participant P1 as b1",
+        "    participant P2 as b2",
+        "    participant P3 as b3",
+        "    Note over P0,P3: 1 start",
+        "    P1->>P3: 2 leader_proposes_expand",
+        "    P1-)P0: AlterIsrRequest(leader_epoch=0, isr={b1,b2,b3}, version=0)",
+        "    Note over P0: 3 controller_acknowledges(again=False)",
+        "    Note over P1: 4 leader_appends",
+        "    Note over P2: 5 follower_fetches",
+        "    Note over P1: 6 leader_advances_high_watermark",
+        "    Note over P0: 7 controller_writes",
+        "    Note over P0: sent and on its way: LeaderAndIsr(leader=b1, leader_epoch=0, isr={b1,b2,b3}, version=1)",
+        "    Note over P0,P3: isr_holds_committed is false",
+    ]
+
+
+def test_text_cannot_end_a_line_of_mermaid(tmp_path: Path) -> None:
+    with inside(tmp_path):
+        case = tank_cases(tmp_path)[0]
+    assert case.result is not None
+    assert case.result.violation is not None
+    object.__setattr__(case.result.violation, "property", "a; b # c\nd")
+    last = mermaid(case.result).splitlines()[-1]
+    assert last == "    Note over P0: a#59; b #35; c d is false"
+
+
+def test_annotations_are_at_the_line_and_escaped(tmp_path: Path) -> None:
+    with inside(tmp_path):
+        (line,) = github.workflow_commands(tank_cases(tmp_path))
+    command, text = line.removeprefix("::").split("::", 1)
+    assert command == "error file=invariants/tank.py,line=8,title=tank Tank"
+    assert "\n" not in text
+    assert "%0A2  fill()%0A     level: 0 -> 1" in text
+
+
+def test_the_summary_has_a_table_and_diagrams(tmp_path: Path) -> None:
+    with inside(tmp_path):
+        page = github.summary(tank_cases(tmp_path))
+    rows = [line for line in page.splitlines() if line.startswith("| :")]
+    assert [row.split(" | ")[0] for row in rows] == ["| :x:", "| :white_check_mark:", "| :white_check_mark:"]
+    assert len(re.findall(r"^```mermaid\nsequenceDiagram\n(?:    .+\n)+```$", page, re.MULTILINE)) == 3
+    assert page.count("<details>") == page.count("</details>") == 2
+    assert page.index("### tank Tank: violated") < page.index("<details>")
+
+
+def test_a_summary_never_exceeds_what_github_takes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with inside(tmp_path):
+        every = tank_cases(tmp_path)
+        whole = github.summary(every)
+        monkeypatch.setattr(github, "LARGEST_SUMMARY", len(whole) - 100)
+        cut = github.summary(every)
+    assert len(cut) < len(whole)
+    assert "### tank Tank: violated" in cut
+    assert cut.endswith("More does not fit here; `--html FILE` writes all of it.\n")
