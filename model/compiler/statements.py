@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from model.compiler.frame import Binding, Frame, LocalTypes, ModelRef, Static
@@ -406,11 +407,13 @@ class Statements(Lowering):
         return prologue
 
 
+@cache
 def _assigned_names(tree: ast.FunctionDef) -> set[str]:
     """The names that a function assigns."""
     return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
 
 
+@cache
 def _as_load(target: ast.expr) -> ast.expr:
     """The expression that reads what ``target`` assigns."""
     copy = ast.parse(ast.unparse(target), mode="eval").body
