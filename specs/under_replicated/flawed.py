@@ -1,4 +1,7 @@
-"""Known-bad designs of the under-replicated metric, each one rule away from a good one."""
+"""Known-bad designs of the under-replicated metric, each one rule away from a good one.
+
+The numbers are those of docs/properties.md, which says what each mistake breaks.
+"""
 
 from __future__ import annotations
 

@@ -1,0 +1,115 @@
+"""docs/properties.md: its tables are complete, and what they say of properties and known-bad designs is so."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from checkers.properties import Property
+from checkers.spec import Spec, find, read
+
+ROOT = Path(__file__).parent.parent
+PAGE = (ROOT / "docs" / "properties.md").read_text(encoding="utf-8")
+FAMILIES = {"C": "reassignment", "D": "under_replicated", "E": "zk_controller"}
+MISTAKES = [f"C-M{number}" for number in range(1, 24)]
+MISTAKES += [f"D-M{number}" for number in range(1, 9)]
+MISTAKES += [f"E-M{number}" for number in range(1, 25)]
+
+
+@cache
+def specs(family: str) -> list[Spec]:
+    return [read(path) for path in find([ROOT / "specs" / family], "all")]
+
+
+@cache
+def properties(family: str) -> dict[tuple[str, str], Property]:
+    """The invariants and transition properties of a family by file and name: two models may use one name."""
+    found = {}
+    for spec in specs(family):
+        for prop in spec.properties(spec.model_class()).values():
+            if prop.kind != "reachable":
+                found[prop.file, prop.name] = prop
+    return found
+
+
+def broken(spec: Spec) -> list[tuple[str, str]]:
+    """(design, property) of a spec: its known-bad designs, and the spec itself when it is violated as a whole."""
+    pairs = [(flawed.name, flawed.property) for flawed in spec.flawed]
+    return pairs if spec.expect.property is None else [*pairs, (spec.name, spec.expect.property)]
+
+
+@cache
+def designs(family: str) -> list[tuple[str, str]]:
+    """(name, docstring) of each known-bad design of a family."""
+    return [(each.name, spec.flawed_class(each).__doc__ or "") for spec in specs(family) for each in spec.flawed]
+
+
+def rows(heading: str) -> list[tuple[str, list[str]]]:
+    """(family, cells) of each row of the tables with this heading."""
+    found = []
+    letter, inside = "", False
+    for line in PAGE.splitlines():
+        if section := re.match(r"## .*\((\w)\)$", line):
+            letter = section[1]
+        inside = line.startswith("|") and (inside or line.startswith(f"| id | {heading} |"))
+        if inside and not line.startswith(("| id |", "|---")):
+            found.append((FAMILIES[letter], [cell.strip() for cell in line.strip("|").split("|")]))
+    return found
+
+
+def names(cell: str) -> list[str]:
+    return re.findall(r"`([\w/]+)`", cell)
+
+
+MUST_HOLD = rows("what must hold")
+MISTAKEN = rows("mistake")
+
+
+@pytest.mark.parametrize(("family", "cells"), MUST_HOLD, ids=[f"{family} {cells[1]}" for family, cells in MUST_HOLD])
+def test_each_row_names_what_breaks_its_properties(family: str, cells: list[str]) -> None:
+    wanted, breaking = names(cells[2]), names(cells[3])
+    assert wanted
+    assert breaking
+    pairs = [pair for spec in specs(family) for pair in broken(spec)]
+    for name in wanted:
+        assert any(name == known for _, known in properties(family)), name
+    for design in breaking:
+        assert any(prop in wanted for found, prop in pairs if found == design), design
+
+
+@pytest.mark.parametrize("family", FAMILIES.values())
+def test_every_property_is_in_the_table_and_is_broken(family: str) -> None:
+    listed = {name for of, cells in MUST_HOLD if of == family for name in names(cells[2])}
+    assert {name for _, name in properties(family)} == listed
+    fallen = set()
+    for spec in specs(family):
+        found = spec.properties(spec.model_class())
+        own = {name: prop for flawed in spec.flawed for name, prop in spec.properties(spec.flawed_class(flawed)).items()}
+        fallen |= {({**own, **found}[prop].file, prop) for _, prop in broken(spec)}
+    assert set(properties(family)) <= fallen
+
+
+def test_every_mistake_is_built_or_left_out() -> None:
+    assert [cells[0] for _, cells in MISTAKEN] == MISTAKES
+    for _, cells in MISTAKEN:
+        assert names(cells[2]) or re.match(r"left out, \w{3}", cells[2]), cells
+
+
+@pytest.mark.parametrize(("family", "cells"), MISTAKEN, ids=[cells[0] for _, cells in MISTAKEN])
+def test_a_mistake_is_the_design_that_says_so(family: str, cells: list[str]) -> None:
+    elsewhere = re.search(r"\(specs/(\w+)\)", cells[2])
+    for name in names(cells[2]):
+        docs = [doc for known, doc in designs(elsewhere[1] if elsewhere else family) if known == name]
+        assert docs, f"there is no {name}"
+        assert elsewhere or any(re.search(rf"\b{cells[0]}\b", doc) for doc in docs), f"{name} does not say {cells[0]}"
+
+
+@pytest.mark.parametrize("family", FAMILIES.values())
+def test_a_design_that_names_a_mistake_is_in_its_row(family: str) -> None:
+    listed = {cells[0]: names(cells[2]) for _, cells in MISTAKEN}
+    for name, doc in designs(family):
+        for mistake in re.findall(r"\b[CDE]-M\d+\b", doc):
+            assert name in listed[mistake], f"{name} says {mistake}"
