@@ -5,11 +5,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from enum import Enum
 from typing import Annotated
 
 import pytest
 
+from model.compiler.ir import Do, If, Inline, Stmt, Store
+from model.compiler.program import read_program
 from model.language import (
     Bag,
     Between,
@@ -438,6 +441,77 @@ class Wide(Base):
     @action
     def cut(self, node: Node) -> None:
         self.table[node] = self.table[node][1:]
+
+
+class Decided(Base):
+    """Conditions that constants decide, with code behind them that would not be sound, or is not reached."""
+
+    switch = Constant(True)
+    colours: Map[Node, Colour]
+    log: Log
+    late: Annotated[Set[Colour], Capacity(0)]
+
+    @initial
+    def start(self) -> None:
+        self.colours = Map({node: Colour.RED for node in Node})
+        self.log = Seq()
+        self.late = Set()
+
+    @action
+    def turn(self, node: Node) -> None:
+        self.tell(node, Colour.GREEN, None)
+
+    @action
+    def turn_back(self, node: Node) -> None:
+        self.tell(node, Colour.BLUE, node)
+
+    @action
+    def is_switched_off(self, node: Node) -> None:
+        require(self.colours[node] == Colour.RED and not self.switch)
+        self.log.append(2)
+
+    @action
+    def arrives_late(self, colour: Colour) -> None:
+        require(colour in self.late)
+        self.log.append(2)
+
+    def tell(self, node: Node, colour: Colour, other: Node | None) -> None:
+        if other is None:
+            self.colours[node] = self.next(self.colours[node], colour)
+        elif not self.switch or colour in (Colour.RED, Colour.GREEN) or len(self.log) > 2:
+            self.log = Seq()
+        elif (colour == Colour.BLUE and self.switch) or self.log[3] == 1:
+            self.log.append(1)
+            self.colours[other] = Colour.RED
+
+    def next(self, colour: Colour, to: Colour) -> Colour:
+        if to != Colour.GREEN:
+            return Colour.BLUE
+        if self.switch:
+            return Colour.GREEN if colour == Colour.RED else to
+        return Colour.BLUE
+
+
+def test_what_constants_decide_has_no_code() -> None:
+    def stores(name: str) -> int:
+        (action,) = (action for action in read_program(Decided(), {}).actions if action.name == name)
+        return sum(isinstance(statement, Store) for statement in statements(action.body))
+
+    assert (stores("turn"), stores("turn_back"), stores("is_switched_off")) == (1, 3, 0)
+    assert stores("arrives_late") == 0
+    found = assert_agrees(Decided)
+    assert [name for name, times in found.actions.items() if times == 0] == ["is_switched_off", "arrives_late"]
+
+
+def statements(body: list[Stmt]) -> Iterator[Stmt]:
+    """Statements with those inside of them."""
+    for statement in body:
+        yield statement
+        match statement:
+            case If(then=then, otherwise=otherwise):
+                yield from statements([*then, *otherwise])
+            case Do(call=Inline(body=inner)):
+                yield from statements(inner)
 
 
 MODELS = [Arithmetic, Logs, Sets, Messages, Nested, Helpers, Louder, Bounded, Wide]

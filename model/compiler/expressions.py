@@ -28,7 +28,6 @@ from model.compiler.ir import (
     MapGet,
     NoneType,
     NothingType,
-    Or,
     Position,
     Range,
     Reduce,
@@ -129,7 +128,7 @@ class Expressions(Lowering):
                 return called
             case ast.BoolOp(op=op, values=values):
                 operands = [self._flag(frame, value) for value in values]
-                return (And if isinstance(op, ast.And) else Or)(BOOL, frame.at(node), operands)
+                return (self.all_of if isinstance(op, ast.And) else self.any_of)(frame.at(node), operands)
             case ast.UnaryOp(op=ast.Not(), operand=operand):
                 return self.negate(self.condition(frame, operand))
             case ast.UnaryOp(op=ast.USub(), operand=operand):
@@ -311,7 +310,7 @@ class Expressions(Lowering):
             self._compare(frame, node, left, op, right)
             for left, op, right in zip(operands, node.ops, operands[1:], strict=False)
         ]
-        return parts[0] if len(parts) == 1 else And(BOOL, frame.at(node), parts)
+        return self.all_of(frame.at(node), parts)
 
     def _compare(self, frame: Frame, node: ast.Compare, left: ast.expr, op: ast.cmpop, right: ast.expr) -> Expr:
         at = frame.at(node)
@@ -322,7 +321,7 @@ class Expressions(Lowering):
             case ast.Is() | ast.IsNot():
                 if not (isinstance(right, ast.Constant) and right.value is None):
                     raise frame.refuse(node, "`is` compares with None only; write ==")
-                missing = IsNone(BOOL, at, self.expression(frame, left))
+                missing = self.missing(self.expression(frame, left), at)
                 return missing if isinstance(op, ast.Is) else self.negate(missing)
             case ast.Eq() | ast.NotEq():
                 same = self.equal(self.expression(frame, left), self.expression(frame, right), at)
@@ -375,7 +374,7 @@ class Expressions(Lowering):
         raise frame.refuse(container, f"{kind} has no elements")
 
     def _one_of(self, at: Position, value: Expr, *elements: Expr) -> Expr:
-        return Or(BOOL, at, [self.equal(value, element, at) for element in elements])
+        return self.any_of(at, [self.equal(value, element, at) for element in elements])
 
     def _between(self, frame: Frame, item: ast.expr, value: Expr, low: Expr, high: Expr) -> Expr:
         at = value.at

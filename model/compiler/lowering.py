@@ -10,6 +10,7 @@ from typing import Any, Literal
 from model.compiler.frame import Binding, Frame
 from model.compiler.ir import (
     BOOL,
+    And,
     Choose,
     Const,
     Convert,
@@ -21,6 +22,7 @@ from model.compiler.ir import (
     Local,
     NoneType,
     Not,
+    Or,
     Position,
     Reduce,
     Return,
@@ -44,6 +46,7 @@ from model.language.types import (
     IdentifierType,
     IntType,
     MapType,
+    OptionalType,
     RecordType,
     SeqType,
     SetType,
@@ -154,13 +157,37 @@ class Lowering:
             raise frame.refuse(node, "an integer is no truth value here; write x != 0")
         raise frame.refuse(node, f"{value.type} is no truth value here; write `is not None` or a comparison")
 
+    # What is known of a condition before the model runs is decided here: a function that is inlined for one kind of
+    # message then has no code for the others. A property keeps its premises all the same, to tell those never true;
+    # and integers are left alone, as a proof may be for every value of a constant.
+
     def equal(self, left: Expr, right: Expr, at: Position) -> Expr:
         if isinstance(right.type, NoneType):
-            return IsNone(BOOL, at, left)
+            return self.missing(left, at)
         if isinstance(left.type, NoneType):
-            return IsNone(BOOL, at, right)
-        left, right = self.unify(left, right, "this compares")
-        return Equal(BOOL, at, left, right)
+            return self.missing(right, at)
+        one, other = self.unify(left, right, "this compares")
+        if isinstance(left, Const) and isinstance(right, Const) and not isinstance(one.type, IntType):
+            return Const(BOOL, at, left.value == right.value)
+        return Equal(BOOL, at, one, other)
+
+    def missing(self, value: Expr, at: Position) -> Expr:
+        """Whether a value is None."""
+        if isinstance(value, Const):
+            return Const(BOOL, at, value.value is None)
+        if isinstance(value, Local) and not isinstance(value.type, OptionalType | NoneType):
+            return Const(BOOL, at, False)
+        return IsNone(BOOL, at, value)
+
+    def all_of(self, at: Position, operands: list[Expr]) -> Expr:
+        """``and``: nothing behind an operand that is false is evaluated."""
+        needed = _until(operands, False) if self.guarded else operands
+        return And(BOOL, at, needed) if len(needed) > 1 else needed[0]
+
+    def any_of(self, at: Position, operands: list[Expr]) -> Expr:
+        """``or``: nothing behind an operand that is true is evaluated."""
+        needed = _until(operands, True) if self.guarded else operands
+        return Or(BOOL, at, needed) if len(needed) > 1 else needed[0]
 
     def set_of(self, at: Position, element: Type, members: list[Expr], slotted: bool = False) -> Expr:
         """A set literal: a mask, or slots where a mask would be too wide or would meet slots."""
@@ -192,7 +219,7 @@ class Lowering:
         return Inline(built.type, at, [*body, Return(at, built, result)], result)
 
     def negate(self, value: Expr) -> Expr:
-        return Not(BOOL, value.at, value)
+        return Const(BOOL, value.at, not value.value) if isinstance(value, Const) else Not(BOOL, value.at, value)
 
     def has_order(self, value: Expr) -> bool:
         """Whether CPython iterates this set in the order of its codes: it does for a ``Set``, not for a plain set."""
@@ -212,6 +239,18 @@ class Lowering:
             case Inline(result=Local(slot=slot)):
                 return slot not in self.unordered
         return True
+
+
+def _until(operands: list[Expr], decisive: bool) -> list[Expr]:
+    """The operands that count: up to the first that is known to be decisive, without those known not to be."""
+    needed: list[Expr] = []
+    for operand in operands:
+        if isinstance(operand, Const):
+            if operand.value == decisive:
+                return [*needed, operand]
+        else:
+            needed.append(operand)
+    return needed or operands[:1]
 
 
 def slots_needed(value: Expr) -> int:

@@ -15,6 +15,7 @@ from model.compiler.ir import (
     And,
     Choose,
     Const,
+    Contains,
     Do,
     Expr,
     For,
@@ -34,6 +35,7 @@ from model.compiler.ir import (
     can_fail,
     has_effects,
 )
+from model.compiler.lowering import size_bound
 from model.language.errors import ModelError
 from model.language.model import Model, kind_of
 from model.language.reference import parameter_types
@@ -105,7 +107,19 @@ def _action(model: Model, name: str, method: Callable[..., Any]) -> Action:
         if has_effects(guard):
             message = "a guard only looks; call what changes a variable after the require"
             raise ModelError(message, guard.at.file, guard.at.line)
+    if any(_is_never_true(guard) for guard in guards):
+        rest = []
     return Action(name, parameters, guards, rest, at)
+
+
+def _is_never_true(guard: Expr) -> bool:
+    """Whether a model's constants rule a guard out: a fault that is switched off, a network that holds no message."""
+    match guard:
+        case Const(value=value):
+            return not value
+        case Contains(container=container):
+            return size_bound(container.type) == 0
+    return False
 
 
 def _split_guards(body: list[Stmt]) -> tuple[list[Expr], list[Stmt]]:

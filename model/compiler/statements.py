@@ -48,7 +48,7 @@ class Statements(Lowering):
         for position, statement in enumerate(body):
             goes_on = self._statement(frame, statement, lowered)
             if not goes_on:
-                if position + 1 < len(body):
+                if position + 1 < len(body) and _leaves(statement):
                     raise frame.refuse(body[position + 1], "this line is never reached")
                 return lowered, False
         return lowered, True
@@ -405,6 +405,13 @@ class Statements(Lowering):
                 self.unordered.add(variable.slot)
             prologue.append(SetLocal(value.at, variable, self.convert(value, kind, name)))
         return prologue
+
+
+def _leaves(node: ast.stmt) -> bool:
+    """Whether control goes nowhere past a statement, whatever a model's constants are."""
+    if isinstance(node, ast.If):
+        return bool(node.orelse) and _leaves(node.body[-1]) and _leaves(node.orelse[-1])
+    return isinstance(node, ast.Return | ast.Break | ast.Continue)
 
 
 @cache
