@@ -1,8 +1,9 @@
 """Known-bad designs of the controller on ZooKeeper, each one rule away from a good one.
 
 "Draft" is the third draft of the design, which leaves some of these open or has them in its text. The numbers are those
-of docs/properties.md, which says what each mistake breaks; E-M20 to E-M23 and E-M5 are in flawed_topics.py. E-M15 is left out (leaders are announced before the live brokers are, KAFKA-4443): it is
-about a message that the draft does not have, as its brokers read in ZooKeeper who is live.
+of docs/properties.md, which says what each mistake breaks; E-M20 to E-M23 and E-M5 are in flawed_topics.py. E-M15 is
+left out (leaders are announced before the live brokers are, KAFKA-4443): it is about a message that the draft does not
+have, as its brokers read in ZooKeeper who is live.
 """
 
 from __future__ import annotations
