@@ -2,7 +2,8 @@
 
 There are two editions of the code. The plain one is made of parts that LLVM does not optimise: compiling them takes
 hundredths of a second, and a known-bad design takes from the cache all parts in which it does not differ from its
-model. The good one is one optimised module: a search in it is twice as fast, but compiling it takes a second or more.
+model. The good one is one optimised module: a search in it is two to three times as fast, but compiling it takes a
+second or more.
 """
 
 from __future__ import annotations

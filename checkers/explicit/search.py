@@ -27,7 +27,7 @@ from model.language.reference import holds, initial_states, within_boundary
 SHARE_OF_MEMORY = 0.85
 """How much of the machine's memory a search may take when no limit is given."""
 PROGRESS_SECONDS = 0.2
-PATIENCE = 0.8
+PATIENCE = 0.5
 """Seconds that a search runs in plain code before it takes the time to compile good code."""
 COUNTED_STATES = 4_000_000
 """Above this many states the distinct values of each variable are not counted."""
