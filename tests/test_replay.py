@@ -1,0 +1,164 @@
+"""The tests that ``--emit-test`` prints: they pass on the design that is broken, and fail on one that is not."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from checkers.report.code import Code
+from checkers.report.replay import test_module as emitted
+from checkers.result import CheckResult, ExitCode
+from checkers.run import Settings
+from checkers.spec import find, read
+from model.language import Bag, Map, Seq, Set
+from model.language.errors import Disabled
+from model.language.values import running
+from tests.outcomes import check, inside, tank
+from tests.projects import tank_project, write
+from tests.test_report import Broker, Cluster, Proposal, Role, b
+
+ROOT = Path(__file__).parent.parent
+FAMILY = "two_phase_commit"
+
+
+def flawed_designs() -> list[Any]:
+    """Every known-bad design of one small family, and the first of every other spec of the quick tier."""
+    found = []
+    for path in find([ROOT / "specs"], "quick"):
+        spec = read(path)
+        for flawed in spec.flawed if FAMILY in spec.name else spec.flawed[:1]:
+            quick = spec.name.startswith(("examples/", "alter_isr/core", "under_replicated/"))
+            marks = [] if quick else [pytest.mark.slow]
+            name = f"{spec.name}-{flawed.name}"
+            found.append(pytest.param(path.relative_to(ROOT), flawed.name, id=name, marks=marks))
+    return found
+
+
+def functions(source: str) -> dict[str, Any]:
+    """The test functions of a module, defined."""
+    names: dict[str, Any] = {}
+    exec(compile(source, "<emitted>", "exec"), names)
+    return {name: value for name, value in names.items() if name.startswith("test_")}
+
+
+def passes(results: list[CheckResult]) -> int:
+    """Runs what is emitted for the results; gives the number of tests."""
+    found = functions(emitted(results))
+    for function in found.values():
+        function()
+    return len(found)
+
+
+@pytest.mark.parametrize(("spec", "name"), flawed_designs())
+def test_a_known_bad_design_is_replayed(spec: Path, name: str) -> None:
+    with inside(ROOT):
+        (result,) = check(spec, Settings(workers=1, only_variant=name))
+        if result.violation is None:
+            pytest.skip("the design breaks a property by never reaching something, so there is no run to replay")
+        assert passes([result]) == 1
+
+
+def test_it_reads_well() -> None:
+    with inside(ROOT):
+        (result,) = check(Path("specs/alter_isr/core.toml"), Settings(workers=1, only_variant="AssumesProposedIsr"))
+    assert emitted([result]) == '''\
+from invariants.alter_isr import isr_holds_committed
+from model.alter_isr import Broker
+from model.language.values import Set, running
+from specs.alter_isr.flawed import AssumesProposedIsr
+
+
+def test_assumes_proposed_isr_breaks_isr_holds_committed() -> None:
+    """AssumesProposedIsr breaks isr_holds_committed after 4 steps (specs/alter_isr/core.toml)."""
+    model = AssumesProposedIsr(
+        brokers=3,
+        max_offset=2,
+        max_version=2,
+        max_leader_epoch=1,
+        min_insync_replicas=1,
+        in_flight=2,
+        duplicates=False,
+    )
+    with running(model):
+        model.reset()
+        model.start()
+        model.leader_appends()
+        model.leader_proposes_shrink(laggards=Set([Broker(2)]))
+        assert isr_holds_committed(model)
+        model.leader_advances_high_watermark()
+        assert not isr_holds_committed(model)
+'''
+
+
+def test_it_fails_when_the_design_is_mended() -> None:
+    """The step that the rule forbids is not enabled any more."""
+    with inside(ROOT):
+        (result,) = check(Path("specs/alter_isr/core.toml"), Settings(workers=1, only_variant="AssumesProposedIsr"))
+        source = emitted([result]).replace("AssumesProposedIsr(", "AlterIsr(")
+    (function,) = functions(source.replace("import Broker", "import AlterIsr, Broker")).values()
+    with pytest.raises(Disabled) as error:
+        function()
+    assert error.traceback[-2].name == "leader_advances_high_watermark"
+
+
+def test_every_value_can_be_written_down() -> None:
+    values = [
+        None, True, 3, Role.LEADER, Broker(2), b(1, 2), b(), Proposal(isr=b(1), version=2), Seq([1, 2]), Seq(),
+        Bag([1, 1]), Map({Broker(1): Set([b(1)]), Broker(2): Set()}), Set([Proposal(isr=b(), version=1)]),
+    ]  # fmt: skip
+    code = Code()
+    texts = [code.value(value) for value in values]
+    names: dict[str, Any] = {}
+    for module, used in code.names.items():
+        exec(f"from {module} import {', '.join(sorted(used))}", names)
+    with running(Cluster()):
+        assert [list(it) if isinstance(it, Bag) else it for it in (eval(text, names) for text in texts)] == [
+            list(it) if isinstance(it, Bag) else it for it in values
+        ]
+
+
+def in_a_project(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "checkers", "check", *arguments, "--emit-test"]
+    return subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+
+
+def run_pytest(root: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "pytest", "-q", "test_pasted.py", "-p", "no:cacheprovider"]
+    return subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+
+
+def test_it_can_be_pasted_in_a_repository_of_its_own(tmp_path: Path) -> None:
+    """Invariants, a property of steps, and a model error, each from files that only this repository has."""
+    tank(tmp_path)
+    spec = 'model = "flawed:Overflows"\ninvariants = ["below_size"]\n[constants]\nsize = 1\n'
+    write(tmp_path, {"specs/overflows.toml": spec})
+    printed = in_a_project(tmp_path, "specs")
+    assert printed.returncode == ExitCode.USER_ERROR
+    assert "violated" in printed.stderr
+    (tmp_path / "test_pasted.py").write_text(printed.stdout)
+    ran = run_pytest(tmp_path)
+    assert "4 passed" in ran.stdout, printed.stdout + ran.stdout
+    (tmp_path / "invariants/tank.py").write_text(
+        (tmp_path / "invariants/tank.py").read_text().replace("tank.level != 2", "True")
+    )
+    assert "2 failed, 2 passed" in run_pytest(tmp_path).stdout
+
+
+def test_a_deadlock_is_replayed(tmp_path: Path) -> None:
+    root = tank_project(tmp_path, 'deadlock = true\ninvariants = ["below_size"]\n')
+    model = (root / "model/tank.py").read_text().replace("require(self.level > 0)", "require(False)")
+    (root / "model/tank.py").write_text(model)
+    printed = in_a_project(root, "specs/tank.toml")
+    (root / "test_pasted.py").write_text(printed.stdout)
+    assert "assert not list(successors(model, model.snapshot()))" in printed.stdout
+    assert "1 passed" in run_pytest(root).stdout
+
+
+def test_without_a_counterexample_nothing_is_printed(tmp_path: Path) -> None:
+    printed = in_a_project(tank_project(tmp_path), "specs/tank.toml")
+    assert (printed.returncode, printed.stdout) == (ExitCode.AS_EXPECTED, "")
+    assert "no counterexample was found" in printed.stderr
