@@ -66,6 +66,16 @@ def test_the_model_is_complete_and_short(tmp_path: Path) -> None:
     assert "one_holder" in run.stdout
 
 
+def test_a_plan_is_checked(tmp_path: Path) -> None:
+    (tmp_path / "plan.json").write_text(block("plan"))
+    (tmp_path / "current.json").write_text(block("plan").replace("[4, 5, 6]", "[1, 2, 3]"))
+    command = "floodmark plan plan.json --current current.json --min-insync 2"
+    run = floodmark(*command.split()[1:], directory=tmp_path)
+    assert run.stdout == block(command)
+    assert run.returncode == ExitCode.NOT_AS_EXPECTED
+    assert floodmark(*command.split()[1:], "--failures", "1", directory=tmp_path).returncode == ExitCode.AS_EXPECTED
+
+
 @pytest.mark.parametrize("path", sorted(set(re.findall(r"`((?:model|invariants|specs|benchmarks)/[\w./]+)`", README))))
 def test_files_that_it_names_exist(path: str) -> None:
     assert (ROOT / path).exists()

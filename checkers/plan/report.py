@@ -34,13 +34,13 @@ def lines(moves: Sequence[PlannedMove], verdicts: Mapping[Shape, ShapeVerdict], 
 
 def summary(moves: Sequence[PlannedMove], verdicts: Mapping[Shape, ShapeVerdict]) -> str:
     good = sum(1 for move in moves if verdicts[move.shape].cancellable)
-    text = f"{len(moves):,} partitions, {len(verdicts)} shapes: {good:,} can be cancelled at every point"
+    shapes = f"{_counted(len(moves), 'partition')}, {_counted(len(verdicts), 'shape')}"
+    text = f"{shapes}: {good:,} can be cancelled at every point"
     return text if good == len(moves) else f"{text}, {len(moves) - good:,} cannot"
 
 
 def _shape_lines(verdict: ShapeVerdict, moves: Sequence[PlannedMove], min_insync: int) -> Iterator[str]:
-    count = f"{len(moves):,} partition{'s' * (len(moves) != 1)}"
-    yield f"{verdict.shape}, {count}: {_headline(verdict)}"
+    yield f"{verdict.shape}, {_counted(len(moves), 'partition')}: {_headline(verdict)}"
     for line in _wrapped(_named(moves)):
         yield f"  {line}"
     first = moves[0]
@@ -56,6 +56,10 @@ def _shape_lines(verdict: ShapeVerdict, moves: Sequence[PlannedMove], min_insync
             f"  order: cancelled, {example.partition} comes back as {_brokers(example.restored)}, "
             f"not {_brokers(example.current)}{_others(len(reordered) - 1)}"
         )
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
 
 
 def _headline(verdict: ShapeVerdict) -> str:
