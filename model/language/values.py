@@ -135,6 +135,10 @@ class _IdentifierMeta(type):
             raise ModelError(f"how many {cls.__name__} there are is known only while a model runs")
         return _running[-1].identifier_count(cls)  # type: ignore[arg-type]
 
+    def __bool__(cls) -> bool:
+        """A class is true, whether or not a model runs: printers of values ask."""
+        return True
+
 
 class Identifier(metaclass=_IdentifierMeta):
     """One of a kind of interchangeable names: ``class Broker(Identifier, count="brokers", prefix="b")``.
