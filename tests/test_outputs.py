@@ -1,0 +1,108 @@
+"""The report options: which files they write, when, and what happens where they cannot."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from checkers.report import file
+from checkers.report.outputs import Reports, write_reports
+from checkers.result import ExitCode
+from model.language.errors import SourceError
+from tests.outcomes import check, inside, tank
+
+
+def floodmark(root: Path, *arguments: str, **names: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "checkers", "check", "specs/tank.toml", *arguments]
+    known = {key: value for key, value in os.environ.items() if not key.startswith("GITHUB_")}
+    return subprocess.run(command, cwd=root, env={**known, **names}, capture_output=True, text=True, check=False)
+
+
+def test_one_run_writes_every_report(tmp_path: Path) -> None:
+    root = tank(tmp_path)
+    names = {"--json": "a.json", "--junit": "a.xml", "--sarif": "a.sarif", "--html": "a.html", "--graph": "a.dot",
+             "--itf": "traces/of/today"}
+    ran = floodmark(root, *(word for pair in names.items() for word in pair))
+    assert ran.returncode == ExitCode.NOT_AS_EXPECTED
+    beginnings = {"a.json": '{"results": [', "a.xml": "<?xml", "a.sarif": "{", "a.html": "<!doctype html>",
+                  "a.dot": "digraph"}
+    for name, beginning in beginnings.items():
+        text = (root / name).read_text().replace("{\n ", "{")
+        assert text.startswith(beginning)
+        assert text.endswith("\n")
+    assert len(json.loads((root / "a.json").read_text())["results"]) == 3
+    assert sorted(path.name for path in (root / names["--itf"]).iterdir()) == [
+        "tank-Leaks.itf.json",
+        "tank-StopsHalf.itf.json",
+        "tank-Tank.itf.json",
+    ]
+    assert "::error" not in ran.stdout
+    assert not [path for path in root.iterdir() if path.name.startswith(".a.")]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--html", "no/such/folder.html"], "no/such/folder.html: cannot be written: there is no folder no/such"),
+        (["--junit", "specs"], "specs: cannot be written: it is a folder"),
+        (["--itf", "specs/tank.toml"], "specs/tank.toml: cannot be written: File exists"),
+        (["--graph", "a.svg"], "a.svg ends neither in .dot nor in .graphml"),
+    ],
+)
+def test_a_path_that_cannot_be_written_is_refused_before_the_search(
+    tmp_path: Path, arguments: list[str], message: str
+) -> None:
+    ran = floodmark(tank(tmp_path), *arguments)
+    assert ran.returncode == ExitCode.USER_ERROR
+    assert message in ran.stderr
+    assert ran.stdout == ""
+
+
+def test_a_file_is_written_as_a_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "report.html"
+    path.write_text("old")
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", full)
+    with pytest.raises(SourceError, match="cannot be written: No space left on device"):
+        file.write(path, "new")
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_new_file_has_the_usual_permissions(tmp_path: Path) -> None:
+    (tmp_path / "plain").write_text("")
+    file.write(tmp_path / "written", "")
+    assert (tmp_path / "written").stat().st_mode == (tmp_path / "plain").stat().st_mode
+
+
+def test_a_report_may_go_to_a_device(tmp_path: Path) -> None:
+    ran = floodmark(tank(tmp_path), "--json", "/dev/stdout")
+    assert '"results": [' in ran.stdout
+    assert ran.returncode == ExitCode.NOT_AS_EXPECTED
+
+
+def test_github_is_told_without_being_asked(tmp_path: Path) -> None:
+    root = tank(tmp_path)
+    (root / "summary.md").write_text("before\n")
+    ran = floodmark(root, GITHUB_ACTIONS="true", GITHUB_STEP_SUMMARY=str(root / "summary.md"))
+    assert "::error file=invariants/tank.py,line=8,title=tank Tank::violated: never_two" in ran.stdout
+    assert (root / "summary.md").read_text().startswith("before\n## Floodmark: a property is violated")
+    ran = floodmark(root, GITHUB_ACTIONS="true", GITHUB_STEP_SUMMARY=str(root / "no/such/file"))
+    assert ran.returncode == ExitCode.USER_ERROR
+
+
+def test_elsewhere_it_is_silent(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with inside(tmp_path), pytest.MonkeyPatch.context() as patch:
+        patch.delenv("GITHUB_ACTIONS", raising=False)
+        patch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
+        write_reports(Reports(), check(tank(tmp_path) / "specs/tank.toml"))
+    assert capsys.readouterr().out == ""
+    assert not (tmp_path / "summary.md").exists()
