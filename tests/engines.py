@@ -1,6 +1,7 @@
 """What each engine finds in a generated model, and what a plain search in CPython finds: all have to agree.
 
-An engine is a function of a class, its properties and the options; another one joins by standing in ``ENGINES``.
+An engine is a function of a model and its properties. Those of ``ENGINES`` are asked of every model; Spark, which takes
+a second for each, of some; z3 joins in ``tests/symbolic_agreement.py``.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from checkers import reference as reference_engine
 from checkers.explicit import search as native_engine
 from checkers.exploration import Exploration, Options
 from checkers.properties import Property, collect
+from checkers.spark import search as spark_engine
 from model.compiler.layout import digest, lay_out
 from model.language.errors import ModelError, SourceError
 from model.language.model import Model, State
@@ -48,6 +50,12 @@ ENGINES: dict[str, Engine] = {
 }
 
 
+def on_spark(model: Model, properties: Sequence[Property]) -> Exploration:
+    """Every level distributed, in the session of this process."""
+    how = spark_engine.Distribution(master="local[1]", partitions=2, wide=0)
+    return spark_engine.explore(model, properties, Options(workers=1), None, how)
+
+
 class TooMany(Exception):  # noqa: N818 - it is no error
     """A model has more states than CPython should look at; ``levels`` were finished."""
 
@@ -58,7 +66,10 @@ class TooMany(Exception):  # noqa: N818 - it is no error
 
 @dataclass
 class Outcome:
-    """What a search found, as far as every engine has to agree. ``shortest`` is in states; None without a violation."""
+    """What a search found, as far as every engine has to agree. ``shortest`` is in states; None without a violation.
+
+    The last two are what CPython says of errors too, and of the depth, in states, at which a property came true.
+    """
 
     verdict: str
     shortest: int | None = None
@@ -70,6 +81,8 @@ class Outcome:
     cut: int = 0
     digest: str = ""
     actions: Mapping[str, int] = field(default_factory=dict)
+    first_bad: int | None = field(default=None, compare=False)
+    reached_at: Mapping[str, int] = field(default_factory=dict, compare=False)
 
 
 def outcome(explore: Engine, model: Model, properties: Sequence[Property]) -> Outcome:
@@ -109,7 +122,7 @@ def plain_search(model: Model, properties: Sequence[Property]) -> tuple[Outcome,
     found = Outcome("holds")
     actions = dict.fromkeys(type(model).methods("action"), 0)
     broken: dict[tuple[str, str], int] = {}
-    reached: set[str] = set()
+    reached: dict[str, int] = {}
     frontier: list[State] = []
     depth = 0
 
@@ -139,7 +152,7 @@ def plain_search(model: Model, properties: Sequence[Property]) -> tuple[Outcome,
                     breaks("error", "", depth + 1)
                     continue
                 if prop.kind == "reachable" and true:
-                    reached.add(prop.name)
+                    reached.setdefault(prop.name, depth + 1)
                 elif prop.kind == "invariant" and not true:
                     breaks("invariant", prop.name, depth + 1)
 
@@ -183,7 +196,8 @@ def plain_search(model: Model, properties: Sequence[Property]) -> tuple[Outcome,
         depth += 1
     layout = lay_out(model.variable_types)
     found.actions, found.depth, found.distinct = actions, depth, len(seen)
-    found.reached = frozenset(reached)
+    found.reached, found.reached_at = frozenset(reached), reached
+    found.first_bad = min(broken.values(), default=None)
     packed = {layout.pack(state) for state in seen}
     assert {layout.unpack(words) for words in packed} == seen, "packing loses something"
     found.digest = digest(packed)

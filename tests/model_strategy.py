@@ -6,11 +6,10 @@ actions with drawn and free parameters, properties of every kind, a boundary, an
 with ``super()``.
 
 What it does not draw:
-- a truth value of a plain Python set that ``any`` or ``all`` runs over when the body can fail: CPython's order of a
-  plain set is not defined, so which element fails first is not either;
+- ``any`` and ``all`` over a plain Python set, which is refused when the body can fail;
 - helpers that change variables and have a result, inside of a larger expression (they stand alone on a right side);
 - maps whose values are plain Python sets and that are iterated afterwards;
-- sets of sequences, of bags and of sets with a capacity as the domain of a loop whose order matters;
+- sets of sequences and of sets with a capacity as the domain of a loop whose order matters, which is refused;
 - recursion and what else the compiler refuses: tests of the language hold the refusals;
 - arithmetic beyond 2**62, which the compiler checks and CPython does not need to;
 - symmetry reduction, deadlock checks and budgets.
@@ -437,7 +436,7 @@ class _Writer(Expressions):
             if name in given:
                 continue
             plain = kind.inner if isinstance(kind, Maybe) else kind
-            if self.once_in(2) and codes(kind) <= 4 and isinstance(plain, Bool | Int | Enumeration | Name | MapOf):
+            if not self.once_in(3) and codes(kind) <= 4 and isinstance(plain, Bool | Int | Enumeration | Name | MapOf):
                 parameters.append((f"p{len(parameters)}", kind))
                 lines.append(f"self.{name} = {parameters[-1][0]}")
             else:
@@ -568,7 +567,7 @@ class _Writer(Expressions):
             lines, parameters = self.action_method(number)
             actions.append((number, parameters))
             methods += lines
-        for number in range(self.pick([0, 1, 2, 2, 3, 3])):
+        for number in range(self.pick([0, 1, 2, 3, 3, 4, 4])):
             methods += self._mover(number)
         for what in ("reachable", "invariant", "transition"):
             for number in range(self.number(0, 1)):

@@ -161,9 +161,9 @@ def alike(a: Kind, b: Kind) -> bool:
 def ordered(kind: Kind) -> bool:
     """Whether a set of these has one order of iteration, in CPython and in packed codes."""
     match kind:
-        case SeqOf() | BagOf() | SetOf(_, int()):
+        case SeqOf() | SetOf(_, int()):
             return False
-        case SetOf(inner) | Maybe(inner):
+        case SetOf(inner) | Maybe(inner) | BagOf(inner):
             return ordered(inner)
         case MapOf(_, value):
             return ordered(value)

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import itertools
 import random
+from collections.abc import Sequence
 from typing import Any
 
 import z3
 
-from checkers.symbolic.bmc import Unrolling
-from checkers.symbolic.system import System, Transition
+from checkers.properties import Property
+from checkers.symbolic.bmc import Unrolling, search
+from checkers.symbolic.system import System, Transition, system_of
 from checkers.symbolic.terms import as_term
+from model.compiler.layout import digest, lay_out
 from model.language.errors import SourceError
 from model.language.model import Model, State
 from model.language.reference import Step, _bindings, fire, initial_states, within_boundary
+from tests.engines import Outcome
 
 
 def steps_of(model: Model, state: State) -> list[Step]:
@@ -97,9 +101,9 @@ def assert_steps_agree(model: Model, count: int = 12) -> None:
         assert failed == failing, f"in {state} these fail by z3: {failed}, by CPython: {failing}"
 
 
-def levels_by_solver(model: Model, depth: int) -> list[set[State]]:
+def levels_by_solver(model: Model, depth: int, system: System | None = None) -> list[set[State]]:
     """The states that runs of 1, 2, ... states end in."""
-    unrolling = Unrolling(System(model, {}))
+    unrolling = Unrolling(system or System(model, {}))
     system = unrolling.system
     unrolling.solver.add(unrolling.at(as_term(system.initial(system.now.state)), 0))
     found = []
@@ -113,12 +117,37 @@ def levels_by_solver(model: Model, depth: int) -> list[set[State]]:
     return found
 
 
-def levels_by_cpython(model: Model, depth: int) -> list[set[State]]:
-    """The same by CPython."""
+def levels_by_cpython(model: Model, depth: int, most: int | None = None) -> list[set[State]]:
+    """The same by CPython; the levels before the first of more than ``most`` states."""
     found = [{state for _, state in initial_states(model)}]
-    while len(found) < depth:
+    while len(found) < depth and (most is None or len(found[-1]) <= most):
         found.append({after for state in found[-1] for after in by_cpython(model, state)[0]})
-    return found
+    return found if most is None or len(found[-1]) <= most else found[:-1]
 
 
-__all__ = ["assert_steps_agree", "levels_by_cpython", "levels_by_solver"]
+def assert_bounded_search_agrees(
+    model: Model, properties: Sequence[Property], wanted: Outcome, depth: int, most: int
+) -> int:
+    """Fails unless z3 finds what CPython found in runs of up to ``depth`` states: the same states, digest, shortest
+    violation and depth at which each property comes true. Returns how many states were compared."""
+    levels = levels_by_cpython(model, depth, most)
+    system = system_of(model, properties)
+    found = levels_by_solver(model, len(levels), system)
+    for number, (mine, real) in enumerate(zip(found, levels, strict=True), 1):
+        assert not mine - real, f"z3 reaches in {number} states {next(iter(mine - real))}"
+        assert not real - mine, f"z3 does not reach in {number} states {next(iter(real - mine))}"
+    layout = lay_out(model.variable_types)
+    mine, real = ({layout.pack(state) for level in known for state in level} for known in (found, levels))
+    assert digest(mine) == digest(real)
+    searched = search(system, properties, depth)
+    assert not searched.stopped, searched.stopped
+    length = len(searched.violation.trace) if searched.violation is not None else None
+    first = wanted.first_bad if wanted.first_bad is not None and wanted.first_bad <= depth else None
+    assert length == first, f"the shortest violation has {length} states by z3, {first} by CPython"
+    before = depth if first is None else first - 1
+    reached = {name: at for name, at in wanted.reached_at.items() if at <= before}
+    assert searched.reached == reached, f"come true in so many states: {searched.reached} by z3, {reached} by CPython"
+    return len(real)
+
+
+__all__ = ["assert_bounded_search_agrees", "assert_steps_agree", "levels_by_cpython", "levels_by_solver"]

@@ -95,7 +95,13 @@ STATEMENTS = {
     "frozenset() in a loop": ("for n in frozenset(self.some):  #!\n    self.node = n", "no fixed order"),
     "unordered local in a loop": ("s = {n for n in self.some}\nfor n in s:  #!\n    self.x = 1", "no fixed order"),
     "unordered set in a list": ("self.log = [n for n in {1, 2}]  #!", "iterate sorted(...)"),
-    "unordered set in a Seq": ("self.log = Seq({1, 2})  #!", "use sorted(...)"),
+    "unordered set in a Seq": ("self.log = Seq({1, 2})  #!", "no fixed order"),
+    "set of sequences in a loop": ("for s in Set({Seq([1])}):  #!\n    self.log = s", "no order to iterate in"),
+    "set of sequences in a Seq": ("self.x = len(Seq(Set({Seq([1])})))  #!", "no order to iterate in"),
+    "failing body over an unordered set": ("require(any(self.log[n] > 0 for n in {0, 1}))  #!", "what any asks of it"),
+    "failing condition over an unordered set": (
+        "require(all(n > 0 for n in {0, 1} if self.log[n] > 0))  #!", "what all asks of it"
+    ),
     "sequence changed in place": ("self.log[1:] = [1]  #!", "assign the whole sequence"),
     "slice with a step": ("self.log = self.log[::2]  #!", "a step"),
     "slice of a map": ("self.per = self.per[1:]  #!", "only a sequence has slices"),

@@ -26,6 +26,7 @@ from model.language import (
     transition,
 )
 from tests.engines import ENGINES, Outcome, outcome, plain_search, properties_of
+from tests.symbolic_agreement import assert_bounded_search_agrees
 
 Tiny = Annotated[int, Between(0, 2)]
 Log = Annotated[Seq[Tiny], Capacity(2)]
@@ -45,6 +46,8 @@ def agreed(cls: type[Model]) -> Outcome:
     wanted, _ = plain_search(cls(), properties_of(cls))
     for name, explore in ENGINES.items():
         assert (name, outcome(explore, cls(), properties_of(cls))) == (name, wanted)
+    if wanted.distinct:
+        assert_bounded_search_agrees(cls(), properties_of(cls), wanted, depth=3, most=40)
     return wanted
 
 
@@ -319,17 +322,91 @@ class SetsOfSparseElements(Model):
         self.some = some
 
 
+class OptionalsInBag(Model):
+    """Whether a slot of a bag is used is one thing, whether its element is None another."""
+
+    bag: Annotated[Bag[Tiny | None], Capacity(2)]
+
+    @initial
+    def start(self) -> None:
+        self.bag = Bag([None])
+
+    @action
+    def fill(self, item: Tiny | None) -> None:
+        require(len(self.bag) < 2)
+        self.bag.add(item)
+
+    @action
+    def drop(self) -> None:
+        require(None in self.bag)
+        self.bag.remove(None)
+
+
+class Order(Model):
+    """Sets of maps and of bags are iterated in the order of their codes, in CPython too."""
+
+    maps: Annotated[Set[Map[Node, bool]], Capacity(2)]
+    bags: Annotated[Set[Annotated[Bag[bool], Capacity(2)]], Capacity(2)]
+    x: Annotated[int, Between(0, 12)]
+
+    @initial
+    def start(self) -> None:
+        self.maps = Set({Map({node: node == Node(1) for node in Node}), Map({node: node == Node(2) for node in Node})})
+        self.bags = Set({Bag([False, False]), Bag([True])})
+        self.x = 0
+
+    @action
+    def by_map(self) -> None:
+        for which in self.maps:
+            self.x = self.x % 3 * 3 + (1 if which[Node(1)] else 2)
+
+    @action
+    def by_bag(self) -> None:
+        for which in self.bags:
+            self.x = self.x % 3 * 3 + len(which)
+
+    @action
+    def by_masked_bag(self) -> None:
+        for which in Set({Bag([flag]) for flag in Set({False, True})} | {Bag[bool]()}):
+            self.x = self.x % 3 * 3 + len(which) + which.count(True)
+
+
+class IndexInsideOfIndex(Model):
+    """An index into one sequence of several can fail for that one only."""
+
+    logs: Annotated[Seq[Log], Capacity(2)]
+
+    @initial
+    def start(self) -> None:
+        self.logs = Seq([Seq([0])])
+
+    @action
+    def change(self, to: Tiny) -> None:
+        self.logs[0][0] = to
+
+    @action
+    def clear(self) -> None:
+        self.logs = Seq([Seq(), Seq([1])])
+
+    @action
+    def change_last(self, to: Tiny) -> None:
+        self.logs[-1][-1] = to
+
+
 MODELS = [
     BagFromGenerator,
     EmptySetAmongSets,
     FailingMemberOfClass,
     FailureOutsideOfTheBoundary,
     FarApart,
+    IndexInsideOfIndex,
     NoneAsSliceEnd,
     NoneInRange,
     NothingWithoutNone,
     OptionalDisjoint,
     OptionalSlots,
+    OptionalsInBag,
+    Order,
     RangeMembership,
     SetsOfSparseElements,
     StepThatFailsBesideOneThatBreaks,

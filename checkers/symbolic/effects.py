@@ -220,12 +220,15 @@ class Effects(Evaluator):
     def _entries(
         self, of: Type, old: Any, which: list[Truth], rest: list[FieldStep | ItemStep], value: Value, at: Position
     ) -> Value:
+        before = self.path
         found = []
         for part, here in zip(old, which, strict=True):
             if here is False:
                 found.append(part)
-            else:
-                found.append(self.values.either(of, here, self._updated(of, part, rest, value, at), part))
+                continue
+            self.path = conj((before, here))  # an index further inside fails only where this one leads
+            found.append(self.values.either(of, here, self._updated(of, part, rest, value, at), part))
+        self.path = before
         return tuple(found)
 
 

@@ -52,7 +52,7 @@ from model.language.types import (
     Type,
     universe,
 )
-from model.language.values import Bag, Identifier, Map, Seq, Set
+from model.language.values import Bag, Identifier, Map, Seq, Set, order_key
 
 Value = Any
 MOST_SLOTS = 64
@@ -129,9 +129,7 @@ class Values:
                     Set(item for index, item in enumerate(items) if mask >> index & 1)
                     for mask in range(1 << len(items))
                 ]
-            case BagType():
-                raise UnsupportedError(f"the values of {kind} cannot be run through here")
-        return list(universe(kind))
+        return sorted(universe(kind), key=order_key)
 
     def lifted(self, kind: Type) -> list[Value]:
         """Every value of a finite type, as components."""
@@ -256,9 +254,8 @@ class Values:
                 return tuple(z3.Bool(f"{name}<{self.show(item)}>") for item in self.members(element))
             case SetType(element, capacity) | BagType(element, capacity):
                 assert capacity is not None
-                return tuple(
-                    (z3.Bool(f"{name}[{slot}]?"), self.fresh(element, f"{name}[{slot}]")) for slot in range(capacity)
-                )
+                names = [f"{name}[{slot}]" for slot in range(capacity)]
+                return tuple((z3.Bool(f"{slot} used"), self.fresh(element, slot)) for slot in names)
             case MapType(key, of):
                 return tuple(self.fresh(of, f"{name}[{self.show(k)}]") for k in self.members(key))
             case SeqType(element, capacity):
@@ -419,8 +416,11 @@ class Values:
             case SetType(element, int()):
                 pairs = list(zip(a, b, strict=True))
                 return [part for x, y in pairs for part in ((flag, x[0], y[0]), (element, x[1], y[1]))]
+            case BagType(element, _):
+                pairs = list(zip(a, b, strict=True))[::-1]
+                return [part for x, y in pairs for part in ((flag, x[0], y[0]), (element, x[1], y[1]))]
             case MapType(_, of):
-                return [(of, x, y) for x, y in zip(a, b, strict=True)]
+                return [(of, x, y) for x, y in list(zip(a, b, strict=True))[::-1]]
         raise UnsupportedError(f"a set whose elements are {kind} has no order here")
 
     def _lexicographic(self, parts: list[tuple[Type, Value, Value]]) -> Truth:

@@ -197,7 +197,7 @@ class Calls(Expressions, Statements):
     # Containers.
 
     def _as_seq(self, frame: Frame, node: ast.Call, argument: ast.expr) -> Expr:
-        any_order = isinstance(node.func, ast.Name) and node.func.id == "sorted"
+        any_order = isinstance(node.func, ast.Name) and node.func.id in ("sorted", "Bag")
         match argument:
             case (
                 ast.GeneratorExp(elt=element, generators=generators) | ast.ListComp(elt=element, generators=generators)
@@ -207,7 +207,7 @@ class Calls(Expressions, Statements):
         if isinstance(domain, Expr) and isinstance(domain.type, SeqType):
             return domain
         if not canonical and not any_order:
-            raise frame.refuse(argument, "this set has no fixed order in Python; use sorted(...)")
+            raise self.no_order(frame, argument, of)
         return self._gather(frame, node, "seq", domain, of)
 
     def _gather(self, frame: Frame, node: ast.Call, kind: Literal["seq", "set"], domain: Domain, of: Type) -> Expr:

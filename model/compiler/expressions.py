@@ -41,10 +41,12 @@ from model.compiler.ir import (
     StateVar,
     Subset,
     Universe,
+    can_fail,
     has_effects,
 )
 from model.compiler.joins import fits, hull, join
-from model.compiler.lowering import WIDEST_VALUE, Lowering, size_bound
+from model.compiler.lowering import WIDEST_VALUE, Lowering, in_code_order, size_bound
+from model.language.errors import ModelError
 from model.language.model import Constant
 from model.language.types import (
     WIDEST_INTEGER,
@@ -469,10 +471,13 @@ class Expressions(Lowering):
         saved, definite = dict(frame.bindings), set(frame.definite)
         lowered: list[Generator] = []
         bound = 1
+        unordered: tuple[ast.expr, Type] | None = None
         for generator in generators:
             domain, of, canonical = self.domain(frame, generator.iter)
             if kind == "seq" and not canonical and not any_order:
-                raise frame.refuse(generator.iter, "this set has no fixed order; iterate sorted(...)")
+                raise self.no_order(frame, generator.iter, of)
+            if not canonical:
+                unordered = generator.iter, of
             bound *= domain_size(domain, of)
             variable = self._loop_variable(frame, generator.target, of)
             conditions = [self.condition(frame, test) for test in generator.ifs]
@@ -481,6 +486,9 @@ class Expressions(Lowering):
         lower_body = self.condition if kind in ("any", "all") else self.expression
         body = lower_body(frame, element)
         lowered_key = self.expression(frame, key) if key is not None else None
+        asked = [body, *(test for generator in lowered for test in generator.conditions)]
+        if kind in ("any", "all") and unordered is not None and any(can_fail(part) for part in asked):
+            raise self.no_order(frame, *unordered, f"what {kind} asks of it can fail, and ")
         frame.bindings, frame.definite = saved, definite
         return self.reduction(frame, node, kind, lowered, body, lowered_key, bound, at=at)
 
@@ -549,6 +557,12 @@ class Expressions(Lowering):
                     raise frame.refuse(node, "a map has a value for every key: {b: ... for b in Broker}, without `if`")
                 return Reduce(MapType(key.type, body.type), at, kind, generators, body, key=key)
 
+    def no_order(self, frame: Frame, node: ast.expr, of: Type, why: str = "") -> ModelError:
+        """The error that says that CPython iterates a set in no order that could be relied on."""
+        if in_code_order(of):
+            return frame.refuse(node, f"{why}this set has no fixed order in Python; iterate sorted(...) or Set(...)")
+        return frame.refuse(node, f"{why}{of} has no order to iterate in; fold the set with any, all or sum")
+
     def domain(self, frame: Frame, node: ast.expr) -> tuple[Domain, Type, bool]:
         """What a loop runs over, the type of its variable, and whether its order is fixed."""
         match node:
@@ -569,8 +583,10 @@ class Expressions(Lowering):
         value = self.unwrapped(bound)
         match value.type:
             case SetType(element, _):
-                return value, element, self.has_order(value)
-            case SeqType(element, _) | BagType(element, _):
+                return value, element, self.has_order(value) and in_code_order(element)
+            case BagType(element, _):
+                return value, element, in_code_order(element)
+            case SeqType(element, _):
                 return value, element, True
             case MapType(key, _):
                 return Universe(key), key, True

@@ -253,6 +253,19 @@ def _until(operands: list[Expr], decisive: bool) -> list[Expr]:
     return needed or operands[:1]
 
 
+def in_code_order(kind: Type) -> bool:
+    """Whether CPython orders the values of a type as their codes are: without the type it cannot where there are
+    sequences, or sets that are packed in slots."""
+    match kind:
+        case SeqType() | SetType(_, int()):
+            return False
+        case OptionalType(inner) | SetType(inner, _) | BagType(inner, _) | MapType(_, inner):
+            return in_code_order(inner)
+        case RecordType(_, fields):
+            return all(in_code_order(of) for _, of in fields)
+    return True
+
+
 def slots_needed(value: Expr) -> int:
     """The most elements that a set expression can have, before it was converted to a wider type."""
     while isinstance(value, Convert) and isinstance(value.operand.type, SetType):

@@ -240,6 +240,10 @@ class Statements(Lowering):
         """An integer expression, out of an optional one if need be."""
         raise NotImplementedError
 
+    def no_order(self, frame: Frame, node: ast.expr, of: Type, why: str = "") -> ModelError:
+        """The error that says that CPython iterates a set in no order that could be relied on."""
+        raise NotImplementedError
+
     def _key(self, frame: Frame, node: ast.expr, kind: Type) -> Expr:
         return self.convert(self.expression(frame, node), kind, "the key")
 
@@ -271,7 +275,7 @@ class Statements(Lowering):
             raise frame.refuse(node.target, "a loop has one variable; take the parts from it inside")
         domain, of, canonical = self.domain(frame, node.iter)
         if not canonical:
-            raise frame.refuse(node.iter, "this set has no fixed order in Python; iterate sorted(...) or Set(...)")
+            raise self.no_order(frame, node.iter, of)
         before, bindings = set(frame.definite), dict(frame.bindings)
         variable = self.fresh(of, node.target.id, frame.at(node.target))
         frame.bindings[node.target.id] = variable

@@ -395,7 +395,7 @@ def universe(kind: Type) -> Iterator[Any]:
         case MapType(key, value):
             keys = list(universe(key))
             for combination in _product([value] * len(keys)):
-                yield values.Map(dict(zip(keys, combination, strict=True)))
+                yield values.Map(dict(zip(reversed(keys), combination, strict=True)))
         case SeqType(element, capacity):
             for length in range(capacity + 1):
                 for combination in _product([element] * length):

@@ -505,7 +505,7 @@ class Bag(Generic[T_co]):
 
 
 def order_key(value: Any) -> Any:
-    """Orders the values of one type as their packed codes are ordered."""
+    """Orders the values of one type, as their packed codes are ordered unless there are sequences or slots in them."""
     match value:
         case None:
             return (0,)
@@ -522,8 +522,10 @@ def order_key(value: Any) -> Any:
         case set() | frozenset():
             return order_key(Set(value))
         case Map():
-            return (1, tuple(order_key(item) for item in value.values()))
-        case Seq() | Bag() | list() | tuple():
+            return (1, tuple(order_key(item) for item in reversed(list(value.values()))))
+        case Bag():
+            return (1, len(value), tuple(order_key(item) for item in value))
+        case Seq() | list() | tuple():
             return (1, tuple(order_key(item) for item in value))
     raise ModelError(f"{value!r} is not a value of the modelling language")
 

@@ -1,0 +1,201 @@
+"""Generated models about which CPython and every engine have to agree, any number of them.
+
+    python -m tests.campaign --models 5000 --seed 1
+
+A disagreement shrinks to a small model, printed as source. The same seed gives the same models.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from hypothesis import HealthCheck, Phase, assume, given, seed, settings
+
+from checkers.symbolic.values import UnsupportedError
+from model.language.errors import ModelError
+from tests.engines import ENGINES, Outcome, TooMany, imported, on_spark, outcome, plain_search, properties_of, states_of
+from tests.model_strategy import GeneratedModel, models
+from tests.symbolic_agreement import assert_bounded_search_agrees
+
+T = TypeVar("T")
+
+REFUSALS = ("nothing", "never reached", "may hold", "grows each time", "this is None")
+"""What the compiler may say of a generated model: an empty literal has no type of its own; a branch can be decided;
+a helper is given None where it takes an optional value."""
+MOST_LEVELS = 5
+"""A model with more levels is not asked of Spark, which takes a part of a second for each."""
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How many models there are, and which of them are asked of the slower engines: one in so many.
+
+    z3 looks at runs of ``depth`` states, as long as they end in at most ``most`` different ones.
+    """
+
+    models: int
+    seed: int = 0
+    spark_one_in: int = 50
+    z3_one_in: int = 1
+    depth: int = 3
+    most: int = 24
+
+
+class DisagreementError(AssertionError):
+    """An engine finds something else than CPython."""
+
+    def __init__(self, engine: str, what: str, source: str) -> None:
+        super().__init__(f"{engine}: {what}\n{source}")
+        self.engine = engine
+
+
+class Campaign:
+    """Different models, and what was seen of them in ``counts``.
+
+    Once an engine disagreed it is asked of every model, so that the disagreement shrinks.
+    """
+
+    def __init__(self, budget: Budget, directory: Path) -> None:
+        self.budget = budget
+        self.directory = directory
+        self.counts: Counter[str] = Counter()
+        self.sources: set[str] = set()
+        self.suspects: set[str] = set()
+        self.failed = False
+
+    def run(self) -> None:
+        """Draws the models. Raises DisagreementError for the smallest one about which an engine is wrong."""
+
+        @seed(self.budget.seed)
+        @settings(max_examples=self.budget.models, derandomize=not self.budget.seed, database=None, deadline=None,
+                  suppress_health_check=list(HealthCheck), phases=[Phase.generate, Phase.shrink], print_blob=False,
+                  report_multiple_bugs=False)
+        @given(models())
+        def agree(model: GeneratedModel) -> None:
+            self.look(model)
+
+        agree()
+
+    def look(self, model: GeneratedModel) -> None:
+        """Compares the engines about a model, or about its first levels when it is large."""
+        if not self.failed:
+            assume(model.source() not in self.sources)
+            self.sources.add(model.source())
+        try:
+            found = self._cut_to_size(model)
+        except DisagreementError:
+            self.failed = True
+            raise
+        except ModelError as error:
+            if not any(reason in error.message for reason in REFUSALS):
+                self.failed = True
+                raise
+            self.counts["refused"] += 1
+            return
+        self.counts["agreed"] += 1
+        if found is None:
+            self.counts["too wide"] += 1
+            return
+        self.counts[found.verdict] += 1
+        self.counts["states"] += found.distinct
+        self.counts["of more than ten states"] += found.distinct > 10
+        self.counts["that moved"] += found.depth > 1
+
+    def _cut_to_size(self, model: GeneratedModel) -> Outcome | None:
+        try:
+            return self._agreement(model.source(), model.name)
+        except TooMany as error:
+            levels = error.levels
+        for steps in range(levels, 0, -1):
+            try:
+                return self._agreement(model.source(steps), model.name)
+            except TooMany:
+                continue
+        return None
+
+    def _agreement(self, source: str, name: str) -> Outcome:
+        """What CPython finds. Raises DisagreementError, and TooMany."""
+        with imported(source, name, self.directory) as cls:
+            properties = properties_of(cls)
+            wanted, states = plain_search(cls(), properties)
+
+            def compare(engine: str, ask: Callable[[], Outcome]) -> None:
+                found = self._asked(engine, ask, source)
+                if found != wanted:
+                    lines = [f"{key}: {value!r}, in CPython {vars(wanted)[key]!r}" for key, value in vars(found).items()
+                             if value != vars(wanted)[key] and key not in ("first_bad", "reached_at")]
+                    if wanted.verdict == "holds" and found.digest != wanted.digest:
+                        native = states_of(cls())
+                        lines += [f"not reached: {sorted(map(str, states - native))[:3]}",
+                                  f"invented: {sorted(map(str, native - states))[:3]}"]
+                    self.suspects.add(engine)
+                    raise DisagreementError(engine, "\n".join(lines), source)
+                self._note(engine, wanted.distinct)
+
+            for engine, explore in ENGINES.items():
+                compare(engine, lambda explore=explore: outcome(explore, cls(), properties))  # type: ignore[misc]
+            if 1 < wanted.depth <= MOST_LEVELS and self._is_turn_of("Spark", self.budget.spark_one_in):
+                compare("Spark", lambda: outcome(on_spark, cls(), properties))
+            if wanted.distinct and self._is_turn_of("z3", self.budget.z3_one_in):
+                try:
+                    compared = self._asked("z3", lambda: assert_bounded_search_agrees(
+                        cls(), properties, wanted, self.budget.depth, self.budget.most), source)
+                except UnsupportedError:
+                    self.counts["without a form in z3"] += 1
+                else:
+                    self._note("z3", compared)
+        return wanted
+
+    def _asked(self, engine: str, ask: Callable[[], T], source: str) -> T:
+        start = time.perf_counter()
+        try:
+            return ask()
+        except ModelError:
+            raise
+        except Exception as error:
+            self.suspects.add(engine)
+            raise DisagreementError(engine, f"{type(error).__name__}: {error}", source) from error
+        finally:
+            self.counts[f"{engine}: milliseconds"] += round((time.perf_counter() - start) * 1000)
+
+    def _note(self, engine: str, states: int) -> None:
+        self.counts[f"{engine}: models"] += 1
+        self.counts[f"{engine}: states"] += states
+
+    def _is_turn_of(self, engine: str, one_in: int) -> bool:
+        self.counts[f"{engine}: turn"] += 1
+        return engine in self.suspects or (one_in > 0 and self.counts[f"{engine}: turn"] % one_in == 0)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--models", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--spark-one-in", type=int, default=50, help="0: Spark is not asked")
+    parser.add_argument("--z3-one-in", type=int, default=1, help="0: z3 is not asked")
+    parser.add_argument("--depth", type=int, default=4, help="states of the longest runs that z3 looks at")
+    parser.add_argument("--json", type=Path, help="where to write what was counted")
+    arguments = parser.parse_args()
+    budget = Budget(arguments.models, arguments.seed, arguments.spark_one_in, arguments.z3_one_in, arguments.depth)
+    start = time.perf_counter()
+    with tempfile.TemporaryDirectory() as directory:
+        os.environ["FLOODMARK_CACHE"] = directory
+        campaign = Campaign(budget, Path(directory))
+        campaign.run()
+    counts = {**campaign.counts, "seconds": round(time.perf_counter() - start)}
+    print(json.dumps(counts, indent=2))
+    if arguments.json is not None:
+        arguments.json.write_text(json.dumps(counts))
+
+
+if __name__ == "__main__":
+    main()
