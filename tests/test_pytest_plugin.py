@@ -79,7 +79,8 @@ def test_models_known_bad_designs_and_claims_are_items(printed: str) -> None:
 
 def test_a_failure_shows_the_trace_and_no_traceback(printed: str) -> None:
     assert (
-        "Tank violates never_two (invariants/tank.py:8) after 3 steps\n\n1  start()\n     level: 0\n2  fill()\n"
+        "Tank violates never_two (invariants/tank.py:8) after 3 steps\n  never_two: The level is never two.\n\n"
+        "1  start()\n     level: 0\n2  fill()\n"
         "     level: 0 -> 1\n3  fill()\n     level: 1 -> 2\n\nwhy never_two is false:\n"
         "  tank.level != 2 is false: 2 != 2\n\nreproduce: floodmark check specs/tank.toml --only-variant Tank\n"
     ) in printed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -111,7 +112,7 @@ def counterexample(result: CheckResult) -> list[str]:
     assert model is not None
     title = result.model.rpartition(":")[2] if result.variant is None else result.variant
     prop = result.find_property(violation.property)
-    said = [click.style(_verdict_line(result, title), bold=True), ""]
+    said = [click.style(_verdict_line(result, title), bold=True), *(f"  {line}" for line in about(result)), ""]
     said += trace_lines(model, violation.trace)
     if violation.failed_step is not None:
         number = len(violation.trace) + 1
@@ -123,6 +124,20 @@ def counterexample(result: CheckResult) -> list[str]:
     if others:
         said += ["", f"also violated at the same depth: {', '.join(others)}"]
     return [*said, "", f"reproduce: {result.reproduce}"]
+
+
+def about(result: CheckResult) -> list[str]:
+    """What is broken, and by which design, in the words of their docstrings: a sentence each."""
+    prop = result.find_property(result.property)
+    docs = {} if prop is None else {prop.name: prop.doc}
+    if result.variant is not None and result.subject is not None:
+        docs[result.variant] = type(result.subject).__doc__ or ""
+    return [f"{name}: {sentence}" for name, doc in docs.items() if (sentence := _first_sentence(doc))]
+
+
+def _first_sentence(doc: str) -> str:
+    whole = " ".join(doc.replace("``", "").split())
+    return re.split(r"(?<=[^.]\.) (?=[A-Z])", whole, maxsplit=1)[0]
 
 
 def _others(result: CheckResult) -> list[Violation]:
