@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -20,8 +20,9 @@ import numpy as np
 from checkers.explicit import flood
 from checkers.explicit.kernel import Kernel, build_kernel
 from checkers.explicit.search import COUNTED_STATES, _Search
+from checkers.explicit.search import explore as explore_here
 from checkers.explicit.worker import Crew
-from checkers.exploration import Exploration, Options, Watcher
+from checkers.exploration import Exploration, Limits, Options, Watcher
 from checkers.properties import Property
 from checkers.resources import cores
 from checkers.spark.checkpoint import FORMAT, Checkpoints, Manifest, refuse_another
@@ -36,6 +37,9 @@ if TYPE_CHECKING:
 
 WIDE = 100_000
 """Levels from this width on go to Spark, with all that was found before; narrower ones are done sooner here."""
+
+ENOUGH_FOR_SYMMETRY = 10_000
+"""So many states show whether a model that claims to be symmetric is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +126,14 @@ class Search(_Search):
 
         return session(self.distribution.master)
 
+    def _look_at_symmetry(self) -> None:
+        """Judges by what a short search here finds once the states are elsewhere."""
+        if self.cluster is None:
+            super()._look_at_symmetry()
+        elif self.options.symmetry:
+            limits = Limits(states=ENOUGH_FOR_SYMMETRY)
+            explore_here(self.model, list(self.by_name.values()), replace(self.options, limits=limits))
+
     # Levels.
 
     def _start(self) -> None:
@@ -182,6 +194,9 @@ class Search(_Search):
         except SourceError:
             return False
         return True
+
+    def _shuffled(self) -> int:
+        return 0 if self.cluster is None else self.cluster.shuffled
 
     def _is_wide(self) -> bool:
         """Whether the next level is to be distributed."""
