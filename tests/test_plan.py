@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,7 +14,7 @@ from checkers.cli import command
 from checkers.plan import report
 from checkers.plan.command import moves_of
 from checkers.plan.shapes import PlannedMove, Shape
-from checkers.plan.verdicts import check_shape, check_shapes, map_shapes
+from checkers.plan.verdicts import check_shape, check_shapes, map_shapes, map_shapes_on_spark
 from checkers.reassignment_json import Move, TopicPartition, dumps
 from model.language.errors import SourceError
 
@@ -103,6 +104,39 @@ class TestVerdicts:
         )
 
 
+def is_cancellable(shape: Shape, min_insync: int, failures: int) -> bool:
+    """The answer under KRaft by counting, without a search.
+
+    An added replica must be in the ISR while the reassignment is under way: with another one that is not, added or
+    kept, and the ISR keeps its last member. Then it takes as many original replicas out of the ISR, or down, as leave
+    fewer than ``min_insync`` of them.
+    """
+    original = shape.removed + shape.kept
+    lingers = shape.added > 1 or (shape.added == 1 and shape.kept > 0 and original > 1)
+    return not lingers or failures < max(1, original - min(min_insync, original) + 1)
+
+
+def shapes_up_to(brokers: int) -> list[Shape]:
+    numbers = range(brokers + 1)
+    return [
+        Shape(removed, kept, added, stays)
+        for removed, kept, added, stays in itertools.product(numbers, numbers, numbers, (False, True))
+        if removed + kept > 0 and kept + added > 0 and removed + kept + added <= brokers
+        and (kept if stays else removed) > 0
+    ]
+
+
+FEW = [Shape(0, 1, 1, True), Shape(1, 1, 1, False), Shape(2, 1, 1, True)]
+
+
+@pytest.mark.parametrize("shapes", [FEW, pytest.param(shapes_up_to(5), marks=pytest.mark.slow)], ids=["few", "small"])
+def test_shapes_have_the_answer_of_counting(shapes: list[Shape]) -> None:
+    for shape in shapes:
+        for min_insync, failures in itertools.product((1, 2, 3), range(shape.removed + shape.kept + 1)):
+            verdict = check_shape(shape, min_insync, design="kraft", most_failures=failures)
+            assert verdict.cancellable == is_cancellable(shape, min_insync, failures), (shape, min_insync, failures)
+
+
 class TestTold:
     def test_the_way_is_told_of_the_partitions_own_brokers(self) -> None:
         verdict = check_shape(Shape(1, 1, 1, False), min_insync=2, design="kraft", most_failures=None)
@@ -174,3 +208,14 @@ def test_ten_thousand_partitions(tmp_path: Path) -> None:
     code, said = plan(tmp_path, "--min-insync", "2", pairs=pairs)
     assert code == 1
     assert "10,000 partitions, 2 shapes: 0 can be cancelled at every point, 10,000 cannot" in said
+
+
+@pytest.mark.slow
+def test_tasks_of_a_cluster_find_the_same() -> None:
+    from checkers.spark.session import stop
+
+    shapes = [Shape(1, 1, 1, True), Shape(2, 0, 2, False)]
+    try:
+        assert check_shapes(shapes, 2, mapped=map_shapes_on_spark) == check_shapes(shapes, 2)
+    finally:
+        stop()
