@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal
 
+from checkers import toml
 from checkers.exploration import Limits
 from checkers.project import Project
 from checkers.properties import Property, about, choose, collect, did_you_mean, known
@@ -163,18 +163,8 @@ class Spec:
 
 def read(path: Path) -> Spec:
     """Reads a spec file. Raises SourceError with file and line for whatever is wrong in it."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise SourceError(f"cannot be read: {error.strerror}", str(path)) from None
-    except UnicodeDecodeError:
-        raise SourceError("is not UTF-8 text", str(path)) from None
-    try:
-        data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        place = re.search(r"line (\d+)", str(error))
-        message = f"this is not valid TOML: {re.sub(r' [(]at .*[)]$', '', str(error))}"
-        raise SourceError(message, str(path), int(place[1]) if place else len(text.splitlines())) from None
+    text = toml.text_of(path)
+    data = toml.parse(text, path)
     return _Reader(path, key_lines(text)).spec(data)
 
 

@@ -1,0 +1,176 @@
+"""The lock, ``floodmark.lock``: what the gate found when its figures were last accepted, as TOML that reads in a diff.
+
+    [specs."alter_isr/core"]         what was checked and found; ``actions`` and ``flawed`` are tables of their own
+    [claims]                         the answer to each claim
+    [proofs]                         the verdict of each proof
+    [[mutants."alter_isr/core"]]     mutants that no property notices, each with the reason why that is right
+
+Tables and keys are sorted, except where the order means something. An entry of a tier is written by a run of that tier,
+and kept as it is by a run of another.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from checkers import toml
+from model.language.errors import SourceError
+
+NAME = "floodmark.lock"
+VERSION = 1
+Entry = dict[str, Any]
+"""Plain values, lists of strings, and tables of such."""
+
+_HEAD = """\
+# What `floodmark gate` found. It writes this file with --update-lock; whatever differs from it turns the gate red.
+"""
+_SECTIONS = ("specs", "claims", "proofs")
+_CONFLICT = re.compile(r"^(<{7}|={7}|>{7}|\|{7})( |$)")
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
+_INLINE = 100
+"""A table of an entry stands on one line up to this length."""
+
+
+@dataclass(frozen=True, slots=True)
+class Survivor:
+    """A mutant that breaks no property: its change as one line, and why that is no gap."""
+
+    change: str
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Lock:
+    """The content of a lock; ``lines`` has the line of each entry, as ``specs.alter_isr/core``."""
+
+    specs: dict[str, Entry] = field(default_factory=dict)
+    claims: dict[str, Entry] = field(default_factory=dict)
+    proofs: dict[str, Entry] = field(default_factory=dict)
+    mutants: dict[str, list[Survivor]] = field(default_factory=dict)
+    lines: dict[str, int] = field(default_factory=dict, compare=False)
+
+    def with_mutants(self, name: str, survivors: list[Survivor]) -> Lock:
+        """The lock with the surviving mutants of one spec replaced."""
+        return replace(self, mutants={**self.mutants, name: survivors})
+
+
+def read(path: Path) -> Lock | None:
+    """The lock in a file, None when there is no such file. Raises SourceError with the line of what is wrong in it."""
+    if not path.exists():
+        return None
+    text = toml.text_of(path)
+    for number, line in enumerate(text.splitlines(), 1):
+        if _CONFLICT.match(line):
+            raise SourceError(
+                "two branches changed the lock; take either side and run floodmark gate --update-lock",
+                str(path), number,
+            )
+    data = toml.parse(text, path)
+    lines = _lines(text)
+    if data.pop("version", None) != VERSION:
+        raise SourceError(f"this is no lock of version {VERSION}; write it anew with --update-lock", str(path), 1)
+    for key in data:
+        if key not in (*_SECTIONS, "mutants"):
+            raise SourceError(f"unknown table {key!r} in the lock", str(path), lines.get(key, 1))
+    tables = {key: _entries(data.get(key, {}), key, path, lines) for key in _SECTIONS}
+    return Lock(**tables, mutants=_mutants(data.get("mutants", {}), path, lines), lines=lines)
+
+
+def _entries(data: Any, key: str, path: Path, lines: Mapping[str, int]) -> dict[str, Entry]:
+    for name, entry in data.items() if isinstance(data, dict) else [("", None)]:
+        if not isinstance(entry, dict):
+            raise SourceError(f"{key} must be a table of tables", str(path), lines.get(f"{key}.{name}", 1))
+    return dict(data)
+
+
+def _mutants(data: Any, path: Path, lines: Mapping[str, int]) -> dict[str, list[Survivor]]:
+    try:
+        return {name: [Survivor(**entry) for entry in entries] for name, entries in data.items()}
+    except (AttributeError, TypeError):
+        message = "a mutant needs change = ... and may have reason = ..., below [[mutants.\"spec\"]]"
+        raise SourceError(message, str(path), lines.get("mutants", 1)) from None
+
+
+_HEADER = re.compile(r'^\[\[?(\w+)(?:\.(?:"((?:[^"\\]|\\.)*)"|([\w-]+)))?\]?\]')
+_KEY = re.compile(r'^(?:"((?:[^"\\]|\\.)*)"|([\w-]+)) = \{')
+
+
+def _lines(text: str) -> dict[str, int]:
+    """The first line of each entry, as the lock is written."""
+    found: dict[str, int] = {}
+    section = ""
+    for number, line in enumerate(text.splitlines(), 1):
+        if header := _HEADER.match(line):
+            section = header[1]
+            name = header[2] or header[3]
+            found.setdefault(section, number)
+            if name:
+                found.setdefault(f"{section}.{name}", number)
+        elif key := _KEY.match(line):
+            found.setdefault(f"{section}.{key[1] or key[2]}", number)
+    return found
+
+
+def write(path: Path, lock: Lock) -> None:
+    """Writes the lock. Raises SourceError when the file cannot be written."""
+    try:
+        path.write_text(text(lock), encoding="utf-8")
+    except OSError as error:
+        raise SourceError(f"cannot be written: {error.strerror}", str(path)) from None
+
+
+def text(lock: Lock) -> str:
+    """The lock as it stands in the file."""
+    lines = [_HEAD, f"version = {VERSION}"]
+    for name, entry in sorted(lock.specs.items()):
+        lines += ["", *_table(f"specs.{_key(name)}", entry)]
+    for section, entries in (("claims", lock.claims), ("proofs", lock.proofs)):
+        if entries:
+            lines += ["", f"[{section}]"]
+            lines += [f"{_key(name)} = {_value(entry)}" for name, entry in sorted(entries.items())]
+    for name, survivors in sorted(lock.mutants.items()):
+        for survivor in sorted(survivors, key=lambda each: each.change):
+            lines += ["", f"[[mutants.{_key(name)}]]", f"change = {_value(survivor.change)}"]
+            lines += [f"reason = {_value(survivor.reason)}"] if survivor.reason else []
+    return "\n".join(lines) + "\n"
+
+
+def _table(title: str, entry: Entry) -> Iterator[str]:
+    """A table, its plain keys first, in their order; a table in it that is too long for a line gets its own header."""
+    yield f"[{title}]"
+    long = {}
+    for key, value in entry.items():
+        inline = f"{_key(key)} = {_value(value)}"
+        if isinstance(value, dict) and (len(inline) > _INLINE or _nested(value)):
+            long[key] = value
+        elif isinstance(value, list) and len(inline) > _INLINE:
+            yield f"{_key(key)} = ["
+            yield from (f"    {_value(item)}," for item in value)
+            yield "]"
+        else:
+            yield inline
+    for key, value in long.items():
+        yield f"[{title}.{_key(key)}]"
+        yield from (f"{_key(name)} = {_value(item)}" for name, item in value.items())
+
+
+def _nested(value: Entry) -> bool:
+    return any(isinstance(each, dict) for each in value.values())
+
+
+def _key(name: str) -> str:
+    return name if _BARE.fullmatch(name) else json.dumps(name, ensure_ascii=False)
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, dict):
+        inner = ", ".join(f"{_key(key)} = {_value(item)}" for key, item in value.items())
+        return f"{{ {inner} }}" if inner else "{}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_value, value)) + "]"
+    return json.dumps(value, ensure_ascii=False)  # of strings, numbers and truth values, as TOML writes them

@@ -1,0 +1,60 @@
+"""What a run of the gate came to, for the command and for every report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from checkers.result import CheckResult, ExitCode, worst
+
+if TYPE_CHECKING:
+    from checkers.symbolic.prove import Proved
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """One difference from the lock.
+
+    ``entry`` is where it is in the lock, as ``alter_isr/core``; ``what`` is the key that differs; ``was`` and ``now``
+    are its values as text, "-" where there is none; ``note`` says what that means. ``file`` and ``line`` say where the
+    author should look: the spec, the property, or the lock.
+    """
+
+    entry: str
+    what: str
+    was: str
+    now: str
+    note: str
+    file: str
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """All that a run of the gate found.
+
+    ``proofs`` are claims and proofs. ``cached`` counts what was taken from the verdict cache; ``seconds`` is the whole
+    run; ``reproduce`` is the command that runs it again.
+    """
+
+    results: list[CheckResult]
+    proofs: list[Proved]
+    drift: list[Drift]
+    tier: str
+    seconds: float
+    reproduce: str
+    lock: Path
+    cached: int = 0
+    notes: Sequence[str] = field(default=())
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """The exit code of the run. Of a run without a single check, that nothing was checked."""
+        codes = [result.exit_code for result in self.results] + [proved.exit_code for proved in self.proofs]
+        if not self.results:
+            codes.append(ExitCode.NOTHING_CHECKED)
+        if self.drift:
+            codes.append(ExitCode.DRIFT)
+        return worst(codes)
