@@ -1,0 +1,196 @@
+"""A model and an implementation in step: each step is taken by both, and what can be observed is compared after it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from checkers.conformance.adapter import Adapter, Contract, Observable
+from checkers.conformance.given import value_of
+from checkers.properties import did_you_mean
+from checkers.report.value import plain, show, show_step
+from model.language import reference
+from model.language.errors import SourceError
+from model.language.model import Model, State
+from model.language.reference import Step
+from model.language.values import running
+
+_MOST_EAGER = 1000
+
+
+class Mismatch(AssertionError):  # noqa: N818 - it is what a test reports
+    """The implementation shows something else than the model has. ``steps`` led there, from an initial one."""
+
+    def __init__(self, message: str, steps: Sequence[Step]) -> None:
+        super().__init__(message)
+        self.steps = tuple(steps)
+
+
+class Lockstep:
+    """One run. ``steps`` are those that were chosen so far, ``taken`` tells all of them, with who took each."""
+
+    def __init__(self, contract: Contract, step: Step, state: State) -> None:
+        self.contract = contract
+        self.model = contract.model
+        self.state = state
+        self.steps = [step]
+        self.taken: list[str] = [show_step(step)]
+        self._enabled: dict[str, list[tuple[Step, State]]] | None = None
+        self.implementation: Adapter = contract.adapter(self.model.at(state))
+
+    def begin(self) -> None:
+        """Compares the beginning. Raises Mismatch."""
+        self._settle()
+
+    def enabled(self) -> dict[str, list[tuple[Step, State]]]:
+        """The instances of each action that can be taken now, and where each leads to in the model."""
+        if self._enabled is None:
+            self._enabled = {}
+            for step, after in reference.successors(self.model, self.state):
+                known = step.action in self.contract.driven or step.action in self.contract.environment
+                if known and reference.within_boundary(self.model, after):
+                    self._enabled.setdefault(step.action, []).append((step, after))
+        return self._enabled
+
+    def take(self, step: Step, after: State) -> None:
+        """Takes a step in the model and, where it is the implementation's, there too. Raises Mismatch."""
+        driven = step.action in self.contract.driven
+        self.steps.append(step)
+        self._arrive(f"{show_step(step)}{'' if driven else '  (environment)'}", after)
+        if driven:
+            try:
+                getattr(self.implementation, step.action)(**step.arguments)
+            except Exception as error:
+                error.add_note("\n".join(["The implementation failed in the last of these steps:", *self._steps()]))
+                raise
+        self._settle()
+
+    def _arrive(self, text: str, after: State) -> None:
+        self.taken.append(text)
+        self.state = after
+        self._enabled = None
+
+    def _settle(self) -> None:
+        """The model does what the implementation does by itself; then both have to show the same."""
+        for _ in range(_MOST_EAGER):
+            eager = self._next_eager()
+            if eager is None:
+                break
+            self._arrive(f"{show_step(eager[0])}  (by itself)", eager[1])
+        else:
+            raise SourceError(f"the eager actions {', '.join(self.contract.eager)} never come to an end")
+        self._compare()
+
+    def _next_eager(self) -> tuple[Step, State] | None:
+        for name in self.contract.eager:
+            found: dict[State, Step] = {}
+            for step in reference.choices(self.model, self.state, name):
+                after = reference.fire(self.model, self.state, step)
+                if after is not None and after != self.state:
+                    found[after] = step
+            if len(found) > 1:
+                ways = " or ".join(show_step(step) for step in list(found.values())[:2])
+                raise SourceError(f"the eager action {name} can be taken in several ways, {ways}; drive it instead")
+            for after, step in found.items():
+                return step, after
+        return None
+
+    def _compare(self) -> None:
+        now = self.model.at(self.state)
+        differing = []
+        for each in self.contract.observables:
+            with running(self.model):
+                expected = each.expected(now)
+                shown = getattr(self.implementation, each.name)()
+                same = _same(each, expected, shown)
+            if not same:
+                differing.append(f"{each.name}: the model has {show(expected)}, the implementation {show(shown)}")
+        if differing:
+            count = len(self.taken) - 1
+            steps = f"{count} step{'s' * (count != 1)}"
+            told = [f"after {steps} the implementation is not where the model is", *self._steps(), *differing]
+            raise Mismatch("\n".join(told), self.steps)
+
+    def _steps(self) -> list[str]:
+        return [f"  {number}  {text}" for number, text in enumerate(self.taken)]
+
+
+def _same(each: Observable, expected: Any, shown: Any) -> bool:
+    if each.kind is None:
+        return bool(expected == shown) or bool(plain(expected) == plain(shown))
+    try:
+        return bool(value_of(each.kind, shown, each.name) == expected)
+    except SourceError:
+        return False
+
+
+def shortened(contract: Contract, found: Mismatch) -> Mismatch:
+    """A mismatch from which no single step can be left out; a step that is not enabled any more goes as well."""
+    index = len(found.steps) - 1
+    while index > 0:
+        shorter = _mismatch_after(contract, [*found.steps[:index], *found.steps[index + 1 :]])
+        if shorter is not None:
+            found = shorter
+        index = min(index, len(found.steps)) - 1
+    return found
+
+
+def _mismatch_after(contract: Contract, steps: Sequence[Step]) -> Mismatch | None:
+    first = next(start for start in reference.initial_states(contract.model) if start[0] == steps[0])
+    run = Lockstep(contract, *first)
+    try:
+        run.begin()
+        for step in steps[1:]:
+            for enabled, after in run.enabled().get(step.action, []):
+                if enabled == step:
+                    run.take(step, after)
+                    break
+    except Mismatch as found:
+        return found
+    except Exception:
+        return None
+    finally:
+        run.implementation.close()
+    return None
+
+
+def replay(model: Model, adapter: type[Adapter], trace: Iterable[Mapping[str, Any]]) -> None:
+    """Takes the steps of a trace in the model and in the implementation. Raises Mismatch where they part.
+
+    The entries are those of ``--json``, ``{"action": ..., "arguments": {...}}``, so a counterexample that the checker
+    found can be tried on the implementation; the first one is the initial step. Actions that the adapter calls eager
+    are left out, since both take them by themselves. Raises SourceError for a step that cannot be taken.
+    """
+    contract = Contract(model, adapter)
+    run: Lockstep | None = None
+    try:
+        for number, entry in enumerate(trace):
+            name, given = str(entry["action"]), entry.get("arguments", {})
+            if run is None:
+                run = Lockstep(contract, *_initial(model, name, given))
+                run.begin()
+            elif name not in contract.eager:
+                run.take(*_instance(run, number, name, given))
+    finally:
+        if run is not None:
+            run.implementation.close()
+
+
+def _initial(model: Model, name: str, given: Mapping[str, Any]) -> tuple[Step, State]:
+    for step, state in reference.initial_states(model):
+        if step.action == name and {key: plain(value) for key, value in step.arguments.items()} == _plain(given):
+            return step, state
+    raise SourceError(f"the trace has to begin with an initial step; {name}({given}) is none")
+
+
+def _instance(run: Lockstep, number: int, name: str, given: Mapping[str, Any]) -> tuple[Step, State]:
+    if name not in run.contract.actions:
+        raise SourceError(f"step {number}: there is no action {name!r}{did_you_mean(name, run.contract.actions)}")
+    for step, after in run.enabled().get(name, []):
+        if {key: plain(value) for key, value in step.arguments.items()} == _plain(given):
+            return step, after
+    raise SourceError(f"step {number}: {name}({given}) is not enabled, or unsupported")
+
+
+def _plain(given: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: plain(value) for key, value in given.items()}
