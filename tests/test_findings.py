@@ -77,12 +77,18 @@ def test_what_is_not_there_is_an_error(tmp_path: Path) -> None:
         findings(tmp_path / "findings.toml")
 
 
+def run_of(lines: list[str]) -> list[str]:
+    """The verdict and the steps, or the case that refutes a claim; not the words around them, nor lines of code."""
+    steps = "\n".join(lines).partition("\n\n")[2].partition("\n\n")[0].splitlines()
+    cases = [line for line in lines if line.startswith(("  smallest case: ", "  there: "))]
+    return [re.sub(r"\.py:\d+", "", lines[0]), *steps, *cases]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("reference", BAD)
 def test_a_run_says_what_the_page_shows(reference: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Line by line, but for the numbers of the lines of code."""
+    """Where this fails, ``python -m checkers.findings`` writes the page anew."""
     monkeypatch.chdir(ROOT)
-    shown = blocks(PAGE.read_text(encoding="utf-8"))[reference]
-    said = counterexample(reference)
-    whole = said if len(shown) == len(said) else [said[0], said[-1]]
-    assert [re.sub(r"\.py:\d+", "", line) for line in shown] == [re.sub(r"\.py:\d+", "", line) for line in whole]
+    shown = run_of(blocks(PAGE.read_text(encoding="utf-8"))[reference])
+    said = run_of(counterexample(reference))
+    assert shown == (said if len(shown) > 1 else said[:1])
