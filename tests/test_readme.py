@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from checkers.result import ExitCode
+from tests.projects import tank_project
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
@@ -76,6 +77,21 @@ def test_a_plan_is_checked(tmp_path: Path) -> None:
     assert floodmark(*command.split()[1:], "--failures", "1", directory=tmp_path).returncode == ExitCode.AS_EXPECTED
 
 
-@pytest.mark.parametrize("path", sorted(set(re.findall(r"`((?:model|invariants|specs|benchmarks)/[\w./]+)`", README))))
+def test_one_run_writes_the_reports(tmp_path: Path) -> None:
+    root = tank_project(tmp_path, 'invariants = ["below_size"]\n')
+    words = block("reports").split()
+    assert floodmark(*words[1:], directory=root).returncode == ExitCode.AS_EXPECTED
+    assert all((root / name).is_file() for name in words[3::2])
+
+
+def test_a_counterexample_becomes_a_test(tmp_path: Path) -> None:
+    command, _, name = block("emit test").partition(" > ")
+    (tmp_path / name.strip()).write_text(floodmark(*command.split()[1:]).stdout)
+    replay = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(tmp_path)]
+    run = subprocess.run(replay, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert "1 passed" in run.stdout, run.stdout
+
+
+@pytest.mark.parametrize("path", sorted(set(re.findall(r"`((?:model|invariants|specs|benchmarks|examples)/[\w./]+)`", README))))
 def test_files_that_it_names_exist(path: str) -> None:
     assert (ROOT / path).exists()

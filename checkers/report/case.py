@@ -25,7 +25,8 @@ class Case:
 
     ``status`` is "failed" when the outcome is not the expected one, and "error" when there is no trustworthy outcome:
     an undetermined search, a mistake in a spec, an internal error. ``rule`` names what was broken, a property or a
-    claim; ``detail`` has the counterexample as it is printed. ``result`` is there for checks only.
+    claim; ``about`` says what names mean, with a sentence for each; ``detail`` has the counterexample as it is printed.
+    ``result`` is there for checks only.
     """
 
     suite: str
@@ -35,7 +36,7 @@ class Case:
     status: Status
     exit_code: ExitCode
     rule: str
-    about: str
+    about: dict[str, str]
     detail: str
     place: Place
     seconds: float
@@ -62,7 +63,6 @@ def cases(results: Iterable[CheckResult], proofs: Iterable[Proved] = ()) -> list
 def check_case(result: CheckResult) -> Case:
     """A check as a case."""
     said = text.judgement(result)
-    prop = result.find_property(result.property)
     return Case(
         suite=result.name,
         name=result.variant or result.model.rpartition(":")[2] or "spec",
@@ -71,7 +71,7 @@ def check_case(result: CheckResult) -> Case:
         status=status_of(result.exit_code),
         exit_code=result.exit_code,
         rule=_rule(result),
-        about="" if prop is None else " ".join(prop.doc.split()),
+        about=text.about(result),
         detail=_detail(result),
         place=_place(result),
         seconds=0.0 if result.exploration is None else result.exploration.seconds,
@@ -111,7 +111,6 @@ def proof_case(proved: Proved) -> Case:
     """A claim or a proof as a case."""
     word = "found" if proved.expected and proved.verdict == "violated" else proved.verdict
     claim = proved.method == "claim"
-    about = str(proved.facts.get("source", "")) if claim else ""
     words = ["floodmark", "prove", proved.spec]
     if proved.method not in ("claim", "induction"):
         words += ["--method", proved.method]
@@ -125,7 +124,7 @@ def proof_case(proved: Proved) -> Case:
         status=status_of(proved.exit_code),
         exit_code=proved.exit_code,
         rule=proved.broken or (proved.name if claim else proved.method),
-        about=about,
+        about={proved.name: str(proved.facts["source"])} if "source" in proved.facts else {},
         detail="\n".join([proved.headline, *proved.lines, "", f"reproduce: {' '.join(words)}"]),
         place=place(proved.spec, proved.line),
         seconds=proved.seconds,

@@ -36,12 +36,16 @@ def sarif(cases: Sequence[Case]) -> str:
 
 
 def _driver(rules: Sequence[str], wrong: Sequence[Case]) -> dict[str, Any]:
-    about = {case.rule: case.about for case in reversed(wrong)}
+    about = {name: sentence for case in wrong for name, sentence in case.about.items()}
     return {
         "name": "floodmark",
         "version": importlib.metadata.version("floodmark"),
         "rules": [
-            {"id": rule, "shortDescription": {"text": about[rule] or rule}, "defaultConfiguration": {"level": "error"}}
+            {
+                "id": rule,
+                "shortDescription": {"text": about.get(rule, rule)},
+                "defaultConfiguration": {"level": "error"},
+            }
             for rule in rules
         ],
     }

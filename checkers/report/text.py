@@ -112,7 +112,7 @@ def counterexample(result: CheckResult) -> list[str]:
     assert model is not None
     title = result.model.rpartition(":")[2] if result.variant is None else result.variant
     prop = result.find_property(violation.property)
-    said = [click.style(_verdict_line(result, title), bold=True), *(f"  {line}" for line in about(result)), ""]
+    said = [click.style(_verdict_line(result, title), bold=True), *_indented_about(result), ""]
     said += trace_lines(model, violation.trace)
     if violation.failed_step is not None:
         number = len(violation.trace) + 1
@@ -126,13 +126,17 @@ def counterexample(result: CheckResult) -> list[str]:
     return [*said, "", f"reproduce: {result.reproduce}"]
 
 
-def about(result: CheckResult) -> list[str]:
-    """What is broken, and by which design, in the words of their docstrings: a sentence each."""
+def _indented_about(result: CheckResult) -> list[str]:
+    return [f"  {name}: {sentence}" for name, sentence in about(result).items()]
+
+
+def about(result: CheckResult) -> dict[str, str]:
+    """What the broken property and the design that breaks it mean: a sentence of the docstring of each."""
     prop = result.find_property(result.property)
     docs = {} if prop is None else {prop.name: prop.doc}
     if result.variant is not None and result.subject is not None:
         docs[result.variant] = type(result.subject).__doc__ or ""
-    return [f"{name}: {sentence}" for name, doc in docs.items() if (sentence := _first_sentence(doc))]
+    return {name: sentence for name, doc in docs.items() if (sentence := _first_sentence(doc))}
 
 
 def _first_sentence(doc: str) -> str:

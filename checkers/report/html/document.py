@@ -153,9 +153,9 @@ def _article(case: Case) -> Element:
 
 def _broken(case: Case) -> list[Element]:
     lines = [tag("p", case.text)]
-    if case.about:
-        about = case.about.replace("``", "")
-        lines.append(tag("p", tag("b", case.rule), f": {about} ", tag("code", str(case.place)), class_="about"))
+    for name, sentence in case.about.items():
+        at = tag("code", str(case.place)) if name == case.rule else None
+        lines.append(tag("p", tag("b", name), f": {sentence} ", at, class_="about"))
     return lines
 
 
@@ -252,7 +252,7 @@ def _claim(case: Case) -> Element:
     return tag(
         "details",
         tag("summary", _chip(case), tag("b", f" {case.name} "), tag("span", case.text, class_="quiet")),
-        tag("div", tag("p", case.about) if case.about else None,
+        tag("div", _broken(case)[1:],
             tag("div", tag("pre", case.detail), class_="scroll", tabindex="0", role="region", aria_label="details"),
             class_="body"),
         class_="flawed",
