@@ -80,6 +80,15 @@ class Project:
         with _errors_placed(self.find(dotted) or self.root):
             return importlib.import_module(dotted)
 
+    def imported(self, dotted: str, folder: Path) -> Path | None:
+        """The file that a file in ``folder`` means by a dotted name; None for the language and what is installed."""
+        if reserved(dotted):
+            return None
+        found = _Finder(self, folder).locate(dotted)
+        if found is None and dotted.split(".")[0] in _SHARED_PACKAGES:
+            return Project.ours().find(dotted)
+        return found
+
     def load(self, path: Path) -> ModuleType:
         """Runs a Python file once, as a module of this project. Raises SourceError with the place of what fails."""
         path = path.resolve()

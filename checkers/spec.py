@@ -45,6 +45,34 @@ class Flawed:
     line: int | None = None
 
 
+ProofMethod = Literal["induction", "bmc", "k-induction", "infer"]
+PROOF_METHODS: tuple[ProofMethod, ...] = ("induction", "bmc", "k-induction", "infer")
+
+
+@dataclass(frozen=True, slots=True)
+class Proving:
+    """A proof that a spec says can be made: what ``floodmark prove`` is asked, and by ``tier`` in which gate.
+
+    ``properties`` are those to be proved, all for none; ``constants`` are set over the spec's.
+    """
+
+    method: ProofMethod = "induction"
+    depth: int | None = None
+    unbounded: bool = False
+    properties: tuple[str, ...] = ()
+    constants: Mapping[str, int] = field(default_factory=dict)
+    tier: Tier = "quick"
+    line: int | None = None
+
+    @property
+    def name(self) -> str:
+        """What tells the proof from others of its spec: ``induction unbounded brokers=4``."""
+        words: list[str] = [self.method]
+        words += ["unbounded"] if self.unbounded else []
+        words += [f"{name}={value}" for name, value in self.constants.items()]
+        return " ".join([*words, *self.properties])
+
+
 @dataclass(frozen=True, slots=True)
 class Spec:
     """One spec file, read and found to be well formed; its model is not loaded yet.
@@ -67,6 +95,7 @@ class Spec:
     vacuous: tuple[str, ...] = ()
     limits: Limits = Limits()
     flawed: tuple[Flawed, ...] = ()
+    prove: tuple[Proving, ...] = ()
     lines: Mapping[str, int] = field(default_factory=dict)
 
     @property
@@ -331,6 +360,20 @@ class _Reader:
             found.append(Flawed(reference, name, line=self.lines.get(place), **values))
         return tuple(found)
 
+    def prove(self, value: Any, key: str) -> tuple[Proving, ...]:
+        if not isinstance(value, list):
+            raise self.error("write [[prove]], with two brackets: there can be several", key)
+        found: list[Proving] = []
+        for index, entry in enumerate(value):
+            place = f"{key}.{index}"
+            proving = Proving(**self.table(entry, _PROVE_KEYS, place), line=self.lines.get(place))
+            if proving.unbounded and proving.method != "induction":
+                raise self.error('unbounded goes with method = "induction"', f"{place}.unbounded")
+            if proving.name in [each.name for each in found]:
+                raise self.error("the spec already asks for this proof", place)
+            found.append(proving)
+        return tuple(found)
+
 
 _EXPECT_KEYS: dict[str, Convert] = {
     "verdict": lambda reader, value, key: reader.one_of(value, ("holds", "violated"), key),
@@ -351,6 +394,14 @@ _FLAWED_KEYS: dict[str, Convert] = {
     "constants": _Reader.constants,
     "invariants": _Reader.names,
 }
+_PROVE_KEYS: dict[str, Convert] = {
+    "method": lambda reader, value, key: reader.one_of(value, PROOF_METHODS, key),
+    "depth": _Reader.count,
+    "unbounded": _Reader.flag,
+    "properties": _Reader.names,
+    "constants": _Reader.constants,
+    "tier": lambda reader, value, key: reader.one_of(value, ("quick", "deep"), key),
+}
 _SPEC_KEYS: dict[str, Convert] = {
     "model": _Reader.text,
     "title": _Reader.text,
@@ -365,6 +416,7 @@ _SPEC_KEYS: dict[str, Convert] = {
     "vacuous": _Reader.names,
     "limits": _Reader.limits,
     "flawed": _Reader.flawed,
+    "prove": _Reader.prove,
 }
 
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}

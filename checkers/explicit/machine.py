@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
-import os
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -16,7 +14,7 @@ import llvmlite
 import llvmlite.binding as llvm
 from llvmlite import ir
 
-_DIGEST_BYTES = 32
+from checkers import kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,14 +27,6 @@ class Effort:
 
 GOOD = Effort(2, 2)
 PLAIN = Effort(0, 0)
-
-
-def cache_directory() -> Path:
-    """Where compiled code is kept: FLOODMARK_CACHE, else the user's cache directory."""
-    own = os.environ.get("FLOODMARK_CACHE")
-    if own:
-        return Path(own)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "floodmark"
 
 
 @cache
@@ -94,21 +84,21 @@ def object_image(key_parts: Mapping[str, str], build: Callable[[], ir.Module | s
     ``key_parts`` say what the code depends on; the processor and LLVM's version are added.
     """
     path = _path(key_parts, effort)
-    image = _read(path)
+    image = kept.read(path)
     if image is None:
         image = _compile(build(), effort)
-        _write(path, image)
+        kept.write(path, image)
     return image
 
 
 def is_kept(key_parts: Mapping[str, str], effort: Effort) -> bool:
     """Whether ``object_image`` would find the code in the cache."""
-    return _read(_path(key_parts, effort)) is not None
+    return kept.read(_path(key_parts, effort)) is not None
 
 
 def _path(key_parts: Mapping[str, str], effort: Effort) -> Path:
     key = repr(sorted({**key_parts, **processor(), "effort": repr(effort)}.items()))
-    return cache_directory() / "code" / f"{hashlib.sha256(key.encode()).hexdigest()}.o"
+    return kept.cache_directory() / "code" / f"{hashlib.sha256(key.encode()).hexdigest()}.o"
 
 
 def _compile(module: ir.Module | str, effort: Effort) -> bytes:
@@ -123,24 +113,3 @@ def _compile(module: ir.Module | str, effort: Effort) -> bytes:
         passes.getModulePassManager().run(parsed, passes)
     image: bytes = target.emit_object(parsed)
     return image
-
-
-def _read(path: Path) -> bytes | None:
-    """The kept code, unless it is absent or damaged."""
-    try:
-        content = path.read_bytes()
-    except OSError:
-        return None
-    digest, image = content[:_DIGEST_BYTES], content[_DIGEST_BYTES:]
-    return image if image and hashlib.sha256(image).digest() == digest else None
-
-
-def _write(path: Path, image: bytes) -> None:
-    """Keeps code; a cache that cannot be written is no error."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
-            file.write(hashlib.sha256(image).digest() + image)
-        os.replace(file.name, path)
-    except OSError:
-        return

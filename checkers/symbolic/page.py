@@ -1,4 +1,7 @@
-"""Writes docs/proofs.md from results: ``python -m checkers.symbolic.page``."""
+"""Writes docs/proofs.md from results: ``python -m checkers.symbolic.page``.
+
+Which proofs there are, the specs say in their ``[[prove]]`` tables.
+"""
 
 from __future__ import annotations
 
@@ -6,32 +9,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from checkers.report.value import show
-from checkers.run import Check, Settings
-from checkers.spec import read
+from checkers.spec import ProofMethod, find, read
 from checkers.symbolic import claims
-from checkers.symbolic.prove import Method, Proved, Task, prove_check
+from checkers.symbolic.prove import Proved, Task, prove_listed, task_of
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
-HIGH_WATERMARK = ("leader_assumes_superset", "isr_counts_when_nothing_is_pending", "isr_holds_committed")
-SMALLEST = {"brokers": 2, "max_offset": 1, "max_version": 1, "max_leader_epoch": 1, "in_flight": 1}
-
-PROOFS: list[tuple[str, Task]] = [
-    ("alter_isr/core", Task()),
-    ("alter_isr/shipped", Task()),
-    ("alter_isr/core", Task(unbounded=True)),
-    ("alter_isr/shipped", Task(unbounded=True)),
-    ("alter_isr/core", Task(unbounded=True, constants={"brokers": 4})),
-    ("alter_isr/shipped", Task(unbounded=True, constants={"brokers": 4})),
-    ("examples/two_phase_commit", Task(method="k-induction", depth=30, constants={"managers": 2})),
-    ("examples/two_phase_commit", Task(method="infer")),
-    ("examples/two_phase_commit", Task(method="infer", constants={"managers": 4})),
-    ("alter_isr/core", Task(method="infer", constants=SMALLEST, properties=HIGH_WATERMARK)),
-    ("alter_isr/shipped", Task(method="infer", constants=SMALLEST, properties=HIGH_WATERMARK)),
-]
-"""What the page reports: a spec and what is asked of it."""
-
-_METHODS: dict[Method, str] = {
+_METHODS: dict[ProofMethod, str] = {
     "induction": "induction",
     "k-induction": "k-induction",
     "infer": "inference (IC3)",
@@ -54,15 +38,14 @@ that the native checker reaches.
 
 def main() -> None:
     """Runs the proofs and asks the claims, and writes the page."""
-    proofs = [_prove(name, task) for name, task in PROOFS]
+    specs = [read(path) for path in find([ROOT / "specs"], "all")]
+    proofs = [
+        (task_of(proving), replace(prove_listed(spec, proving), name=spec.name))
+        for spec in specs
+        for proving in spec.prove
+    ]
     answers = [claims.ask(claim) for claim in claims.all_of([ROOT / "specs" / "claims"])]
     (ROOT / "docs" / "proofs.md").write_text(page(proofs, answers), encoding="utf-8")
-
-
-def _prove(name: str, task: Task) -> tuple[Task, Proved]:
-    settings = Settings(constants=task.constants)
-    result = prove_check(Check(read(ROOT / "specs" / f"{name}.toml"), None, settings), task)
-    return task, replace(result, name=name)
 
 
 def page(proofs: list[tuple[Task, Proved]], answers: list[claims.Answered]) -> str:

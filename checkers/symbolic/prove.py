@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from checkers.report.trace import change_lines, trace_lines
 from checkers.report.value import plain, show, show_step
 from checkers.result import MEANINGS, ExitCode, Verdict, worst
 from checkers.run import Check, Settings, _instance, checks, shown, variant_name
-from checkers.spec import Spec, find, read
+from checkers.spec import ProofMethod, Proving, Spec, find, known, read
 from checkers.symbolic import bmc, claims
 from checkers.symbolic.endless import endless_constants
 from checkers.symbolic.induction import INITIAL, Counterexample, Obligation, Proof, induction, with_reachability
@@ -30,7 +31,6 @@ from model.compiler.layout import lay_out
 from model.language.errors import SourceError
 from model.language.model import Model, State
 
-Method = Literal["induction", "bmc", "k-induction", "infer"]
 REACHABLE_STATES = 3_000_000
 """Up to this many states the native checker is asked whether a state is reachable."""
 REACHABLE_SECONDS = 60.0
@@ -42,7 +42,7 @@ DEFAULT_DEPTH = 10
 class Task:
     """What is asked of ``floodmark prove``, beside the specs."""
 
-    method: Method = "induction"
+    method: ProofMethod = "induction"
     depth: int = DEFAULT_DEPTH
     unbounded: bool = False
     seconds: float | None = None
@@ -70,6 +70,7 @@ class Proved:
     broken: str | None = None
     lines: list[str] = field(default_factory=list)
     facts: dict[str, Any] = field(default_factory=dict)
+    reproduce: str = ""
 
     @property
     def expected(self) -> bool:
@@ -107,6 +108,42 @@ def _prove_spec(spec: Spec, task: Task, watch: Callable[[str], None] | None) -> 
     for check in checks(spec, settings):
         if check.flawed is None or task.only_variant is not None:
             yield prove_check(check, task, watch)
+
+
+def task_of(proving: Proving) -> Task:
+    """What is asked for a proof that a spec lists."""
+    return Task(
+        method=proving.method,
+        depth=DEFAULT_DEPTH if proving.depth is None else proving.depth,
+        unbounded=proving.unbounded,
+        constants=dict(proving.constants),
+        properties=proving.properties,
+    )
+
+
+def prove_listed(spec: Spec, proving: Proving) -> Proved:
+    """Makes a proof that a spec lists. An unknown property is an error at its line."""
+    check = Check(spec, None, Settings(constants=dict(proving.constants)))
+    names = [prop.name for prop in check.properties()]
+    for name in proving.properties:
+        known(name, names, "property", str(spec.path), proving.line)
+    proved = prove_check(check, task_of(proving))
+    proved.name = f"{spec.name} {proving.name}"
+    proved.line = proving.line
+    proved.reproduce = reproduce(spec, proving)
+    return proved
+
+
+def reproduce(spec: Spec, proving: Proving) -> str:
+    """The command that makes a proof that a spec lists."""
+    words = ["floodmark", "prove", shown(spec.path), "--method", proving.method]
+    words += ["--depth", str(proving.depth)] if proving.depth is not None else []
+    words += ["--unbounded"] if proving.unbounded else []
+    for name, value in proving.constants.items():
+        words += ["--set", f"{name}={str(value).lower() if isinstance(value, bool) else value}"]
+    for name in proving.properties:
+        words += ["--property", name]
+    return shlex.join(words)
 
 
 def prove_claim(claim: claims.Claim, seconds: float | None = None) -> Proved:

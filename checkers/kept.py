@@ -1,0 +1,39 @@
+"""What is kept on disk between runs, beside each other in one folder: compiled code and verdicts."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from pathlib import Path
+
+_DIGEST_BYTES = 32
+
+
+def cache_directory() -> Path:
+    """The folder: FLOODMARK_CACHE, else the user's cache directory."""
+    own = os.environ.get("FLOODMARK_CACHE")
+    if own:
+        return Path(own)
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "floodmark"
+
+
+def read(path: Path) -> bytes | None:
+    """What is kept in a file, unless it is absent or damaged."""
+    try:
+        content = path.read_bytes()
+    except OSError:
+        return None
+    digest, kept = content[:_DIGEST_BYTES], content[_DIGEST_BYTES:]
+    return kept if kept and hashlib.sha256(kept).digest() == digest else None
+
+
+def write(path: Path, content: bytes) -> None:
+    """Keeps something; a folder that cannot be written is no error."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
+            file.write(hashlib.sha256(content).digest() + content)
+        os.replace(file.name, path)
+    except OSError:
+        return
