@@ -101,10 +101,10 @@ class Campaign:
                 raise
             self.counts["refused"] += 1
             return
-        self.counts["agreed"] += 1
         if found is None:
             self.counts["too wide"] += 1
             return
+        self.counts["agreed"] += 1
         self.counts[found.verdict] += 1
         self.counts["states"] += found.distinct
         self.counts["of more than ten states"] += found.distinct > 10

@@ -133,9 +133,15 @@ class Shard:
             file.write(states)
 
     def adopt(self, ends: list[int]) -> tuple[int, int]:
-        """Makes what was put the levels up to ``ends``; returns the sums of the states' fingerprints."""
+        """Makes what was put the levels up to ``ends``; returns the sums of the states' fingerprints.
+
+        Raises OSError where the file with the states is gone or too short.
+        """
         with self._locked(fcntl.LOCK_EX):
             self.header.ends = list(ends)
+            wanted = self.header.count * self.words * 8
+            if wanted and (self.folder / "states").stat().st_size < wanted:
+                raise OSError(f"{self.folder} lacks states")
             self._map_store(self.header.count + self.room)
             self.fields[flood.COUNT] = self.header.count
             self._fill_table()

@@ -1,0 +1,334 @@
+"""Whole runs on Spark in this process: tasks, what is kept of them, checkpoints, and files that are lost on the way."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import pytest
+
+from checkers.explicit import search as native
+from checkers.exploration import Exploration, Limits, Options
+from checkers.properties import collect
+from checkers.run import Check, Settings, checks, run_check, unpickled
+from checkers.spark import suite
+from checkers.spark.cluster import Broken, Cluster, reason
+from checkers.spark.files import Folder
+from checkers.spark.search import Distribution, explore
+from checkers.spark.session import session, stop
+from checkers.spark.tasks import scratch_folder
+from checkers.spark.use import run_on_spark
+from checkers.spec import read
+from model.language import Between, Model, Set, action, initial, invariant, require
+from model.language.errors import SourceError
+from tests.projects import INVARIANTS, tank_project
+
+FLAWED = '[[flawed]]\nclass = "flawed:Leaks"\nproperty = "gets_full"\n'
+FIGURES = ("distinct", "generated", "depth", "digest", "levels", "actions", "violations", "values_seen")
+
+
+class Sieve(Model):
+    """A few levels of states of two words, with a variable named as the column of levels is."""
+
+    level: Annotated[int, Between(0, 4)]
+    struck: Set[Annotated[int, Between(0, 69)]]
+    last: Annotated[int, Between(0, 69)] | None
+
+    @initial
+    def start(self) -> None:
+        self.level = 0
+        self.struck = Set()
+        self.last = None
+
+    @action
+    def strike(self, by: Annotated[int, Between(2, 4)]) -> None:
+        require(self.level < 4)
+        self.level += 1
+        self.last = by * 7 + self.level
+        self.struck.add(by * 7 + self.level)
+
+
+class Unlucky(Sieve):
+    """A sieve that must not strike a number, and does."""
+
+    @invariant
+    def spares_eighteen(self) -> bool:
+        return 18 not in self.struck
+
+
+@pytest.fixture(scope="module", autouse=True)
+def spark() -> Iterator[Any]:
+    yield session("local[2]")
+    stop()
+
+
+def found_by(model: Model, options: Options = Options(workers=1), **how: Any) -> Exploration:  # noqa: B008
+    properties = list(collect(type(model), []).values())
+    return explore(model, properties, options, None, Distribution(**{"partitions": 2, "wide": 0, **how}))
+
+
+def same(found: Exploration, model: Model) -> None:
+    wanted = native.explore(model, list(collect(type(model), []).values()), Options(workers=1))
+    for name in FIGURES:
+        assert getattr(found, name) == getattr(wanted, name), name
+
+
+# Checkpoints.
+
+
+@pytest.fixture(scope="module")
+def interrupted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Checkpoints of a search that a limit ended."""
+    folder = tmp_path_factory.mktemp("interrupted")
+    found = found_by(Sieve(), Options(workers=1, limits=Limits(states=20)), checkpoint=str(folder))
+    assert found.stopped == "the limit of 20 states"
+    return folder
+
+
+def copied(folder: Path, to: Path) -> Path:
+    shutil.copytree(folder, to / "kept")
+    return to / "kept"
+
+
+def test_a_search_is_resumed(interrupted: Path, tmp_path: Path) -> None:
+    kept = copied(interrupted, tmp_path)
+    before = {path.name: path.stat().st_mtime_ns for path in kept.glob("level-*.json")}
+    found = found_by(Sieve(), resume=str(kept))
+    same(found, Sieve())
+    assert len(before) < len(list(kept.glob("level-*.json")))
+    assert before == {name: (kept / name).stat().st_mtime_ns for name in before}
+
+
+def test_a_torn_checkpoint_falls_back(interrupted: Path, tmp_path: Path) -> None:
+    kept = copied(interrupted, tmp_path)
+    newest = max(kept.glob("states-*"))
+    for part in newest.glob("part-*"):
+        part.write_bytes(part.read_bytes()[: part.stat().st_size // 2])
+        (part.parent / f".{part.name}.crc").unlink()
+    manifest = sorted(kept.glob("level-*.json"))[-2]
+    manifest.write_text(manifest.read_text()[:100])
+    (kept / f".{manifest.name}.crc").unlink()
+    same(found_by(Sieve(), resume=str(kept)), Sieve())
+
+
+def test_without_a_whole_checkpoint_nothing_is_resumed(interrupted: Path, tmp_path: Path) -> None:
+    kept = copied(interrupted, tmp_path)
+    for folder in kept.glob("states-*"):
+        shutil.rmtree(folder)
+    with pytest.raises(SourceError, match="there is no whole checkpoint in"):
+        found_by(Sieve(), resume=str(kept))
+
+
+def test_a_checkpoint_of_another_search_is_refused(interrupted: Path, tmp_path: Path) -> None:
+    kept = str(copied(interrupted, tmp_path))
+    with pytest.raises(SourceError, match="of the model Sieve, not Unlucky"):
+        found_by(Unlucky(), resume=kept)
+    with pytest.raises(SourceError, match="was made with other options"):
+        found_by(Sieve(), Options(workers=1, deadlock=True), resume=kept)
+    with pytest.raises(SourceError, match="holds checkpoints already"):
+        found_by(Sieve(), checkpoint=kept)
+    with pytest.raises(SourceError, match=r"the checkpoint folder nowhere://a cannot be reached: .*nowhere"):
+        found_by(Sieve(), checkpoint="nowhere://a")
+
+
+def test_a_checkpoint_of_another_version_is_refused(interrupted: Path, tmp_path: Path) -> None:
+    kept = copied(interrupted, tmp_path)
+    for path in kept.glob("level-*.json"):
+        path.write_text(json.dumps({**json.loads(path.read_text()), "format": 0}))
+        (kept / f".{path.name}.crc").unlink()
+    with pytest.raises(SourceError, match=r"level-\d+\.json was written by another version of floodmark"):
+        found_by(Sieve(), resume=str(kept))
+
+
+def test_an_empty_folder_is_where_a_resumed_search_begins(tmp_path: Path) -> None:
+    same(found_by(Sieve(), resume=str(tmp_path / "new")), Sieve())
+    assert list((tmp_path / "new").glob("level-*.json"))
+
+
+# Lost files.
+
+
+def lose(cluster: Cluster, *partitions: int) -> None:
+    for partition in partitions:
+        shutil.rmtree(scratch_folder(cluster.run) / f"{partition:05}")
+
+
+def once(monkeypatch: pytest.MonkeyPatch, method: str, *partitions: int) -> None:
+    """Loses partitions just before a method of the cluster is called for the first time."""
+    original = getattr(Cluster, method)
+    lost: list[bool] = []
+
+    def losing(self: Cluster, *arguments: Any, **named: Any) -> Any:
+        if not lost:
+            lost.append(True)
+            lose(self, *partitions)
+        return original(self, *arguments, **named)
+
+    monkeypatch.setattr(Cluster, method, losing)
+
+
+def test_a_trace_is_found_although_partitions_were_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    once(monkeypatch, "parent_in", 0)
+    found = found_by(Unlucky())
+    assert [violation.property for violation in found.violations] == ["spares_eighteen"]
+    same(found, Unlucky())
+
+
+def test_a_checkpoint_is_written_although_a_partition_was_lost(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    once(monkeypatch, "save", 1)
+    same(found_by(Sieve(), checkpoint=str(tmp_path)), Sieve())
+    monkeypatch.undo()
+    same(found_by(Sieve(), resume=str(tmp_path)), Sieve())
+
+
+def test_what_was_given_to_a_cluster_is_computed_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    once(monkeypatch, "adopt", 0, 1)
+    same(found_by(Sieve(), wide=3), Sieve())
+
+
+def test_partitions_that_are_lost_each_time_end_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    original = Cluster._level
+
+    def losing(self: Cluster, *arguments: Any) -> Any:
+        lose(self, 0, 1)
+        return original(self, *arguments)
+
+    monkeypatch.setattr(Cluster, "_level", losing)
+    monkeypatch.setattr("checkers.spark.cluster.RETRIES", 2)
+    with pytest.raises(Broken, match="lost as fast as they are computed again"):
+        found_by(Sieve())
+
+
+def test_the_reason_is_what_was_said_last() -> None:
+    assert reason(ValueError("Driver stacktrace:\n  at a\nOSError: full\nCaused by: it")) == "OSError: full"
+    assert reason(ValueError("at a\nit is so")) == "it is so"
+    assert reason(ValueError("")) == "no reason given"
+
+
+# What is kept.
+
+
+def test_states_of_several_words_become_rows(tmp_path: Path) -> None:
+    found = found_by(Sieve(), keep_states=str(tmp_path / "states"))
+    rows = session().read.parquet(str(tmp_path / "states")).collect()
+    assert len({(row["struck"], row["last"]) for row in rows}) == len(rows) == found.distinct
+    assert {row["level_"] - 1 for row in rows} == {row["level"] for row in rows} == set(range(5))
+    assert {row["last"] for row in rows if row["level"] < 2} == {None, "15", "22", "29"}
+    with pytest.raises(SourceError, match="the states cannot be written to nowhere://a"):
+        found_by(Sieve(), keep_states="nowhere://a")
+
+
+def test_a_narrow_search_is_kept_too(tmp_path: Path) -> None:
+    found_by(Sieve(), wide=None, keep_states=str(tmp_path / "states"))
+    assert session().read.parquet(str(tmp_path / "states")).count() == found_by(Sieve(), wide=None).distinct
+
+
+def test_folders_are_written_whole(tmp_path: Path) -> None:
+    folder = Folder(session().sparkContext, str(tmp_path / "a"))
+    assert folder.names() == []
+    folder.write("b", b"one")
+    folder.write("b", b"two")
+    assert (folder.names(), folder.read("b")) == (["b"], b"two")
+    folder.remove("b")
+    folder.remove("b")
+    assert folder.names() == []
+
+
+# Many searches.
+
+
+def of_tank(root: Path, rules: str = INVARIANTS, **settings: Any) -> list[Check]:
+    spec = tank_project(root, f"[expect]\ndistinct = 4\n{FLAWED}", **{"invariants/tank.py": rules})
+    return checks(read(spec / "specs" / "tank.toml"), Settings(engine="spark", **settings))
+
+
+def summary(result: Any) -> tuple[Any, ...]:
+    found = result.exploration
+    return result.variant, result.verdict, result.expected, found.digest, found.distinct, result.property
+
+
+def test_checks_are_tasks(tmp_path: Path) -> None:
+    kept = tmp_path / "results"
+    first, second = (of_tank(tmp_path / name, keep_results=str(kept)) for name in ("a", "b"))
+    every = [*first, *second]
+    results = list(run_on_spark(every, lambda check: None, lambda check, watch: run_check(check)))
+    wanted = [run_check(check) for check in of_tank(tmp_path / "a")]
+    assert sorted(map(summary, results), key=repr) == sorted([*map(summary, wanted)] * 2, key=repr)
+    rows = session().read.parquet(str(kept)).collect()
+    assert {(row["variant"], row["verdict"], row["distinct"]) for row in rows} == {
+        (one.variant, one.verdict, one.exploration.distinct) for one in results if one.exploration is not None
+    }
+    assert {row["trace_length"] for row in rows} == {None, 3}
+
+
+def test_results_that_cannot_be_kept(tmp_path: Path) -> None:
+    every = of_tank(tmp_path, keep_results="nowhere://a")
+    with pytest.raises(SourceError, match="the results cannot be written to nowhere://a"):
+        list(run_on_spark(every, lambda check: None, lambda check, watch: run_check(check)))
+
+
+def test_a_search_that_is_too_large_for_a_task_is_distributed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(suite, "TASK_STATES", 2)
+    every = [*of_tank(tmp_path / "a", ""), *of_tank(tmp_path / "b", "")]
+    distributed: list[Check] = []
+
+    def alone(check: Check, watch: Any) -> Any:
+        distributed.append(check)
+        return run_check(check)
+
+    results = list(run_on_spark(every, lambda check: None, alone))
+    assert [check.flawed for check in distributed] == [None, None]
+    assert len(results) == 4
+
+
+def test_a_limit_of_the_user_is_no_reason_to_distribute(tmp_path: Path) -> None:
+    every = [check for name in "ab" for check in of_tank(tmp_path / name, "", limits=Limits(states=2))]
+    for check, result in suite.run_as_tasks(session(), every):
+        assert result is not None
+        if check.flawed is None:
+            assert (result.verdict, result.exploration and result.exploration.stopped) == (
+                "undetermined", "the limit of 2 states"
+            )
+
+
+def test_there_is_something_to_resume(tmp_path: Path) -> None:
+    every = of_tank(tmp_path, resume=str(tmp_path / "nothing"))
+    with pytest.raises(SourceError, match="there is no checkpoint in"):
+        list(run_on_spark(every, lambda check: None, lambda check, watch: run_check(check)))
+
+
+def test_a_worker_unpacks_the_files_that_it_lacks(tmp_path: Path) -> None:
+    every = of_tank(tmp_path / "here", invariant_files=(tmp_path / "here" / "invariants" / "tank.py",))
+    wanted = [summary(run_check(check)) for check in every]
+    files = suite._files([*every, *every])
+    elsewhere = {f"{root}-gone": packed for root, packed in files.items()}
+    for check, known in zip(every, wanted, strict=True):
+        moved = suite._placed(elsewhere, _moved(check, tmp_path))
+        assert not moved.spec.path.is_relative_to(tmp_path)
+        assert summary(unpickled(check, suite._run(Sent({}), moved))) == known
+        assert suite._placed(files, check).spec.path == check.spec.path
+
+
+class Sent:
+    """What Spark gives a worker for something that was broadcast."""
+
+    def __init__(self, value: suite.Files) -> None:
+        self.value = value
+
+
+def _moved(check: Check, root: Path) -> Check:
+    """A check whose files are where nothing is."""
+    def gone(path: Path) -> Path:
+        return Path(f"{root / 'here'}-gone") / path.resolve().relative_to((root / "here").resolve())
+
+    spec = replace(check.spec, path=gone(check.spec.path))
+    settings = replace(check.settings, invariant_files=tuple(map(gone, check.settings.invariant_files)))
+    return replace(check, spec=spec, settings=settings)
