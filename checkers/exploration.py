@@ -31,7 +31,7 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """A search under way: ``level`` counts from 1, ``memory`` is in bytes."""
+    """A search under way: ``level`` counts from 1, ``memory`` and what a cluster has ``shuffled`` are in bytes."""
 
     level: int
     frontier: int
@@ -39,6 +39,7 @@ class Progress:
     generated: int
     seconds: float
     memory: int
+    shuffled: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,10 +14,12 @@ import pytest
 from checkers.explicit import search as native
 from checkers.exploration import Exploration, Limits, Options
 from checkers.properties import collect
+from checkers.run import Check, Settings
 from checkers.spark import java
 from checkers.spark.checkpoint import Checkpoints
 from checkers.spark.search import Distribution, Search, explore
 from checkers.spark.session import session, stop
+from checkers.spec import find, read
 from model.language import (
     Between,
     Constant,
@@ -36,6 +38,7 @@ from specs.examples.flawed import AbortsAfterPrepared, CommitsOnMajority
 from specs.examples.philosophers import Philosophers
 from specs.examples.two_phase_commit import TwoPhaseCommit
 
+ROOT = Path(__file__).resolve().parent.parent
 SLOW = pytest.mark.slow
 FIGURES = (
     "complete", "stopped", "distinct", "generated", "depth", "digest", "levels", "actions", "violations", "vacuous",
@@ -125,17 +128,33 @@ def both(model: Model, options: Options = Options(workers=1), **how: Any) -> Exp
     """What both engines find, after it was compared."""
     wanted = found_by(native.explore, model, options)
     found = found_by(explore, model, options, None, Distribution(**{"partitions": 2, "wide": 0, **how}))
+    agree(found, wanted)
+    return found
+
+
+def agree(found: Exploration, wanted: Exploration) -> None:
     for name in FIGURES:
         assert getattr(found, name) == getattr(wanted, name), name
     assert found.reached.keys() == wanted.reached.keys()
     assert found.engine == "spark"
-    return found
 
 
 @pytest.mark.parametrize("partitions", [pytest.param(1, marks=SLOW), 2, 3, pytest.param(7, marks=SLOW)])
 def test_figures_do_not_depend_on_partitions(partitions: int) -> None:
     found = both(Philosophers(last=1), partitions=partitions)
     assert (found.distinct, found.depth) == (36, 11)
+
+
+@SLOW
+@pytest.mark.parametrize("path", find([ROOT / "specs"], "quick"), ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_every_quick_spec_has_the_native_figures(path: Path) -> None:
+    """With 1, 2, 3 and 7 partitions; the search moves over at the first level that is a tenth as wide as the widest."""
+    check = Check(read(path), None, Settings(workers=1))
+    model, properties = check.cls()(**check.constants), check.properties()
+    wanted = native.explore(model, properties, check.options)
+    for partitions in (1, 2, 3, 7):
+        how = Distribution(partitions=partitions, wide=max(wanted.levels) // 10)
+        agree(explore(model, properties, check.options, None, how), wanted)
 
 
 @pytest.mark.parametrize("wide", [pytest.param(0, marks=SLOW), 100])

@@ -201,16 +201,3 @@ def test_a_killed_driver_is_resumed(tmp_path: Path) -> None:
     same(found, native(5))
     assert {path: path.stat().st_mtime_ns for path in done} == done
     assert len(list(tmp_path.rglob("level-*.json"))) == found["depth"] + 1
-
-
-@pytest.mark.parametrize("partitions", [1, 2, 3, 7])
-def test_every_quick_spec_has_the_native_figures(partitions: int) -> None:
-    specs = tuple(str(path.relative_to(ROOT)) for path in sorted((ROOT / "specs").rglob("*.toml")))
-    quick = tuple(path for path in specs if 'tier = "deep"' not in (ROOT / path).read_text())
-    wanted = {(r["spec"], r["variant"]): r for r in results(start(["--engine", "native"], quick))}
-    for path in quick:
-        variant = next(r["model"] for (spec, _), r in wanted.items() if spec == path).rpartition(":")[2]
-        options = ["--engine", "spark", "--master", "local[2]", "--partitions", str(partitions)]
-        options += ["--distribute", "always", "--only-variant", variant]
-        for found in results(start(options, (path,))):
-            same(found, wanted[found["spec"], found["variant"]])

@@ -238,8 +238,13 @@ class _Search:
         if self.watch is not None and now - self.shown > PROGRESS_SECONDS:
             self.shown = now
             frontier = self.found.levels[-1] if self.found.levels else 0
-            self.watch(Progress(self.level, frontier, distinct, self._generated(), now - self.started, memory))
+            seconds = now - self.started
+            self.watch(Progress(self.level, frontier, distinct, self._generated(), seconds, memory, self._shuffled()))
         return bool(self.stop)
+
+    def _shuffled(self) -> int:
+        """Bytes that went between processes."""
+        return 0
 
     def _generated(self) -> int:
         return self.initial + sum(int(worker.fired.sum()) for worker in self.workers)

@@ -73,10 +73,6 @@ class Loaded:
     def find_parent(self) -> Callable[..., int]:
         return self.loops.function("find_parent", 3)
 
-    @cached_property
-    def subtract(self) -> Callable[..., int]:
-        return self.loops.function("subtract", 4)
-
 
 def build_code(model: Model, properties: Mapping[str, Callable[..., bool]], symmetry: bool) -> Code:
     """The code of ``model`` with its constants and ``properties``."""

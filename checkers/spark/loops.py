@@ -21,12 +21,11 @@ from checkers.explicit.flood import (
     expand_some,
     fingerprint,
     insert_all,
-    less,
     same,
 )
 from checkers.explicit.loops import Word, Words, exported, offset, prefetch, words_at
 
-__all__ = ["GROUP", "NW", "ROUTE_FIELDS", "SPARK_LOOPS", "STORE", "TABLE", "insert", "route", "subtract"]
+__all__ = ["GROUP", "NW", "ROUTE_FIELDS", "SPARK_LOOPS", "STORE", "TABLE", "insert", "route"]
 
 # Fields of a route, an array of words.
 OUTBOXES, COUNTS, ROOM, OWNERS, FILTER, FILTER_BITS, FULLEST, DROPPED = range(8)
@@ -99,19 +98,4 @@ def route(w: Words, r: Words, start: Word, stop: Word) -> Word:
     return w[CURSOR]
 
 
-@exported
-def subtract(some: Words, count: Word, others: Words, other_count: Word) -> Word:
-    """Takes from ascending states, in place, those that are among other ascending states; returns how many are left."""
-    left = 0
-    j = 0
-    for i in range(count):
-        state = offset(some, i * NW)
-        while j < other_count and less(offset(others, j * NW), state) == 1:
-            j = j + 1
-        if j == other_count or same(offset(others, j * NW), state) == 0:
-            copy(offset(some, left * NW), state)
-            left = left + 1
-    return left
-
-
-SPARK_LOOPS = [*LOOPS, insert, deliver, route, subtract]
+SPARK_LOOPS = [*LOOPS, insert, deliver, route]

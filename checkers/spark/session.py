@@ -47,6 +47,7 @@ _LOCAL = {
     "spark.driver.host": "127.0.0.1",
     "spark.locality.wait": "0s",
 }
+_SMALL_JAVA = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
 _STARTED: list[SparkSession] = []
 
 
@@ -138,7 +139,7 @@ def _defaults() -> dict[str, str]:
     log = Path(tempfile.mkdtemp(prefix="floodmark-log-")) / "log4j2.properties"
     log.write_text(_QUIET)
     atexit.register(shutil.rmtree, log.parent, True)
-    settings["spark.driver.extraJavaOptions"] = f"-Dlog4j2.configurationFile=file:{log}"
+    settings["spark.driver.extraJavaOptions"] = f"-Dlog4j2.configurationFile=file:{log} {_SMALL_JAVA}"
     given = os.environ.get("FLOODMARK_SPARK_CONF", "")
     for name, equals, value in (pair.partition("=") for pair in given.split()):
         if equals:

@@ -9,6 +9,7 @@ task that Spark runs twice counts once.
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import socket
@@ -109,6 +110,7 @@ class _Process:
         self.code: Loaded = run.code.value.load()
         self.shards: dict[int, Shard] = {}
         self.filter_words = np.zeros(0, dtype=np.uint64)
+        gc.freeze()  # PySpark collects garbage after each task, and modules and machine code are none
 
 
 _PROCESSES: OrderedDict[str, _Process] = OrderedDict()
