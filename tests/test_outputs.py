@@ -7,9 +7,11 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
+from checkers.gate.outcome import Drift
 from checkers.report import file
 from checkers.report.outputs import Reports, write_reports
 from checkers.result import ExitCode
@@ -106,3 +108,20 @@ def test_elsewhere_it_is_silent(tmp_path: Path, capsys: pytest.CaptureFixture[st
         write_reports(Reports(), check(tank(tmp_path) / "specs/tank.toml"))
     assert capsys.readouterr().out == ""
     assert not (tmp_path / "summary.md").exists()
+
+
+def test_drift_from_the_lock_is_a_failure_in_every_report(tmp_path: Path) -> None:
+    drift = Drift("alter_isr/core", "distinct", "663,218", "12", "the state space shrank", "specs/tank.toml", 1)
+    names = {"json": "a.json", "junit": "a.xml", "sarif": "a.sarif", "html": "a.html"}
+    with inside(tmp_path):
+        results = check(tank(tmp_path, 'invariants = ["below_size"]\n') / "specs/tank.toml")
+        write_reports(Reports(**{key: tmp_path / name for key, name in names.items()}), results, drift=[drift])
+    assert json.loads((tmp_path / "a.json").read_text())["drift"][0]["note"] == "the state space shrank"
+    (failure,) = ElementTree.parse(tmp_path / "a.xml").getroot().iter("failure")
+    assert failure.get("message") == "drift: distinct: was 663,218 | now 12"
+    (run,) = json.loads((tmp_path / "a.sarif").read_text())["runs"]
+    assert [result["ruleId"] for result in run["results"]] == ["floodmark.lock"]
+    assert run["invocations"][0]["exitCode"] == ExitCode.DRIFT
+    page = (tmp_path / "a.html").read_text()
+    assert "1 of 2 outcomes are as expected" in page
+    assert "the state space shrank" in page

@@ -13,6 +13,7 @@ from checkers.report.place import Place, place
 from checkers.result import CheckResult, ExitCode
 
 if TYPE_CHECKING:
+    from checkers.gate.outcome import Drift
     from checkers.symbolic.prove import Proved
 
 Status = Literal["passed", "failed", "error"]
@@ -55,9 +56,11 @@ def status_of(code: ExitCode) -> Status:
     return "failed" if code in _FAILED else "error"
 
 
-def cases(results: Iterable[CheckResult], proofs: Iterable[Proved] = ()) -> list[Case]:
-    """The cases of a run, in its order: checks, then claims and proofs."""
-    return [*map(check_case, results), *map(proof_case, proofs)]
+def cases(
+    results: Iterable[CheckResult], proofs: Iterable[Proved] = (), drift: Iterable[Drift] = ()
+) -> list[Case]:
+    """The cases of a run: checks, claims and proofs, and what differs from the lock."""
+    return [*map(check_case, results), *map(proof_case, proofs), *map(drift_case, drift)]
 
 
 def check_case(result: CheckResult) -> Case:
@@ -105,6 +108,25 @@ def _place(result: CheckResult) -> Place:
         return place(result.file, result.line)
     prop = result.find_property(result.property)
     return place(result.spec, 1) if prop is None else place(prop.file, prop.line)
+
+
+def drift_case(drift: Drift) -> Case:
+    """A difference from the lock as a case. It has no property to break, so its rule is the lock."""
+    said = f"{drift.what}: was {drift.was} | now {drift.now}"
+    return Case(
+        suite="floodmark.lock",
+        name=f"{drift.entry} {drift.what}",
+        word="drift",
+        text=said,
+        status=status_of(ExitCode.DRIFT),
+        exit_code=ExitCode.DRIFT,
+        rule="floodmark.lock",
+        about={"floodmark.lock": drift.note} if drift.note else {},
+        detail="\n".join([f"{drift.entry}: {said}", *filter(None, [drift.note])]),
+        place=place(drift.file, drift.line),
+        seconds=0.0,
+        reproduce="floodmark gate",
+    )
 
 
 def proof_case(proved: Proved) -> Case:

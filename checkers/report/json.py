@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from checkers.exploration import Exploration, TraceState
@@ -12,13 +13,18 @@ from checkers.result import CheckResult
 from model.language.model import Model
 
 if TYPE_CHECKING:
+    from checkers.gate.outcome import Drift
     from checkers.symbolic.prove import Proved
 
 
-def document(results: Sequence[CheckResult], proofs: Sequence[Proved] = ()) -> str:
-    """``{"results": [...]}``, an entry for each check, then for each claim and proof."""
-    entries = [*map(entry, results), *(proof.as_json() for proof in proofs)]
-    return json.dumps({"results": entries}, indent=1) + "\n"
+def document(
+    results: Sequence[CheckResult], proofs: Sequence[Proved] = (), drift: Sequence[Drift] = ()
+) -> str:
+    """``{"results": [...]}``, an entry for each check, claim and proof; ``"drift"`` where there is any."""
+    whole: dict[str, Any] = {"results": [*map(entry, results), *(proof.as_json() for proof in proofs)]}
+    if drift:
+        whole["drift"] = [asdict(difference) for difference in drift]
+    return json.dumps(whole, indent=1) + "\n"
 
 
 def entry(result: CheckResult) -> dict[str, Any]:

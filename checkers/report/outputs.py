@@ -14,6 +14,7 @@ from checkers.report import file
 from checkers.result import CheckResult
 
 if TYPE_CHECKING:
+    from checkers.gate.outcome import Drift
     from checkers.report.case import Case
     from checkers.symbolic.prove import Proved
 
@@ -80,27 +81,27 @@ def write_reports(
     reports: Reports,
     results: Sequence[CheckResult],
     proofs: Sequence[Proved] = (),
-    more: Sequence[Case] = (),
+    drift: Sequence[Drift] = (),
 ) -> None:
     """Writes every report that is asked for, and what GitHub shows when it runs there.
 
-    ``more`` are cases that are neither a check nor a proof. Raises SourceError for a path that cannot be written.
+    Raises SourceError for a path that cannot be written.
     """
     on_github = os.environ.get("GITHUB_ACTIONS") == "true"
     if on_github or reports != Reports():
-        _write(reports, results, proofs, more, on_github)
+        _write(reports, results, proofs, drift, on_github)
 
 
 def _write(
-    reports: Reports, results: Sequence[CheckResult], proofs: Sequence[Proved], more: Sequence[Case], on_github: bool
+    reports: Reports, results: Sequence[CheckResult], proofs: Sequence[Proved], drift: Sequence[Drift], on_github: bool
 ) -> None:
     from checkers.report.case import cases
 
-    every = [*cases(results, proofs), *more]
+    every = cases(results, proofs, drift)
     if reports.json is not None:
         from checkers.report.json import document
 
-        file.write(reports.json, document(results, proofs))
+        file.write(reports.json, document(results, proofs, drift))
     if reports.junit is not None:
         from checkers.report.junit import junit
 

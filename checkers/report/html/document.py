@@ -24,7 +24,7 @@ def html(cases: Sequence[Case]) -> str:
     """The document. It asks for nothing from elsewhere, and all of it can be read without scripts."""
     style = importlib.resources.files("checkers.report.html").joinpath("page.css").read_text(encoding="utf-8")
     checks = [case for case in cases if case.result is not None]
-    claims = [case for case in cases if case.result is None]
+    claims = [case for case in cases if case.result is None and case.word != "drift"]
     suites = [(name, list(group)) for name, group in groupby(checks, key=lambda case: case.suite)]
     wrong = [case for case in cases if case.status != "passed"]
     code = worst(case.exit_code for case in cases)
@@ -139,16 +139,24 @@ def _attention(wrong: Sequence[Case]) -> Element:
 
 def _article(case: Case) -> Element:
     shown = [] if case.result is None else counterexample(case.result)
-    body: Part = shown or tag("div", tag("pre", case.detail), class_="scroll", tabindex="0", role="region",
-                              aria_label="details")
+    body: Part = shown or _more(case)
     return tag(
         "article",
         tag("h3", _chip(case), f" {case.title}"),
         _broken(case),
         body,
         _reproduce(case),
+        class_=_KIND[case.status],
         id=_anchor(case.title),
     )
+
+
+def _more(case: Case) -> Element | None:
+    """What there is to say beside the text and the command."""
+    lines = [line for line in case.detail.splitlines() if line not in case.text and "reproduce: " not in line]
+    if not lines or case.word == "drift":
+        return None
+    return tag("div", tag("pre", "\n".join(lines)), class_="scroll", tabindex="0", role="region", aria_label="details")
 
 
 def _broken(case: Case) -> list[Element]:
@@ -252,9 +260,7 @@ def _claim(case: Case) -> Element:
     return tag(
         "details",
         tag("summary", _chip(case), tag("b", f" {case.name} "), tag("span", case.text, class_="quiet")),
-        tag("div", _broken(case)[1:],
-            tag("div", tag("pre", case.detail), class_="scroll", tabindex="0", role="region", aria_label="details"),
-            class_="body"),
+        tag("div", _broken(case)[1:], _more(case), _reproduce(case), class_="body"),
         class_="flawed",
         id=_anchor(case.title),
     )
