@@ -4,7 +4,7 @@ The numbers are those of docs/properties.md, which says what each mistake breaks
 C-M19, a replica that is removed and added again before the leader hears of either, needs log end offsets: it is in
 specs/alter_isr, KeepsAllOffsets. Designs that only never finish are left out, for these are properties of single states
 and steps: C-M4 waits for the old replicas too (it is WaitsForOldReplicas of specs/zk_controller, where a settled state
-shows it), C-M12 gives up where an added replica is offline.
+shows it), C-M12 gives up where an added replica is offline. C-L1, that a reassignment completes, is such a property.
 """
 
 from __future__ import annotations

@@ -1,0 +1,19 @@
+"""What an earlier goal of KIP-236 asks of the cancel znode."""
+
+from __future__ import annotations
+
+from model.language import implies, transition
+from model.reassignment import Reassignment, Step
+from model.reassignment_replicas import Partition
+
+
+@transition
+def cancel_znode_freezes(old: Reassignment, new: Reassignment) -> bool:
+    """While the znode is there, no reassignment is begun or completed (KIP-236, "Motivation")."""
+    return all(
+        implies(
+            old.cancel_requested and old.step[partition] in (Step.IDLE, Step.WAITING),
+            new.step[partition] not in (Step.PERSIST_BOTH, Step.RETARGET),
+        )
+        for partition in Partition
+    )

@@ -1,0 +1,32 @@
+"""Designs that keep a promise which another one gives up."""
+
+from __future__ import annotations
+
+from model.language import action, require
+from model.reassignment import Reassignment
+
+
+class FreezesCluster(Reassignment):
+    """The cancel znode of an earlier version of KIP-236, which stays until an operator removes it.
+
+    The controller looks for it in ZooKeeper before it begins or completes anything, not only when its watch fires.
+    """
+
+    def goes_on(self) -> bool:
+        return not self.cancel_requested
+
+    @action
+    def client_cancels(self) -> None:
+        """Also with nothing pending, so that nothing can be started by accident."""
+        require(not self.cancel_requested)
+        self.cancel_requested = True
+
+    def may_drop_cancel(self) -> bool:
+        return False
+
+    @action
+    def client_removes_cancel(self) -> None:
+        """``--remove-cancel``, when everything that can be is taken back; until then it would be too early."""
+        require(self.cancelling and self.is_free() and len(self.to_cancel) == 0)
+        self.cancel_requested = False
+        self.cancelling = False
