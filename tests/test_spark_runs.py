@@ -308,13 +308,13 @@ def test_there_is_something_to_resume(tmp_path: Path) -> None:
 def test_a_worker_unpacks_the_files_that_it_lacks(tmp_path: Path) -> None:
     every = of_tank(tmp_path / "here", invariant_files=(tmp_path / "here" / "invariants" / "tank.py",))
     wanted = [summary(run_check(check)) for check in every]
-    files = suite._files([*every, *every])
+    files = suite.files_of([*every, *every])
     elsewhere = {f"{root}-gone": packed for root, packed in files.items()}
     for check, known in zip(every, wanted, strict=True):
-        moved = suite._placed(elsewhere, _moved(check, tmp_path))
+        moved = suite.placed(elsewhere, _moved(check, tmp_path))
         assert not moved.spec.path.is_relative_to(tmp_path)
         assert summary(unpickled(check, suite._run(Sent({}), moved))) == known
-        assert suite._placed(files, check).spec.path == check.spec.path
+        assert suite.placed(files, check).spec.path == check.spec.path
 
 
 class Sent:

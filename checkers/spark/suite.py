@@ -44,7 +44,7 @@ def run_as_tasks(spark: SparkSession, every: Sequence[Check]) -> Iterator[tuple[
             continue
     context = spark.sparkContext
     local = str(context.master).startswith("local")
-    files = context.broadcast({} if local else _files(every))
+    files = context.broadcast({} if local else files_of(every))
     tasks = context.parallelize([_for_a_task(check) for check in every], len(every))
     results = tasks.map(functools.partial(_run, files)).toLocalIterator(prefetchPartitions=True)
     for check, content in zip(every, results, strict=True):
@@ -89,10 +89,10 @@ def _is_too_large(check: Check, result: CheckResult) -> bool:
 def _run(files: Broadcast[Files], check: Check) -> bytes:
     from checkers.run import run_pickled
 
-    return run_pickled(_placed(files.value, check))
+    return run_pickled(placed(files.value, check))
 
 
-def _files(every: Sequence[Check]) -> Files:
+def files_of(every: Sequence[Check]) -> Files:
     """The sources of every project that a check belongs to."""
     found: Files = {}
     for check in every:
@@ -113,7 +113,7 @@ def _files(every: Sequence[Check]) -> Files:
     return found
 
 
-def _placed(files: Files, check: Check) -> Check:
+def placed(files: Files, check: Check) -> Check:
     """The check with the paths that its files have on this machine."""
     def here(path: Path) -> Path:
         for root, (prefix, content) in files.items():

@@ -6,7 +6,9 @@ import ast
 import functools
 import inspect
 import textwrap
-from collections.abc import Callable
+import types
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,9 +36,16 @@ class Source:
         return self.tree.body
 
 
-@functools.cache
+_REWRITTEN: dict[Callable[..., Any], Source] = {}
+
+
 def source_of(function: Callable[..., Any]) -> Source:
-    """Parses the source of ``function``. Raises ModelError when Python does not have it."""
+    """The source of ``function``. Raises ModelError when Python does not have it."""
+    return _REWRITTEN.get(function) or _parsed(function)
+
+
+@functools.cache
+def _parsed(function: Callable[..., Any]) -> Source:
     wrapped: Any = getattr(function, "__func__", function)
     try:
         lines, first = inspect.getsourcelines(wrapped)
@@ -49,6 +58,43 @@ def source_of(function: Callable[..., Any]) -> Source:
         message = f"{wrapped.__qualname__} is no plain function; write a method: def name(self, ...)"
         raise ModelError(message, file, getattr(tree, "lineno", first))
     return Source(function, tree, file)
+
+
+@contextmanager
+def rewritten(function: Callable[..., Any], tree: ast.FunctionDef) -> Iterator[None]:
+    """While it lasts, a function does what ``tree`` says, and that is its source: CPython and compilers agree on it.
+
+    The function stays the same object, so whoever holds it, a class or another module, sees the change. ``tree`` is the
+    function's own but for statements and expressions of its body, with line numbers as in the file.
+    """
+    before = function.__code__
+    _REWRITTEN[function] = Source(function, tree, source_of(function).file)
+    function.__code__ = _compiled(function, tree)
+    try:
+        yield
+    finally:
+        function.__code__ = before
+        del _REWRITTEN[function]
+
+
+def _compiled(function: Callable[..., Any], tree: ast.FunctionDef) -> types.CodeType:
+    """The code of a function with the cells that it has now, be they used or not: ``super()`` is one of them."""
+    names = function.__code__.co_freevars
+    arguments = [ast.arg(argument.arg) for argument in tree.args.args]
+    mentioned: list[ast.stmt] = [ast.Expr(ast.Name(name, ast.Load())) for name in names]
+    unused: list[ast.stmt] = [ast.If(ast.Constant(False), mentioned, [])] if names else []
+    own = _definition(tree.name, arguments, [*tree.body, *unused])
+    around = _definition("around", [ast.arg(name) for name in names], [own])
+    module = ast.fix_missing_locations(ast.Module([around], []))
+    code = compile(module, function.__code__.co_filename, "exec", dont_inherit=True)
+    for _ in range(2):
+        code = next(constant for constant in code.co_consts if isinstance(constant, types.CodeType))
+    return code
+
+
+def _definition(name: str, arguments: list[ast.arg], body: list[ast.stmt]) -> ast.FunctionDef:
+    none = ast.arguments(posonlyargs=[], args=arguments, kwonlyargs=[], kw_defaults=[], defaults=[])
+    return ast.FunctionDef(name, none, body, [])
 
 
 def leading_guards(source: Source) -> tuple[list[ast.expr], int]:
