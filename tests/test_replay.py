@@ -94,6 +94,15 @@ def test_assumes_proposed_isr_breaks_isr_holds_committed() -> None:
 '''
 
 
+def test_designs_of_the_same_name_do_not_get_in_each_others_way() -> None:
+    specs = ["specs/alter_isr/core.toml", "specs/alter_isr/failover.toml", "specs/alter_isr/core.toml"]
+    with inside(ROOT):
+        settings = Settings(workers=1, only_variant="AcceptsAnyVersion")
+        results = [result for spec in specs for result in check(Path(spec), settings)]
+        assert len({type(result.subject) for result in results}) == 2
+        assert passes(results) == 3
+
+
 def test_it_fails_when_the_design_is_mended() -> None:
     """The step that the rule forbids is not enabled any more."""
     with inside(ROOT):
@@ -114,7 +123,7 @@ def test_every_value_can_be_written_down() -> None:
     texts = [code.value(value) for value in values]
     names: dict[str, Any] = {}
     for module, used in code.names.items():
-        exec(f"from {module} import {', '.join(sorted(used))}", names)
+        exec(f"from {module} import {', '.join(f'{name} as {alias}' for name, alias in used.items())}", names)
     with running(Cluster()):
         assert [list(it) if isinstance(it, Bag) else it for it in (eval(text, names) for text in texts)] == [
             list(it) if isinstance(it, Bag) else it for it in values

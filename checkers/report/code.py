@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from enum import Enum
@@ -11,15 +12,30 @@ from model.language.values import Bag, Identifier, Map, Record, Seq, Set
 
 
 class Code:
-    """Writes values down and remembers what it mentions: names of modules in ``names``, whole ones in ``modules``."""
+    """Writes values down and remembers what it mentions.
+
+    ``names`` has for each module the names that are needed of it, and what the code calls them: two modules may have
+    different things of the same name. ``modules`` are those that are needed whole.
+    """
 
     def __init__(self) -> None:
-        self.names: dict[str, set[str]] = {}
+        self.names: dict[str, dict[str, str]] = {}
         self.modules: set[str] = set()
+        self.taken: set[str] = set()
 
-    def use(self, module: str, name: str) -> None:
-        """The code mentions ``name`` of ``module``."""
-        self.names.setdefault(module, set()).add(name)
+    def use(self, module: str, name: str) -> str:
+        """The code mentions ``name`` of ``module``; gives what it is called."""
+        known = self.names.setdefault(module, {})
+        if name not in known:
+            known[name] = self.fresh(name)
+        return known[name]
+
+    def fresh(self, name: str) -> str:
+        """A name that nothing else in the code has: the given one, or that with a number."""
+        numbered = (f"{name}_{number}" for number in itertools.count(2))
+        chosen = next(it for it in itertools.chain([name], numbered) if it not in self.taken)
+        self.taken.add(chosen)
+        return chosen
 
     def use_module(self, module: str) -> None:
         """The code mentions a module by its name."""
@@ -46,8 +62,8 @@ class Code:
 
     def name(self, cls: type) -> str:
         """The name of a class."""
-        self.use(cls.__module__, cls.__qualname__.partition(".")[0])
-        return cls.__qualname__
+        first, dot, rest = cls.__qualname__.partition(".")
+        return f"{self.use(cls.__module__, first)}{dot}{rest}"
 
     def _named(self, values: Mapping[str, Any]) -> str:
         return ", ".join(f"{name}={self.value(item)}" for name, item in values.items())

@@ -62,7 +62,7 @@ class _Function:
     def _name(self) -> str:
         broken = f"breaks_{self.violation.property}" if self.violation.property else "fails"
         words = f"{type(self.model).__name__}_{broken}"
-        return "test_" + re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", words).lower()
+        return self.code.fresh("test_" + re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", words).lower())
 
     def _title(self) -> str:
         count = len(self.violation.trace)
@@ -120,10 +120,9 @@ class _Function:
         failed, name = self.violation.failed_step, self.violation.property
         yield from self._take(steps)
         error = self._raised()
-        if error.__module__ != "builtins":
-            self.code.name(error)
+        name_of_error = error.__name__ if error.__module__ == "builtins" else self.code.name(error)
         self.code.use_module("pytest")
-        yield f"with pytest.raises({error.__qualname__}):  # {self.violation.message}"
+        yield f"with pytest.raises({name_of_error}):  # {self.violation.message}"
         if failed is not None:
             yield from (f"    {line}" for line in self._take([failed]))
         elif name:
@@ -152,8 +151,8 @@ class _Function:
         assert prop is not None
         if _is_method(self.model, prop):
             return f"{subjects[0]}.{prop.name}({', '.join(subjects[1:])})"
-        self.code.use(prop.function.__module__, prop.function.__name__)
-        return f"{prop.function.__name__}({', '.join(subjects)})"
+        name = self.code.use(prop.function.__module__, prop.function.__name__)
+        return f"{name}({', '.join(subjects)})"
 
 
 def _is_method(model: Model, prop: Property) -> bool:
@@ -186,10 +185,11 @@ def _head(code: Code) -> Iterator[str]:
     if code.modules:
         yield ""
     for module in sorted(set(code.names) - set(foreign)):
-        yield from _import(module, sorted(code.names[module]))
+        names = sorted(code.names[module].items())
+        yield from _import(module, [name if name == alias else f"{name} as {alias}" for name, alias in names])
     for module in sorted(foreign):
-        short = module.rpartition(".")[2]
+        short = code.fresh(f"{module.rpartition('.')[2]}_file")
         file = place(Path(sys.modules[module].__file__ or ""), None).file
         yield ""
-        yield f'{short}_file = load_file("{file}")'
-        yield from (f"{name} = {short}_file.{name}" for name in sorted(code.names[module]))
+        yield f'{short} = load_file("{file}")'
+        yield from (f"{alias} = {short}.{name}" for name, alias in sorted(code.names[module].items()))
