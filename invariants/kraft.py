@@ -373,6 +373,18 @@ def later_epochs_commit(model: Kraft) -> bool:
 
 
 @reachable
+def first_epoch_commits(model: Kraft) -> bool:
+    """A record of the first epoch is committed."""
+    return 1 in model.committed
+
+
+@reachable
+def epoch_between_commits(model: Kraft) -> bool:
+    """So is one of an epoch after the first and before the last; it takes three."""
+    return any(1 < epoch < model.max_epoch for epoch in model.committed) or model.max_epoch < 3
+
+
+@reachable
 def follower_must_truncate(model: Kraft) -> bool:
     """A follower's log diverges from its leader's."""
     return any(

@@ -173,7 +173,8 @@ class Kraft(Model):
     elected: Map[Epoch, Replica | None]
     """History: who became leader of an epoch."""
     committed: Log
-    """History: the records below the highest high watermark of any leader so far."""
+    """History: the records below the highest high watermark of any leader so far. A leader that commits another record
+    in the place of one of them overwrites it."""
     illegal: bool
     """History: a replica has found itself in a state that the protocol rules out, and stopped."""
 
@@ -279,6 +280,7 @@ class Kraft(Model):
         self.leadership[leader].fetched = Set()
         self.high_watermark[leader] = 0
 
+    @rule
     def is_majority(self, replicas: Set[Replica]) -> bool:
         return len(replicas & self.current_voters) > len(self.current_voters) // 2
 
@@ -490,7 +492,7 @@ class Kraft(Model):
         offset = self.majority_offset(leader)
         if offset > self.high_watermark[leader] and self.may_commit(leader, offset):
             self.high_watermark[leader] = offset
-            if offset > len(self.committed):
+            if self.logs[leader][:offset] != self.committed[:offset]:
                 self.committed = self.logs[leader][:offset]
 
     @rule
@@ -507,8 +509,13 @@ class Kraft(Model):
         follower = response.destination
         if response.next_epoch != 0:
             self.append_as_follower(follower, response.next_epoch)
-        known = min(response.bound, len(self.logs[follower]))
+        known = self.known_committed(follower, response.bound)
         self.high_watermark[follower] = max(self.high_watermark[follower], known)
+
+    @rule
+    def known_committed(self, follower: Replica, bound: Offset) -> Offset:
+        """How much of its log a follower knows to be committed, by its leader's high watermark."""
+        return min(bound, len(self.logs[follower]))
 
     @rule
     def truncation_offset(self, follower: Replica, epoch: Epoch, end: Offset) -> Offset:

@@ -62,7 +62,8 @@ class KraftBatch(Model):
 
     @initial
     def start(self, ahead: Map[Partition, Replica]) -> None:
-        """In each partition, one replica's log is longer than the others'."""
+        """In each partition, one replica's log is longer than the others'. Names do not matter, so take the first."""
+        require(ahead[Partition(1)] == Replica(1))
         self.quorum_state = Map(
             {
                 partition: Map({replica: QuorumState(epoch=0, leader=None, voted=None) for replica in Replica})

@@ -1,23 +1,20 @@
 """Known-bad designs of KIP-595, each one rule away from the good one.
 
-"Raft" is Ongaro and Ousterhout's paper, "VRAFT" Jack Vanlightly's KRaft.tla. Left out, as they only keep a quorum from
-getting on, which takes a liveness property to see: a leader that never resigns (KAFKA-15489), fetches that stay parked
-after a resignation (KAFKA-10677), removed voters that never fetch (KAFKA-17030), a follower that truncates to the
-answered offset whether or not it has that epoch (KIP-279; here its next fetch diverges again). Left out, as the model
-has no such part: changes of the voter set (KAFKA-16530, KAFKA-16531), the epoch cache beside the log (KAFKA-10511), a
-second thread that completes fetches (KAFKA-15100).
+The numbers are those of docs/properties.md, which says what each mistake breaks and why some are not here. "Raft" is
+Ongaro and Ousterhout's paper, "VRAFT" Jack Vanlightly's KRaft.tla. KIP-279's mistake, a follower that truncates to the
+answered offset whether or not it has that epoch, is left out: its next fetch diverges again.
 """
 
 from __future__ import annotations
 
-from model.kraft import Epoch, Kraft, Message, Offset, Position, QuorumState, Replica, Role
+from model.kraft import Epoch, Kind, Kraft, Message, Offset, Position, QuorumState, Replica, Role
 from model.language import Set
 
 # Commitment.
 
 
 class CommitsAtEpochStart(Kraft):
-    """The high watermark may reach the start of the leader's epoch, without a record of it (KAFKA-12619).
+    """The high watermark may reach the start of the leader's epoch, without a record of it (B-M1, KAFKA-12619).
 
     Three leaders, of which the first is elected again, commit a record that the second's successor replaces; the
     response to a fetch is lost.
@@ -28,42 +25,63 @@ class CommitsAtEpochStart(Kraft):
 
 
 class CommitsEarlierEpochs(Kraft):
-    """Whatever a majority has is committed (Raft, figure 8)."""
+    """Whatever a majority has is committed (B-M2; Raft, figure 8)."""
 
     def may_commit(self, leader: Replica, offset: Offset) -> bool:
         return True
 
 
 class CountsUnflushedRecords(Kraft):
-    """The leader counts its own log up to its end, flushed or not (KAFKA-10533)."""
+    """The leader counts its own log up to its end, flushed or not (B-M5, KAFKA-10533)."""
 
     def own_end_offset(self, leader: Replica) -> Offset:
         return len(self.logs[leader])
 
 
 class FetchesBeforeFlush(Kraft):
-    """A follower asks for the next record before it has flushed the last one (KAFKA-10533)."""
+    """A follower asks for the next record before it has flushed the last one (B-M5, KAFKA-10533)."""
 
     def append_as_follower(self, follower: Replica, epoch: Epoch) -> None:
         self.logs[follower].append(epoch)
 
 
 class KeepsHighWatermark(Kraft):
-    """A new leader goes on with the high watermark of its time as a follower (Kafka, transitionToLeader)."""
+    """A new leader goes on with the high watermark of its time as a follower (B-M9; Kafka, transitionToLeader)."""
 
     def forget_high_watermark(self, leader: Replica) -> None:
         pass
 
 
 class CountsDivergedFollowers(Kraft):
-    """A fetch offset counts, and is answered, whether or not the follower's log is a prefix of the leader's."""
+    """A fetch offset counts, and is answered, whether or not the follower's log is a prefix of the leader's (B-M10)."""
 
     def is_diverging(self, leader: Replica, position: Position) -> bool:
         return False
 
 
+class ComparesLengthsOnly(Kraft):
+    """A fetch diverges only where the follower's log is longer than the leader's (B-M10)."""
+
+    def is_diverging(self, leader: Replica, position: Position) -> bool:
+        return position.offset > len(self.logs[leader])
+
+
+class CountsSentRecords(Kraft):
+    """What a leader sends counts as copied, before the follower has fetched behind it."""
+
+    def record_fetch(self, leader: Replica, replica: Replica, offset: Offset) -> None:
+        super().record_fetch(leader, replica, min(offset + 1, len(self.logs[leader])))
+
+
+class TrustsLeadersHighWatermark(Kraft):
+    """A follower takes over its leader's high watermark, however short its own log is."""
+
+    def known_committed(self, follower: Replica, bound: Offset) -> Offset:
+        return bound
+
+
 class CountsObservers(Kraft):
-    """Copies of replicas outside of the voters count towards a majority (as in KAFKA-16530)."""
+    """Copies of replicas outside of the voters count towards a majority (B-M15, as in KAFKA-16530)."""
 
     def counted_replicas(self) -> Set[Replica]:
         return Set(Replica)
@@ -73,7 +91,7 @@ class CountsObservers(Kraft):
 
 
 class ForgetsLeadership(Kraft):
-    """A restarted leader is unattached, and free to vote in the epoch that it led (KAFKA-10661).
+    """A restarted leader is unattached, and free to vote in the epoch that it led (B-M3, KAFKA-10661).
 
     As long as it has the first record of its epoch, it refuses all others of that epoch; so it must have lost it.
     """
@@ -86,7 +104,7 @@ class ForgetsLeadership(Kraft):
 
 
 class ResumesLeadership(Kraft):
-    """A restarted leader leads on in its epoch, and writes again what it lost (KAFKA-10527)."""
+    """A restarted leader leads on in its epoch, and writes again what it lost (B-M4, KAFKA-10527)."""
 
     def resume(self, replica: Replica) -> None:
         super().resume(replica)
@@ -96,7 +114,7 @@ class ResumesLeadership(Kraft):
 
 
 class ForgetsVote(Kraft):
-    """The vote is kept in memory only (Raft, section 5.2)."""
+    """The vote is kept in memory only (B-M8; Raft, section 5.2)."""
 
     def resume(self, replica: Replica) -> None:
         if self.quorum_state[replica].leader is None:
@@ -117,6 +135,13 @@ class ForgetsEpoch(Kraft):
             super().resume(replica)
 
 
+class LosesQuorumState(Kraft):
+    """The quorum-state file does not survive a restart, though the log does (Kafka takes the log's last epoch then)."""
+
+    def resume(self, replica: Replica) -> None:
+        self.quorum_state[replica] = QuorumState(epoch=0, leader=None, voted=None)
+
+
 class StepsDownUnflushed(Kraft):
     """A leader stands for election with records in its log that it has not flushed.
 
@@ -132,29 +157,82 @@ class StepsDownUnflushed(Kraft):
 
 
 class VotesForAnyLog(Kraft):
-    """A vote does not depend on the logs (KIP-595, "Vote Request Handling")."""
+    """A vote does not depend on the logs (B-M6; KIP-595, "Vote Request Handling")."""
 
     def is_up_to_date(self, position: Position, voter: Replica) -> bool:
         return True
 
 
 class VotesForLongerLog(Kraft):
-    """The longer log wins, whatever its last epoch (KIP-595, "Vote Request Handling")."""
+    """The longer log wins, whatever its last epoch (B-M7; KIP-595, "Vote Request Handling")."""
 
     def is_up_to_date(self, position: Position, voter: Replica) -> bool:
         return position.offset >= len(self.logs[voter])
 
 
 class VotesTwice(Kraft):
-    """A voter grants every request of its epoch (Raft, section 5.2)."""
+    """A voter grants every request of its epoch (B-M8; Raft, section 5.2)."""
 
     def grants_vote(self, request: Message) -> bool:
         voter = request.destination
         return request.epoch == self.quorum_state[voter].epoch and self.is_up_to_date(request.position, voter)
 
 
+class ChangesVote(Kraft):
+    """A voter turns to a later candidate of its epoch (B-M8)."""
+
+    def grants_vote(self, request: Message) -> bool:
+        voter = request.destination
+        later = request.epoch == self.quorum_state[voter].epoch and self.role[voter] == Role.VOTED
+        return super().grants_vote(request) or (later and self.is_up_to_date(request.position, voter))
+
+
+class TellsVoteOnly(Kraft):
+    """A vote is told and not stored (B-M8)."""
+
+    def store_vote(self, voter: Replica, candidate: Replica) -> None:
+        pass
+
+
+class TakesCandidateForLeader(Kraft):
+    """Whoever votes for a candidate follows it, whether or not it wins."""
+
+    def handle_vote(self, request: Message) -> Message:
+        response = super().handle_vote(request)
+        if response.kind == Kind.VOTE_GRANTED:
+            self.become_follower(request.destination, request.epoch, request.source)
+        return response
+
+
+class LargestEpochWins(Kraft):
+    """The candidate's epoch stands for the epoch of its last record.
+
+    KIP-595, "Leader Progress Timeout", fears that a leader which was cut off wins by its large epoch: it would here.
+    """
+
+    def grants_vote(self, request: Message) -> bool:
+        position = Position(epoch=request.epoch, offset=request.position.offset)
+        return super().grants_vote(request.replace(position=position))
+
+
+class HalfIsEnough(Kraft):
+    """Half of the voters are a majority."""
+
+    def is_majority(self, replicas: Set[Replica]) -> bool:
+        return 2 * len(replicas & self.current_voters) >= len(self.current_voters)
+
+
+class KeepsVotes(Kraft):
+    """A candidate that did not win keeps the votes for its next election."""
+
+    def take_role(self, replica: Replica, role: Role) -> None:
+        votes = self.votes[replica]
+        super().take_role(replica, role)
+        self.votes[replica] = votes
+
+
 class ObserversStand(Kraft):
-    """A replica that is no voter may become a candidate (KAFKA-17067)."""
+    """A replica that is no voter may become a candidate (B-M16, KAFKA-17067)."""
 
     def may_stand(self, replica: Replica) -> bool:
         return True
@@ -168,7 +246,7 @@ class FollowsEarlierEpochs(Kraft):
 
 
 class DeniesLeadership(Kraft):
-    """A resigned leader that hears that it leads the epoch takes this for a contradiction (VRAFT, on Kafka 3.2)."""
+    """A resigned leader that hears that it leads the epoch takes this for a contradiction (B-M21; VRAFT, Kafka 3.2)."""
 
     def is_consistent_leader(self, replica: Replica, epoch: Epoch, leader: Replica) -> bool:
         return leader != replica and super().is_consistent_leader(replica, epoch, leader)
@@ -178,7 +256,7 @@ class DeniesLeadership(Kraft):
 
 
 class CountsOnlyOthers(Kraft):
-    """A leader wants fetches from a majority besides itself.
+    """A leader wants fetches from a majority besides itself (B-M13).
 
     KIP-595, "Leader Progress Timeout", taken at its word: one dead follower of three deposes a healthy leader.
     """
@@ -188,21 +266,21 @@ class CountsOnlyOthers(Kraft):
 
 
 class ExpectsFetchesOfNobody(Kraft):
-    """The fetch timer runs even where the leader is the only voter (KAFKA-16144)."""
+    """The fetch timer runs even where the leader is the only voter (B-M14, KAFKA-16144)."""
 
     def majority_fetched(self, leader: Replica) -> bool:
         return len(self.leadership[leader].fetched) > 0 and super().majority_fetched(leader)
 
 
 class ResignedControllerActs(Kraft):
-    """A resigned leader still tells its controller that it leads (KAFKA-17333)."""
+    """A resigned leader still tells its controller that it leads (B-M17, KAFKA-17333)."""
 
     def is_active_controller(self, replica: Replica) -> bool:
         return self.quorum_state[replica].leader == replica
 
 
 class ControllerActsAtOnce(Kraft):
-    """A controller acts as soon as its replica leads, before it has what was committed earlier (KAFKA-15345)."""
+    """A controller acts as soon as its replica leads, before it has what was committed earlier (B-M17, KAFKA-15345)."""
 
     def is_active_controller(self, replica: Replica) -> bool:
         return self.role[replica] == Role.LEADER

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from model.kraft_batch import KraftBatch, Partition, PartitionData, PartitionResult, Replica
+from model.kraft_batch import KraftBatch, Partition, PartitionData, PartitionResult, QuorumState, Replica
 from model.language import Map
 
 
@@ -47,3 +47,32 @@ class ComparesOneLog(KraftBatch):
         if data is not None and first is not None:
             return self.judge(partition, candidate, voter, data.replace(last_offset=first.last_offset))
         return super().vote(partition, candidate, voter, request)
+
+
+class VotesAgain(KraftBatch):
+    """A vote for another candidate does not stand in the way of a longer log."""
+
+    def judge(self, partition: Partition, candidate: Replica, voter: Replica, data: PartitionData) -> PartitionResult:
+        result = super().judge(partition, candidate, voter, data)
+        current = result.leader_epoch == data.candidate_epoch and result.leader is None
+        longer = data.last_offset > self.log_ends[partition][voter]
+        return result.replace(vote_granted=True) if current and longer else result
+
+
+class TakesAnyEpoch(KraftBatch):
+    """A voter takes over the epoch of a request, whether it is later than its own or not."""
+
+    def store(self, partition: Partition, candidate: Replica, voter: Replica, result: PartitionResult) -> None:
+        super().store(partition, candidate, voter, result)
+        if not result.vote_granted:
+            epoch = self.quorum_state[partition][candidate].epoch
+            self.quorum_state[partition][voter] = QuorumState(epoch=epoch, leader=None, voted=None)
+
+
+class RemainsCandidate(KraftBatch):
+    """A candidate that hears of a later epoch goes on with its election."""
+
+    def hear(self, partition: Partition, candidate: Replica, voter: Replica, result: PartitionResult) -> None:
+        super().hear(partition, candidate, voter, result)
+        if not result.vote_granted:
+            self.candidates[partition].add(candidate)

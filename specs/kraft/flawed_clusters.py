@@ -6,14 +6,14 @@ from model.kraft_clusters import Cluster, KraftClusters
 
 
 class ChecksNoClusterId(KraftClusters):
-    """Requests are judged whatever cluster they come from (KAFKA-12440)."""
+    """Requests are judged whatever cluster they come from (B-M20, KAFKA-12440)."""
 
     def is_of_this_cluster(self, cluster: Cluster | None) -> bool:
         return True
 
 
 class WantsClusterId(KraftClusters):
-    """A request without a cluster id is refused (KAFKA-10817)."""
+    """A request without a cluster id is refused (B-M20, KAFKA-10817)."""
 
     def is_of_this_cluster(self, cluster: Cluster | None) -> bool:
         return cluster == Cluster.OURS

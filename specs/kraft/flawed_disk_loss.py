@@ -7,7 +7,7 @@ from model.kraft_disk_loss import KraftDiskLoss
 
 
 class RefusesLowerOffset(KraftDiskLoss):
-    """A fetch below the offset that was fetched before is an error, and the leader stops (KAFKA-12181)."""
+    """A fetch below the offset that was fetched before is an error, and the leader stops (B-M19, KAFKA-12181)."""
 
     def record_fetch(self, leader: Replica, replica: Replica, offset: Offset) -> None:
         if offset < self.leadership[leader].end_offsets[replica]:
@@ -16,7 +16,15 @@ class RefusesLowerOffset(KraftDiskLoss):
 
 
 class TruncatesCommittedRecords(KraftDiskLoss):
-    """A follower gives up committed records when its leader lacks them, and nobody notices (KAFKA-12460)."""
+    """A follower gives up committed records when its leader lacks them, and nobody notices (B-M11, KAFKA-12460)."""
 
     def refuses_to_truncate(self) -> bool:
         return False
+
+
+class LowersHighWatermark(KraftDiskLoss):
+    """The high watermark follows the fetched offsets downwards, too."""
+
+    def advance_high_watermark(self, leader: Replica) -> None:
+        super().advance_high_watermark(leader)
+        self.high_watermark[leader] = min(self.high_watermark[leader], self.majority_offset(leader))

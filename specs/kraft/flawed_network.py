@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from model.kraft import Message, Role
+from model.kraft import Kind, Message, Replica, Role
 from model.kraft_network import KraftNetwork
 
 
@@ -22,3 +22,12 @@ class AppliesRecordsAgain(KraftNetwork):
     def answers_current_fetch(self, response: Message) -> bool:
         follower = response.destination
         return self.role[follower] == Role.FOLLOWER and response.epoch == self.quorum_state[follower].epoch
+
+
+class AsksBeforeItStores(KraftNetwork):
+    """A candidate asks for votes of an epoch before it has stored that epoch and its own vote."""
+
+    def request(self, kind: Kind, source: Replica, destination: Replica) -> Message:
+        request = super().request(kind, source, destination)
+        asks = kind == Kind.VOTE and request.epoch < self.max_epoch
+        return request.replace(epoch=request.epoch + 1) if asks else request

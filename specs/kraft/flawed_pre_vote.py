@@ -1,8 +1,4 @@
-"""Known-bad designs of KIP-996's pre-votes.
-
-Left out, as they only keep a quorum from getting on: followers that never grant a pre-vote (KAFKA-17641), and a
-successor of a resigned leader that is refused because the others have fetched from that leader (KAFKA-20895).
-"""
+"""Known-bad designs of KIP-996's pre-votes; docs/properties.md says which are left out."""
 
 from __future__ import annotations
 
@@ -21,14 +17,14 @@ class WithoutPreVote(DisruptiveVoter):
 
 
 class FollowersAlwaysGrant(DisruptiveVoter):
-    """A follower grants a pre-vote even if it fetches from a leader (KIP-996, "Proposed Changes")."""
+    """A follower grants a pre-vote even if it fetches from a leader (B-M24; KIP-996, "Proposed Changes")."""
 
     def misses_leader(self, voter: Replica) -> bool:
         return self.role[voter] != Role.LEADER
 
 
 class ForgetsVoteWhenItGivesUp(KraftPreVote):
-    """A prospective voter that gives up is unattached, without the vote that it gave in this epoch (KIP-996)."""
+    """A prospective voter that gives up is unattached, without its vote in this epoch (B-M26, KIP-996)."""
 
     def give_up(self, replica: Replica) -> None:
         if self.quorum_state[replica].leader is None:
@@ -55,3 +51,19 @@ class StoresPreVote(KraftPreVote):
         if self.role[request.destination] == Role.PROSPECTIVE and self.quorum_state[request.destination].leader is None:
             self.quorum_state[request.destination].voted = request.source
         return response
+
+
+class ResignedLeaderAsks(KraftPreVote):
+    """A resigned leader asks for pre-votes in the epoch that it led (KIP-996: it gives the others an epoch first)."""
+
+    def stand(self, replica: Replica) -> None:
+        self.become_prospective(replica)
+
+
+class WaitsForAllPreVotes(KraftPreVote):
+    """A prospective voter goes on asking until all voters have granted."""
+
+    def count_pre_vote(self, replica: Replica, voter: Replica) -> None:
+        self.votes[replica].add(voter)
+        if self.votes[replica] == self.current_voters:
+            self.become_candidate(replica)
