@@ -50,7 +50,7 @@ def whole(names: Sequence[str], state: State, before: State | None) -> Element:
 
 
 def _table(rows: Sequence[Element]) -> Element:
-    return tag("div", tag("table", rows), class_="scroll", tabindex="0", role="region", aria_label="state")
+    return tag("div", tag("table", rows), class_="scroll")
 
 
 def _identified(value: Any) -> type[Identifier] | None:
