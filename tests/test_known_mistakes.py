@@ -13,8 +13,9 @@ from checkers.spec import Spec, find, read
 
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs" / "properties.md").read_text(encoding="utf-8")
-FAMILIES = {"C": "reassignment", "D": "under_replicated", "E": "zk_controller"}
-MISTAKES = [f"C-M{number}" for number in range(1, 24)]
+FAMILIES = {"B": "kraft", "C": "reassignment", "D": "under_replicated", "E": "zk_controller"}
+MISTAKES = [f"B-M{number}" for number in range(1, 30)]
+MISTAKES += [f"C-M{number}" for number in range(1, 24)]
 MISTAKES += [f"D-M{number}" for number in range(1, 9)]
 MISTAKES += [f"E-M{number}" for number in range(1, 25)]
 
@@ -110,5 +111,5 @@ def test_a_mistake_is_the_design_that_says_so(family: str, cells: list[str]) -> 
 def test_a_design_that_names_a_mistake_is_in_its_row(family: str) -> None:
     listed = {cells[0]: names(cells[2]) for _, cells in MISTAKEN}
     for name, doc in designs(family):
-        for mistake in re.findall(r"\b[CDE]-M\d+\b", doc):
+        for mistake in re.findall(r"\b[B-E]-M\d+\b", doc):
             assert name in listed[mistake], f"{name} says {mistake}"
