@@ -232,6 +232,41 @@ def _conclude(results: Sequence[CheckResult], tier: str, traces: bool) -> int:
     return int(code)
 
 
+@command.command(epilog=_EXIT_CODES)
+@click.argument("folder", default="specs", metavar="[DIR]", type=click.Path(path_type=Path))
+@click.option("--tier", type=click.Choice(["quick", "deep"]), default="quick", help="Which specs and proofs.")
+@click.option("--update-lock", "update", is_flag=True, help="Accepts what is found: writes DIR/floodmark.lock.")
+@click.option("--no-cache", is_flag=True, help="Finds every verdict anew, and keeps none.")
+@report_options
+@click.option("--engine", type=click.Choice(["auto", "native", "spark"]), default="auto",
+              help="What searches; auto takes Spark for the deep tier.")
+@click.option("--master", metavar="URL", help="The Spark cluster to use; local[*] when Spark is used without it.")
+@click.option("--workers", type=click.IntRange(0), default=0, help="Worker processes; 0 means one for each core.")
+def gate(folder: Path, tier: str, update: bool, no_cache: bool, **given: Any) -> int:
+    """Checks everything, and that nothing was weakened: the command for CI.
+
+    Explores every spec of DIR (./specs without it) with its known-bad designs, asks the claims in DIR/claims, makes the
+    proofs that specs list, and holds all of it against DIR/floodmark.lock: properties, verdicts, states, how often each
+    action fired, premises that are never true, sources. What differs is drift, shown as was | now. Verdicts are kept,
+    so that only what depends on a change is found again.
+
+    \b
+    Examples:
+      floodmark gate                        everything below ./specs that is quick
+      floodmark gate --update-lock          accepts what differs; commit the lock with the change
+      floodmark gate specs/kraft            a part of it
+      floodmark gate --tier deep            the large searches, on Spark
+      floodmark gate --junit junit.xml --sarif floodmark.sarif --html report.html
+    """
+    from checkers.gate.command import Asked
+    from checkers.gate.command import gate as run_gate
+    from checkers.run import Settings
+
+    reports = Reports.of(given)
+    asked = Asked(folder, "deep" if tier == "deep" else "quick", update, not no_cache, Settings(**given))
+    return int(run_gate(asked, reports, click.echo))
+
+
 @command.command("list")
 @click.argument("specs", nargs=-1, metavar="[SPEC ...]")
 def list_(specs: tuple[str, ...]) -> None:
@@ -309,3 +344,52 @@ def prove(specs: tuple[str, ...], json_file: Path | None, **given: Any) -> int:
     from checkers.symbolic.prove import run
 
     return run(_existing(specs or ("specs/claims",)), given, json_file, click.echo)
+
+
+@command.command(epilog=_EXIT_CODES)
+@click.argument("spec", required=False)
+@click.option("--trace", "traces", type=click.Path(path_type=Path), multiple=True, metavar="FILE.jsonl",
+              help="A recorded run, or a folder of them; may be repeated.")
+@click.option("--metadata-log", "logs", type=click.Path(path_type=Path), multiple=True, metavar="FILE",
+              help="What kafka-dump-log.sh --cluster-metadata-decoder printed; may be repeated, in any order.")
+@click.option("--hidden", type=click.IntRange(0), default=0,
+              help="So many steps at most may have happened unseen before each line.")
+@click.option("--strict", is_flag=True, help="Also the rules of KIP-455 that Apache Kafka is known not to keep.")
+@click.option("--only-variant", metavar="NAME", help="The known-bad design of this name instead of the spec's model.")
+@click.option("--set", "assignments", type=_Assignment(), multiple=True, help="Sets a constant of the model.")
+@click.option("--max-states", type=click.IntRange(0), help="Gives a trace up, undetermined, after so many states.")
+@click.option("--max-seconds", type=click.FloatRange(0), help="Gives a trace up, undetermined, after this time.")
+@click.option("--engine", type=click.Choice(["auto", "spark"]), default="auto", help="Where traces are judged.")
+@click.option("--master", metavar="URL", help="The Spark master; implies --engine spark.")
+@click.option("--workers", type=click.IntRange(0), default=0, help="Worker processes; 0 means one for each core.")
+@click.option("--json", "json_file", type=click.Path(path_type=Path), metavar="FILE",
+              help="Writes what was found as JSON.")
+def conform(spec: str | None, traces: tuple[Path, ...], logs: tuple[Path, ...], json_file: Path | None,
+            assignments: tuple[tuple[str, int], ...], **given: Any) -> int:
+    """Says whether recorded runs are behaviours of a spec's model, or whether metadata logs keep the rules.
+
+    A trace has one JSON object in a line, {"action": NAME, "arguments": {...}, "state": {VARIABLE: value}, "skip": N}.
+    Each part may be left out, as may fields of records and keys of maps: what is not there was not seen. A line
+    without an action is a look at the state after one step, or where steps may be unseen, after any number of them.
+    "skip" is --hidden for this line alone. Values are written as check --json writes them. The first line is about the
+    beginning, unless it has an action. Where no run of the model fits, the nearest actions are shown, and the guard
+    that stopped each.
+
+    The records of a metadata log are judged partition by partition: epochs, leaders, the ISR, reassignments.
+    """
+    from checkers.conformance.command import Settings, conform_log, conform_traces
+
+    settings = Settings(constants=dict(assignments), **given)
+    if logs and not traces and spec is None:
+        told = conform_log(logs, settings, json_file)
+    elif traces and not logs and spec is not None:
+        told = conform_traces(_existing_path(spec), traces, settings, json_file)
+    else:
+        raise click.UsageError("give either SPEC and --trace, or --metadata-log alone")
+    code = 0
+    for said in told:
+        if isinstance(said, str):
+            click.echo(said)
+        else:
+            code = int(said)
+    return code

@@ -1,0 +1,168 @@
+"""Whether a recorded run is a behaviour of a model: a search over the sets of states that the model may be in.
+
+After each line of a trace there is a set of states that the model can be in, given all that was seen. A trace is
+accepted when the set after its last line is not empty. CPython runs the model, so what is accepted here is what the
+class means.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from checkers.conformance.trace_file import Line, Trace
+from checkers.exploration import Limits, TraceState
+from model.language import reference
+from model.language.model import Model, State
+from model.language.reference import Step
+
+Verdict = Literal["accepted", "rejected", "undetermined"]
+
+DEFAULT_STATES = 100_000
+"""How many states are expanded at most, unless a limit says otherwise."""
+
+
+@dataclass
+class Judgement:
+    """What came of a trace.
+
+    ``matched`` counts the lines, from the first on, that some run of the model fits; ``run`` is one such run, with the
+    steps that the trace does not show, and ``seen`` says for each entry of it which line it is about, by its index, or
+    None for an unseen step.
+    ``candidates`` are the states that the model may be in before the line that no run fits, unseen steps included.
+    """
+
+    trace: Trace
+    verdict: Verdict
+    matched: int
+    run: tuple[TraceState, ...] = ()
+    seen: tuple[int | None, ...] = ()
+    candidates: tuple[State, ...] = ()
+    expanded: int = 0
+    stopped: str = ""
+    seconds: float = 0.0
+
+    @property
+    def failed_line(self) -> Line | None:
+        """The first line that no run of the model fits."""
+        return self.trace.lines[self.matched] if self.verdict == "rejected" else None
+
+
+@dataclass(frozen=True)
+class _Node:
+    """A state, and how the model may have come there; ``line`` is None for a step that no line is about."""
+
+    state: State
+    step: Step
+    line: int | None
+    before: _Node | None
+
+
+class _LimitReached(Exception):  # noqa: N818 - it is no error
+    pass
+
+
+@dataclass
+class _Search:
+    model: Model
+    limits: Limits
+    hidden: int
+    expanded: int = 0
+    started: float = field(default_factory=time.perf_counter)
+
+    def successors(self, node: _Node, line: int | None) -> Iterator[_Node]:
+        """Every step from a node. A boundary of the model bounds searches, not what is a behaviour."""
+        self.expanded += 1
+        if self.expanded > (self.limits.states if self.limits.states is not None else DEFAULT_STATES):
+            raise _LimitReached(f"{self.expanded - 1:,} states")
+        if self.limits.seconds is not None and time.perf_counter() - self.started > self.limits.seconds:
+            raise _LimitReached(f"{self.limits.seconds:g} seconds")
+        for step, after in reference.successors(self.model, node.state):
+            yield _Node(after, step, line, node)
+
+    def unseen(self, nodes: Mapping[State, _Node], skip: int) -> dict[State, _Node]:
+        """The nodes, and all that up to ``skip`` steps lead to."""
+        found = dict(nodes)
+        frontier = list(nodes.values())
+        for _ in range(skip):
+            reached = []
+            for node in frontier:
+                for after in self.successors(node, None):
+                    if after.state not in found:
+                        found[after.state] = after
+                        reached.append(after)
+            frontier = reached
+        return found
+
+    def skip(self, line: Line) -> int:
+        return self.hidden if line.skip is None else line.skip
+
+    def begin(self, line: Line, number: int) -> tuple[dict[State, _Node], dict[State, _Node]]:
+        """The states before and after the first line, which is about the beginning unless it names an action."""
+        starts = [_Node(state, step, None, None) for step, state in reference.initial_states(self.model)]
+        before = {node.state: node for node in starts}
+        looks = line.action is None and self.skip(line) == 0
+        if not looks and (line.action is None or line.action in type(self.model).methods("action")):
+            return self.advance(before, line, number)
+        fitting = [node for node in starts if line.fits(node.step) and line.sees(node.state)]
+        return before, {node.state: _Node(node.state, node.step, number, None) for node in fitting}
+
+    def advance(
+        self, nodes: Mapping[State, _Node], line: Line, number: int
+    ) -> tuple[dict[State, _Node], dict[State, _Node]]:
+        """The states that the model may be in before the step of a line, and after it.
+
+        A line without an action is a look at the state: after one step, whichever, or where steps may be unseen, after
+        any number of them up to so many, none included.
+        """
+        skip = self.skip(line)
+        before = self.unseen(nodes, skip)
+        after: dict[State, _Node] = {}
+        if line.action is None and skip > 0:
+            for node in before.values():
+                if line.sees(node.state):
+                    after[node.state] = _Node(node.state, node.step, number, node.before)
+            return before, after
+        for node in before.values():
+            for reached in self.successors(node, number):
+                if line.fits(reached.step) and reached.state not in after and line.sees(reached.state):
+                    after[reached.state] = reached
+        return before, after
+
+
+def judge(model: Model, trace: Trace, hidden: int = 0, limits: Limits = Limits()) -> Judgement:
+    """Whether ``trace`` is a behaviour of ``model``, with up to ``hidden`` unseen steps between two of its lines.
+
+    The verdict is "undetermined" when a limit ended the search. Raises SourceError when the model leaves its types.
+    """
+    search = _Search(model, limits, hidden)
+    nodes: dict[State, _Node] = {}
+    judgement = Judgement(trace, "accepted", 0)
+    try:
+        for index, line in enumerate(trace.lines):
+            before, after = search.advance(nodes, line, index) if index else search.begin(line, index)
+            if not after:
+                judgement.verdict = "rejected"
+                judgement.candidates = tuple(before)
+                break
+            nodes = after
+            judgement.matched = index + 1
+    except _LimitReached as reached:
+        judgement.verdict, judgement.stopped = "undetermined", str(reached)
+    if nodes:
+        judgement.run, judgement.seen = _way(next(iter(nodes.values())))
+    judgement.expanded = search.expanded
+    judgement.seconds = time.perf_counter() - search.started
+    return judgement
+
+
+def _way(node: _Node) -> tuple[tuple[TraceState, ...], tuple[int | None, ...]]:
+    way = []
+    back: _Node | None = node
+    while back is not None:
+        way.append(back)
+        back = back.before
+    way.reverse()
+    return tuple(TraceState(at.step, at.state) for at in way), tuple(at.line for at in way)

@@ -1,0 +1,244 @@
+"""Goes through a metadata log, or the part of it that is about some partitions, and says which rules it breaks."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from checkers.conformance.metadata_log import dump
+from checkers.conformance.metadata_log.dump import Entry, Malformed, Shard, Tally
+from checkers.conformance.metadata_log.registration import BadRecord, Registration, changed, registered
+from checkers.conformance.metadata_log.rules import Broken, broken
+
+Key = tuple[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A record that breaks a rule; ``before`` and ``after`` are the partition around it, as far as they are known."""
+
+    rule: str
+    message: str
+    topic: str
+    partition: int
+    offset: int
+    file: str
+    line: int
+    before: Registration | None
+    after: Registration | None
+
+
+@dataclass
+class Report:
+    """What was read and what came of it.
+
+    Every record is counted once: ``records`` is the sum of those that were judged, ``skipped`` by their type, repeated
+    in another dump, aborted with their transaction, and ``unknown``, changes of partitions whose beginning the dumps do
+    not have.
+    """
+
+    lines: int = 0
+    headers: int = 0
+    control: int = 0
+    records: int = 0
+    judged: int = 0
+    skipped: Counter[str] = field(default_factory=Counter)
+    repeated: int = 0
+    aborted: int = 0
+    unknown: int = 0
+    partitions: int = 0
+    gaps: int = 0
+    malformed: list[Malformed] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+
+    def add(self, other: Report) -> None:
+        """Adds what another shard has counted and found."""
+        for name in ("lines", "headers", "control", "records", "judged", "repeated", "aborted", "unknown",
+                     "partitions", "gaps"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.skipped.update(other.skipped)
+        self.malformed = sorted([*self.malformed, *other.malformed], key=lambda it: (it.file, it.line))
+        self.findings = sorted([*self.findings, *other.findings], key=lambda it: (it.offset, it.file, it.line))
+
+
+def judge(paths: Sequence[Path], strict: bool = False, shard: Shard | None = None) -> Report:
+    """Judges all partitions, or those of a shard. Raises SourceError for a file that cannot be read."""
+    return _Judge(paths, shard or Shard(), strict).run()
+
+
+class _Judge:
+    def __init__(self, paths: Sequence[Path], shard: Shard, strict: bool) -> None:
+        self.paths = paths
+        self.shard = shard
+        self.strict = strict
+        self.report = Report()
+        self.tally = Tally()
+        self.partitions: dict[Key, Registration] = {}
+        self.seen: set[Key] = set()
+        self.names: dict[str, str] = {}
+        self.removed: set[str] = set()
+        self.last: Entry | None = None
+        self.open_sections = 0
+        self.covered: int | None = None
+        self.known = False
+
+    def run(self) -> Report:
+        for entry in self._committed(dump.entries(self.paths, self.shard, self.tally)):
+            self._take(entry)
+        report, tally = self.report, self.tally
+        report.lines, report.headers, report.control = tally.lines, tally.headers, tally.control
+        report.records, report.partitions = tally.records, len(self.seen)
+        report.skipped.update(tally.skipped)
+        report.malformed += tally.malformed
+        return report
+
+    # Marks and transactions.
+
+    def _committed(self, entries: Iterator[Entry]) -> Iterator[Entry]:
+        """The records that count: not those of a transaction that was aborted, or is not yet at its end (KIP-868)."""
+        held: list[Entry] | None = None
+        for entry in entries:
+            if entry.kind in dump.TRANSACTION_TYPES:
+                self.report.judged += self.shard.is_first
+                if entry.kind == "END_TRANSACTION_RECORD":
+                    yield from held or ()
+                else:
+                    self._abort(held)
+                held = [] if entry.kind == "BEGIN_TRANSACTION_RECORD" else None
+            elif held is not None and entry.kind in (*dump.PARTITION_TYPES, *dump.TOPIC_TYPES) and not entry.snapshot:
+                held.append(entry)
+            else:
+                yield entry
+        self._abort(held)
+
+    def _abort(self, held: list[Entry] | None) -> None:
+        self.report.aborted += sum(self._counts(entry) for entry in held or ())
+
+    def _counts(self, entry: Entry) -> bool:
+        return entry.kind in dump.PARTITION_TYPES or (entry.kind in dump.TOPIC_TYPES and self.shard.is_first)
+
+    def _take(self, entry: Entry) -> None:
+        if entry.kind in dump.PARTITION_TYPES:
+            self._take_partition(entry)
+        elif entry.kind in dump.TOPIC_TYPES:
+            self._take_topic(entry)
+        else:
+            self._take_mark(entry)
+
+    def _take_mark(self, entry: Entry) -> None:
+        """A log that begins at its beginning is known; one that has a hole is not, until a snapshot says."""
+        covered = self.covered
+        if entry.kind == dump.SECTION_ENDS:
+            self.open_sections -= 1
+            self.covered = max(covered or 0, entry.offset)
+            return
+        if entry.kind == dump.GAP:
+            missing = self.open_sections == 1
+        else:
+            missing = self.open_sections == 0 and covered is not None and entry.offset > covered
+        if missing:
+            self.report.gaps += self.shard.is_first
+            self.partitions.clear()
+            self.known = False
+        if entry.kind == dump.SNAPSHOT:
+            self.known = True
+            self.covered = max(covered or 0, entry.offset)
+        elif entry.kind == dump.SECTION_BEGINS:
+            self.known = self.known or (covered is None and entry.offset == 0)
+            self.open_sections += 1
+
+    # Records.
+
+    def _take_topic(self, entry: Entry) -> None:
+        first = self.shard.is_first
+        topic = entry.data.get("topicId")
+        if not isinstance(topic, str):
+            self._malformed(entry, f"a {entry.kind} without topicId", first)
+            return
+        self.report.judged += first
+        if entry.kind == "TOPIC_RECORD":
+            self.names[topic] = str(entry.data.get("name", topic))
+        else:
+            self.removed.add(topic)
+            for key in [key for key in self.partitions if key[0] == topic]:
+                del self.partitions[key]
+
+    def _take_partition(self, entry: Entry) -> None:
+        key: Key = (entry.data.get("topicId", ""), entry.data.get("partitionId", -1))
+        if type(key[0]) is not str or type(key[1]) is not int:
+            self._malformed(entry, f"a {entry.kind} without topicId and partitionId", True)
+            return
+        last, self.last = self.last, entry
+        if last is not None and last.position == entry.position and not entry.snapshot:
+            self._take_again(entry, key, last)
+            return
+        old = self.partitions.get(key)
+        try:
+            if entry.kind == "PARTITION_CHANGE_RECORD":
+                if old is None:
+                    self._unknown(entry, key)
+                    return
+                new = changed(old, entry.data)
+            else:
+                new = registered(entry.data)
+        except BadRecord as error:
+            self._malformed(entry, f"a {entry.kind}: {error}", True)
+            return
+        self.report.judged += 1
+        self.seen.add(key)
+        self.partitions[key] = new
+        for each in self._broken(entry, key, old, new):
+            self._find(entry, key, each, old, new)
+
+    def _take_again(self, entry: Entry, key: Key, last: Entry) -> None:
+        """Another dump has the same record as well; another record with the same offset is of another log."""
+        if last.data == entry.data:
+            self.report.repeated += 1
+        else:
+            self.report.judged += 1
+            message = f"it is not the one in line {last.line} of {self.paths[last.file]}"
+            self._find(entry, key, Broken("one_record_has_an_offset", message), None, None)
+
+    def _broken(self, entry: Entry, key: Key, old: Registration | None, new: Registration) -> list[Broken]:
+        if key[0] in self.removed:
+            return [Broken("removed_topics_stay_removed", "the topic was removed before")]
+        if entry.snapshot and old is not None:
+            if old[:8] == new[:8]:
+                return []
+            message = f"the log made it {_shown(old)}, the snapshot has {_shown(new)}"
+            return [Broken("snapshot_agrees_with_log", message)]
+        return broken(old, new, self.strict)
+
+    def _unknown(self, entry: Entry, key: Key) -> None:
+        """A change of a partition that is not there: an error where the log is known from its beginning."""
+        if key[0] in self.removed:
+            self.report.judged += 1
+            self._find(entry, key, Broken("removed_topics_stay_removed", "the topic was removed before"), None, None)
+        elif self.known:
+            self.report.judged += 1
+            self._find(entry, key, Broken("changes_are_of_partitions", "there is no such partition"), None, None)
+        else:
+            self.report.unknown += 1
+
+    def _find(
+        self, entry: Entry, key: Key, each: Broken, before: Registration | None, after: Registration | None
+    ) -> None:
+        topic = self.names.get(key[0], key[0])
+        place = str(self.paths[entry.file]), entry.line
+        self.report.findings.append(
+            Finding(each.rule, each.message, topic, key[1], entry.offset, *place, before, after)
+        )
+
+    def _malformed(self, entry: Entry, message: str, owned: bool) -> None:
+        if owned:
+            self.tally.records -= 1
+            self.tally.malformed.append(Malformed(str(self.paths[entry.file]), entry.line, message))
+
+
+def _shown(partition: Registration) -> str:
+    return (
+        f"replicas {list(partition.replicas)}, ISR {list(partition.isr)}, leader {partition.leader} "
+        f"in epoch {partition.leader_epoch}, partition epoch {partition.partition_epoch}"
+    )

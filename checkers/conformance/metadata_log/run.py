@@ -1,0 +1,52 @@
+"""Divides a metadata log among processes or tasks of Spark: each judges the partitions of a shard."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import Literal
+
+from checkers.conformance.metadata_log.dump import Shard
+from checkers.conformance.metadata_log.judge import Report, judge
+from checkers.resources import cores
+
+SMALL = 16 << 20
+"""Bytes up to which a log is judged in this process."""
+
+
+def judge_log(
+    paths: Sequence[Path], strict: bool = False, engine: Literal["auto", "spark"] = "auto", workers: int = 0,
+    master: str | None = None,
+) -> Report:
+    """Judges a log. Every worker reads all of it and parses only its own partitions, so nothing is sent around.
+
+    Tasks of Spark open the files themselves, so those have to be where the workers see them.
+    """
+    if engine == "spark" or master is not None:
+        from checkers.spark.session import session
+
+        context = session(master).sparkContext
+        count = workers or context.defaultParallelism
+        tasks = context.parallelize(_shards(count), count)
+        reports = tasks.map(partial(_judge_shard, [path.resolve() for path in paths], strict)).collect()
+    else:
+        count = workers or (cores() if sum(path.stat().st_size for path in paths if path.is_file()) > SMALL else 1)
+        if count == 1:
+            return judge(paths, strict)
+        with ProcessPoolExecutor(count, mp_context=multiprocessing.get_context("spawn")) as pool:
+            reports = list(pool.map(partial(_judge_shard, list(paths), strict), _shards(count)))
+    whole = Report()
+    for report in reports:
+        whole.add(report)
+    return whole
+
+
+def _shards(count: int) -> list[Shard]:
+    return [Shard(number, count) for number in range(count)]
+
+
+def _judge_shard(paths: Sequence[Path], strict: bool, shard: Shard) -> Report:
+    return judge(paths, strict, shard)

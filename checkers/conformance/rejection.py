@@ -1,0 +1,201 @@
+"""Why no run of a model fits a line of a trace: the actions that come nearest, and the guard that stopped each."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import FrameType, TracebackType
+from typing import Any
+
+import model.language
+from checkers.conformance.behaviour import Judgement
+from checkers.conformance.given import value_of
+from checkers.conformance.trace_file import Line
+from checkers.report.value import plain, show, show_step
+from model.language import reference
+from model.language.errors import Disabled, SourceError
+from model.language.model import Model, State
+from model.language.reference import Step, parameter_types
+from model.language.source import conjuncts, leading_guards, names_in, source_of
+from model.language.types import Type, universe
+from model.language.values import running
+
+MOST_CANDIDATES = 20
+MOST_INSTANCES = 4096
+MOST_REASONS = 5
+_LANGUAGE = str(Path(model.language.__file__ or "").parent)
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why an action is not the step that a line is about.
+
+    ``unlike`` counts the variables that it would leave otherwise than the line has them; None when it is not enabled,
+    and then ``file`` and ``line`` say which guard stopped it, and ``part`` at which of its conjuncts.
+    """
+
+    step: str
+    text: str
+    unlike: int | None = None
+    file: str | None = None
+    line: int | None = None
+    part: int = 0
+
+
+def reasons(subject: Model, judgement: Judgement) -> list[Reason]:
+    """The nearest first: what is enabled and differs least; then of each action the instance that came farthest."""
+    line = judgement.failed_line
+    if line is None:
+        return []
+    if line.action in type(subject).methods("initial") or (line.action is None and judgement.matched == 0):
+        starts = reference.initial_states(subject)
+        found = [_differs(subject, line, step, state) for step, state in starts if line.fits(step)]
+    else:
+        found = _of_actions(subject, line, judgement.candidates[:MOST_CANDIDATES])
+    enabled = sorted({it for it in found if it.unlike is not None}, key=lambda it: (it.unlike, it.step))
+    farthest: dict[str, Reason] = {}
+    for reason in found:
+        name = reason.step.partition("(")[0]
+        if reason.unlike is None and _came(reason) > (_came(farthest[name]) if name in farthest else (-1, -1)):
+            farthest[name] = reason
+    nearest = sorted(farthest.values(), key=lambda reason: -reason.part)
+    return [*enabled[:MOST_REASONS], *nearest[:MOST_REASONS]]
+
+
+def _came(reason: Reason) -> tuple[int, int]:
+    return reason.line or 0, reason.part
+
+
+def _of_actions(subject: Model, line: Line, states: Sequence[State]) -> list[Reason]:
+    actions = type(subject).methods("action")
+    names = [line.action] if line.action is not None else list(actions)
+    found = []
+    for state, name in itertools.product(states, names):
+        steps = list(itertools.islice(_instances(subject, state, name, actions[name], line), MOST_INSTANCES))
+        if not steps:
+            found.append(_nothing_offered(subject, name, actions[name]))
+        found += [reason for step in steps if (reason := _reason(subject, state, step, line)) is not None]
+    return found
+
+
+def _instances(
+    subject: Model, state: State, name: str, method: Callable[..., Any], line: Line
+) -> Iterator[Step]:
+    """The ways to take an action that a line can be about, those included that a guard rules out at once."""
+    kinds = parameter_types(subject, method)
+    given = line.given.get("arguments") or {}
+    values: list[list[Any]] = []
+    for parameter, kind in kinds.items():
+        values.append(_values(subject, kind, parameter, given))
+    if any(not choices for choices in values):
+        steps: Iterator[Step] = iter(reference.choices(subject, state, name))
+    else:
+        steps = (Step(name, dict(zip(kinds, chosen, strict=True))) for chosen in itertools.product(*values))
+    return (step for step in steps if line.fits(step))
+
+
+def _values(subject: Model, kind: Type, name: str, given: Mapping[str, Any]) -> list[Any]:
+    """The one value that is given, or every value of the type; nothing when there are too many."""
+    if name in given:
+        try:
+            return [value_of(kind, given[name], name)]
+        except SourceError:
+            pass
+    if kind.codes > MOST_INSTANCES:
+        return []
+    with running(subject):
+        return list(universe(kind))
+
+
+def _reason(subject: Model, state: State, step: Step, line: Line) -> Reason | None:
+    subject.load(state)
+    method = type(subject).methods("action")[step.action]
+    with running(subject):
+        try:
+            method(subject, **step.arguments)
+        except Disabled as disabled:
+            return _stopped(step, disabled.__traceback__)
+        except Exception as error:
+            return Reason(show_step(step), f"leaves the model's types: {error}", len(line.state) + 1)
+    return _differs(subject, line, step, subject.snapshot())
+
+
+def _differs(subject: Model, line: Line, step: Step, after: State) -> Reason:
+    names = list(subject.variable_types)
+    said = line.given.get("state") or {}
+    unlike = [
+        f"{names[index]} is {show(after[index])}, the line has {_shown(said[names[index]])}"
+        for index in line.unlike(after)
+    ]
+    return Reason(show_step(step), "; ".join(unlike), len(unlike))
+
+
+def _shown(given: Any) -> str:
+    return show(given) if isinstance(given, str | int | bool | None) else str(plain(given)).replace("'", '"')
+
+
+def _stopped(step: Step, traceback: TracebackType | None) -> Reason:
+    frame, number = _guard_frame(traceback)
+    if frame is None:
+        return Reason(show_step(step), "is not enabled")
+    file = frame.f_code.co_filename
+    part, text = _false_part(frame, file, number)
+    return Reason(show_step(step), f"is not enabled: {text}", None, file, number, part)
+
+
+def _guard_frame(traceback: TracebackType | None) -> tuple[FrameType | None, int]:
+    """The innermost frame that is the model's own: the one that called ``require``."""
+    found: tuple[FrameType | None, int] = (None, 0)
+    while traceback is not None:
+        if not traceback.tb_frame.f_code.co_filename.startswith(_LANGUAGE):
+            found = (traceback.tb_frame, traceback.tb_lineno)
+        traceback = traceback.tb_next
+    return found if found[0] is not None and found[0].f_code.co_filename != __file__ else (None, 0)
+
+
+def _false_part(frame: FrameType, file: str, number: int) -> tuple[int, str]:
+    """The first conjunct of the guard that is false, with the values that it compares."""
+    guard = next((it for it in _guards(file) if it.lineno <= number <= (it.end_lineno or it.lineno)), None)
+    if guard is None:
+        return 0, "its guard is false"
+    for index, part in enumerate(conjuncts(guard.args[0])):
+        try:
+            if not _value(part, frame):
+                return index, f"{ast.unparse(part)} is false{_compared(part, frame)}"
+        except Exception:
+            break
+    return 0, f"{ast.unparse(guard.args[0])} is false"
+
+
+def _value(expression: ast.expr, frame: FrameType) -> Any:
+    return eval(compile(ast.Expression(expression), "<guard>", "eval"), frame.f_globals, frame.f_locals)
+
+
+def _compared(part: ast.expr, frame: FrameType) -> str:
+    if not isinstance(part, ast.Compare) or len(part.comparators) != 1:
+        return ""
+    operator = ast.unparse(ast.Compare(ast.Name("a"), part.ops, [ast.Name("b")]))[2:-2]
+    return f": {show(_value(part.left, frame))} {operator} {show(_value(part.comparators[0], frame))}"
+
+
+@cache
+def _guards(file: str) -> list[ast.Call]:
+    tree = ast.parse(Path(file).read_text(encoding="utf-8"))
+    return [
+        node for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "require" and node.args
+    ]
+
+
+def _nothing_offered(subject: Model, name: str, method: Callable[..., Any]) -> Reason:
+    """No value of a parameter passes the guards that begin an action, such as ``require(request in self.requests)``."""
+    source = source_of(method)
+    parameters = set(parameter_types(subject, method))
+    guards, _ = leading_guards(source)
+    drawing = next((guard for guard in guards if names_in(guard) & parameters), None)
+    text = "is not enabled" if drawing is None else f"is not enabled: nothing satisfies {ast.unparse(drawing)}"
+    return Reason(f"{name}(...)", text, None, source.file, source.tree.lineno if drawing is None else drawing.lineno)

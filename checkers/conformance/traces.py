@@ -1,0 +1,154 @@
+"""Judges many traces: in this process, in several, or as tasks of Spark."""
+
+from __future__ import annotations
+
+import functools
+import multiprocessing
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from checkers.conformance.behaviour import Judgement, judge
+from checkers.conformance.rejection import Reason, reasons
+from checkers.conformance.trace_file import parse
+from checkers.exploration import Limits
+from checkers.report.json import trace_entries
+from checkers.report.value import show_step
+from checkers.resources import cores
+from checkers.run import Check
+from model.language.errors import SourceError
+from model.language.model import Model
+
+if TYPE_CHECKING:
+    from pyspark import Broadcast
+
+Recorded = tuple[str, str]
+"""The name of a trace's file, and its text."""
+FEW = 4
+"""So many traces are judged in this process."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a trace, for reports: ``verdict`` "error" is a file or a model that cannot be read.
+
+    ``line`` is the number of the line that no run fits, or that is malformed; ``run`` is the longest run that fits.
+    """
+
+    file: str
+    verdict: Literal["accepted", "rejected", "undetermined", "error"]
+    message: str = ""
+    line: int | None = None
+    lines: int = 0
+    matched: int = 0
+    unseen: int = 0
+    given: Any = None
+    last_step: str = ""
+    reasons: Sequence[Reason] = ()
+    run: Sequence[dict[str, Any]] = ()
+    expanded: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class Work:
+    """What traces are held against, and how."""
+
+    check: Check
+    hidden: int = 0
+    limits: Limits = field(default_factory=Limits)
+
+    def model(self) -> Model:
+        """The model with its constants; of a known-bad design, when that is meant."""
+        return self.check.cls()(**self.check.constants)
+
+
+def judge_text(work: Work, recorded: Recorded) -> Outcome:
+    """Judges one trace. Never raises SourceError: what is wrong with a file is its outcome."""
+    file, text = recorded
+    try:
+        model = work.model()
+        trace = parse(text, model, file)
+        judgement = judge(model, trace, work.hidden, work.limits)
+        return _outcome(model, judgement)
+    except SourceError as error:
+        elsewhere = "" if error.file in (None, file) else f"{error.file}:{error.line}: "
+        return Outcome(file, "error", elsewhere + error.message, None if elsewhere else error.line)
+
+
+def _outcome(model: Model, judgement: Judgement) -> Outcome:
+    failed = judgement.failed_line
+    entries = trace_entries(model, judgement.run)
+    for entry, index in zip(entries, judgement.seen, strict=True):
+        entry["line"] = None if index is None else judgement.trace.lines[index].number
+    return Outcome(
+        judgement.trace.file,
+        judgement.verdict,
+        f"the search ended at {judgement.stopped}" if judgement.stopped else "",
+        None if failed is None else failed.number,
+        len(judgement.trace.lines),
+        judgement.matched,
+        sum(1 for index in judgement.seen[1:] if index is None),
+        None if failed is None else failed.given,
+        show_step(judgement.run[-1].step) if judgement.run else "",
+        reasons(model, judgement),
+        entries,
+        judgement.expanded,
+        judgement.seconds,
+    )
+
+
+def found(paths: Iterable[Path]) -> list[Path]:
+    """The traces that are meant: files as they are, of a folder all ``*.jsonl`` below it."""
+    files: list[Path] = []
+    for path in paths:
+        if not path.exists():
+            raise SourceError("there is no such file or folder", str(path))
+        files += sorted(path.rglob("*.jsonl")) if path.is_dir() else [path]
+    return list(dict.fromkeys(files))
+
+
+def recorded(paths: Sequence[Path]) -> list[Recorded]:
+    """The texts of traces. Raises SourceError for a file that cannot be read."""
+    texts = []
+    for path in paths:
+        try:
+            texts.append((str(path), path.read_text(encoding="utf-8")))
+        except OSError as error:
+            raise SourceError(f"cannot be read: {error.strerror}", str(path)) from None
+        except UnicodeDecodeError:
+            raise SourceError("is not UTF-8 text", str(path)) from None
+    return texts
+
+
+def judge_all(work: Work, texts: Sequence[Recorded], workers: int = 0) -> Iterator[Outcome]:
+    """Judges traces in processes of their own where they are many; ``workers`` of 0 means one for each core."""
+    count = min(workers or (cores() if len(texts) > FEW else 1), len(texts))
+    if count <= 1:
+        yield from (judge_text(work, text) for text in texts)
+        return
+    with ProcessPoolExecutor(count, mp_context=multiprocessing.get_context("spawn")) as pool:
+        yield from pool.map(functools.partial(judge_text, work), texts, chunksize=max(1, len(texts) // (8 * count)))
+
+
+def judge_all_on_spark(work: Work, texts: Sequence[Recorded], master: str | None = None) -> list[Outcome]:
+    """Judges traces in tasks of Spark, which get the traces and, where they need it, the model's sources."""
+    from checkers.spark.session import session
+    from checkers.spark.suite import _files
+
+    context = session(master).sparkContext
+    spec = replace(work.check.spec, path=work.check.spec.path.resolve())
+    placed = replace(work, check=replace(work.check, spec=spec))
+    files = context.broadcast({} if str(context.master).startswith("local") else _files([placed.check]))
+    slices = max(1, min(len(texts), 4 * context.defaultParallelism))
+    outcomes = context.parallelize(list(texts), slices).map(functools.partial(_on_worker, files, placed)).collect()
+    files.destroy()
+    return list(outcomes)
+
+
+def _on_worker(files: Broadcast[Any], work: Work, text: Recorded) -> Outcome:
+    from checkers.spark.suite import _placed
+
+    return judge_text(replace(work, check=_placed(files.value, work.check)), text)
