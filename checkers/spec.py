@@ -74,6 +74,26 @@ class Proving:
 
 
 @dataclass(frozen=True, slots=True)
+class Reason:
+    """Why no check needs to notice some mutants of the model, each named by its change."""
+
+    reason: str
+    changes: tuple[str, ...]
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Mutation:
+    """How the spec's model is tested by mutation.
+
+    ``also`` are specs that a mutant has to survive as well; ``survivors`` those that survive them all, with reasons.
+    """
+
+    also: tuple[Path, ...] = ()
+    survivors: tuple[Reason, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Spec:
     """One spec file, read and found to be well formed; its model is not loaded yet.
 
@@ -96,6 +116,7 @@ class Spec:
     limits: Limits = Limits()
     flawed: tuple[Flawed, ...] = ()
     prove: tuple[Proving, ...] = ()
+    mutation: Mutation | None = None
     lines: Mapping[str, int] = field(default_factory=dict)
 
     @property
@@ -345,6 +366,22 @@ class _Reader:
     def limits(self, value: Any, key: str) -> Limits:
         return Limits(**self.table(value, _LIMIT_KEYS, key))
 
+    def mutation(self, value: Any, key: str) -> Mutation:
+        return Mutation(**self.table(value, _MUTATION_KEYS, key))
+
+    def survivors(self, value: Any, key: str) -> tuple[Reason, ...]:
+        if not isinstance(value, list):
+            raise self.error(f"write [[{key}]], with two brackets: there can be several", key)
+        found = []
+        for index, entry in enumerate(value):
+            place = f"{key}.{index}"
+            values = self.table(entry, _SURVIVOR_KEYS, place)
+            for needed in ("reason", "changes"):
+                if not values.get(needed):
+                    raise self.error(f"survivors need {needed} = ...", place)
+            found.append(Reason(**values, line=self.lines.get(place)))
+        return tuple(found)
+
     def flawed(self, value: Any, key: str) -> tuple[Flawed, ...]:
         if not isinstance(value, list):
             raise self.error("write [[flawed]], with two brackets: there can be several", key)
@@ -402,6 +439,14 @@ _PROVE_KEYS: dict[str, Convert] = {
     "constants": _Reader.constants,
     "tier": lambda reader, value, key: reader.one_of(value, ("quick", "deep"), key),
 }
+_SURVIVOR_KEYS: dict[str, Convert] = {
+    "reason": _Reader.text,
+    "changes": _Reader.names,
+}
+_MUTATION_KEYS: dict[str, Convert] = {
+    "also": _Reader.files,
+    "survivors": _Reader.survivors,
+}
 _SPEC_KEYS: dict[str, Convert] = {
     "model": _Reader.text,
     "title": _Reader.text,
@@ -417,6 +462,7 @@ _SPEC_KEYS: dict[str, Convert] = {
     "limits": _Reader.limits,
     "flawed": _Reader.flawed,
     "prove": _Reader.prove,
+    "mutation": _Reader.mutation,
 }
 
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}

@@ -1,0 +1,91 @@
+"""The mutants of a model: every small change of a function that its steps run."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any
+
+from checkers.mutation.change import Kind, changes
+from model.language.model import Model
+from model.language.source import rewritten, source_of
+
+_LANGUAGE = "model.language"
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant:
+    """A model with one small change. ``change`` names it whatever its line is: ``Class.method: - was  + now``."""
+
+    function: Callable[..., Any]
+    tree: ast.FunctionDef
+    kind: Kind
+    file: str
+    line: int
+    column: int
+    change: str
+
+    def planted(self) -> AbstractContextManager[None]:
+        """While it lasts, the change is made, for CPython and for every compiler of this process."""
+        return rewritten(self.function, self.tree)
+
+
+def mutants(cls: type[Model]) -> list[Mutant]:
+    """The mutants of a model, function by function.
+
+    Properties and boundaries are left as they are, and so is what only they call.
+    """
+    found: list[Mutant] = []
+    seen: Counter[str] = Counter()
+    for function in functions(cls):
+        source = source_of(function)
+        indent = _indent(function)
+        for each in changes(source.tree):
+            change = f"{function.__qualname__}: - {each.was}  + {each.now}"
+            seen[change] += 1
+            if seen[change] > 1:
+                change = f"{change}  (place {seen[change]})"
+            found.append(
+                Mutant(function, each.tree, each.kind, source.file, each.line, each.column + indent, change)
+            )
+    return found
+
+
+def _indent(function: Callable[..., Any]) -> int:
+    """How far a function stands to the right in its file."""
+    first = inspect.getsourcelines(function)[0][0]
+    return len(first) - len(first.lstrip())
+
+
+def functions(cls: type[Model]) -> list[Callable[..., Any]]:
+    """The functions that the initial states and the actions of a model run, in the order in which they are met."""
+    found: dict[Callable[..., Any], None] = {}
+    waiting = [*cls.methods("initial").values(), *cls.methods("action").values()]
+    while waiting:
+        function = waiting.pop(0)
+        if function not in found:
+            found[function] = None
+            waiting += _called(cls, function)
+    return list(found)
+
+
+def _called(cls: type[Model], function: Callable[..., Any]) -> Iterator[Callable[..., Any]]:
+    order = cls.__mro__
+    for node in ast.walk(source_of(function).tree):
+        member: Any = None
+        match node:
+            case ast.Attribute(value=ast.Call(func=ast.Name(id="super")), attr=name):
+                owner = next(place for place, base in enumerate(order) if function in vars(base).values())
+                member = next((vars(base)[name] for base in order[owner + 1 :] if name in vars(base)), None)
+            case ast.Attribute(attr=name):
+                member = next((vars(base)[name] for base in order if name in vars(base)), None)
+            case ast.Name(id=name):
+                member = function.__globals__.get(name)
+        if isinstance(member, staticmethod):
+            member = member.__func__
+        if inspect.isfunction(member) and not member.__module__.startswith(_LANGUAGE):
+            yield member

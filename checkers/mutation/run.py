@@ -1,0 +1,100 @@
+"""Tries every mutant of a model: in parallel processes, or as tasks of a Spark cluster."""
+
+from __future__ import annotations
+
+import functools
+import multiprocessing
+import sys
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from checkers.mutation.mutant import Mutant, mutants
+from checkers.mutation.trial import Budget, Stage, Trial, try_mutant
+from checkers.resources import cores
+from checkers.run import Check, Settings
+from model.language.model import Model
+
+if TYPE_CHECKING:
+    from pyspark import Broadcast
+
+    from checkers.spark.suite import Files
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One mutant, named by its change, and what it is tried against."""
+
+    change: str
+    stages: tuple[Stage, ...]
+    budget: Budget
+
+
+def run(
+    chosen: Sequence[Mutant], stages: Sequence[Stage], budget: Budget, workers: int = 0, master: str | None = None
+) -> Iterator[Trial]:
+    """The trials of the chosen mutants, in their order: on Spark when ``master`` says where, else on ``workers``
+    processes, 0 for one for each core."""
+    tasks = [Task(mutant.change, tuple(stages), budget) for mutant in chosen]
+    trials = _here(tasks, workers or cores()) if master is None else _on_spark(tasks, master)
+    for mutant, trial in zip(chosen, trials, strict=True):
+        yield replace(trial, file=mutant.file, line=mutant.line)
+
+
+def _try(task: Task) -> Trial:
+    return try_mutant(_by_change(task.stages[0].spec.model_class())[task.change], task.stages, task.budget)
+
+
+@functools.cache
+def _by_change(cls: type[Model]) -> dict[str, Mutant]:
+    return {mutant.change: mutant for mutant in mutants(cls)}
+
+
+def _here(tasks: Sequence[Task], workers: int) -> Iterator[Trial]:
+    if workers < 2 or len(tasks) < 2:
+        yield from map(_try, tasks)
+        return
+    method = "fork" if sys.platform.startswith("linux") else "spawn"
+    pool = ProcessPoolExecutor(min(workers, len(tasks)), multiprocessing.get_context(method))
+    try:
+        futures = [pool.submit(_try, task) for task in tasks]
+        for task, future in zip(tasks, futures, strict=True):
+            try:
+                yield future.result()
+            except BrokenProcessPool:
+                yield Trial(task.change, "", "", 0, 0, "undetermined", "a worker process was killed, maybe for memory")
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _on_spark(tasks: Sequence[Task], master: str) -> Iterator[Trial]:
+    from checkers.spark.session import session
+    from checkers.spark.suite import files_of
+
+    context = session(master).sparkContext
+    own = [Check(stage.spec, None, Settings()) for stage in tasks[0].stages] if tasks else []
+    files = context.broadcast({} if str(context.master).startswith("local") else files_of(own))
+    spread = context.parallelize([_resolved(task) for task in tasks], max(len(tasks), 1))
+    yield from spread.map(functools.partial(_try_there, files)).toLocalIterator(prefetchPartitions=True)
+    files.destroy()
+
+
+def _resolved(task: Task) -> Task:
+    return replace(task, stages=tuple(
+        replace(stage, spec=replace(
+            stage.spec, path=stage.spec.path.resolve(),
+            invariant_files=tuple(file.resolve() for file in stage.spec.invariant_files),
+        ))
+        for stage in task.stages
+    ))
+
+
+def _try_there(files: Broadcast[Files], task: Task) -> Trial:
+    from checkers.spark.suite import placed
+
+    stages = tuple(
+        replace(stage, spec=placed(files.value, Check(stage.spec, None, Settings())).spec) for stage in task.stages
+    )
+    return _try(replace(task, stages=stages))

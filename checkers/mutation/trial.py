@@ -1,0 +1,158 @@
+"""One mutant on trial: the checks of a spec are run on it until one of them notices the change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from checkers.exploration import Limits
+from checkers.mutation.mutant import Mutant, functions
+from checkers.result import CheckResult, ExitCode
+from checkers.run import Check, Settings, checks, run_check
+from checkers.spec import Spec, read
+from model.language.errors import SourceError
+
+Fate = Literal["killed", "survived", "equal", "refused", "undetermined"]
+"""``killed``: a check notices the change. ``equal``: nothing differs at this size, neither the reachable states nor how
+often each action fires. ``refused``: the mutant is no model. ``undetermined``: a budget ended first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What a complete search counts: two searches that differ in nothing of it found the same."""
+
+    distinct: int
+    generated: int
+    digest: str
+    actions: tuple[tuple[str, int], ...]
+
+    @staticmethod
+    def of(result: CheckResult) -> Figures:
+        """The figures of a result with an exploration."""
+        found = result.exploration
+        assert found is not None
+        return Figures(found.distinct, found.generated, found.digest, tuple(found.actions.items()))
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What one search of a mutant may take: states as a multiple of those of the model, and seconds."""
+
+    factor: float = 8.0
+    seconds: float = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A spec whose checks a mutant has to get past, and what its unchanged model comes to."""
+
+    spec: Spec
+    figures: Figures
+
+    def limits(self, budget: Budget) -> Limits:
+        """The limits of a search of a mutant of this spec's model."""
+        return Limits(states=int(budget.factor * max(self.figures.distinct, 1000)), seconds=budget.seconds)
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What became of a mutant. ``by`` says what noticed it, or why it is undetermined or refused; ``spec`` says where.
+
+    ``states_differ`` is whether a survivor reaches other states than the model does.
+    """
+
+    change: str
+    kind: str
+    file: str
+    line: int
+    column: int
+    fate: Fate
+    by: str = ""
+    spec: str = ""
+    states_differ: bool = False
+
+
+def stages(spec: Spec) -> list[Stage]:
+    """The spec and those that it names beside it. Raises SourceError when one of them does not hold as expected."""
+    also = () if spec.mutation is None else spec.mutation.also
+    return [_stage(each) for each in (spec, *(read(path) for path in also))]
+
+
+def _stage(spec: Spec) -> Stage:
+    if spec.expect.verdict != "holds":
+        raise spec.error("mutants are made of a model that holds; this spec expects a violation", "expect.verdict")
+    result = run_check(Check(spec, None, Settings(engine="native", workers=1)))
+    if result.exit_code != ExitCode.AS_EXPECTED:
+        raise SourceError(f"the model itself is not as expected: {result.message}", str(spec.path), spec.line("model"))
+    return Stage(spec, Figures.of(result))
+
+
+def try_mutant(mutant: Mutant, every: Sequence[Stage], budget: Budget) -> Trial:
+    """Tries a mutant against the checks of the stages, one by one, and says what became of it."""
+    trial = Trial(mutant.change, mutant.kind, mutant.file, mutant.line, mutant.column, "equal")
+    with mutant.planted():
+        for stage in every:
+            if mutant.function in functions(stage.spec.model_class()):
+                trial = _worse(trial, _in_stage(trial, stage, budget))
+            if trial.fate in ("killed", "refused"):
+                return trial
+        for stage in every:
+            for check in _flawed(stage, budget):
+                if not _still_caught(check, result := run_check(check)):
+                    by = f"{check.wanted_property} is not broken any more by {result.variant}"
+                    return replace(trial, fate="killed", by=by, spec=stage.spec.name, states_differ=False)
+    return trial
+
+
+_ORDER: tuple[Fate, ...] = ("killed", "refused", "undetermined", "survived", "equal")
+
+
+def _worse(one: Trial, other: Trial) -> Trial:
+    return min(one, other, key=lambda trial: _ORDER.index(trial.fate))
+
+
+def _in_stage(trial: Trial, stage: Stage, budget: Budget) -> Trial:
+    result = run_check(Check(stage.spec, None, _settings(stage, budget)))
+    found = result.exploration
+    said = replace(trial, spec=stage.spec.name)
+    if found is None:
+        fate: Fate = "undetermined" if result.exit_code == ExitCode.INTERNAL_ERROR else "refused"
+        return replace(said, fate=fate, by=result.message)
+    noticed = _noticed(result)
+    if noticed is not None:
+        return replace(said, fate="killed", by=noticed)
+    if not found.complete:
+        return replace(said, fate="undetermined", by=found.stopped)
+    figures = Figures.of(result)
+    if figures == stage.figures:
+        return said
+    return replace(said, fate="survived", states_differ=figures.digest != stage.figures.digest)
+
+
+def _noticed(result: CheckResult) -> str | None:
+    """What of a check's result says that something is wrong; None when all is well as far as it was searched."""
+    if result.violation is not None and result.violation.kind == "error":
+        return f"error: {result.message}"
+    if result.verdict == "violated":
+        return str(result.property)
+    for name in result.idle_actions():
+        return f"{name} never fires"
+    for premise in result.vacuous_premises():
+        return f"the premise of {premise.property} is never true"
+    return None
+
+
+def _settings(stage: Stage, budget: Budget) -> Settings:
+    return Settings(engine="native", workers=1, limits=stage.limits(budget))
+
+
+def _flawed(stage: Stage, budget: Budget) -> Iterator[Check]:
+    return (check for check in checks(stage.spec, _settings(stage, budget)) if check.flawed is not None)
+
+
+def _still_caught(check: Check, result: CheckResult) -> bool:
+    """Whether a known-bad design still breaks what it should, at whatever depth, or has no answer within the budget."""
+    if result.verdict == "undetermined" or result.exit_code == ExitCode.INTERNAL_ERROR:
+        return True
+    return result.verdict == "violated" and result.property == check.wanted_property
