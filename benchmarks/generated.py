@@ -1,7 +1,7 @@
-"""Random models about which every engine agrees: ``python -m benchmarks.generated [--models N] [--kept DIR] [--write]``.
+"""Random models about which every engine agrees: ``python -m benchmarks.generated [--models N] [--write]``.
 
-The campaign runs in pieces, each a process and a seed of its own. With ``--kept`` the figures of finished pieces stay in
-a folder and are not measured again, so that a campaign can be interrupted. ``--write`` puts the table into
+The campaign runs in pieces, each a process and a seed of its own. With ``--kept FOLDER`` the figures of finished pieces
+stay there and are not measured again, so that a campaign can be interrupted. ``--write`` puts the table into
 benchmarks/RESULTS.md.
 """
 
@@ -41,8 +41,8 @@ def report(counts: Counter[str], pieces: int, seed: int) -> list[str]:
         f"{counts['agreed']:,} different models in {pieces} pieces with the seeds {seed} to {seed + pieces - 1}, "
         f"{counts['seconds']:,} s one after the other with two cores shared; no disagreement. The compiler refused "
         f"{counts['refused']:,} more, {counts['too wide']:,} were too wide to be compared. Of {yes:,} compared, "
-        f"{counts['holds']:,} hold, {counts['violated']:,} violate a property, {counts['error']:,} leave their declared "
-        f"types; {counts['that moved']:,} have more than one level, {counts['of more than ten states']:,} more than "
+        f"{counts['holds']:,} hold, {counts['violated']:,} violate a property, {counts['error']:,} leave their types; "
+        f"{counts['that moved']:,} have more than one level, {counts['of more than ten states']:,} more than "
         f"ten states. z3 has no form for {counts['without a form in z3']:,}.",
         "",
         "| engine | models | states compared | seconds |",

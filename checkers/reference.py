@@ -135,14 +135,14 @@ class _Search:
             self.found.cut += 1
             if state not in self.outside:
                 self.outside.add(state)
-                self._check_state(old, state, ("invariant",))
+                self._check_state(old, state, inside=False)
             return
         self.parents[state] = old
         self.found.distinct += 1
         level.append(state)
         for name, value in zip(self.values, state, strict=True):
             self.values[name].add(value)
-        self._check_state(old, state, ("invariant", "reachable"))
+        self._check_state(old, state, inside=True)
 
     def _within_boundary(self, old: State | None, state: State) -> bool:
         try:
@@ -151,16 +151,17 @@ class _Search:
             self._violate("error", "", self._trace(state, old), error)
             return False
 
-    def _check_state(self, old: State | None, state: State, kinds: tuple[str, ...]) -> None:
+    def _check_state(self, old: State | None, state: State, inside: bool) -> None:
+        """Evaluates the properties of a state: each in every state, so that none fails here and there only."""
         for prop in self.properties:
-            if prop.kind not in kinds or prop.name in self.found.reached:
+            if prop.kind == "transition":
                 continue
             try:
                 true = reference.holds(self.model, prop.function, state)
             except SourceError as error:
                 self._violate("error", prop.name, self._trace(state, old), error)
                 continue
-            if prop.kind == "reachable" and true:
+            if prop.kind == "reachable" and true and inside and prop.name not in self.found.reached:
                 self.found.reached[prop.name] = self._trace(state, old)
             elif prop.kind == "invariant" and not true:
                 self._violate("invariant", prop.name, self._trace(state, old))

@@ -24,7 +24,7 @@ from model.compiler.layout import digest, lay_out
 from model.language.errors import ModelError, SourceError
 from model.language.model import Model, State
 from model.language.reference import Step, choices, fire, holds, initial_states, within_boundary
-from model.language.source import source_of
+from model.language.source import _parsed
 
 Engine = Callable[[Model, Sequence[Property]], Exploration]
 
@@ -145,13 +145,13 @@ def plain_search(model: Model, properties: Sequence[Property]) -> tuple[Outcome,
             found.cut += 1
             outside.add(state)
         for prop in properties:
-            if prop.kind == "invariant" or (prop.kind == "reachable" and inside):
+            if prop.kind != "transition":
                 try:
                     true = holds(model, prop.function, state)
                 except SourceError:
                     breaks("error", "", depth + 1)
                     continue
-                if prop.kind == "reachable" and true:
+                if prop.kind == "reachable" and true and inside:
                     reached.setdefault(prop.name, depth + 1)
                 elif prop.kind == "invariant" and not true:
                     breaks("invariant", prop.name, depth + 1)
@@ -232,7 +232,7 @@ def imported(source: str, name: str, directory: Path) -> Iterator[type[Model]]:
     finally:
         del sys.modules[module_name]
         linecache.cache.pop(str(path), None)
-        source_of.cache_clear()
+        _parsed.cache_clear()
         path.unlink()
 
 

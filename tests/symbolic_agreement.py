@@ -41,7 +41,14 @@ def by_cpython(model: Model, state: State) -> tuple[set[State], set[str]]:
             continue
         if reached is not None:
             after.add(reached)
-    return (after if within_boundary(model, state) else set()), failing
+    return (after if _is_inside(model, state) else set()), failing
+
+
+def _is_inside(model: Model, state: State) -> bool:
+    try:
+        return within_boundary(model, state)
+    except SourceError:
+        return False
 
 
 class BySolver:

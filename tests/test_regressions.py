@@ -393,10 +393,62 @@ class IndexInsideOfIndex(Model):
         self.logs[-1][-1] = to
 
 
+class ReachedBeforeItFails(Model):
+    """A reachability property that came true is asked of every other state as well."""
+
+    x: Annotated[int, Between(0, 3)]
+    log: Log
+
+    @initial
+    def start(self, x: Tiny) -> None:
+        self.x = x
+        self.log = Seq([x])
+
+    @action
+    def forget(self) -> None:
+        self.log = Seq()
+
+    @reachable
+    def starts_at_nothing(self) -> bool:
+        return self.log[0] == 0
+
+
+class ReachedWhereAnotherFails(ReachedBeforeItFails):
+    """It fails in the same level that makes it true."""
+
+    @initial
+    def start(self, x: Tiny) -> None:
+        self.x = x
+        self.log = Seq() if x == 2 else Seq([x])
+
+
+class ReachedOutsideOfTheBoundary(ReachedBeforeItFails):
+    """It is asked outside of the boundary, too, but is not made true there."""
+
+    @boundary
+    def remembers(self) -> bool:
+        return len(self.log) > 0 and self.x > 0
+
+
+class ReachedOutsideOnly(ReachedOutsideOfTheBoundary):
+    @action
+    def forget(self) -> None:
+        self.log = Seq([self.x])
+
+
+class FailingBoundary(ReachedBeforeItFails):
+    """A boundary that fails after a step is an error of the model."""
+
+    @boundary
+    def starts_low(self) -> bool:
+        return self.log[0] < 3
+
+
 MODELS = [
     BagFromGenerator,
     EmptySetAmongSets,
     FailingMemberOfClass,
+    FailingBoundary,
     FailureOutsideOfTheBoundary,
     FarApart,
     IndexInsideOfIndex,
@@ -408,6 +460,10 @@ MODELS = [
     OptionalsInBag,
     Order,
     RangeMembership,
+    ReachedBeforeItFails,
+    ReachedOutsideOfTheBoundary,
+    ReachedOutsideOnly,
+    ReachedWhereAnotherFails,
     SetsOfSparseElements,
     StepThatFailsBesideOneThatBreaks,
     TupleMembership,

@@ -311,8 +311,8 @@ class _Search:
     def _failed_step(self, state: tuple[int, ...], level: int) -> Violation:
         trace = self.tracer.to_state(state, level)
         transitions = [self.by_name[name] for name in self.interface.transition_predicates]
-        invariants = [prop for prop in self.by_name.values() if prop.kind == "invariant"]
-        return self.tracer.failing_step(trace, transitions, invariants)
+        of_states = [self.by_name[name] for name in self.interface.state_predicates]
+        return self.tracer.failing_step(trace, transitions, of_states)
 
     def _failed_check(self, state: tuple[int, ...]) -> Violation:
         trace = self.tracer.to_state(state, self.level)

@@ -94,7 +94,7 @@ class Tracer:
         )
 
     def failing_step(
-        self, trace: tuple[TraceState, ...], transitions: Sequence[Property], invariants: Sequence[Property]
+        self, trace: tuple[TraceState, ...], transitions: Sequence[Property], of_states: Sequence[Property]
     ) -> Violation:
         """How the model, or a property of a step, fails after the last state of a trace."""
         state = trace[-1].state
@@ -114,7 +114,7 @@ class Tracer:
                     holds(self.model, prop.function, state, after)
                 name = ""
                 if not within_boundary(self.model, after):
-                    for prop in invariants:
+                    for prop in of_states:
                         name = prop.name
                         holds(self.model, prop.function, after)
             except SourceError as error:

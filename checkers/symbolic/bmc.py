@@ -17,7 +17,7 @@ from checkers.symbolic.system import Replica, System, Transition, replaced
 from checkers.symbolic.terms import as_term, conj, disj, negation
 from model.language.errors import SourceError
 from model.language.model import State
-from model.language.reference import Step, fire, holds
+from model.language.reference import Step, fire, holds, within_boundary
 
 
 @dataclass(slots=True)
@@ -124,7 +124,9 @@ def search(
         predicate = system.predicates[prop.name]
         old = before.state if prop.kind == "transition" else None
         judged[prop.name] = system.judge(predicate, system.now.state, old)
-    failing = as_term(conj((system.within(system.now.state), disj(fired.failed for fired in system.fired))))
+    inside = system.within(system.now.state)
+    failing = as_term(conj((inside, disj(fired.failed for fired in system.fired))))
+    unbounded = as_term(system.boundary_failed(system.now.state))
     found = Bounded()
     missing = {prop.name for prop in properties if prop.kind == "reachable"}
     for length in range(1, depth + 1):
@@ -136,13 +138,13 @@ def search(
         for prop in properties:
             if prop.kind == "transition" and length == 1:
                 continue
-            if prop.kind == "reachable" and prop.name not in missing:
-                continue
             one = judged[prop.name]
-            truth = as_term(one.truth if prop.kind == "reachable" else negation(one.truth))
-            goals.append((prop.kind, prop, _placed(unrolling, before, truth, prop.kind, length)))
-            if one.failed is not False and prop.kind != "reachable":
+            truth = conj((inside, one.truth)) if prop.kind == "reachable" else negation(one.truth)
+            if prop.kind != "reachable" or prop.name in missing:
+                goals.append((prop.kind, prop, _placed(unrolling, before, as_term(truth), prop.kind, length)))
+            if one.failed is not False:
                 goals.append(("error", prop, _placed(unrolling, before, as_term(one.failed), prop.kind, length)))
+        goals.append(("boundary", None, unrolling.at(unbounded, length - 1)))
         goals.append(("error", None, unrolling.at(failing, length - 1)))
         outcome = _ask(unrolling, goals, missing, found, length, started, seconds)
         found.depth = length if outcome == "clear" else found.depth
@@ -213,6 +215,8 @@ def _violation(unrolling: Unrolling, kind: str, prop: Property | None, model: An
     system = unrolling.system
     trace = unrolling.trace(model, length)
     name = prop.name if prop is not None else ""
+    if kind == "boundary":
+        return _failing_boundary(system, trace)
     if kind == "error" and prop is None:
         step, error = _failing(system, model, unrolling, trace)
         return Violation("error", name, trace, error.message, error.file, error.line, step)
@@ -224,6 +228,14 @@ def _violation(unrolling: Unrolling, kind: str, prop: Property | None, model: An
     except SourceError as error:
         return Violation("error", name, trace, error.message, error.file, error.line)
     return Violation("transition" if kind == "transition" else "invariant", name, trace)
+
+
+def _failing_boundary(system: System, trace: tuple[TraceState, ...]) -> Violation:
+    try:
+        within_boundary(system.model, trace[-1].state)
+    except SourceError as error:
+        return Violation("error", "", trace, error.message, error.file, error.line)
+    raise RuntimeError(f"z3 finds a boundary that fails, CPython does not, in {trace[-1].state}")
 
 
 def _failing(

@@ -12,7 +12,7 @@ import z3
 from checkers.properties import Property
 from checkers.report.value import plain
 from checkers.symbolic.effects import Fired, Judged, fire, judge
-from checkers.symbolic.terms import Truth, as_term, conj, disj
+from checkers.symbolic.terms import Truth, as_term, conj, disj, negation
 from checkers.symbolic.values import ENDLESS, Leaf, UnsupportedError, Value, Values
 from model.compiler.ir import Expr, Generator, ItemStep, Predicate, Range, Stmt
 from model.compiler.program import Program, read_program
@@ -148,8 +148,13 @@ class System:
         return judge(self.values, self.variables, predicate, state, old)
 
     def within(self, state: Components) -> Truth:
-        """Whether exploration goes on from a state."""
-        return conj(self.judge(boundary, state).truth for boundary in self.program.boundaries)
+        """Whether exploration goes on from a state; it does not where a boundary fails."""
+        judged = [self.judge(boundary, state) for boundary in self.program.boundaries]
+        return conj(part for one in judged for part in (one.truth, negation(one.failed)))
+
+    def boundary_failed(self, state: Components) -> Truth:
+        """Whether evaluating a boundary leaves the declared types."""
+        return disj(self.judge(boundary, state).failed for boundary in self.program.boundaries)
 
     def leads_to(self, fired: Fired, after: Components) -> Truth:
         """Whether an action leads from the present state to ``after``."""

@@ -1,0 +1,361 @@
+"""``floodmark prove``: what each method says of designs that are right, wrong, or beyond it; and the page of proofs."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from checkers.cli import command
+from checkers.spec import read
+from checkers.symbolic import claims, prove
+from checkers.symbolic.page import page
+from checkers.symbolic.prove import Task, prove_listed, task_of
+from model.language.errors import SourceError
+from tests.projects import write
+
+EVEN = """
+from __future__ import annotations
+
+from typing import Annotated
+
+from model.language import Between, Constant, Map, Identifier, Model, action, initial, invariant, require, transition
+
+
+class Even(Model):
+    '''A number that grows by two.'''
+
+    most = Constant(6)
+    flag = Constant(False)
+    x: Annotated[int, Between(0, 7)]
+
+    @initial
+    def start(self) -> None:
+        self.x = 0
+
+    @action
+    def grow(self) -> None:
+        require(self.x < self.most)
+        self.x += 2
+
+    @invariant
+    def not_five(self) -> bool:
+        return self.x != 5
+
+    @transition
+    def rises(old: Even, new: Even) -> bool:
+        return new.x > old.x
+
+
+class Unbounded(Even):
+    '''Its variable is bounded by its constant.'''
+
+    x: Annotated[int, Between(0, "most")]
+
+    @action
+    def grow(self) -> None:
+        require(self.x < self.most)
+        self.x += 1
+
+    @invariant
+    def not_five(self) -> bool:
+        return self.x >= 0
+"""
+FLAWED = """
+from __future__ import annotations
+
+from model.even import Even
+from model.language import initial, require
+
+
+class Odd(Even):
+    @initial
+    def start(self) -> None:
+        self.x = 1
+
+
+class Five(Even):
+    @initial
+    def start(self) -> None:
+        self.x = 5
+
+
+class Overflows(Even):
+    def grow(self) -> None:
+        self.x += 2
+
+
+class Sinks(Even):
+    def grow(self) -> None:
+        require(self.x > 3 or self.x == 0)
+        self.x = 6 - self.x
+
+
+class Stays(Even):
+    def grow(self) -> None:
+        require(self.x == 0)
+        self.x = self.x
+"""
+DESIGNS = [
+    ("Odd", "not_five"), ("Five", "not_five"), ("Overflows", "not_five"), ("Sinks", "rises"), ("Stays", "rises"),
+]
+ENTRIES = "".join(f'[[flawed]]\nclass = "flawed:{name}"\nproperty = "{prop}"\n' for name, prop in DESIGNS)
+PROOFS = """
+[[prove]]
+method = "k-induction"
+depth = 4
+
+[[prove]]
+method = "infer"
+properties = ["not_five"]
+
+[[prove]]
+method = "bmc"
+depth = 3
+constants = { most = 4 }
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    spec = f'model = "model.even:Even"\n{ENTRIES}{PROOFS}'
+    return write(tmp_path, {"model/even.py": EVEN, "specs/flawed.py": FLAWED, "specs/even.toml": spec,
+                            "specs/unbounded.toml": 'model = "model.even:Unbounded"\n'})
+
+
+def said(*arguments: str, spec: str = "specs/even.toml") -> tuple[int, str]:
+    """The exit code and the output of ``floodmark prove``."""
+    result = CliRunner().invoke(command, ["prove", spec, *arguments], standalone_mode=False)
+    if isinstance(result.exception, SourceError):
+        raise result.exception
+    assert result.exception is None, result.output
+    return result.return_value, result.output
+
+
+def of(name: str, method: str, *arguments: str) -> tuple[int, str]:
+    return said("--method", method, "--only-variant", name, *arguments)
+
+
+# Bounded search.
+
+
+@pytest.mark.usefixtures("project")
+def test_bounded_search() -> None:
+    code, text = of("Even", "bmc", "--depth", "3")
+    assert code == 0
+    assert "holds         even  bmc: no violation within 3 states" in text
+    code, text = of("Odd", "bmc")
+    assert code == 0
+    assert "found         even Odd  bmc: violates not_five in 3 states; there is no shorter run" in text
+    assert "x: 3 -> 5" in text
+    assert "why not_five is false" in text
+    code, text = of("Odd", "bmc", "--depth", "2")
+    assert code == 3
+    assert "undetermined  even Odd  bmc: no violation within 2 states" in text
+    code, text = of("Odd", "bmc", "--depth", "1")
+    assert "no violation within 1 state," in text
+
+
+@pytest.mark.usefixtures("project")
+def test_bounded_search_of_a_step() -> None:
+    code, text = of("Sinks", "bmc")
+    assert code == 0
+    assert "violates rises in 3 states" in text
+
+
+def test_bounded_search_of_a_design_that_leaves_its_types(project: Path) -> None:
+    code, text = of("Overflows", "bmc", "--json", "out.json")
+    assert code == 2
+    assert "outside of 0..7" in text
+    (entry,) = json.loads((project / "out.json").read_text())["results"]
+    assert (entry["verdict"], len(entry["trace"])) == ("error", 4)
+    assert [state["state"]["x"] for state in entry["trace"]] == [0, 2, 4, 6]
+
+
+def test_a_violation_that_nobody_expected(project: Path) -> None:
+    write(project, {"specs/odd.toml": 'model = "flawed:Odd"\n'})
+    for method in ("bmc", "k-induction"):
+        code, text = said("--method", method, spec="specs/odd.toml")
+        assert code == 1
+        assert text.startswith("violated ")
+        assert "violates not_five in 3 states" in text
+    code, text = said("--method", "infer", spec="specs/odd.toml")
+    assert code == 1
+    assert "a reachable state breaks a property; bmc shows the run" in text
+
+
+# Induction.
+
+
+@pytest.mark.usefixtures("project")
+def test_induction_shows_what_a_lemma_has_to_exclude() -> None:
+    code, text = of("Even", "induction")
+    assert code == 3
+    assert "grow does not preserve not_five" in text
+    assert "in a state, which is not reachable: a lemma that excludes it is missing" in text
+    assert "x: 3 -> 5" in text
+
+
+@pytest.mark.usefixtures("project")
+def test_induction_finds_reachable_breaches() -> None:
+    code, text = of("Five", "induction")
+    assert code == 1
+    assert "not_five is false of an initial state" in text
+    assert "as in an initial one" in text
+    code, text = of("Overflows", "induction", "--property", "rises")
+    assert "grow() leaves the declared types" in text
+    code, text = of("Stays", "induction", "--property", "rises")
+    assert code == 1
+    assert "which is reachable" in text
+    assert "the same state" in text
+
+
+def test_nobody_says_what_is_reachable_when_there_is_too_much(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(prove, "REACHABLE_STATES", 2)
+    code, text = of("Even", "induction")
+    assert code == 3
+    assert "in a state:" in text
+    code, text = of("Even", "infer", "--property", "not_five")
+    assert code == 0
+    assert "every reachable state" not in text
+
+
+def test_a_constant_is_left_open(project: Path) -> None:
+    code, text = said("--unbounded", spec="specs/unbounded.toml")
+    assert code == 0
+    assert "for every most" in text
+    with pytest.raises(SourceError, match="no constant of Even only bounds integers"):
+        of("Even", "induction", "--unbounded")
+    with pytest.raises(SourceError, match="--unbounded goes with --method induction"):
+        said("--unbounded", "--method", "bmc", spec="specs/unbounded.toml")
+
+
+# k-induction and inference.
+
+
+@pytest.mark.usefixtures("project")
+def test_k_induction() -> None:
+    code, text = of("Even", "k-induction", "--depth", "4")
+    assert code == 0
+    assert "2 properties are 3-inductive" in text
+    code, text = of("Even", "k-induction", "--depth", "2")
+    assert code == 3
+    assert "not 2-inductive; there is no violation within 2 states" in text
+    assert "any state()" in text
+    code, text = of("Odd", "k-induction", "--depth", "4")
+    assert code == 1
+    assert "violates not_five in 3 states" in text
+
+
+@pytest.mark.usefixtures("project")
+def test_inference() -> None:
+    code, text = of("Even", "infer", "--property", "not_five")
+    assert code == 0
+    assert "checked: initial states, every action, safety, every reachable state" in text
+
+
+# Proofs that a spec lists, and the page.
+
+
+def test_proofs_of_a_spec_make_a_page(project: Path) -> None:
+    write(project, {"specs/claims/mine.py": CLAIMS})
+    spec = read(project / "specs" / "even.toml")
+    proofs = [(task_of(proving), prove_listed(spec, proving)) for proving in spec.prove]
+    assert [proved.verdict for _, proved in proofs] == ["holds", "holds", "holds"]
+    assert [proved.reproduce for _, proved in proofs] == [
+        "floodmark prove specs/even.toml --method k-induction --depth 4",
+        "floodmark prove specs/even.toml --method infer --property not_five",
+        "floodmark prove specs/even.toml --method bmc --depth 3 --set most=4",
+    ]
+    unbounded = read(project / "specs" / "unbounded.toml")
+    (whole,) = prove.prove([unbounded.path], Task())
+    (every,) = prove.prove([unbounded.path], Task(unbounded=True))
+    proofs += [(Task(), whole), (Task(unbounded=True), every)]
+    answers = [claims.ask(claim) for claim in claims.all_of([project / "specs" / "claims"])]
+    text = page([(task, proved) for task, proved in proofs if task.method != "bmc"], answers)
+    assert "| even k-induction | k-induction, k = 3 | 2 |  | most = 6, flag = False |  | proved |" in _no_seconds(text)
+    assert "| unbounded | induction | 2 | 0 | flag = False | most | proved |" in _no_seconds(text)
+    assert "- properties: `not_five`, `rises`" in text
+    assert "| mine: sets are small | nowhere | **fails, not as expected** | one = {1,2} |" in text
+    assert "| mine: numbers are small | nowhere | fails | number = 4 |" in text
+
+
+CLAIMS = """
+from __future__ import annotations
+from checkers.symbolic.claim import fails, holds
+from model.language import Identifier, Set
+
+class Broker(Identifier, count=3, prefix=""):
+    pass
+
+@holds("nowhere")
+def sets_are_small(one: Set[Broker]) -> bool:
+    return len(one) < 2
+
+@fails("nowhere")
+def numbers_are_small(number: int) -> bool:
+    '''No number is larger than three.'''
+    twice = number + number
+    return twice < 8
+"""
+
+
+def _no_seconds(text: str) -> str:
+    return re.sub(r" [\d.]+ s \|", "", text)
+
+
+def test_a_proof_of_something_unknown(project: Path) -> None:
+    path = write(project, {"specs/typo.toml": 'model = "model.even:Even"\n[[prove]]\nmethod = "bmc"\n'
+                                              'properties = ["not_fife"]\n'}) / "specs" / "typo.toml"
+    wrong = read(path)
+    with pytest.raises(SourceError, match="not_fife") as caught:
+        prove_listed(wrong, wrong.prove[0])
+    assert caught.value.line == 2
+
+
+# Claims.
+
+
+def test_claims_and_specs_of_a_folder(project: Path) -> None:
+    write(project, {"specs/claims/mine.py": CLAIMS})
+    code, text = said("--json", "out.json", "--max-seconds", "60", spec="specs/claims")
+    assert code == 1
+    assert "found         mine.numbers_are_small  claim: false," in text
+    assert "there: twice = 8" in text
+    assert "No number is larger than three." in text
+    assert "2 questions, 1 as expected (exit 1:" in text
+    witness = {entry["name"]: entry["witness"] for entry in json.loads((project / "out.json").read_text())["results"]}
+    assert witness["mine.numbers_are_small"] == {"number": 4}
+
+
+def test_a_file_that_cannot_be_written(project: Path) -> None:
+    with pytest.raises(SourceError, match="cannot be written"):
+        of("Even", "bmc", "--json", str(project))
+
+
+def test_limits_end_a_proof(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ticks = iter(range(10**6))
+    monkeypatch.setattr("checkers.symbolic.kinduction.time.perf_counter", lambda: next(ticks) * 1.0)
+    code, text = of("Even", "k-induction", "--max-seconds", "5")
+    assert code == 3
+    assert "ended by" in text or "the limit of 5 seconds" in text
+
+
+@pytest.mark.usefixtures("project")
+def test_a_claim_beyond_z3(monkeypatch: pytest.MonkeyPatch, project: Path) -> None:
+    text = CLAIMS.replace("return twice < 8", "return number * number * number != twice * number * 7 + 5")
+    write(project, {"specs/claims/mine.py": text})
+    answered: Any = claims.Answered(claims.read(project / "specs/claims/mine.py")[1], "undetermined", reason="timeout")
+    monkeypatch.setattr(claims, "ask", lambda claim, seconds: answered)
+    code, said_text = said(spec="specs/claims/mine.py")
+    assert code == 3
+    assert "z3 does not know: timeout" in said_text
+
+
