@@ -1,4 +1,4 @@
-"""Specs and claims as pytest items: ``pytest specs/`` checks each model, each known-bad design, and each claim.
+"""Specs and claims as pytest items: ``pytest specs/`` checks models and known-bad designs, makes proofs, asks claims.
 
 A TOML file is a spec when it names a model, as in ``model = "model.alter_isr:AlterIsr"``, and lies below a folder
 ``specs`` or is named on the command line. Python files with claims lie in ``specs/claims``. Nothing else is collected,
@@ -15,8 +15,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
+    from checkers.result import CheckResult
     from checkers.run import Check
+    from checkers.spec import Proving, Spec
     from checkers.symbolic.claims import Claim
+    from checkers.symbolic.prove import Proved
 
 _OPTION = "floodmark_tier"
 _MODEL = re.compile(r"""^\s*["']?model["']?\s*=\s*["'][^"'\n]+:\w+["']""", re.MULTILINE)
@@ -63,7 +66,7 @@ class Failure(Exception):  # noqa: N818 - it is the report of an item that faile
 
 
 class SpecFile(pytest.File):
-    """A spec: its model and its known-bad designs."""
+    """A spec: its model, its known-bad designs, and the proofs that it lists."""
 
     def collect(self) -> Iterator[pytest.Item]:
         from checkers.run import Settings, checks, variant_name
@@ -78,6 +81,9 @@ class SpecFile(pytest.File):
         if tier in ("all", spec.tier):
             for check in checks(spec, Settings()):
                 yield CheckItem.from_parent(self, name=variant_name(check), check=check)
+        for proving in spec.prove:
+            if tier in ("all", proving.tier):
+                yield ProofItem.from_parent(self, name=proving.name, spec=spec, proving=proving)
 
 
 class _Item(pytest.Item):
@@ -86,7 +92,9 @@ class _Item(pytest.Item):
     line: int = 0
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        if isinstance(excinfo.value, Failure):
+        from model.language.errors import SourceError
+
+        if isinstance(excinfo.value, Failure | SourceError):
             return str(excinfo.value)
         return super().repr_failure(excinfo, style)
 
@@ -104,12 +112,24 @@ class CheckItem(_Item):
         self.line = (line or 1) - 1
 
     def runtest(self) -> None:
-        from checkers.report.case import check_case
         from checkers.run import run_check
 
-        case = check_case(run_check(self.check))
-        if case.status != "passed":
-            raise Failure(f"{case.title}: {case.word}: {case.text}\n\n{case.detail}")
+        _expect(run_check(self.check))
+
+
+class ProofItem(_Item):
+    """A proof that a spec lists."""
+
+    def __init__(self, *, spec: Spec, proving: Proving, **more: Any) -> None:
+        super().__init__(**more)
+        self.spec = spec
+        self.proving = proving
+        self.line = (proving.line or 1) - 1
+
+    def runtest(self) -> None:
+        from checkers.symbolic.prove import prove_listed
+
+        _expect(prove_listed(self.spec, self.proving))
 
 
 class ClaimFile(pytest.File):
@@ -136,9 +156,16 @@ class ClaimItem(_Item):
         self.line = claim.line - 1
 
     def runtest(self) -> None:
-        from checkers.report.case import proof_case
         from checkers.symbolic.prove import prove_claim
 
-        case = proof_case(prove_claim(self.claim))
-        if case.status != "passed":
-            raise Failure(f"{case.title}: {case.word}: {case.text}\n\n{case.detail}")
+        _expect(prove_claim(self.claim))
+
+
+def _expect(result: CheckResult | Proved) -> None:
+    """Fails with the counterexample when an outcome is not the expected one."""
+    from checkers.report.case import check_case, proof_case
+    from checkers.result import CheckResult
+
+    case = check_case(result) if isinstance(result, CheckResult) else proof_case(result)
+    if case.status != "passed":
+        raise Failure(f"{case.title}: {case.word}: {case.text}\n\n{case.detail}")

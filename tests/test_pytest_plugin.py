@@ -35,6 +35,21 @@ CLAIMS = """
 """
 
 
+PROVED = """
+    model = "model.tank:Tank"
+    invariants = ["below_size", "never_two"]
+    [[prove]]
+    properties = ["below_size"]
+    [[prove]]
+    method = "bmc"
+    properties = ["gets_full"]
+    [[prove]]
+    method = "bmc"
+    depth = 4
+    properties = ["never_two"]
+"""
+
+
 def run_pytest(root: Path, *arguments: str) -> str:
     """What pytest prints in a repository."""
     command = [sys.executable, "-m", "pytest", "-v", "-p", "no:cacheprovider", "-p", "no:hypothesispytest", *arguments]
@@ -43,7 +58,7 @@ def run_pytest(root: Path, *arguments: str) -> str:
 
 def outcomes(printed: str) -> dict[str, str]:
     """The outcome of each item."""
-    return dict(re.findall(r"^(specs\S+|\S+\.toml\S+|test_\S+) (PASSED|FAILED)", printed, re.MULTILINE))
+    return dict(re.findall(r"^(specs\S+?::.+?|\S+\.toml\S+|test_\S+) (PASSED|FAILED)", printed, re.MULTILINE))
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +66,8 @@ def printed(tmp_path_factory: pytest.TempPathFactory) -> str:
     """A run over specs and claims of every kind."""
     root = tank(tmp_path_factory.mktemp("repository"))
     specs = {
-        "specs/large.toml": 'model = "model.tank:Tank"\ntier = "deep"\n',
+        "specs/large.toml": 'model = "model.tank:Tank"\ntier = "deep"\n[[prove]]\ntier = "deep"\n',
+        "specs/proved.toml": PROVED,
         "specs/cut.toml": 'model = "model.tank:Tank"\ninvariants = ["below_size"]\n[limits]\nstates = 1\n',
         "specs/unknown.toml": 'model = "model.tank:Tonk"\n',
         "specs/misspelt.toml": 'model = "model.tank:Tank"\ntite = 1\n',
@@ -70,6 +86,10 @@ def test_models_known_bad_designs_and_claims_are_items(printed: str) -> None:
         "specs/tank.toml::StopsHalf": "PASSED",
         "specs/tank.toml::Leaks": "PASSED",
         "specs/cut.toml::Tank": "FAILED",
+        "specs/proved.toml::Tank": "FAILED",
+        "specs/proved.toml::induction below_size": "PASSED",
+        "specs/proved.toml::bmc gets_full": "FAILED",
+        "specs/proved.toml::bmc never_two": "FAILED",
         "specs/unknown.toml::Tonk": "FAILED",
         "specs/claims/sums.py::sums_grow": "PASSED",
         "specs/claims/sums.py::squares_grow": "PASSED",
@@ -85,6 +105,8 @@ def test_a_failure_shows_the_trace_and_no_traceback(printed: str) -> None:
         "  tank.level != 2 is false: 2 != 2\n\nreproduce: floodmark check specs/tank.toml --only-variant Tank\n"
     ) in printed
     assert "smallest case: x = 0" in printed
+    assert "reproduce: floodmark prove specs/proved.toml --method bmc --depth 4 --property never_two" in printed
+    assert "specs/proved.toml:5: there is no property 'gets_full'" in printed
     assert "undetermined" in printed
     assert "Traceback" not in printed
     assert "pytest_plugin.py" not in printed

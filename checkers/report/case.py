@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
@@ -131,24 +132,30 @@ def drift_case(drift: Drift) -> Case:
 
 def proof_case(proved: Proved) -> Case:
     """A claim or a proof as a case."""
-    word = "found" if proved.expected and proved.verdict == "violated" else proved.verdict
     claim = proved.method == "claim"
-    words = ["floodmark", "prove", proved.spec]
-    if proved.method not in ("claim", "induction"):
-        words += ["--method", proved.method]
-    if proved.variant is not None:
-        words += ["--only-variant", proved.variant]
+    reproduce = proved.reproduce or _asking(proved)
+    named = claim or proved.method in proved.name.split()
     return Case(
         suite=proved.spec,
-        name=" ".join([proved.name, *filter(None, [proved.variant]), *([] if claim else [proved.method])]),
-        word=word,
+        name=" ".join([proved.name, *filter(None, [proved.variant]), *([] if named else [proved.method])]),
+        word="found" if proved.expected and proved.verdict == "violated" else proved.verdict,
         text=f"{proved.method}: {proved.headline}",
         status=status_of(proved.exit_code),
         exit_code=proved.exit_code,
         rule=proved.broken or (proved.name if claim else proved.method),
         about={proved.name: str(proved.facts["source"])} if "source" in proved.facts else {},
-        detail="\n".join([proved.headline, *proved.lines, "", f"reproduce: {' '.join(words)}"]),
+        detail="\n".join([proved.headline, *proved.lines, "", f"reproduce: {reproduce}"]),
         place=place(proved.spec, proved.line),
         seconds=proved.seconds,
-        reproduce=" ".join(words),
+        reproduce=reproduce,
     )
+
+
+def _asking(proved: Proved) -> str:
+    """The command for what no spec lists."""
+    words = ["floodmark", "prove", proved.spec]
+    if proved.method not in ("claim", "induction"):
+        words += ["--method", proved.method]
+    if proved.variant is not None:
+        words += ["--only-variant", proved.variant]
+    return shlex.join(words)

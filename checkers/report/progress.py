@@ -30,11 +30,11 @@ def progress() -> Line:
 
 
 def describe(check: Check, at: Progress) -> str:
-    """``alter_isr/core: 1,204,332 states of 8.1 M generated, level 17 of 92,105, 3.1 M states/s, 212 MB``."""
+    """``alter_isr/core: 1,204,332 states of 8,120,551 generated, level 17 of 92,105, 3.1 M states/s, 212 MB``."""
     rate = at.distinct / at.seconds if at.seconds > 0 else 0.0
     shuffled = f", {_short(at.shuffled)}B shuffled" if at.shuffled else ""
     return (
-        f"{check.spec.name} {variant_name(check)}: {at.distinct:,} states of {_short(at.generated)} generated, "
+        f"{check.spec.name} {variant_name(check)}: {at.distinct:,} states of {at.generated:,} generated, "
         f"level {at.level} of {at.frontier:,}, {_short(rate)} states/s, {_short(at.memory)}B{shuffled}"
     )
 
