@@ -7,7 +7,10 @@ from typing import Any
 
 import pytest
 
+from checkers.explicit.search import explore
 from checkers.project import Project
+from checkers.run import Check, Settings
+from checkers.spec import read
 from model.kraft import Fate, Kind, Kraft, Position, QuorumState, Replica, Role
 from model.kraft_batch import KraftBatch
 from model.kraft_clusters import KraftClusters
@@ -226,9 +229,9 @@ SMALL = {"voters": 2, "max_epoch": 1, "max_log": 1}
     [
         (Kraft, {"voters": 1}),
         (Kraft, {**SMALL, "max_restarts": 1}),
-        (Kraft, {**SMALL, "observers": 1, "max_restarts": 0}),
-        (KraftNetwork, {**SMALL, "duplicates": False, "max_restarts": 0, "progress_timeout": False}),
-        (KraftPreVote, {**SMALL, "delays": 0, "max_restarts": 0}),
+        (Kraft, {**SMALL, "observers": 1, "loss": False, "max_restarts": 0}),
+        (KraftNetwork, {**SMALL, "duplicates": False, "loss": False, "max_restarts": 0, "progress_timeout": False}),
+        (KraftPreVote, {**SMALL, "delays": 0, "loss": False, "max_restarts": 0}),
         (KraftClusters, {**SMALL, "max_restarts": 0}),
         (KraftDiskLoss, {**SMALL, "max_restarts": 1, "at_any_time": True}),
         (KraftBatch, {"max_epoch": 1, "partitions": 1}),
@@ -245,6 +248,7 @@ def test_compiled_code_agrees_with_cpython(cls: type[Model], constants: dict[str
         (Kraft, {"max_epoch": 1, "max_restarts": 0}),
         (Kraft, {"max_epoch": 1, "max_log": 1, "max_restarts": 1}),
         (Kraft, {**SMALL, "max_epoch": 2, "max_log": 2}),
+        (KraftNetwork, {**SMALL, "duplicates": False, "max_restarts": 0, "progress_timeout": False}),
         (KraftNetwork, {**SMALL, "partitions": True, "max_restarts": 1}),
         (KraftPreVote, {"max_epoch": 1, "max_log": 1, "max_restarts": 0, "delays": 0}),
         (DisruptiveVoter, {"max_epoch": 2, "delays": 0, "partitions": True, "max_restarts": 0}),
@@ -252,3 +256,18 @@ def test_compiled_code_agrees_with_cpython(cls: type[Model], constants: dict[str
 )
 def test_compiled_code_agrees_with_cpython_at_length(cls: type[Model], constants: dict[str, int]) -> None:
     assert_agrees(cls, workers=(1,), **constants)
+
+
+@pytest.mark.slow
+def test_four_epochs_and_logs_of_three_are_the_same_states_on_spark() -> None:
+    pytest.importorskip("pyspark")
+    from checkers.spark.search import Distribution
+    from checkers.spark.search import explore as explore_on_spark
+
+    check = Check(read(SPECS / "epochs_deep.toml"), None, Settings())
+    model, properties = check.cls()(**check.constants), check.properties()
+    native = explore(model, properties, check.options)
+    distributed = explore_on_spark(model, properties, check.options, None, Distribution(wide=100_000))
+    assert (native.complete, native.engine, distributed.engine) == (True, "native", "spark")
+    assert (distributed.distinct, distributed.generated) == (native.distinct, native.generated)
+    assert distributed.digest == native.digest
