@@ -12,6 +12,7 @@ import traceback
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -28,6 +29,8 @@ from model.language.model import Model
 EngineName = Literal["auto", "native", "spark", "reference"]
 Engine = Callable[[Model, Sequence[Property], Options, Watcher | None], Exploration]
 
+FORKS = sys.platform.startswith("linux")
+"""Whether worker processes begin with what this one has loaded."""
 LARGE = 2_000_000
 """From this many expected states on, a search gets all cores for itself."""
 
@@ -200,16 +203,22 @@ def _watcher(watch: Callable[[Check, Any], None], check: Check) -> Watcher:
 
 
 def _run_parallel(small: Sequence[Check], processes: int) -> Iterator[CheckResult]:
-    method = "fork" if sys.platform.startswith("linux") else "spawn"
-    if method == "fork":
-        _load_before_fork(small)
-    others = set(multiprocessing.active_children())
-    pool = ProcessPoolExecutor(processes, multiprocessing.get_context(method), _leave_interrupts_to_the_parent)
+    _load_before_fork(small)
     alone = [replace(check, settings=replace(check.settings, workers=1)) for check in small]
-    try:
+    with process_pool(processes) as pool:
         futures = [pool.submit(run_pickled, check) for check in alone]
         for check, future in zip(small, futures, strict=True):
             yield replace(_received(check, future), reproduce=check.reproduce())
+
+
+@contextmanager
+def process_pool(processes: int) -> Iterator[ProcessPoolExecutor]:
+    """Worker processes, forked where that is safe; they end at once when what they work for is given up."""
+    method = "fork" if FORKS else "spawn"
+    others = set(multiprocessing.active_children())
+    pool = ProcessPoolExecutor(processes, multiprocessing.get_context(method), _leave_interrupts_to_the_parent)
+    try:
+        yield pool
     except BaseException:
         for process in set(multiprocessing.active_children()) - others:
             process.terminate()
@@ -226,14 +235,16 @@ def _received(check: Check, future: Future[bytes]) -> CheckResult:
     try:
         result = unpickled(check, future.result())
     except BrokenProcessPool:
-        return _internal_error(check, "a worker process was killed, maybe for want of memory")
+        return internal_error(check, "a worker process was killed, maybe for want of memory")
     except Exception as error:
-        return _internal_error(check, f"{type(error).__name__}: {error}", traceback.format_exc())
+        return internal_error(check, f"{type(error).__name__}: {error}", traceback.format_exc())
     return result
 
 
 def _load_before_fork(small: Sequence[Check]) -> None:
     """Loads the models once, so that no worker has to; what is wrong with one is said when its check runs."""
+    if not FORKS:
+        return
     for check in small:
         try:
             check.properties()
@@ -269,7 +280,7 @@ def run_check(check: Check, watch: Watcher | None = None) -> CheckResult:
     except MemoryError:
         return replace(result, verdict="undetermined", exit_code=ExitCode.UNDETERMINED, message="out of memory")
     except Exception as error:
-        return _internal_error(check, f"{type(error).__name__}: {error}", traceback.format_exc())
+        return internal_error(check, f"{type(error).__name__}: {error}", traceback.format_exc())
 
 
 def _blank(check: Check) -> CheckResult:
@@ -296,7 +307,8 @@ def failed(spec: Path, error: SourceError) -> CheckResult:
     return result
 
 
-def _internal_error(check: Check, message: str, trace: str = "") -> CheckResult:
+def internal_error(check: Check, message: str, trace: str = "") -> CheckResult:
+    """The result of a check that failed by a fault of ours."""
     return replace(_blank(check), exit_code=ExitCode.INTERNAL_ERROR, message=message, traceback=trace)
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,7 +35,7 @@ class Outcome:
     """All that a run of the gate found.
 
     ``proofs`` are claims and proofs. ``cached`` counts what was taken from the verdict cache; ``seconds`` is the whole
-    run; ``reproduce`` is the command that runs it again.
+    run; ``reproduce`` is the command that runs it again; ``lock`` is the file that the results were held against.
     """
 
     results: list[CheckResult]
@@ -47,7 +46,6 @@ class Outcome:
     reproduce: str
     lock: Path
     cached: int = 0
-    notes: Sequence[str] = field(default=())
 
     @property
     def exit_code(self) -> ExitCode:

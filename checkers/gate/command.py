@@ -1,0 +1,70 @@
+"""The command ``floodmark gate``."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from checkers.gate import lock, text
+from checkers.gate.run import Run
+from checkers.gate.scope import Scope
+from checkers.report.outputs import Reports, write_reports
+from checkers.result import CheckResult, ExitCode, worst
+from checkers.run import Settings, shown
+from checkers.spec import Tier
+from checkers.symbolic.prove import Proved
+from model.language.errors import SourceError
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the command line asks for."""
+
+    folder: Path
+    tier: Tier
+    update: bool
+    use_cache: bool
+    settings: Settings
+
+    @property
+    def command(self) -> str:
+        words = ["floodmark", "gate", shown(self.folder)]
+        words += ["--tier", self.tier] if self.tier != "quick" else []
+        words += ["--engine", self.settings.engine] if self.settings.engine != "auto" else []
+        words += ["--master", self.settings.master] if self.settings.master is not None else []
+        return shlex.join(words)
+
+
+def gate(asked: Asked, reports: Reports, say: Callable[[str], None]) -> ExitCode:
+    """Runs the gate, says what it found, writes reports and the lock; the exit code says what came of it."""
+    if not asked.folder.is_dir():
+        raise SourceError("there is no such folder", str(asked.folder))
+    reports.must_be_writable()
+    run = Run(Scope.of(asked.folder), asked.tier, asked.settings, asked.use_cache, asked.command)
+    outcome, now = run.outcome(lambda result: _tell(result, say))
+    code = outcome.exit_code
+    accepted = asked.update and not _refused(outcome.results, outcome.proofs)
+    if accepted:
+        lock.write(outcome.lock, now)
+        code = ExitCode.AS_EXPECTED
+    write_reports(reports, outcome.results, outcome.proofs, [] if accepted else outcome.drift)
+    for line in (*text.table(outcome), *text.end(outcome, accepted)):
+        say(line)
+    if asked.update and not accepted:
+        say("the lock was not written: it takes verdicts that are as expected only")
+    return code
+
+
+def _refused(results: list[CheckResult], proofs: list[Proved]) -> bool:
+    """Whether anything is such that a lock must not say that it should be so."""
+    codes = [result.exit_code for result in results] + [proved.exit_code for proved in proofs]
+    return not results or worst(codes) != ExitCode.AS_EXPECTED
+
+
+def _tell(result: CheckResult | Proved, say: Callable[[str], None]) -> None:
+    for line in text.wrong(result):
+        say(line)
+    sys.stdout.flush()

@@ -1,0 +1,133 @@
+"""What was found, held against the lock."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from checkers.gate.drift import Where, compared, entry_gone, entry_new, where
+from checkers.gate.entries import flawed_entry, proof_entry, spec_entry
+from checkers.gate.job import Sources
+from checkers.gate.lock import Entry, Lock
+from checkers.gate.outcome import Drift
+from checkers.gate.plan import Plan
+from checkers.gate.scope import Scope
+from checkers.result import CheckResult, ExitCode
+from checkers.run import shown
+from checkers.spec import Tier
+from checkers.symbolic.prove import Proved
+
+
+class Comparison:
+    """``now`` is what the lock would say of what was found; of what is in error it says nothing."""
+
+    def __init__(
+        self,
+        scope: Scope,
+        tier: Tier,
+        plan: Plan,
+        found: Mapping[tuple[str, str | None], tuple[CheckResult, Sources]],
+        proved: Mapping[str, tuple[Proved, Sources]],
+    ) -> None:
+        self.scope = scope
+        self.tier = tier
+        self.plan = plan
+        self.found = found
+        self.proved = proved
+        self.now = self._entries()
+
+    def _entries(self) -> Lock:
+        now = Lock()
+        for name in dict.fromkeys(job.name for job in self.plan.checks):
+            result, sources = self.found[name, None]
+            if _tells_something(result):
+                flawed = {
+                    variant: flawed_entry(*self.found[spec, variant])
+                    for spec, variant in self.found
+                    if spec == name and variant is not None and _tells_something(self.found[spec, variant][0])
+                }
+                now.specs[name] = spec_entry(result, sources, flawed)
+        for name, (proved, sources) in self.proved.items():
+            if proved.exit_code in (ExitCode.AS_EXPECTED, ExitCode.NOT_AS_EXPECTED):
+                (now.claims if proved.method == "claim" else now.proofs)[name] = proof_entry(proved, sources)
+        return now
+
+    def drift(self, locked: Lock | None) -> Iterator[Drift]:
+        """The differences from the lock."""
+        if locked is None:
+            if self.plan.every or self.plan.broken:
+                yield Drift(
+                    shown(self.scope.lock), "lock", "-", "-", "there is no lock; write it with --update-lock",
+                    str(self.scope.lock),
+                )
+            return
+        yield from self._spec_drift(locked)
+        yield from self._proof_drift(locked)
+
+    def _spec_drift(self, locked: Lock) -> Iterator[Drift]:
+        tiers = {self.scope.name(spec.path): spec.tier for spec in self.plan.every}
+        unread = {self.scope.name(Path(result.spec)) for result in self.plan.broken}
+        checked = {job.name for job in self.plan.checks}
+        for name, entry in self.now.specs.items():
+            result = self.found[name, None][0]
+            if name not in locked.specs:
+                yield entry_new(name, entry, "spec", (result.spec, None))
+            else:
+                yield from compared(name, self._comparable(name, locked.specs[name], entry), entry, where(result))
+        for name, entry in locked.specs.items():
+            if name in checked or name in unread or not self.scope.has(name):
+                continue
+            place = (str(self.scope.lock), locked.lines.get(f"specs.{name}"))
+            if name not in tiers:
+                yield entry_gone(name, entry, "spec", place)
+            elif entry.get("tier") == self.tier:
+                yield entry_gone(name, entry, "spec", place, f"is not in the {self.tier} tier any more")
+
+    def _comparable(self, name: str, was: Entry, now: Entry) -> Entry:
+        """An entry of the lock without the known-bad designs of which nothing can be said now."""
+        silent = {variant for spec, variant in self.found if spec == name} - set(now.get("flawed", {}))
+        flawed = {variant: each for variant, each in was.get("flawed", {}).items() if variant not in silent}
+        rest = {key: value for key, value in was.items() if key != "flawed"}
+        return {**rest, "flawed": flawed} if flawed else rest
+
+    def _proof_drift(self, locked: Lock) -> Iterator[Drift]:
+        listed = {f"{self.scope.name(spec.path)} {proving.name}" for spec in self.plan.every for proving in spec.prove}
+        unread = [self.scope.name(Path(result.spec)) for result in self.plan.broken]
+        unread += [f"{proved.name}." for proved in self.plan.broken_claims]
+        for section, what in (("claims", "claim"), ("proofs", "proof")):
+            before: dict[str, Entry] = getattr(locked, section)
+            after: dict[str, Entry] = getattr(self.now, section)
+            for name, entry in after.items():
+                proved = self.proved[name][0]
+                at = Where((proved.spec, proved.line))
+                if name not in before:
+                    yield entry_new(name, entry, what, at.spec)
+                else:
+                    yield from compared(name, before[name], entry, at)
+            for name, entry in before.items():
+                gone = name not in self.proved and name not in listed and not name.startswith(tuple(unread))
+                if gone and self.scope.has(name):
+                    yield entry_gone(name, entry, what, (str(self.scope.lock), locked.lines.get(f"{section}.{name}")))
+
+    def merged(self, locked: Lock) -> Lock:
+        """The lock with what was found, and with what belongs to specs of another tier or of another folder."""
+        names = {self.scope.name(spec.path): spec for spec in self.plan.every}
+        proofs = {f"{name} {proving.name}" for name, spec in names.items() for proving in spec.prove}
+        kept = {name: entry for name, entry in locked.specs.items() if name in names or not self.scope.has(name)}
+        others = {name: entry for name, entry in locked.proofs.items() if name in proofs or not self.scope.has(name)}
+        elsewhere = {name: entry for name, entry in locked.claims.items() if not self.scope.has(name)}
+        return replace(
+            locked,
+            specs={**kept, **self.now.specs},
+            proofs={**others, **self.now.proofs},
+            claims={**elsewhere, **self.now.claims},
+            mutants={name: each for name, each in locked.mutants.items() if name in names or not self.scope.has(name)},
+        )
+
+
+def _tells_something(result: CheckResult) -> bool:
+    """Whether a result says more than that something is wrong: at least what was checked."""
+    return result.exit_code in (
+        ExitCode.AS_EXPECTED, ExitCode.NOT_AS_EXPECTED, ExitCode.UNDETERMINED, ExitCode.NOTHING_CHECKED
+    )

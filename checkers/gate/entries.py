@@ -1,0 +1,71 @@
+"""What the lock says of a run: an entry for each spec, claim and proof.
+
+Only what is the same in every run is in it. A search that ends at a violation has seen more or less by then, so its
+figures are left out, and so are times. An entry of a search that was not completed has the facts of its spec only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from checkers.gate.job import Sources
+from checkers.gate.lock import Entry
+from checkers.result import CheckResult
+from checkers.symbolic.prove import Proved
+
+
+def spec_entry(result: CheckResult, sources: Sources, flawed: dict[str, Entry]) -> Entry:
+    """The entry of a spec: its model as it stands, with those of its known-bad designs as a table."""
+    entry: Entry = {"tier": result.tier, "model": result.model, **sources}
+    entry["constants"] = dict(sorted(result.constants.items()))
+    if result.symmetry:
+        entry["symmetry"] = True
+    entry["properties"] = _names(result)
+    if result.verdict in ("holds", "violated"):
+        entry |= _figures(result)
+    if flawed:
+        entry["flawed"] = dict(sorted(flawed.items()))
+    return entry
+
+
+def flawed_entry(result: CheckResult, sources: Sources) -> Entry:
+    """The entry of a known-bad design."""
+    entry: Entry = {**sources, "properties": _names(result)}
+    if result.verdict in ("holds", "violated"):
+        entry["verdict"] = result.verdict
+        entry |= _violation(result)
+    return entry
+
+
+def _names(result: CheckResult) -> list[str]:
+    return sorted(prop.name for prop in result.properties)
+
+
+def _violation(result: CheckResult) -> Entry:
+    found: Entry = {} if result.property is None else {"property": result.property}
+    if result.violation is not None:
+        found["depth"] = len(result.violation.trace)
+    return found
+
+
+def _figures(result: CheckResult) -> Entry:
+    entry: Entry = {"verdict": result.verdict, **_violation(result)}
+    found = result.exploration
+    if found is None or not found.complete:
+        return entry
+    entry |= {"distinct": found.distinct, "generated": found.generated, "depth": found.depth, "digest": found.digest}
+    if found.cut:
+        entry["cut"] = found.cut
+    entry["vacuous"] = sorted(premise.property for premise in found.vacuous)
+    entry["actions"] = dict(sorted(found.actions.items()))
+    return entry
+
+
+def proof_entry(proved: Proved, sources: Sources) -> Entry:
+    """The entry of a claim or a proof."""
+    entry: Entry = {**sources, "verdict": proved.verdict}
+    for key in ("properties", "lemmas"):
+        names: Sequence[str] = proved.facts.get(key, ())
+        if names:
+            entry[key] = sorted(names)
+    return entry

@@ -1,0 +1,72 @@
+"""What a run of the gate is to do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from checkers.gate.job import CheckJob, ClaimJob, Job, ProofJob, unreadable
+from checkers.gate.lock import Lock
+from checkers.gate.scope import Scope
+from checkers.result import CheckResult
+from checkers.run import Settings, checks, failed
+from checkers.spec import Spec, Tier, find, read
+from checkers.symbolic import claims
+from checkers.symbolic.prove import Proved
+from model.language.errors import SourceError
+
+
+@dataclass(slots=True)
+class Plan:
+    """What a run is to do. ``every`` has all specs of the folder, whatever their tier; ``broken`` cannot be read."""
+
+    every: list[Spec] = field(default_factory=list)
+    checks: list[CheckJob] = field(default_factory=list)
+    others: list[Job] = field(default_factory=list)
+    broken: list[CheckResult] = field(default_factory=list)
+    broken_claims: list[Proved] = field(default_factory=list)
+
+
+def plan_of(scope: Scope, tier: Tier, settings: Settings, locked: Lock | None) -> Plan:
+    """Reads the folder; the lock says how long a search takes."""
+    plan = Plan()
+    for path in find([scope.folder], "all"):
+        try:
+            plan.every.append(read(path))
+        except SourceError as error:
+            plan.broken.append(failed(path, error))
+    for spec in plan.every:
+        if spec.tier == tier:
+            plan.checks += _checks_of(scope, spec, settings, locked)
+        plan.others += _proofs_of(scope, spec, tier)
+    for file in claims.find(scope.claims) if scope.claims.is_dir() else []:
+        try:
+            plan.others += _claims_of(scope, claims.read(file))
+        except SourceError as error:
+            plan.broken_claims.append(unreadable(file, error))
+    return plan
+
+
+def _checks_of(scope: Scope, spec: Spec, settings: Settings, locked: Lock | None) -> list[CheckJob]:
+    """The checks of a spec: its model, then its known-bad designs, each under a name of its own."""
+    name = scope.name(spec.path)
+    known = None if locked is None else locked.specs.get(name, {}).get("generated")
+    found: list[CheckJob] = []
+    for check in checks(spec, settings):
+        variant = None if check.flawed is None else check.flawed.name
+        if check.flawed is not None and variant in [job.variant for job in found]:
+            variant = f"{check.flawed.name} {check.flawed.property}"
+        found.append(CheckJob(name, variant, check, known if isinstance(known, int) else None))
+    return found
+
+
+def _proofs_of(scope: Scope, spec: Spec, tier: str) -> list[Job]:
+    """The proofs of a spec that are made in a tier."""
+    name = scope.name(spec.path)
+    return [ProofJob(f"{name} {proving.name}", spec, proving) for proving in spec.prove if proving.tier == tier]
+
+
+def _claims_of(scope: Scope, found: Sequence[claims.Claim]) -> list[Job]:
+    """The claims of the folder."""
+    return [ClaimJob(scope.claim_name(claim), Path(claim.file), claim.name) for claim in found]

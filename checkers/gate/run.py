@@ -1,0 +1,119 @@
+"""One run of the gate: what is known already, what is found, and what of it differs from the lock."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from checkers.gate import lock as locks
+from checkers.gate.comparison import Comparison
+from checkers.gate.job import CheckJob, Found, Job, Sources, pickled, unpickled
+from checkers.gate.lock import Lock
+from checkers.gate.outcome import Outcome
+from checkers.gate.plan import Plan, plan_of
+from checkers.gate.schedule import run_all
+from checkers.gate.scope import Scope
+from checkers.gate.verdicts import Verdicts
+from checkers.resources import cores
+from checkers.result import CheckResult, ExitCode
+from checkers.run import Settings, internal_error, run
+from checkers.spark.choice import uses_spark
+from checkers.spec import Tier
+from checkers.symbolic.prove import Proved
+
+Told = Callable[[CheckResult | Proved], None]
+"""Hears of each outcome as soon as it is there."""
+
+
+@dataclass(slots=True)
+class Run:
+    """A gate on a folder."""
+
+    scope: Scope
+    tier: Tier
+    settings: Settings
+    use_cache: bool
+    reproduce: str
+    found: dict[tuple[str, str | None], tuple[CheckResult, Sources]] = field(default_factory=dict)
+    proved: dict[str, tuple[Proved, Sources]] = field(default_factory=dict)
+
+    def outcome(self, told: Told) -> tuple[Outcome, Lock]:
+        """Checks everything; gives what came of it, and the lock as it would be now."""
+        started = time.perf_counter()
+        locked = locks.read(self.scope.lock)
+        plan = plan_of(self.scope, self.tier, self.settings, locked)
+        for broken in plan.broken:
+            told(broken)
+        for unread in plan.broken_claims:
+            told(unread)
+        cached = self._run(plan, told)
+        results = [self.found[job.name, job.variant][0] for job in plan.checks]
+        proofs = [self.proved[job.name][0] for job in plan.others]
+        comparison = Comparison(self.scope, self.tier, plan, self.found, self.proved)
+        outcome = Outcome(
+            results=[*plan.broken, *results],
+            proofs=[*plan.broken_claims, *proofs],
+            drift=list(comparison.drift(locked)),
+            tier=self.tier,
+            seconds=time.perf_counter() - started,
+            reproduce=self.reproduce,
+            lock=self.scope.lock,
+            cached=cached,
+        )
+        return outcome, comparison.merged(locked or Lock())
+
+    def _run(self, plan: Plan, told: Told) -> int:
+        """Finds every verdict; returns how many were known."""
+        jobs: list[Job] = [*plan.checks, *plan.others]
+        verdicts = Verdicts(self.use_cache)
+        known = verdicts.known(jobs)
+        for position, found in known.items():
+            self._take(jobs[position], found, told)
+        missing = [position for position in range(len(jobs)) if position not in known]
+        here = [position for position in missing if not _on_spark(jobs[position])]
+        processes = self.settings.workers or cores()
+        for index, content in run_all([jobs[position] for position in here], processes) if here else []:
+            position = here[index]
+            if isinstance(content, bytes):
+                found = unpickled(jobs[position], content)
+                verdicts.keep(position, content, found)
+            else:
+                found = _lost(jobs[position], content)
+            self._take(jobs[position], found, told)
+        elsewhere = {id(jobs[position]): position for position in missing if position not in here}
+        for job, result in _run_on_spark([jobs[position] for position in elsewhere.values()]):
+            found = (result, job.sources(result))
+            verdicts.keep(elsewhere[id(job)], pickled(*found), found)
+            self._take(job, found, told)
+        return len(known)
+
+    def _take(self, job: Job, found: Found, told: Told) -> None:
+        result, sources = found
+        told(result)
+        if isinstance(job, CheckJob):
+            assert isinstance(result, CheckResult)
+            self.found[job.name, job.variant] = (result, sources)
+        else:
+            assert isinstance(result, Proved)
+            self.proved[job.name] = (result, sources)
+
+
+def _on_spark(job: Job) -> bool:
+    return isinstance(job, CheckJob) and uses_spark(job.check)
+
+
+def _run_on_spark(jobs: Sequence[Job]) -> Iterator[tuple[CheckJob, CheckResult]]:
+    """Runs the checks in one session of Spark."""
+    waiting = [job for job in jobs if isinstance(job, CheckJob)]
+    for result in run([job.check for job in waiting]):
+        job = next(job for job in waiting if job.check.reproduce() == result.reproduce)
+        waiting.remove(job)
+        yield job, result
+
+
+def _lost(job: Job, error: BaseException) -> Found:
+    message = f"{type(error).__name__}: {error}"
+    if isinstance(job, CheckJob):
+        return internal_error(job.check, message), {}
+    return Proved(job.name, "", "error", ExitCode.INTERNAL_ERROR, message, 0.0), {}

@@ -1,0 +1,46 @@
+"""Where a gate looks: the specs and claims below a folder, and the lock that they are held against."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from checkers.gate import lock
+from checkers.project import Project
+from checkers.symbolic.claims import Claim
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """``folder`` has the specs, ``lock`` is the file of the lock: in the folder, or in one above it."""
+
+    folder: Path
+    lock: Path
+
+    @classmethod
+    def of(cls, folder: Path) -> Scope:
+        """The scope of a folder of specs, or of a repository with a folder ``specs``."""
+        if (folder / "specs").is_dir():
+            folder = folder / "specs"
+        root = Project.of(folder / lock.NAME).root
+        here = folder.resolve()
+        above = [each for each in (here, *here.parents) if each.is_relative_to(root) and (each / lock.NAME).is_file()]
+        return cls(folder, folder / lock.NAME if not above or above[0] == here else above[0] / lock.NAME)
+
+    def name(self, path: Path) -> str:
+        """The name of a spec in the lock: its path below the lock's folder, without the ending."""
+        return path.resolve().with_suffix("").relative_to(self.lock.parent.resolve()).as_posix()
+
+    def has(self, name: str) -> bool:
+        """Whether an entry of the lock is one of the folder's."""
+        below = self.folder.resolve().relative_to(self.lock.parent.resolve()).as_posix()
+        return below == "." or name.startswith(f"{below}/")
+
+    @property
+    def claims(self) -> Path:
+        return self.folder / "claims"
+
+    def claim_name(self, claim: Claim) -> str:
+        name = f"{Path(claim.file).stem}.{claim.name}"
+        below = self.name(self.claims).rpartition("/")[0]
+        return f"{below}/{name}" if below else name

@@ -1,0 +1,159 @@
+"""What a run of the gate prints: what is not as expected, one table, the drift, the verdict, the command."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import click
+
+from checkers.gate.outcome import Drift, Outcome
+from checkers.report import text
+from checkers.result import MEANINGS, CheckResult, ExitCode
+from checkers.run import shown
+from checkers.symbolic.prove import Proved, text_lines
+
+_GREEN, _RED, _YELLOW = "green", "red", "yellow"
+
+
+def wrong(result: CheckResult | Proved) -> list[str]:
+    """All that is to be said of an outcome at once; nothing of one that is as expected."""
+    if result.exit_code == ExitCode.AS_EXPECTED:
+        return []
+    if isinstance(result, CheckResult):
+        return [*text.lines(result), *([result.traceback] if result.traceback else [])]
+    said = text_lines(result)
+    return [*said, f"{' ' * 14}reproduce: {result.reproduce}"] if result.reproduce else said
+
+
+@dataclass
+class _Row:
+    """A line of the table: of a spec with its known-bad designs, of a file of claims, or of a proof."""
+
+    name: str
+    word: str = ""
+    figures: tuple[str, str, str] = ("", "", "")
+    seconds: float = 0.0
+    codes: list[ExitCode] = field(default_factory=list)
+
+
+def table(outcome: Outcome) -> Iterator[str]:
+    """One table of everything that was checked."""
+    rows = [*_spec_rows(outcome.results), *_proof_rows(outcome.proofs)]
+    head = ("", "", "states", "depth", "found", "seconds")
+    cells = [(row.word, row.name, *row.figures, f"{row.seconds:.1f}") for row in rows]
+    widths = [max(len(line[column]) for line in [head, *cells]) for column in range(len(head))]
+    for row, line in [(None, head), *zip(rows, cells, strict=True)]:
+        left = [cell.ljust(width) for cell, width in zip(line[:2], widths[:2], strict=True)]
+        right = [cell.rjust(width) for cell, width in zip(line[2:], widths[2:], strict=True)]
+        if row is not None:
+            left[0] = click.style(left[0], fg=_colour(row.codes))
+        yield "  ".join([*left, *right]).rstrip()
+
+
+def _colour(codes: Sequence[ExitCode]) -> str:
+    if all(code == ExitCode.AS_EXPECTED for code in codes):
+        return _GREEN
+    return _YELLOW if set(codes) <= {ExitCode.AS_EXPECTED, ExitCode.UNDETERMINED} else _RED
+
+
+def _spec_rows(results: Sequence[CheckResult]) -> Iterator[_Row]:
+    names = dict.fromkeys(result.name for result in results)
+    for name in names:
+        every = [result for result in results if result.name == name]
+        row = _Row(name, codes=[result.exit_code for result in every])
+        row.seconds = sum(_seconds(result) for result in every)
+        for result in every:
+            if result.variant is None:
+                row.word = text.judgement(result).word
+                found = result.exploration
+                if found is not None:
+                    trace = () if result.violation is None else result.violation.trace
+                    row.figures = (f"{found.distinct:,}", str(len(trace) or found.depth), "")
+        designs = [result for result in every if result.variant is not None]
+        if designs:
+            good = sum(result.expected for result in designs)
+            row.figures = (*row.figures[:2], f"{good}/{len(designs)}")
+        yield row
+
+
+def _seconds(result: CheckResult) -> float:
+    found = result.exploration
+    return 0.0 if found is None else found.seconds + found.compile_seconds
+
+
+def _proof_rows(proofs: Sequence[Proved]) -> Iterator[_Row]:
+    files = dict.fromkeys(proved.spec for proved in proofs if proved.method == "claim")
+    for file in files:
+        every = [proved for proved in proofs if proved.spec == file and proved.method == "claim"]
+        good = sum(proved.expected for proved in every)
+        row = _Row(f"claims of {Path(file).name}", codes=[proved.exit_code for proved in every])
+        row.word = "as expected" if good == len(every) else "not all"
+        row.figures = ("", "", f"{good}/{len(every)}")
+        row.seconds = sum(proved.seconds for proved in every)
+        yield row
+    for proved in proofs:
+        if proved.method != "claim":
+            word = "proved" if proved.verdict == "holds" else proved.verdict
+            yield _Row(proved.name, word, seconds=proved.seconds, codes=[proved.exit_code])
+
+
+def end(outcome: Outcome, written: bool) -> Iterator[str]:
+    """What follows the table: what was not exercised, the drift, the verdict, and the command that runs it again."""
+    for result in outcome.results:
+        for line in text.warnings(result):
+            yield f"{line} in {result.name}"
+    drift = [] if written else outcome.drift
+    if drift:
+        yield ""
+        yield click.style(f"drift from {shown(outcome.lock)}, as was | now", fg=_RED)
+        yield from _drift(drift)
+    yield ""
+    yield _verdict(outcome, written)
+    yield f"reproduce: {outcome.reproduce}"
+
+
+def _drift(drift: Sequence[Drift]) -> Iterator[str]:
+    entry = None
+    for each in drift:
+        if each.entry != entry:
+            entry = each.entry
+            yield f"  {entry}"
+        place = shown(Path(each.file)) + ("" if each.line is None else f":{each.line}")
+        note = f"  {each.note}" if each.note else ""
+        yield f"    {each.what}: {each.was} | {each.now}{note}  ({place})"
+
+
+def _verdict(outcome: Outcome, written: bool) -> str:
+    code = ExitCode.AS_EXPECTED if written else outcome.exit_code
+    what = _counted(outcome)
+    if not outcome.results:
+        return click.style(f"nothing was checked: there is no {outcome.tier} spec here (exit {int(code)})", fg=_RED)
+    time = f"{outcome.seconds:.1f} s, {outcome.cached} of {len(outcome.results) + len(outcome.proofs)} known before"
+    if code == ExitCode.AS_EXPECTED:
+        lock = f"{shown(outcome.lock)} {'is written' if written else 'is as it was'}"
+        return click.style(f"{what}: each as expected; {lock}", fg=_GREEN, bold=True) + f" ({time})"
+    counts = Counter(result.exit_code for result in outcome.results)
+    counts += Counter(proved.exit_code for proved in outcome.proofs)
+    parts = [f"{counts[kind]} {said}" for kind, said in _SHORT.items() if counts[kind]]
+    parts += [f"{len(outcome.drift)} differences from the lock"] if outcome.drift else []
+    said = f"{what}: {', '.join(parts)} (exit {int(code)}: {MEANINGS[code]})"
+    colour = _YELLOW if code == ExitCode.UNDETERMINED else _RED
+    return click.style(said, fg=colour, bold=True) + f" ({time})"
+
+
+_SHORT = {
+    ExitCode.INTERNAL_ERROR: "internal error",
+    ExitCode.USER_ERROR: "in error",
+    ExitCode.NOT_AS_EXPECTED: "not as expected",
+    ExitCode.UNDETERMINED: "undetermined",
+    ExitCode.NOTHING_CHECKED: "without anything checked",
+}
+
+
+def _counted(outcome: Outcome) -> str:
+    kinds = Counter("spec" if result.variant is None else "known-bad design" for result in outcome.results)
+    kinds += Counter("claim" if proved.method == "claim" else "proof" for proved in outcome.proofs)
+    return ", ".join(f"{count} {kind}{'' if count == 1 else 's'}" for kind, count in kinds.items())

@@ -1,0 +1,40 @@
+"""What a verdict depends on beside its model: the sources of the language and the checkers, and versions."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import checkers
+from checkers.project import OWN_ROOT
+
+_PACKAGES = ("floodmark", "llvmlite", "numpy", "z3-solver")
+
+
+@cache
+def versions() -> str:
+    """The versions of Python and of the packages that decide a verdict."""
+    packages = [f"{name}={_version(name)}" for name in _PACKAGES]
+    return " ".join([platform.python_version(), platform.machine(), *packages])
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "source"
+
+
+@cache
+def checker_source() -> str:
+    """The hash of every source file of the checkers, of the language and of its compiler."""
+    folders = (Path(checkers.__file__ or "").resolve().parent, OWN_ROOT / "model/language", OWN_ROOT / "model/compiler")
+    whole = hashlib.sha256()
+    for folder in folders:
+        for file in sorted(folder.rglob("*.py")):
+            whole.update(f"{file.relative_to(folder)}\n".encode())
+            whole.update(file.read_bytes())
+    return whole.hexdigest()
