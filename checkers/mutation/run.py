@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from checkers.spark.suite import Files
 
 
+_BY_CHANGE: dict[type[Model], dict[str, Mutant]] = {}
+"""The mutants of the models that this process has met."""
+
+
 @dataclass(frozen=True, slots=True)
 class Task:
     """One mutant, named by its change, and what it is tried against."""
@@ -44,12 +48,10 @@ def run(
 
 
 def _try(task: Task) -> Trial:
-    return try_mutant(_by_change(task.stages[0].spec.model_class())[task.change], task.stages, task.budget)
-
-
-@functools.cache
-def _by_change(cls: type[Model]) -> dict[str, Mutant]:
-    return {mutant.change: mutant for mutant in mutants(cls)}
+    cls = task.stages[0].spec.model_class()
+    if cls not in _BY_CHANGE:
+        _BY_CHANGE[cls] = {mutant.change: mutant for mutant in mutants(cls)}
+    return try_mutant(_BY_CHANGE[cls][task.change], task.stages, task.budget)
 
 
 def _here(tasks: Sequence[Task], workers: int) -> Iterator[Trial]:

@@ -6,33 +6,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from checkers.exploration import Limits
+from checkers.exploration import Limits, Options
 from checkers.mutation.mutant import Mutant, functions
+from checkers.mutation.steps import steps_digest
 from checkers.result import CheckResult, ExitCode
 from checkers.run import Check, Settings, checks, run_check
 from checkers.spec import Spec, read
 from model.language.errors import SourceError
 
 Fate = Literal["killed", "survived", "equal", "refused", "undetermined"]
-"""``killed``: a check notices the change. ``equal``: nothing differs at this size, neither the reachable states nor how
-often each action fires. ``refused``: the mutant is no model. ``undetermined``: a budget ended first."""
-
-
-@dataclass(frozen=True, slots=True)
-class Figures:
-    """What a complete search counts: two searches that differ in nothing of it found the same."""
-
-    distinct: int
-    generated: int
-    digest: str
-    actions: tuple[tuple[str, int], ...]
-
-    @staticmethod
-    def of(result: CheckResult) -> Figures:
-        """The figures of a result with an exploration."""
-        found = result.exploration
-        assert found is not None
-        return Figures(found.distinct, found.generated, found.digest, tuple(found.actions.items()))
+"""``killed``: a check notices the change. ``equal``: at this size the mutant has the same states and the same steps
+between them, as ``checkers.mutation.steps`` says. ``refused``: the mutant is no model. ``undetermined``: a budget ended first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +29,17 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """A spec whose checks a mutant has to get past, and what its unchanged model comes to."""
+    """A spec whose checks a mutant has to get past, and what its unchanged model comes to: how many states it reaches,
+    the digest of those, and the digest of its steps."""
 
     spec: Spec
-    figures: Figures
+    distinct: int
+    digest: str
+    steps: str
 
     def limits(self, budget: Budget) -> Limits:
         """The limits of a search of a mutant of this spec's model."""
-        return Limits(states=int(budget.factor * max(self.figures.distinct, 1000)), seconds=budget.seconds)
+        return Limits(states=int(budget.factor * max(self.distinct, 1000)), seconds=budget.seconds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +60,9 @@ class Trial:
     states_differ: bool = False
 
 
+_NATIVE = Settings(engine="native", workers=1)
+
+
 def stages(spec: Spec) -> list[Stage]:
     """The spec and those that it names beside it. Raises SourceError when one of them does not hold as expected."""
     also = () if spec.mutation is None else spec.mutation.also
@@ -82,10 +72,12 @@ def stages(spec: Spec) -> list[Stage]:
 def _stage(spec: Spec) -> Stage:
     if spec.expect.verdict != "holds":
         raise spec.error("mutants are made of a model that holds; this spec expects a violation", "expect.verdict")
-    result = run_check(Check(spec, None, Settings(engine="native", workers=1)))
+    result = run_check(Check(spec, None, _NATIVE))
     if result.exit_code != ExitCode.AS_EXPECTED:
         raise SourceError(f"the model itself is not as expected: {result.message}", str(spec.path), spec.line("model"))
-    return Stage(spec, Figures.of(result))
+    found = result.exploration
+    assert found is not None
+    return Stage(spec, found.distinct, found.digest, _steps(result))
 
 
 def try_mutant(mutant: Mutant, every: Sequence[Stage], budget: Budget) -> Trial:
@@ -124,10 +116,15 @@ def _in_stage(trial: Trial, stage: Stage, budget: Budget) -> Trial:
         return replace(said, fate="killed", by=noticed)
     if not found.complete:
         return replace(said, fate="undetermined", by=found.stopped)
-    figures = Figures.of(result)
-    if figures == stage.figures:
-        return said
-    return replace(said, fate="survived", states_differ=figures.digest != stage.figures.digest)
+    if found.digest != stage.digest:
+        return replace(said, fate="survived", states_differ=True)
+    return said if _steps(result) == stage.steps else replace(said, fate="survived")
+
+
+def _steps(result: CheckResult) -> str:
+    """The digest of the steps of a model that a complete search was made of."""
+    assert result.subject is not None
+    return steps_digest(result.subject, Options(workers=1, symmetry=result.symmetry))
 
 
 def _noticed(result: CheckResult) -> str | None:
@@ -144,7 +141,7 @@ def _noticed(result: CheckResult) -> str | None:
 
 
 def _settings(stage: Stage, budget: Budget) -> Settings:
-    return Settings(engine="native", workers=1, limits=stage.limits(budget))
+    return replace(_NATIVE, limits=stage.limits(budget))
 
 
 def _flawed(stage: Stage, budget: Budget) -> Iterator[Check]:

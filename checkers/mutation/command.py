@@ -1,0 +1,114 @@
+"""What ``floodmark mutate`` does."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from checkers.gate import lock
+from checkers.mutation.mutant import Mutant, mutants
+from checkers.mutation.report import Report
+from checkers.mutation.run import run
+from checkers.mutation.trial import Budget, stages
+from checkers.report import file
+from checkers.result import MEANINGS, ExitCode, worst
+from checkers.run import shown
+from checkers.spec import Spec, read
+from model.language.errors import SourceError
+
+
+_MEANINGS = {
+    ExitCode.AS_EXPECTED: "every mutant is noticed, equal, or has a reason",
+    ExitCode.NOT_AS_EXPECTED: "a mutant survives without a reason, or a reason is stale",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The options of the command. ``only`` is a part of the changes that are meant."""
+
+    only: str | None = None
+    engine: str = "native"
+    master: str | None = None
+    workers: int = 0
+    states: float = 8.0
+    seconds: float = 60.0
+    every: bool = False
+    listing: bool = False
+    update_lock: bool = False
+    json_file: Path | None = None
+
+    @property
+    def where(self) -> str | None:
+        """The Spark master to use; None for this machine's processes."""
+        return self.master or ("local[*]" if self.engine == "spark" else None)
+
+
+def mutate(paths: Sequence[Path], settings: Settings) -> Iterator[str | ExitCode]:
+    """Lines to print, then the exit code."""
+    if settings.json_file is not None:
+        file.must_be_writable(settings.json_file)
+    reports = []
+    for spec in map(read, paths):
+        chosen = _chosen(spec, settings.only)
+        if settings.listing:
+            yield from (f"{shown(Path(each.file))}:{each.line}:{each.column + 1}  {each.kind}  {each.change}"
+                        for each in chosen)
+            yield f"{spec.name}  {len(chosen)} mutants"
+            continue
+        report = _report(spec, chosen, settings)
+        reports.append(report)
+        yield from report.lines(settings.every)
+    if settings.listing:
+        yield ExitCode.AS_EXPECTED
+        return
+    codes = [report.exit_code for report in reports]
+    for report in reports:
+        drift = _against_lock(report, settings.update_lock)
+        yield from drift
+        codes += [ExitCode.DRIFT] if drift else []
+    if settings.json_file is not None:
+        content = {"mutation": [report.data() for report in reports]}
+        settings.json_file.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+    code = worst(codes)
+    yield f"{_MEANINGS.get(code, MEANINGS[code])} (exit code {int(code)})"
+    yield code
+
+
+def _chosen(spec: Spec, only: str | None) -> list[Mutant]:
+    chosen = [mutant for mutant in mutants(spec.model_class()) if only is None or only in mutant.change]
+    if only is not None and not chosen:
+        raise SourceError(f"no mutant of {spec.model} has {only!r} in its change; --list shows them", str(spec.path))
+    return chosen
+
+
+def _report(spec: Spec, chosen: Sequence[Mutant], settings: Settings) -> Report:
+    started = time.perf_counter()
+    budget = Budget(settings.states, settings.seconds)
+    trials = list(run(chosen, stages(spec), budget, settings.workers, settings.where))
+    return Report(spec, trials, settings.only is None, time.perf_counter() - started)
+
+
+def _against_lock(report: Report, update: bool) -> list[str]:
+    """Writes the surviving set to the lock of the repository, or says how it differs from what is there."""
+    path = report.spec.project.root / "specs" / lock.NAME
+    known = lock.read(path)
+    if not report.whole:
+        return []
+    survivors = report.survivors()
+    if update:
+        if report.exit_code != ExitCode.AS_EXPECTED:
+            raise SourceError("the surviving mutants are written when each has a reason and none is undetermined",
+                              str(report.spec.path), report.spec.line("mutation"))
+        lock.write(path, (known or lock.Lock()).with_mutants(report.spec.name, survivors))
+        return []
+    was = {each.change for each in known.mutants.get(report.spec.name, [])} if known is not None else set()
+    if known is None or report.spec.name not in known.mutants:
+        return []
+    now = {each.change for each in survivors}
+    return [f"drift  survives now, not in the lock: {change}" for change in sorted(now - was)] + [
+        f"drift  in the lock, survives no more: {change}" for change in sorted(was - now)
+    ]

@@ -1,0 +1,116 @@
+"""What came of the mutants of a spec's model, held against the reasons that the spec gives for those that survive."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from checkers.gate.lock import Survivor
+from checkers.mutation.trial import Fate, Trial
+from checkers.result import ExitCode
+from checkers.run import shown
+from checkers.spec import Reason, Spec
+
+_FATES: dict[Fate, str] = {
+    "killed": "killed",
+    "equal": "equal at this size",
+    "survived": "survive",
+    "undetermined": "undetermined",
+    "refused": "no model",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The trials of a spec's mutants; ``whole`` is false when only some were tried."""
+
+    spec: Spec
+    trials: Sequence[Trial]
+    whole: bool
+    seconds: float
+
+    def of(self, fate: Fate) -> list[Trial]:
+        """The trials that ended so."""
+        return [trial for trial in self.trials if trial.fate == fate]
+
+    def reason(self, change: str) -> str:
+        """Why a mutant need not be noticed, empty when the spec does not say."""
+        return next((each.reason for each in _reasons(self.spec) if change in each.changes), "")
+
+    def unexplained(self) -> list[Trial]:
+        """The survivors without a reason."""
+        return [trial for trial in self.of("survived") if not self.reason(trial.change)]
+
+    def stale(self) -> list[tuple[Reason, str, str]]:
+        """Reasons for what does not survive: the entry, the change, and what became of that."""
+        if not self.whole:
+            return []
+        fates = {trial.change: trial for trial in self.trials}
+        found = []
+        for entry in _reasons(self.spec):
+            for change in entry.changes:
+                trial = fates.get(change)
+                if trial is None:
+                    found.append((entry, change, "there is no such mutant"))
+                elif trial.fate not in ("survived", "undetermined"):
+                    found.append((entry, change, _FATES[trial.fate] + (f" by {trial.by}" if trial.by else "")))
+        return found
+
+    def survivors(self) -> list[Survivor]:
+        """What the lock says of the mutants of this spec."""
+        return [Survivor(trial.change, self.reason(trial.change)) for trial in self.of("survived")]
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """Green when every mutant has a fate, every survivor a reason, and every reason a survivor."""
+        if self.unexplained() or self.stale():
+            return ExitCode.NOT_AS_EXPECTED
+        if self.of("undetermined"):
+            return ExitCode.UNDETERMINED
+        return ExitCode.AS_EXPECTED if self.trials else ExitCode.NOTHING_CHECKED
+
+    def lines(self, every: bool) -> Iterator[str]:
+        """The report as text: what is to be looked at, then a summary; ``every`` mutant when asked for."""
+        for trial in self.trials:
+            if every or trial.fate == "undetermined" or (trial.fate == "survived" and not self.reason(trial.change)):
+                yield f"{_FATES[trial.fate]:12}  {_where(trial)}{_because(trial)}"
+        for entry, change, why in self.stale():
+            yield f"stale reason  {shown(self.spec.path)}:{entry.line}  {change}  ({why})"
+        counts = Counter(trial.fate for trial in self.trials)
+        said = ", ".join(f"{counts[fate]} {text}" for fate, text in _FATES.items() if counts[fate] or fate == "killed")
+        explained = len(self.of("survived")) - len(self.unexplained())
+        reasons = f", {explained} of the survivors with a reason" if counts["survived"] else ""
+        yield f"{self.spec.name}  {len(self.trials)} mutants: {said}{reasons}  {self.seconds:.1f} s"
+
+    def data(self) -> dict[str, Any]:
+        """The report as plain values, for JSON."""
+        trials = [
+            {**asdict(trial), "file": shown(Path(trial.file)), "reason": self.reason(trial.change)}
+            for trial in self.trials
+        ]
+        stale = [{"change": change, "line": entry.line, "why": why} for entry, change, why in self.stale()]
+        return {
+            "spec": self.spec.name,
+            "exit_code": int(self.exit_code),
+            "counts": dict(Counter(trial.fate for trial in self.trials)),
+            "seconds": self.seconds,
+            "mutants": trials,
+            "stale": stale,
+        }
+
+
+def _reasons(spec: Spec) -> tuple[Reason, ...]:
+    return () if spec.mutation is None else spec.mutation.survivors
+
+
+def _where(trial: Trial) -> str:
+    return f"{shown(Path(trial.file))}:{trial.line}  {trial.change}"
+
+
+def _because(trial: Trial) -> str:
+    if trial.fate == "survived":
+        return "  (reaches other states)" if trial.states_differ else "  (reaches the same states)"
+    return f"  ({trial.by})" if trial.by else ""
