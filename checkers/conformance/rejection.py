@@ -51,7 +51,10 @@ def reasons(subject: Model, judgement: Judgement) -> list[Reason]:
     line = judgement.failed_line
     if line is None:
         return []
-    if line.action in type(subject).methods("initial") or (line.action is None and judgement.matched == 0):
+    initial = line.action is not None and line.action not in type(subject).methods("action")
+    if initial and judgement.matched > 0:
+        return [Reason(f"{line.action}()", "begins a run, so only the first line can be about it")]
+    if initial or (line.action is None and judgement.matched == 0):
         starts = reference.initial_states(subject)
         found = [_differs(subject, line, step, state) for step, state in starts if line.fits(step)]
     else:

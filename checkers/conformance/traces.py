@@ -136,19 +136,19 @@ def judge_all(work: Work, texts: Sequence[Recorded], workers: int = 0) -> Iterat
 def judge_all_on_spark(work: Work, texts: Sequence[Recorded], master: str | None = None) -> list[Outcome]:
     """Judges traces in tasks of Spark, which get the traces and, where they need it, the model's sources."""
     from checkers.spark.session import session
-    from checkers.spark.suite import _files
+    from checkers.spark.suite import files_of
 
     context = session(master).sparkContext
     spec = replace(work.check.spec, path=work.check.spec.path.resolve())
-    placed = replace(work, check=replace(work.check, spec=spec))
-    files = context.broadcast({} if str(context.master).startswith("local") else _files([placed.check]))
+    work = replace(work, check=replace(work.check, spec=spec))
+    files = context.broadcast({} if str(context.master).startswith("local") else files_of([work.check]))
     slices = max(1, min(len(texts), 4 * context.defaultParallelism))
-    outcomes = context.parallelize(list(texts), slices).map(functools.partial(_on_worker, files, placed)).collect()
+    outcomes = context.parallelize(list(texts), slices).map(functools.partial(_on_worker, files, work)).collect()
     files.destroy()
     return list(outcomes)
 
 
 def _on_worker(files: Broadcast[Any], work: Work, text: Recorded) -> Outcome:
-    from checkers.spark.suite import _placed
+    from checkers.spark.suite import placed
 
-    return judge_text(replace(work, check=_placed(files.value, work.check)), text)
+    return judge_text(replace(work, check=placed(files.value, work.check)), text)
