@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Literal
+from typing import IO, Any, Literal
 
 Scheme = Literal["light", "dark"]
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -38,9 +38,9 @@ def chromium() -> str | None:
 class Browser:
     """One tab. Messages of the debugging protocol are JSON, each ended by a zero byte."""
 
-    def __init__(self, to_browser: int, from_browser: int) -> None:
-        self.out = os.fdopen(to_browser, "wb", buffering=0)
-        self.incoming = os.fdopen(from_browser, "rb")
+    def __init__(self, to_browser: IO[bytes], from_browser: IO[bytes]) -> None:
+        self.out = to_browser
+        self.incoming = from_browser
         self.numbers = itertools.count(1)
         self.events: list[dict[str, Any]] = []
         target = self.ask("Target.createTarget", url="about:blank")["targetId"]
@@ -121,7 +121,8 @@ def browser(program: str) -> Iterator[Browser]:
         os.close(to_read)
         os.close(from_write)
         try:
-            yield Browser(to_write, from_read)
+            with os.fdopen(to_write, "wb", buffering=0) as to_browser, os.fdopen(from_read, "rb") as from_browser:
+                yield Browser(to_browser, from_browser)
         finally:
             process.terminate()
             process.wait(20)

@@ -8,9 +8,9 @@ from xml.etree.ElementTree import Element
 from checkers.exploration import Violation
 from checkers.report.explain import explain
 from checkers.report.html.chart import chart
-from checkers.report.html.markup import tag
+from checkers.report.html.markup import code, tag
 from checkers.report.html.states import changes, whole
-from checkers.report.sequence import message_sequence
+from checkers.report.sequence import MessageSequence, message_sequence
 from checkers.report.text import figures
 from checkers.report.value import show_step
 from checkers.result import CheckResult
@@ -27,12 +27,25 @@ def counterexample(result: CheckResult) -> list[Element]:
     return [
         tag(
             "div",
-            tag("div", drawn, class_="scroll chart-box", tabindex="0", role="region", aria_label="sequence chart"),
+            tag("div", drawn, _legend(sequence), class_="scroll chart-box", tabindex="0", role="region",
+                aria_label="sequence chart"),
             tag("ol", list(_steps(model, violation)), class_="steps"),
             class_="trace",
         ),
         *_reasons(result, model, violation),
     ]
+
+
+def _legend(sequence: MessageSequence) -> Element | None:
+    """What the arrows mean, of the kinds that are there."""
+    messages = sequence.messages
+    said = [
+        "a solid arrow is a message" if any(it.receiver is not None for it in messages) else "",
+        "a message that ends in a ring is still on its way" if any(it.receiver is None for it in messages) else "",
+        "a dotted arrow points to whom a step is about" if any(event.others for event in sequence.events) else "",
+    ]
+    text = "; ".join(filter(None, said))
+    return tag("p", f"{text[:1].upper()}{text[1:]}.", class_="legend") if text else None
 
 
 def _ending(violation: Violation) -> str:
@@ -48,7 +61,7 @@ def _steps(model: Model, violation: Violation) -> Iterator[Element]:
         last = number == len(violation.trace)
         yield tag(
             "li",
-            tag("code", show_step(entry.step), class_="call"),
+            tag("code", code(show_step(entry.step)), class_="call"),
             None if before is None else changes(names, before, entry.state),
             tag(
                 "details",
@@ -60,7 +73,7 @@ def _steps(model: Model, violation: Violation) -> Iterator[Element]:
         before = entry.state
     if violation.failed_step is not None:
         said = tag("p", f"fails: {violation.message}", class_="bad-text")
-        yield tag("li", tag("code", show_step(violation.failed_step), class_="call"), said)
+        yield tag("li", tag("code", code(show_step(violation.failed_step)), class_="call"), said)
 
 
 def _reasons(result: CheckResult, model: Model, violation: Violation) -> list[Element]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from xml.etree.ElementTree import Element, tostring
 
@@ -17,6 +18,12 @@ def tag(name: str, /, *parts: Part, **attributes: str | float | bool) -> Element
             element.set(key.rstrip("_").replace("_", "-"), "" if value is True else _text(value))
     _append(element, parts)
     return element
+
+
+def code(text: str) -> list[Part]:
+    """Code that may be broken after an opening bracket, and so need not be inside of a name."""
+    pieces = re.split(r"(?<=[({])(?=\w)", text)
+    return [pieces[0], *(part for piece in pieces[1:] for part in (tag("wbr"), piece))]
 
 
 def page(root: Element) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 from xml.etree.ElementTree import Element
 
-from checkers.report.html.markup import Part, tag
+from checkers.report.html.markup import Part, code, tag
 from checkers.report.trace import change_lines
 from checkers.report.value import show
 from model.language.model import State
@@ -27,8 +27,8 @@ def _change(line: str) -> list[Part]:
     name, _, rest = line.partition(": ")
     old, arrow, new = rest.partition(" -> ")
     if arrow:
-        return [tag("b", name), " ", tag("span", old, class_="old"), " → ", tag("mark", new)]
-    return [tag("b", name), " ", tag("mark", rest)]
+        return [tag("b", name), " ", tag("span", code(old), class_="old"), " → ", tag("mark", code(new))]
+    return [tag("b", name), " ", tag("mark", code(rest))]
 
 
 def whole(names: Sequence[str], state: State, before: State | None) -> Element:
@@ -82,4 +82,4 @@ def _row(path: str, cells: _Cells, before: _Cells) -> Element:
 
 
 def _cell(value: Any, old: Any, known: bool) -> Element:
-    return tag("td", tag("mark", show(value)) if known and value != old else show(value))
+    return tag("td", tag("mark", code(show(value))) if known and value != old else code(show(value)))
