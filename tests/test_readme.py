@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -90,6 +91,22 @@ def test_a_counterexample_becomes_a_test(tmp_path: Path) -> None:
     replay = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(tmp_path)]
     run = subprocess.run(replay, cwd=ROOT, capture_output=True, text=True, check=False)
     assert "1 passed" in run.stdout, run.stdout
+
+
+def test_an_implementation_and_a_run_are_held_against_the_model(tmp_path: Path) -> None:
+    names = {"lease.py": "model", "lease.toml": "model spec", "test_lease.py": "adapter", "run.jsonl": "trace"}
+    for name, text in names.items():
+        (tmp_path / name).write_text(block(text))
+    pytest_command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(tmp_path)]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    run = subprocess.run(
+        pytest_command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+    )
+    assert all(line in run.stdout for line in block("pytest").splitlines()), run.stdout
+    command = "floodmark conform lease.toml --trace run.jsonl"
+    judged = floodmark(*command.split()[1:], directory=tmp_path)
+    assert judged.stdout == block(command)
+    assert judged.returncode == ExitCode.NOT_AS_EXPECTED
 
 
 NAMED = sorted(set(re.findall(r"`((?:model|invariants|specs|benchmarks|examples)/[\w./]+)`", README)))
