@@ -179,14 +179,14 @@ def test_a_cancellation_in_seven_steps() -> None:
 
 
 _SMALL: list[tuple[type[Model], dict[str, int]]] = [
-    (Reassignment, {"brokers": 2, "replication_factor": 1, "brokers_down": 0, "largest_target": 1}),
-    (RequestedReassignment, {"brokers": 2, "replication_factor": 1, "brokers_down": 0, "submissions": 1}),
-    (Kip455Reassignment, {"brokers": 2, "replication_factor": 1, "brokers_down": 0, "submissions": 1}),
-    (KraftReassignment, {"brokers": 2, "replication_factor": 1, "submissions": 2}),
     (PlannedKraftReassignment, {"brokers": 3, "replication_factor": 2, "removed": 1, "failures": 1}),
     (PlannedKip236Reassignment, {"brokers": 2, "replication_factor": 1, "removed": 1, "failures": 0}),
 ]
 _LARGER: list[tuple[type[Model], dict[str, int]]] = [
+    (Reassignment, {"brokers": 2, "replication_factor": 1, "brokers_down": 0, "largest_target": 1}),
+    (RequestedReassignment, {"brokers": 2, "replication_factor": 1, "brokers_down": 0, "submissions": 1}),
+    (Kip455Reassignment, {"brokers": 2, "replication_factor": 1, "brokers_down": 0, "submissions": 1}),
+    (KraftReassignment, {"brokers": 2, "replication_factor": 1, "submissions": 2}),
     (QueuedReassignment, {"brokers": 2, "replication_factor": 1, "brokers_down": 0, "largest_target": 1}),
     (KraftReassignment, {"brokers": 3, "submissions": 1}),
 ]

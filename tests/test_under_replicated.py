@@ -91,7 +91,7 @@ def test_an_override_keeps_the_origin_but_in_kraft() -> None:
         (MiddleDraft, {"brokers": 2}),
         (KRaftOverride, {"brokers": 2}),
         (BrokerViews, {"brokers": 2, "max_version": 2}),
-        (TopicCommand, {"brokers": 2}),
+        pytest.param(TopicCommand, {"brokers": 2}, marks=pytest.mark.slow),
         pytest.param(KRaftOverride, {"brokers": 3}, marks=pytest.mark.slow),
         pytest.param(ShippedCommand, {"brokers": 2}, marks=pytest.mark.slow),
     ],

@@ -35,7 +35,7 @@ SMALL = {"brokers": 2, "max_version": 2, "max_controller_epoch": 1, "max_faults"
 @pytest.mark.parametrize(
     ("cls", "constants"),
     [
-        (ZkController, SMALL),
+        pytest.param(ZkController, SMALL, marks=pytest.mark.slow),
         (Transactions, SMALL),
         (WelcomesBrokers, {**SMALL, "max_faults": 0}),
         pytest.param(UncleanElections, SMALL, marks=pytest.mark.slow),
