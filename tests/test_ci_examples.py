@@ -29,9 +29,11 @@ def environment(**more: str) -> dict[str, str]:
 
 
 def repository(root: Path) -> Path:
-    """A repository with one spec that is as expected."""
+    """A repository with one spec that is as expected, and a lock that says so."""
     tank_project(root, 'invariants = ["below_size"]\n[constants]\nsize = 1\n')
     git(root, "init", "-q")
+    command = [sys.executable, "-m", "checkers", "gate", "--update-lock"]
+    subprocess.run(command, cwd=root, env=environment(), capture_output=True, check=True)
     return root
 
 
@@ -51,14 +53,14 @@ def steps() -> dict[str, dict[str, Any]]:
     return {step.get("name") or step["uses"].partition("@")[0]: step for step in job["steps"]}
 
 
-def run_check(root: Path) -> subprocess.CompletedProcess[str]:
-    shell = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", steps()["Check"]["run"]]
+def run_gate(root: Path) -> subprocess.CompletedProcess[str]:
+    shell = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", steps()["Gate"]["run"]]
     names = environment(GITHUB_ACTIONS="true", GITHUB_STEP_SUMMARY=str(root / "summary.md"))
     return subprocess.run(shell, cwd=root, env=names, capture_output=True, text=True, check=False)
 
 
 def test_the_workflow_writes_every_report(tmp_path: Path) -> None:
-    ran = run_check(repository(tmp_path))
+    ran = run_gate(repository(tmp_path))
     assert ran.returncode == ExitCode.AS_EXPECTED, ran.stdout + ran.stderr
     assert "::error" not in ran.stdout
     assert ElementTree.parse(tmp_path / "reports/junit.xml").getroot().get("tests") == "1"
@@ -70,7 +72,7 @@ def test_the_workflow_writes_every_report(tmp_path: Path) -> None:
 
 def test_the_workflow_is_red_at_the_line_when_a_rule_is_weakened(tmp_path: Path) -> None:
     spoil(repository(tmp_path))
-    ran = run_check(tmp_path)
+    ran = run_gate(tmp_path)
     assert ran.returncode == ExitCode.USER_ERROR
     assert re.search(r"^::error file=model/tank.py,line=\d+,title=tank Tank::", ran.stdout, re.MULTILINE)
     assert "```mermaid" in (tmp_path / "summary.md").read_text()
@@ -78,7 +80,7 @@ def test_the_workflow_is_red_at_the_line_when_a_rule_is_weakened(tmp_path: Path)
 
 
 def test_reports_are_uploaded_when_the_check_is_red() -> None:
-    after = list(steps().values())[list(steps()).index("Check") + 1 :]
+    after = list(steps().values())[list(steps()).index("Gate") + 1 :]
     assert len(after) == 2
     assert all("always()" in step["if"] for step in after)
 
@@ -122,5 +124,5 @@ def test_the_pre_commit_configuration_runs_the_same_command(tmp_path: Path) -> N
     spoil(root)
     assert subprocess.run(hook["entry"].split(), cwd=root, env=environment(), check=False).returncode != 0
     assert not hook["pass_filenames"]
-    assert all(re.search(hook["files"], name) for name in ("model/a.py", "specs/a/b.toml", "invariants/a.py"))
-    assert not any(re.search(hook["files"], name) for name in ("README.md", "src/model/a.py", "specs/floodmark.lock"))
+    assert all(re.search(hook["files"], name) for name in ("model/a.py", "specs/a/b.toml", "specs/floodmark.lock"))
+    assert not any(re.search(hook["files"], name) for name in ("README.md", "src/model/a.py", "model/notes.txt"))

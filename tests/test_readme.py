@@ -80,6 +80,7 @@ def test_a_plan_is_checked(tmp_path: Path) -> None:
 
 def test_one_run_writes_the_reports(tmp_path: Path) -> None:
     root = tank_project(tmp_path, 'invariants = ["below_size"]\n')
+    assert floodmark("gate", "--update-lock", directory=root).returncode == ExitCode.AS_EXPECTED
     words = block("reports").split()
     assert floodmark(*words[1:], directory=root).returncode == ExitCode.AS_EXPECTED
     assert all((root / name).is_file() for name in words[3::2])
