@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections import Counter
 from collections.abc import Iterator
 from enum import Enum
 from pathlib import Path
@@ -34,9 +35,11 @@ from model.language import (
     transition,
 )
 from model.language.errors import SourceError
+from model.language.reference import initial_states, successors
 from specs.examples.flawed import AbortsAfterPrepared, CommitsOnMajority
 from specs.examples.philosophers import Philosophers
 from specs.examples.two_phase_commit import TwoPhaseCommit
+from tests.test_readme import block
 
 ROOT = Path(__file__).resolve().parent.parent
 SLOW = pytest.mark.slow
@@ -297,6 +300,31 @@ def test_the_reachable_set_becomes_a_table(tmp_path: Path) -> None:
     assert len(rows) == len(set(rows)) == found.distinct
     assert [sum(row["level"] == level + 1 for row in rows) for level in range(found.depth)] == found.levels
     assert {"level": 2, "place": 1, "seen": "{13}", "colour": "RED"} in [row.asDict() for row in rows]
+
+
+def test_the_question_of_the_readme_is_answered(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    both(TwoPhaseCommit(), wide=20, keep_states=str(tmp_path))
+    exec(block("states in SQL").replace('parquet("states")', f"parquet({str(tmp_path)!r})"), {})
+    rows = [line.strip("|").split("|") for line in capsys.readouterr().out.splitlines() if line.startswith("|")]
+    found = {int(level): int(states) for level, states in rows[1:]}
+    assert found == dict(sorted(_committed_unknown().items()))
+
+
+def _committed_unknown() -> Counter[int]:
+    """The levels of the states in which the coordinator has committed and a manager has only prepared."""
+    levels: dict[Any, int] = {}
+    model = TwoPhaseCommit()
+    frontier, level = [state for _, state in initial_states(model)], 1
+    while frontier:
+        levels |= dict.fromkeys(frontier, level)
+        found = {state for before in frontier for _, state in successors(model, before)}
+        frontier, level = [state for state in found if state not in levels], level + 1
+    places = {name: place for place, name in enumerate(model.variable_types)}
+    return Counter(
+        level for state, level in levels.items()
+        if state[places["coordinator"]].name == "COMMITTED"
+        and any(each.name == "PREPARED" for each in state[places["managers_state"]].values())
+    )
 
 
 def test_a_time_limit_ends_a_level() -> None:

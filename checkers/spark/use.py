@@ -12,15 +12,12 @@ from checkers.result import CheckResult
 from checkers.spark.choice import uses_spark
 from checkers.spark.search import WIDE, Distribution, explore
 from checkers.spark.session import session
-from checkers.spark.suite import results_frame, run_as_tasks
+from checkers.spark.suite import TASK_STATES, results_frame, run_as_tasks
 from model.language.errors import SourceError
 from model.language.model import Model
 
 if TYPE_CHECKING:
     from checkers.run import Check
-
-LARGE = 2_000_000
-"""From this many expected states on, a search is distributed at once."""
 
 RunCheck = Callable[["Check", Watcher | None], CheckResult]
 
@@ -94,9 +91,11 @@ def _may_be_a_task(check: Check, every: Sequence[Check]) -> bool:
     kept = (settings.checkpoint, settings.resume, settings.keep_states)
     if settings.distribute == "always" or any(value is not None for value in kept):
         return False
-    if check.flawed is None and len({each.spec.path for each in every}) == 1:
+    if check.flawed is not None:
+        return True
+    if settings.engine == "spark" and len({each.spec.path for each in every}) == 1:
         return False
-    return (check.spec.expect.distinct or 0) < LARGE or check.flawed is not None
+    return (check.spec.expect.distinct or 0) < TASK_STATES
 
 
 def _keep(results: Sequence[CheckResult], url: str, master: str | None) -> None:
