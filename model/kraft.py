@@ -624,14 +624,15 @@ class Kraft(Model):
     def may_happen(self, fate: Fate) -> bool:
         return fate == Fate.ANSWERED or (fate == Fate.RESPONSE_LOST and self.loss)
 
-    @rule
     def call(self, kind: Kind, source: Replica, destination: Replica, fate: Fate) -> None:
-        """Sends a request."""
-        self.deliver_request(kind, self.request(kind, source, destination), fate)
+        self.send(kind, self.request(kind, source, destination), fate)
 
     @rule
-    def deliver_request(self, kind: Kind, request: Message, fate: Fate) -> None:
-        response = self.handle_request(kind, request)
+    def send(self, kind: Kind, request: Message, fate: Fate) -> None:
+        self.answer(kind, self.handle_request(kind, request), fate)
+
+    @rule
+    def answer(self, kind: Kind, response: Message, fate: Fate) -> None:
         if fate == Fate.ANSWERED:
             self.handle_response(kind, response)
 

@@ -45,10 +45,10 @@ class KraftClusters(Kraft):
         """Whether a request is judged any further."""
         return cluster is None or cluster == Cluster.OURS
 
-    def deliver_request(self, kind: Kind, request: Message, fate: Fate) -> None:
+    def send(self, kind: Kind, request: Message, fate: Fate) -> None:
         cluster = None if request.source in self.silent else Cluster.OURS
         if self.is_of_this_cluster(cluster):
-            super().deliver_request(kind, request, fate)
+            super().send(kind, request, fate)
         else:
             self.refused = True
 
@@ -59,4 +59,4 @@ class KraftClusters(Kraft):
         if self.is_of_this_cluster(Cluster.ANOTHER):
             nowhere = Position(epoch=0, offset=0)
             request = Message(kind=kind, source=source, destination=voter, epoch=epoch, position=nowhere)
-            super().deliver_request(kind, request, Fate.RESPONSE_LOST)
+            super().send(kind, request, Fate.RESPONSE_LOST)

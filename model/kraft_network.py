@@ -37,25 +37,24 @@ class KraftNetwork(Kraft):
             return len(self.late) < self.delays
         return super().may_happen(fate)
 
-    def call(self, kind: Kind, source: Replica, destination: Replica, fate: Fate) -> None:
+    def send(self, kind: Kind, request: Message, fate: Fate) -> None:
         if fate == Fate.REQUEST_LATE:
-            self.late.add(self.request(kind, source, destination))
+            self.late.add(request)
         else:
-            super().call(kind, source, destination, fate)
+            super().send(kind, request, fate)
 
-    def deliver_request(self, kind: Kind, request: Message, fate: Fate) -> None:
+    def answer(self, kind: Kind, response: Message, fate: Fate) -> None:
         if fate == Fate.RESPONSE_LATE:
-            response = self.handle_request(kind, request)
             self.late.add(response)
         else:
-            super().deliver_request(kind, request, fate)
+            super().answer(kind, response, fate)
 
     @action
     def late_request_arrives(self, message: Message, fate: Fate, again: bool) -> None:
         require(message in self.late and self.is_request(message.kind) and (self.duplicates or not again))
         require(super().may_happen(fate) or (fate == Fate.RESPONSE_LATE and not again))
         self.take(message, again)
-        self.deliver_request(message.kind, message, fate)
+        self.send(message.kind, message, fate)
 
     @action
     def late_response_arrives(self, message: Message, again: bool) -> None:
