@@ -126,7 +126,7 @@ def drift_case(drift: Drift) -> Case:
         detail="\n".join([f"{drift.entry}: {said}", *filter(None, [drift.note])]),
         place=place(drift.file, drift.line),
         seconds=0.0,
-        reproduce="floodmark gate",
+        reproduce="",
     )
 
 
