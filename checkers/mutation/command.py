@@ -19,7 +19,6 @@ from checkers.run import shown
 from checkers.spec import Spec, read
 from model.language.errors import SourceError
 
-
 _MEANINGS = {
     ExitCode.AS_EXPECTED: "every mutant is noticed, equal, or has a reason",
     ExitCode.NOT_AS_EXPECTED: "a mutant survives without a reason, or a reason is stale",

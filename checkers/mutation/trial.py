@@ -16,7 +16,8 @@ from model.language.errors import SourceError
 
 Fate = Literal["killed", "survived", "equal", "refused", "undetermined"]
 """``killed``: a check notices the change. ``equal``: at this size the mutant has the same states and the same steps
-between them, as ``checkers.mutation.steps`` says. ``refused``: the mutant is no model. ``undetermined``: a budget ended first."""
+between them, as ``checkers.mutation.steps`` says. ``refused``: the mutant is no model. ``undetermined``: a budget ended
+first."""
 
 
 @dataclass(frozen=True, slots=True)
