@@ -48,6 +48,10 @@ class Message(Record):
     urgent: bool = False
 
 
+HEAVY = {"a": 1}
+TEXTS = ["a"]
+
+
 def plus_one(x: int) -> int:
     return x + 1
 

@@ -10,6 +10,8 @@ What it does not draw:
 - helpers that change variables and have a result, inside of a larger expression (they stand alone on a right side);
 - maps whose values are plain Python sets and that are iterated afterwards;
 - sets of sequences and of sets with a capacity as the domain of a loop whose order matters, which is refused;
+- constants of the module that are containers, ``len`` of a class, records whose defaults are containers;
+- calls as ``Base.method(self)``, keyword-only parameters, names of an enclosing function, docstrings inside of bodies;
 - recursion and what else the compiler refuses: tests of the language hold the refusals;
 - arithmetic beyond 2**62, which the compiler checks and CPython does not need to;
 - symmetry reduction, deadlock checks and budgets.

@@ -279,6 +279,18 @@ def test_values_are_compared_as_values() -> None:
     assert Map({B2: 1, B1: 0}) == Map({B1: 0, B2: 1})
 
 
+def test_plain_containers_stand_on_either_side() -> None:
+    plain: Any = {1, 2}
+    assert plain | Set({3}) == Set({3}) | plain == Set({1, 2, 3})
+    assert plain & Set({2, 3}) == Set({2, 3}) & plain == Set({2})
+    assert plain ^ Set({2, 3}) == Set({2, 3}) ^ plain == Set({1, 3})
+    assert plain - Set({2, 3}) == Set({1, 3}) - {3} == Set({1})
+    one, two = [1], [2]
+    assert one + Seq(two) == Seq(one) + two == Seq([1, 2])
+    with pytest.raises(TypeError):
+        Set({1}) & [1]  # type: ignore[operator]
+
+
 def test_sets_iterate_in_the_order_of_their_type() -> None:
     assert list(Set([Broker(10), Broker(9)])) == [Broker(9), Broker(10)]
     assert list(Set([Colour.GREEN, Colour.RED])) == [Colour.RED, Colour.GREEN]

@@ -154,6 +154,35 @@ STATEMENTS = {
     "require as a value": ("a = require(self.flag)  #!", "line of its own"),
     "implies of one": ("require(implies(self.flag))  #!", "2 arguments"),
     "sorted by key": ("self.log = sorted(self.log, key=abs)  #!", "reverse=True only"),
+    "call of a value": ("a = self.x\nself.x = a(1)  #!", "cannot be called"),
+    "length of a number": ("self.x = len(self.x)  #!", "has no length"),
+    "default of another type": ("self.x = max(self.log, default=Colour.RED)  #!", "is an integer"),
+    "default of another type in a fold": (
+        "self.x = max((n for n in self.log), default=Colour.RED)  #!", "is an integer"
+    ),
+    "sorted of two": ("self.log = sorted(self.log, self.log)  #!", "one container"),
+    "Set of two": ("self.some = Set(self.some, self.some)  #!", "one container"),
+    "Map of a set": ("self.per = Map(self.some)  #!", "not of Set[Node]"),
+    "an Enum by its value": ("self.colour = Colour(1)  #!", "Colour.RED"),
+    "instance of another class": ("self.x = int(2)  #!", "not part of the modelling language"),
+    "instance of a class of the library": ("a = Model()  #!", "not part of the modelling language"),
+    "unknown function of a class": ("self.x = Node.first()  #!", "not defined"),
+    "values of a map as a value": ("self.log = self.per.values()  #!", "for loop"),
+    "values of a set": ("self.x = sum(self.some.values())  #!", "has no values()"),
+    "field of a record that it lacks": ("for m in self.messages:\n    self.x = m.size  #!", "no field 'size'"),
+    "field of a number": ("self.x.size = 1  #!", "no field 'size'"),
+    "item of a number": ("self.x[0] = 1  #!", "cannot be indexed"),
+    "assignment to a list": ("[self.x] = [1]  #!", "one variable at a time"),
+    "starred target": ("*a, = self.log  #!", "one variable at a time"),
+    "comprehension over pairs": ("self.x = sum(a for a, b in self.per)  #!", "one variable"),
+    "sequences of unlike elements": ("self.log = [1] + [Colour.RED]  #!", "joins sequences"),
+    "global that is no value": ("self.x = HEAVY  #!", "is no value"),
+    "global with an element that is no value": ("self.log = TEXTS  #!", "'a' is no value"),
+    "slice of a set": ("self.log = self.some[1:]  #!", "Set[Node]"),
+    "generator as a value": ("a = (n for n in Node)  #!", "not part of the modelling language"),
+    "too many elements": (
+        "self.x = len([a for a in range(300) for b in range(300)])  #!", "loop over something smaller"
+    ),
     "sum from a start": ("self.x = sum(self.log, 1)  #!", "one container"),
 }
 
@@ -221,6 +250,20 @@ BODIES = {
         + action_text("self.x = self.mixed()"),
         "use two variables",
     ),
+    "a helper that returns a value now and then": (
+        "def mixed(self) -> Any:\n    if self.flag:\n        return 1\n    return  #!\n\n"
+        + action_text("self.x = self.mixed()"),
+        "return one here too",
+    ),
+    "arguments by **": (
+        "def same(self, a: int) -> int:\n    return a\n\n" + action_text("self.x = self.same(**self.per)  #!"),
+        "** is not part of the language",
+    ),
+    "a class that is assigned in a helper": (
+        "def same(self, a: Any) -> int:  #!\n    a = 1\n    return a\n\n" + action_text("self.x = self.same(Node)"),
+        "is no value",
+    ),
+    "an optional number of another type": (action_text("self.x = self.colour + 1  #!"), "Colour"),
     "a property": (
         "@property\ndef double(self) -> int:\n    return 2\n\n" + action_text("self.x = self.double  #!"),
         "write a method",
