@@ -99,6 +99,52 @@ def target_view_implies_adopted(
     return implies(against_the_target(replicas, removing, isr), as_adopted(replicas, adding, isr))
 
 
+@holds("KIP-352, as adopted")
+def adopted_implies_former(replicas: Set[Broker], adding: Set[Broker], removing: Set[Broker], isr: Set[Broker]) -> bool:
+    require(is_partition(replicas, adding, removing, isr))
+    return implies(as_adopted(replicas, adding, isr), before_the_kip(replicas, isr))
+
+
+@holds("KIP-352: the impending replicas")
+def target_view_implies_former(
+    replicas: Set[Broker], adding: Set[Broker], removing: Set[Broker], isr: Set[Broker]
+) -> bool:
+    require(is_partition(replicas, adding, removing, isr))
+    return implies(against_the_target(replicas, removing, isr), before_the_kip(replicas, isr))
+
+
+@fails("KIP-352: the impending replicas")
+def former_implies_target_view(
+    replicas: Set[Broker], adding: Set[Broker], removing: Set[Broker], isr: Set[Broker]
+) -> bool:
+    require(is_partition(replicas, adding, removing, isr))
+    return implies(before_the_kip(replicas, isr), against_the_target(replicas, removing, isr))
+
+
+@fails("KIP-352: current and impending replicas")
+def draft_implies_target_view(
+    replicas: Set[Broker], adding: Set[Broker], removing: Set[Broker], isr: Set[Broker]
+) -> bool:
+    require(is_partition(replicas, adding, removing, isr))
+    return implies(fourth_draft(replicas, adding, isr), against_the_target(replicas, removing, isr))
+
+
+@fails("KIP-352: current and impending replicas")
+def target_view_implies_draft(
+    replicas: Set[Broker], adding: Set[Broker], removing: Set[Broker], isr: Set[Broker]
+) -> bool:
+    require(is_partition(replicas, adding, removing, isr))
+    return implies(against_the_target(replicas, removing, isr), fourth_draft(replicas, adding, isr))
+
+
+@holds("KIP-352, later draft: the added replicas are left out of both")
+def later_draft_masks_nothing(
+    replicas: Set[Broker], adding: Set[Broker], removing: Set[Broker], isr: Set[Broker]
+) -> bool:
+    require(is_partition(replicas, adding, removing, isr))
+    return implies(not origin(replicas, adding) <= isr, later_draft(replicas, adding, isr))
+
+
 @fails("KIP-352, Motivation: the problem that the KIP solves")
 def former_gives_no_false_alarm(
     replicas: Set[Broker], adding: Set[Broker], removing: Set[Broker], isr: Set[Broker]

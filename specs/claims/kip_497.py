@@ -85,6 +85,15 @@ def union_waits_for_the_worst_outcome(
     return high_watermark(isr | first | second, log_end) == outcomes
 
 
+@fails("KIP-497, Proposed Changes: the largest possible ISR")
+def union_waits_no_longer_than_needed(
+    isr: Set[Broker], first: Set[Broker], second: Set[Broker], accepted: Set[Broker], log_end: Map[Broker, int]
+) -> bool:
+    """Whichever change is accepted, the high watermark was as high as that ISR allows: the union costs no delay."""
+    require(len(isr) > 0 and isr <= first and isr <= second and accepted in (first, second) and is_log(log_end))
+    return high_watermark(isr | first | second, log_end) == high_watermark(accepted, log_end)
+
+
 @fails("Kafka before KAFKA-15583: an append counts the committed ISR, its success the maximal one")
 def success_means_enough_in_sync(
     isr: Set[Broker], joining: Set[Broker], min_insync_replicas: int, offset: int, log_end: Map[Broker, int]
