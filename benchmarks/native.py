@@ -46,6 +46,8 @@ WORKS = [
     Work("KIP-497 core, above ten million", "specs/alter_isr/core_deep.toml", {}),
     Work("KIP-497 failover with logs", "specs/alter_isr/failover.toml", {}),
     Work("KIP-497 failover with logs, above ten million", "specs/alter_isr/failover_reconcile_once_deep.toml", {}),
+    Work("KIP-595", "specs/kraft/quorum.toml", {}),
+    Work("KIP-595, four epochs, logs of three", "specs/kraft/epochs_deep.toml", {}),
 ]
 
 
