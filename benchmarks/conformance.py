@@ -10,6 +10,7 @@ import argparse
 import json
 import os
 import random
+import resource
 import tempfile
 import time
 from collections.abc import Iterator
@@ -118,6 +119,12 @@ def write_log(folder: Path, records: int, partitions: int, seed: int = 1) -> lis
     return paths
 
 
+def _cpu_seconds() -> float:
+    """What this process and those that it has waited for have used; Spark's workers are none of them."""
+    own, children = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
+    return own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--records", type=int, default=1_000_000)
@@ -125,21 +132,23 @@ def main() -> None:
     parser.add_argument("--spark", action="store_true", help="on Spark as well")
     parser.add_argument("--write", action="store_true", help="into benchmarks/RESULTS.md")
     given = parser.parse_args()
-    rows = ["| workers | records | partitions | seconds | records/s |", "|---|---|---|---|---|"]
+    rows = ["| workers | records | partitions | seconds | CPU seconds | records for a CPU second |",
+            "|---|---|---|---|---|---|"]
     with tempfile.TemporaryDirectory() as folder:
         paths = write_log(Path(folder), given.records, given.partitions)
         size = sum(path.stat().st_size for path in paths)
         for name, engine, workers in [("1 process", "auto", 1), ("2 processes", "auto", 2), ("Spark, 2", "spark", 2)]:
             if engine == "spark" and not given.spark:
                 continue
-            begun = time.perf_counter()
+            begun, used = time.perf_counter(), _cpu_seconds()
             report = judge_log(paths, engine=engine, workers=workers)  # type: ignore[arg-type]
-            took = time.perf_counter() - begun
+            took, used = time.perf_counter() - begun, _cpu_seconds() - used
             assert report.records == given.records, report
             assert not report.findings, report.findings[:3]
             assert not report.malformed, report.malformed[:3]
-            figures = f"{report.records:,} | {report.partitions:,} | {took:.1f} | {report.records / took:,.0f}"
-            rows.append(f"| {name} | {figures} |")
+            figures = f"{report.records:,} | {report.partitions:,} | {took:.1f}"
+            cpu = "| |" if engine == "spark" else f"| {used:.1f} | {report.records / used:,.0f} |"
+            rows.append(f"| {name} | {figures} {cpu}")
             print(rows[-1], flush=True)
     load = f"The made-up log has {size / 1e6:.0f} MB; the machine's load was {os.getloadavg()[0]:.1f} at the end."
     if given.write:

@@ -191,7 +191,11 @@ def override_keeps_origin(old: Registration, new: Registration) -> str:
 
 
 def target_comes_first(old: Registration, new: Registration) -> str:
-    """The replicas are the target in its order, then those that leave (KIP-455): that is how its order is kept."""
+    """The replicas are the target in its order, then those that leave (KIP-455): that is how its order is kept.
+
+    Read in ReplicationControlManager.changePartitionReassignment, not reproduced: a request that takes the place of
+    another and removes nobody leaves ``removingReplicas`` as it was, so who was to leave still does. It shows here.
+    """
     if not new.removing or kind_of(old, new) is not Kind.REQUEST:
         return ""
     tail = new.replicas[len(new.replicas) - len(new.removing) :]
