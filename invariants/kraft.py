@@ -82,7 +82,7 @@ def leaders_are_known_alike(model: Kraft) -> bool:
 
 @invariant
 def known_leader_was_elected(model: Kraft) -> bool:
-    """Whom a replica takes for the leader was elected."""
+    """Whom a replica takes for the leader was elected (Raft, section 5.2; KIP-595, "BeginQuorumEpoch")."""
     return all(
         model.elected[epoch_of(model, replica)] == model.quorum_state[replica].leader
         for replica in Replica
@@ -139,7 +139,7 @@ def role_fits(model: Kraft, replica: Replica) -> bool:
 
 @invariant
 def only_candidates_hold_votes(model: Kraft) -> bool:
-    """Votes are counted by those who asked for them, and are fewer than it takes to lead."""
+    """Votes are counted by those who asked for them, and are fewer than it takes to lead (Kafka's QuorumState)."""
     return all(
         implies(model.role[replica] not in (Role.CANDIDATE, Role.PROSPECTIVE), len(model.votes[replica]) == 0)
         and not model.is_majority(model.votes[replica])
@@ -283,7 +283,7 @@ def majority_holds_committed(model: Kraft) -> bool:
 
 @transition
 def high_watermark_never_decreases(old: Kraft, new: Kraft) -> bool:
-    """Within an epoch of one leader its high watermark does not fall."""
+    """Within an epoch of one leader its high watermark does not fall (simulation, MonotonicHighWatermark)."""
     return all(
         implies(
             leads(old, replica) and leads(new, replica) and epoch_of(old, replica) == epoch_of(new, replica),

@@ -33,7 +33,7 @@ def votes_once(old: KraftBatch, new: KraftBatch) -> bool:
 
 @transition
 def epochs_never_decrease(old: KraftBatch, new: KraftBatch) -> bool:
-    """A replica's epoch never falls, in any partition."""
+    """A replica's epoch never falls, in any partition (RaftEventSimulationTest, MonotonicEpoch)."""
     return all(
         old.quorum_state[partition][replica].epoch <= new.quorum_state[partition][replica].epoch
         for partition in Partition
@@ -58,7 +58,7 @@ def votes_go_to_good_logs(old: KraftBatch, new: KraftBatch) -> bool:
 
 @transition
 def epochs_begin_with_candidates(old: KraftBatch, new: KraftBatch) -> bool:
-    """A partition's epoch grows by an election of that partition, or by hearing of one."""
+    """A partition's epoch grows by an election of that partition, or by hearing of one (KIP-595, "Vote")."""
     return all(
         implies(
             new.quorum_state[partition][replica].epoch > old.quorum_state[partition][replica].epoch,
@@ -75,7 +75,7 @@ def epochs_begin_with_candidates(old: KraftBatch, new: KraftBatch) -> bool:
 
 @invariant
 def candidates_vote_for_themselves(model: KraftBatch) -> bool:
-    """A candidate has no leader, and its own vote."""
+    """A candidate has no leader, and its own vote (Kafka's QuorumState)."""
     return all(
         model.quorum_state[partition][candidate].voted == candidate
         and model.quorum_state[partition][candidate].leader is None

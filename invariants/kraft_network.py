@@ -9,7 +9,7 @@ from model.language import invariant, reachable
 
 @invariant
 def epoch_is_stored_before_it_is_sent(model: KraftNetwork) -> bool:
-    """No message is of a later epoch than its sender has stored."""
+    """No message is of a later epoch than its sender has stored (Raft, figure 2: stored before responding)."""
     return all(message.epoch <= model.quorum_state[message.source].epoch for message in model.late)
 
 

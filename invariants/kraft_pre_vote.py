@@ -48,7 +48,7 @@ def prospective_voters_fit_what_is_stored(model: KraftPreVote) -> bool:
 
 @invariant
 def prospective_voters_are_few(model: KraftPreVote) -> bool:
-    """Who has a majority of pre-votes is no longer prospective."""
+    """Who has a majority of pre-votes is no longer prospective (KIP-996)."""
     return all(
         implies(model.role[replica] == Role.PROSPECTIVE, not model.is_majority(model.votes[replica]))
         for replica in Replica
