@@ -406,6 +406,7 @@ def prove(specs: tuple[str, ...], json_file: Path | None, **given: Any) -> int:
 @click.option("--engine", type=click.Choice(["auto", "spark"]), default="auto", help="Where traces are judged.")
 @click.option("--master", metavar="URL", help="The Spark master; implies --engine spark.")
 @click.option("--workers", type=click.IntRange(0), default=0, help="Worker processes; 0 means one for each core.")
+@click.option("--keep-results", metavar="DIR", help="Adds what was found to the Parquet there, by Spark.")
 @click.option("--json", "json_file", type=click.Path(path_type=Path), metavar="FILE",
               help="Writes what was found as JSON.")
 def conform(spec: str | None, traces: tuple[Path, ...], logs: tuple[Path, ...], json_file: Path | None,

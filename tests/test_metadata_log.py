@@ -27,6 +27,7 @@ from checkers.explicit.search import explore
 from checkers.exploration import Options
 from checkers.properties import collect
 from checkers.result import ExitCode
+from checkers.spark.session import session
 from invariants import reassignment_kip455, reassignment_replicas
 from model.language import Map, Model, Seq, Set, State, reference
 from model.reassignment_kip455 import Assignment
@@ -442,6 +443,10 @@ def test_what_is_made_up_for_the_benchmark_is_good(tmp_path: Path) -> None:
 def test_spark_judges_as_one_process_does(tmp_path: Path) -> None:
     paths = write_log(tmp_path, 3000, 120)
     assert judge_log(paths, engine="spark", workers=3) == judge(paths)
+    kept, bad = str(tmp_path / "kept"), dump(tmp_path / "bad.txt", [topic(), partition(), change(isr=[2, 3])])
+    assert conform("--metadata-log", str(bad), "--keep-results", kept)[0] == ExitCode.NOT_AS_EXPECTED
+    (row,) = session().read.parquet(kept).select("rule", "offset", "before.isr", "after.isr").collect()
+    assert tuple(row) == ("leader_is_in_isr", 2, [1, 2, 3], [2, 3])
 
 
 # The command.

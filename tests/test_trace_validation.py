@@ -21,6 +21,7 @@ from checkers.conformance.trace_file import Trace, parse
 from checkers.exploration import Limits
 from checkers.report.value import plain
 from checkers.result import ExitCode
+from checkers.spark.session import session
 from model.alter_isr import AlterIsr
 from model.language import Model, SourceError, State, reference
 from model.language.reference import Step
@@ -283,7 +284,11 @@ def test_spark_judges_as_one_process_does(tmp_path: Path) -> None:
     for number in range(5):
         last = {"action": "drain" if number % 2 else "fill"}
         written(tmp_path, f"t{number}.jsonl", [{"action": "start"}, last])
+    kept = str(tmp_path / "kept")
     alone, spark = (
-        conform(spec, "--trace", str(tmp_path), *options) for options in (["--workers", "1"], ["--engine", "spark"])
+        conform(spec, "--trace", str(tmp_path), *options)
+        for options in (["--workers", "1"], ["--engine", "spark", "--keep-results", kept])
     )
     assert alone == spark
+    rows = session().read.parquet(kept)
+    assert rows.groupBy("verdict").count().orderBy("verdict").collect() == [("accepted", 3), ("rejected", 2)]

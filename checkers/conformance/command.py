@@ -7,8 +7,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
+from checkers.conformance.frames import findings_frame, outcomes_frame
 from checkers.conformance.metadata_log.judge import Finding, Report
 from checkers.conformance.metadata_log.registration import Registration
 from checkers.conformance.metadata_log.run import judge_log
@@ -19,8 +20,12 @@ from checkers.properties import did_you_mean
 from checkers.result import ExitCode, worst
 from checkers.run import Check, checks, shown, variant_name
 from checkers.run import Settings as CheckSettings
+from checkers.spark.session import session
 from checkers.spec import read
 from model.language.errors import SourceError
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
 
 MOST_SHOWN = 20
 _LONGEST_LINE = 200
@@ -45,6 +50,7 @@ class Settings:
     engine: Literal["auto", "spark"] = "auto"
     master: str | None = None
     workers: int = 0
+    keep_results: str | None = None
 
     @property
     def on_spark(self) -> bool:
@@ -74,6 +80,8 @@ def conform_traces(
     counts = Counter(outcome.verdict for outcome in outcomes)
     said = ", ".join(f"{count:,} {verdict}" for verdict, count in sorted(counts.items()))
     yield f"{_count(len(outcomes), 'trace')}: {said}"
+    if settings.keep_results is not None:
+        _keep(outcomes_frame(session(settings.master), outcomes), settings.keep_results)
     _write(json_file, {"model": work.check.spec.model, "variant": settings.only_variant,
                        "traces": [asdict(outcome) for outcome in outcomes]})
     yield worst(_EXIT_CODES[outcome.verdict] for outcome in outcomes)
@@ -130,6 +138,8 @@ def conform_log(paths: Sequence[Path], settings: Settings, json_file: Path | Non
         yield from _finding_lines(finding)
     yield from _more(len(report.findings), "broken rule")
     yield from _counts(report)
+    if settings.keep_results is not None:
+        _keep(findings_frame(session(settings.master), report), settings.keep_results)
     _write(json_file, _log_json(report))
     yield _log_exit_code(report)
 
@@ -197,6 +207,11 @@ def _more(count: int, what: str) -> Iterator[str]:
 
 def _count(count: int, what: str) -> str:
     return f"{count:,} {what}{'s' * (count != 1)}"
+
+
+def _keep(frame: DataFrame, folder: str) -> None:
+    """Adds rows to the Parquet in a folder."""
+    frame.coalesce(1).write.mode("append").parquet(folder)
 
 
 def _write(file: Path | None, content: Mapping[str, Any]) -> None:
