@@ -10,9 +10,13 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from model.kraft import Kraft, Replica
 from model.language import Seq, Set
-from model.reassignment_kip455 import is_under_way, origin_of, reassigned, target_of
-from model.reassignment_replicas import Broker
+from model.language.reference import initial_states
+from model.language.values import running
+from model.reassignment_kip455 import Assignment as Reassigned
+from model.reassignment_kip455 import Kip455Reassignment, is_under_way, origin_of, reassigned, target_of
+from model.reassignment_replicas import Broker, Partition
 from model.replica_log import diverges, end_offset_for_epoch, epoch_up_to, truncation_offset
 from model.replica_sets import followed_by, is_consistent, origin, target, without
 from model.under_replicated import Assignment, MiddleDraft, ShippedMetric, UnderReplicated, told, understood
@@ -94,26 +98,47 @@ def test_a_prefix_of_the_leaders_log_never_diverges(runs: list[tuple[int, int]],
 
 # The quorum.
 
-OFFSETS = st.lists(st.integers(0, 10**12), min_size=1, max_size=99)
+OFFSETS = st.lists(st.integers(0, 10**12), min_size=1, max_size=49)
 
 
+class Quorum(Kraft):
+    """A quorum whose leader knows of these end offsets."""
+
+    def end_offset(self, leader: Replica, replica: Replica) -> int:
+        return KNOWN[replica.number - 1]
+
+
+KNOWN: list[int] = []
+
+
+def majority_offset(offsets: list[int]) -> int:
+    """What the model commits at most when its leader knows of these end offsets, one for each voter."""
+    KNOWN[:] = offsets
+    model = Quorum(voters=len(offsets))
+    with running(model):
+        model.current_voters = Set(Replica)
+        return model.majority_offset(Replica(1))
+
+
+@settings(deadline=None)
 @given(OFFSETS)
 def test_the_quorum_high_watermark_is_the_largest_offset_of_a_majority(offsets: list[int]) -> None:
-    offset = sorted(offsets, reverse=True)[len(offsets) // 2]
+    offset = majority_offset(offsets)
 
     def holders(of: int) -> int:
         return sum(1 for other in offsets if other >= of)
 
+    assert offset in offsets
     assert holders(offset) >= majority(len(offsets))
     assert all(holders(other) < majority(len(offsets)) for other in offsets if other > offset)
 
 
+@settings(deadline=None)
 @given(OFFSETS, st.integers(0, 98), st.integers(0, 10**12))
 def test_the_quorum_high_watermark_rises_with_any_end_offset(offsets: list[int], voter: int, more: int) -> None:
     voter %= len(offsets)
     grown = [offset + more * (index == voter) for index, offset in enumerate(offsets)]
-    middle = len(offsets) // 2
-    assert sorted(grown, reverse=True)[middle] >= sorted(offsets, reverse=True)[middle]
+    assert majority_offset(grown) >= majority_offset(offsets)
 
 
 @given(st.integers(1, 15), st.data())
@@ -184,6 +209,41 @@ def test_golden_reassignments(
     assert (now.adding, now.removing) == (adding, removing)
 
 
+def test_an_override_that_starts_from_where_the_first_was_going_forgets_the_origin() -> None:
+    """KRaft: [1, 2, 3] to [4, 5, 6] to [4, 5, 7]; a cancellation then leaves six replicas."""
+    now = reassigned(reassigned(seq(1, 2, 3), seq(4, 5, 6)).replicas, seq(4, 5, 7))
+    assert (now.adding, now.removing) == (some(7), some(1, 2, 3, 6))
+    assert Set(now.replicas) == some(1, 2, 3, 4, 5, 6, 7)
+    assert Set(origin_of(now)) == some(1, 2, 3, 4, 5, 6)
+
+
+# Elections.
+
+PARTITION = Partition(1)
+
+
+@settings(deadline=None)
+@given(ORDERED, MEMBERS, MEMBERS, st.integers(0, BROKERS), MEMBERS)
+def test_an_election_takes_the_first_replica_that_may_lead(
+    replicas: list[int], in_sync: set[int], live: set[int], leading: int, wanted: set[int]
+) -> None:
+    model = Kip455Reassignment(brokers=BROKERS, largest_target=BROKERS)
+    model.load(next(state for _, state in initial_states(model)))
+    leader = Broker(leading) if leading else None
+    with running(model):
+        model.live = some(*live)
+        model.assignment[PARTITION] = Reassigned(replicas=seq(*replicas), adding=Set(), removing=Set())
+        model.replication[PARTITION] = model.replication[PARTITION].replace(isr=some(*in_sync), leader=leader)
+        model.elect(PARTITION, some(*wanted))
+        elected, isr = model.replication[PARTITION].leader, model.replication[PARTITION].isr
+    able = [number for number in replicas if number in in_sync & live & wanted]
+    assert isr == some(*in_sync)
+    if leading in in_sync & live & wanted or not able:
+        assert elected == leader
+    else:
+        assert elected == Broker(able[0])
+
+
 def test_a_cancelled_reassignment_may_change_the_preferred_leader() -> None:
     assert origin_of(reassigned(seq(1, 2, 3), seq(3, 4, 2))) == seq(3, 2, 1)
 
@@ -206,6 +266,25 @@ def test_dropping_keeps_the_leader_and_the_most_in_sync(
     assert len(left) == min(len(assigned), top + kept)
     assert leader in left or top + kept == 0
     assert left <= isr or isr & Set(replicas) <= left
+
+
+GOLDEN_DROPS = [
+    # replicas, ISR, leader, top, then who is dropped
+    (dropped_excluding, (1, 2), (1, 2), 1, 2, (2,)),
+    (dropped_excluding, (1,), (1,), 1, 1, (1,)),
+    (dropped_excluding, (1, 2, 3), (1, 2), 1, 2, (2, 3)),
+    (dropped_including, (1, 2, 3), (1, 2), 1, 2, (3,)),
+    (dropped_including, (1, 2), (1,), 2, 1, (1,)),
+    (dropped_including, (4, 5, 6, 1, 2, 3), (1, 4, 5), 4, 3, (2, 3, 6)),
+]
+
+
+@pytest.mark.parametrize(("drop", "assigned", "in_sync", "leader", "top", "dropped"), GOLDEN_DROPS)
+def test_golden_drops(
+    drop: Dropped, assigned: tuple[int, ...], in_sync: tuple[int, ...], leader: int, top: int, dropped: tuple[int, ...]
+) -> None:
+    replicas, isr = seq(*assigned, of=Dropping), some(*in_sync, of=Dropping)
+    assert drop(replicas, isr, Dropping(leader), top) == some(*dropped, of=Dropping)
 
 
 # Under-replicated partitions (KIP-352).
