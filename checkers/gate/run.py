@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from checkers.gate import lock as locks
@@ -21,6 +22,7 @@ from checkers.run import Settings, internal_error, run
 from checkers.spark.choice import uses_spark
 from checkers.spec import Tier
 from checkers.symbolic.prove import Proved
+from model.language.errors import SourceError
 
 Told = Callable[[CheckResult | Proved], None]
 """Hears of each outcome as soon as it is there."""
@@ -72,6 +74,7 @@ class Run:
             self._take(jobs[position], found, told)
         missing = [position for position in range(len(jobs)) if position not in known]
         here = [position for position in missing if not _on_spark(jobs[position])]
+        _load([jobs[position] for position in missing])
         processes = self.settings.workers or cores()
         for index, content in run_all([jobs[position] for position in here], processes) if here else []:
             position = here[index]
@@ -101,6 +104,15 @@ class Run:
 
 def _on_spark(job: Job) -> bool:
     return isinstance(job, CheckJob) and uses_spark(job.check)
+
+
+def _load(jobs: Sequence[Job]) -> None:
+    """Loads the models once: worker processes begin with them, and what they find is about their classes."""
+    for job in jobs:
+        if isinstance(job, CheckJob):
+            with suppress(SourceError):  # which the run of the job says in its own way
+                job.check.cls()
+                job.check.properties()
 
 
 def _run_on_spark(jobs: Sequence[Job]) -> Iterator[tuple[CheckJob, CheckResult]]:

@@ -14,10 +14,11 @@ from checkers.run import process_pool
 def run_all(jobs: Sequence[Job], processes: int) -> Iterator[tuple[int, bytes | BaseException]]:
     """What each job found, pickled, with its position, in the order in which they end; or why there is nothing.
 
-    A process runs one job at a time, on one core. A single job runs here, on all of them.
+    A process runs one job at a time, on one core. A single job, or a single process, is this one.
     """
-    if len(jobs) == 1:
-        yield 0, run_pickled(jobs[0])
+    if len(jobs) == 1 or processes == 1:
+        for position, job in enumerate(jobs):
+            yield position, run_pickled(job)
         return
     order = sorted(range(len(jobs)), key=lambda position: -jobs[position].seconds)
     with process_pool(min(processes, len(jobs))) as pool:
