@@ -142,6 +142,102 @@ def success_has_enough_copies(old: PartitionIsr, new: PartitionIsr) -> bool:
 
 
 @invariant
+def version_names_a_state(model: PartitionIsr) -> bool:
+    """A leader that knows the current version knows the state: epoch, leader and ISR (KIP-497, "Public Interfaces")."""
+    return implies(
+        model.version == model.controller.version,
+        model.leader_epoch == model.controller.leader_epoch
+        and model.leading == (model.controller.leader == model.leader)
+        and implies(model.leading, model.isr == model.controller.isr),
+    )
+
+
+@invariant
+def only_a_leader_counts(model: PartitionIsr) -> bool:
+    """A broker that does not lead keeps no ISR and awaits no change (Kafka's Partition.makeFollower)."""
+    return implies(not model.leading, len(model.maximal_isr()) == 0)
+
+
+@invariant
+def fenced_replica_does_not_lead(model: PartitionIsr) -> bool:
+    """Nobody leads only while the ISR's last member is fenced; it leads again once it is back (KIP-841)."""
+    return implies(
+        model.controller.leader is None,
+        all(model.status[broker] == Status.FENCED for broker in model.controller.isr),
+    )
+
+
+@transition
+def election_changes_leader(old: PartitionIsr, new: PartitionIsr) -> bool:
+    """A leader epoch begins with another leader, or with none: it counts the changes of leader (KIP-101)."""
+    return implies(
+        new.controller.leader_epoch > old.controller.leader_epoch, new.controller.leader != old.controller.leader
+    )
+
+
+@transition
+def departing_broker_is_fenced_next(old: PartitionIsr, new: PartitionIsr) -> bool:
+    """A broker that shuts down comes back only after it was fenced, and one that is fenced comes back (KIP-841)."""
+    return all(
+        new.status[broker] == (Status.ACTIVE if old.status[broker] == Status.FENCED else Status.FENCED)
+        for broker in old.status
+        if new.status[broker] != old.status[broker] and old.status[broker] != Status.ACTIVE
+    )
+
+
+@transition
+def log_grows_under_its_leader(old: PartitionIsr, new: PartitionIsr) -> bool:
+    """Only a leader takes records, into a large enough ISR (NOT_ENOUGH_REPLICAS), and followers copy what it has."""
+    grown = [broker for broker in old.log_end if new.log_end[broker] > old.log_end[broker]]
+    return all(
+        old.leading
+        and (
+            len(old.isr) >= old.min_insync_replicas
+            if broker == old.leader
+            else new.log_end[broker] <= old.log_end[old.leader]
+        )
+        for broker in grown
+    )
+
+
+@transition
+def request_is_a_new_change(old: AlterIsr, new: AlterIsr) -> bool:
+    """A leader asks for an ISR that differs from its own, and for each once at a version (KIP-497, comments)."""
+    return all(
+        request.isr != old.isr and request.isr not in old.pending
+        for request in new.requests
+        if request not in old.requests
+    )
+
+
+@transition
+def only_acceptable_is_acknowledged(old: AlterIsr, new: AlterIsr) -> bool:
+    """The controller acknowledges what it would not refuse at that moment."""
+    return all(old.refusal(request) is None for request in new.acknowledged if request not in old.acknowledged)
+
+
+@invariant
+def only_refusals_are_answered(model: AlterIsr) -> bool:
+    """An acknowledgement makes the leader do nothing, so what it hears is an error."""
+    return all(response.error is not None for response in model.responses)
+
+
+@transition
+def answer_settles_its_change_alone(old: AlterIsr, new: AlterIsr) -> bool:
+    """INELIGIBLE withdraws the change that was asked for; another answer, or one to an older request, does nothing."""
+    return all(
+        new.pending
+        == (
+            old.pending - {response.request.isr}
+            if old.is_pending(response.request) and response.error == Error.INELIGIBLE
+            else old.pending
+        )
+        for response in old.responses
+        if response not in new.responses
+    )
+
+
+@invariant
 def one_request_at_a_time(model: ShippedAlterIsr) -> bool:
     """Kafka's leader has one request for a partition under way and holds the next until the answer (KAFKA-12686)."""
     return implies(not model.duplicates, len(model.requests) + len(model.responses) <= 1)
@@ -201,6 +297,29 @@ def acknowledged_change_is_lost(model: AlterIsr) -> bool:
 def shrink_and_expand_are_pending(model: AlterIsr) -> bool:
     """The maximal ISR can be larger than what any one of the pending changes leads to."""
     return len(model.pending) > 1 and all(isr < model.maximal_isr() for isr in model.pending)
+
+
+@reachable
+def broker_departs(model: AlterIsr) -> bool:
+    """A broker can be about to leave."""
+    return any(model.status[broker] == Status.SHUTTING_DOWN for broker in model.status)
+
+
+@reachable
+def nobody_leads(model: AlterIsr) -> bool:
+    """The ISR's last member can be fenced."""
+    return model.controller.leader is None
+
+
+@reachable
+def broker_is_back(model: AlterIsr) -> bool:
+    """A broker that was fenced can be back before the leader hears that it left the ISR."""
+    return (
+        leads(model)
+        and len(model.pending) == 0
+        and model.controller.version > model.version
+        and all(model.status[broker] == Status.ACTIVE for broker in model.status)
+    )
 
 
 @reachable
