@@ -154,6 +154,56 @@ def test_what_is_eager_is_taken_by_the_model_alone(tmp_path: Path) -> None:
     run_state_machine_as_test(state_machine(model_of(tank(tmp_path)), Eager), settings=QUICK)
 
 
+COUNTDOWN = """
+from typing import Annotated
+
+from model.language import Between, Model, action, initial, require
+
+Count = Annotated[int, Between(0, 5)]
+
+
+class Countdown(Model):
+    left: Count
+
+    @initial
+    def begin(self, count: Count) -> None:
+        self.left = count
+
+    @action
+    def tick(self, by: Count) -> None:
+        require(0 < by and by <= self.left)
+        self.left -= by
+"""
+
+
+class CountdownAdapter(Adapter):
+    """Cannot go from four to one."""
+
+    def __init__(self, start: Any) -> None:
+        self.count = start.left
+
+    def tick(self, by: int) -> None:
+        self.count = 0 if (self.count, by) == (4, 3) else self.count - by
+
+    @observable(of=lambda model: [model.left, model.left == 0])
+    def left_and_done(self) -> list[int]:
+        return [self.count, self.count == 0]
+
+
+def test_the_beginning_and_arguments_are_chosen_and_a_run_may_end(tmp_path: Path) -> None:
+    (tmp_path / "countdown.py").write_text(COUNTDOWN)
+    (tmp_path / "countdown.toml").write_text('model = "countdown.py:Countdown"')
+    with pytest.raises(Mismatch) as found:
+        run_state_machine_as_test(
+            state_machine(model_of(tmp_path / "countdown.toml"), CountdownAdapter), settings=settings(
+                QUICK, max_examples=200
+            )
+        )
+    assert str(found.value).splitlines()[1:] == [
+        "  0  begin(count=4)", "  1  tick(by=3)", "left_and_done: the model has [1,False], the implementation [0,True]",
+    ]
+
+
 class Forgets(Adapter):
     def fill(self) -> None: ...
 

@@ -29,7 +29,7 @@ from checkers.properties import collect
 from checkers.result import ExitCode
 from checkers.spark.session import session
 from invariants import reassignment_kip455, reassignment_replicas
-from model.language import Map, Model, Seq, Set, State, reference
+from model.language import Map, Model, Seq, Set, SourceError, State, reference
 from model.reassignment_kip455 import Assignment
 from model.reassignment_kraft import KraftReassignment
 from model.reassignment_replicas import Broker, Partition
@@ -478,6 +478,8 @@ def test_the_command_and_its_exit_codes(tmp_path: Path) -> None:
     assert code == ExitCode.USER_ERROR
     assert "broken.txt:6: " in said
     assert conform("--metadata-log", str(late))[0] == ExitCode.UNDETERMINED
+    with pytest.raises(SourceError, match=r"nowhere\.txt: cannot be read"):
+        conform("--metadata-log", str(tmp_path / "nowhere.txt"), "--workers", "2")
     assert conform("--metadata-log", str(tmp_path / "empty.txt"))[0] == ExitCode.NOTHING_CHECKED
 
 

@@ -12,6 +12,7 @@ from typing import Literal
 from checkers.conformance.metadata_log.dump import Shard
 from checkers.conformance.metadata_log.judge import Report, judge
 from checkers.resources import cores
+from model.language.errors import SourceError
 
 SMALL = 16 << 20
 """Bytes up to which a log is judged in this process."""
@@ -23,8 +24,10 @@ def judge_log(
 ) -> Report:
     """Judges a log. Every worker reads all of it and parses only its own partitions, so nothing is sent around.
 
-    Tasks of Spark open the files themselves, so those have to be where the workers see them.
+    Tasks of Spark open the files themselves, so those have to be where the workers see them. Raises SourceError for a
+    file that cannot be read.
     """
+    size = sum(_size(path) for path in paths)
     if engine == "spark" or master is not None:
         from checkers.spark.session import session
 
@@ -33,7 +36,7 @@ def judge_log(
         tasks = context.parallelize(_shards(count), count)
         reports = tasks.map(partial(_judge_shard, [path.resolve() for path in paths], strict)).collect()
     else:
-        count = workers or (cores() if sum(path.stat().st_size for path in paths if path.is_file()) > SMALL else 1)
+        count = workers or (cores() if size > SMALL else 1)
         if count == 1:
             return judge(paths, strict)
         with ProcessPoolExecutor(count, mp_context=multiprocessing.get_context("spawn")) as pool:
@@ -42,6 +45,14 @@ def judge_log(
     for report in reports:
         whole.add(report)
     return whole
+
+
+def _size(path: Path) -> int:
+    try:
+        with path.open("rb"):
+            return path.stat().st_size
+    except OSError as error:
+        raise SourceError(f"cannot be read: {error.strerror}", str(path)) from None
 
 
 def _shards(count: int) -> list[Shard]:
