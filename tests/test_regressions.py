@@ -444,6 +444,29 @@ class FailingBoundary(ReachedBeforeItFails):
         return self.log[0] < 3
 
 
+class KeysOfNothing(Model):
+    """The keys of a map are known before it is evaluated; that it may be None is not."""
+
+    some: Map[Node, Tiny] | None
+    x: Tiny
+
+    @initial
+    def start(self, x: Tiny) -> None:
+        self.some = None if x == 1 else Map({node: 0 for node in Node})
+        self.x = x
+
+    @action
+    def count(self) -> None:
+        self.x = len(Seq(self.some.keys()))  # type: ignore[union-attr]
+
+
+class MapOfNothing(KeysOfNothing):
+    @action
+    def count(self) -> None:
+        for _ in self.some:  # type: ignore[union-attr]
+            self.x = 2
+
+
 MODELS = [
     BagFromGenerator,
     EmptySetAmongSets,
@@ -452,7 +475,9 @@ MODELS = [
     FailureOutsideOfTheBoundary,
     FarApart,
     IndexInsideOfIndex,
+    KeysOfNothing,
     NoneAsSliceEnd,
+    MapOfNothing,
     NoneInRange,
     NothingWithoutNone,
     OptionalDisjoint,

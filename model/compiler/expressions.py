@@ -589,10 +589,19 @@ class Expressions(Lowering):
             case SeqType(element, _):
                 return value, element, True
             case MapType(key, _):
-                return Universe(key), key, True
+                return self._keys(frame, node, value, key), key, True
             case NothingType():
                 return SetOf(SetType(NothingType()), frame.at(node), []), NothingType(), True
         raise frame.refuse(node, f"{value.type} cannot be iterated")
+
+    def _keys(self, frame: Frame, node: ast.expr, mapping: Expr, key: Type) -> Domain:
+        """The keys of a map: every value of their type, once the map itself could be evaluated."""
+        if not can_fail(mapping):
+            return Universe(key)
+        at = frame.at(node)
+        variable = self.fresh(key, "key", at)
+        keys = Reduce(SeqType(key, key.codes), at, "seq", [Generator(variable, Universe(key), [])], variable)
+        return self.once(at, [mapping], lambda _: keys)
 
     def _map_domain(self, frame: Frame, node: ast.expr, base: ast.expr, method: str) -> tuple[Domain, Type, bool]:
         mapping = self.unwrapped(self.expression(frame, base))
@@ -600,7 +609,7 @@ class Expressions(Lowering):
             raise frame.refuse(node, f"{mapping.type} has no {method}()")
         key, value = mapping.type.key, mapping.type.value
         if method == "keys":
-            return Universe(key), key, True
+            return self._keys(frame, node, mapping, key), key, True
         variable = self.fresh(key, "key", frame.at(node))
         generator = Generator(variable, Universe(key), [])
         body = MapGet(value, frame.at(node), mapping, variable)
