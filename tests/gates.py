@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -39,9 +40,11 @@ class Ended:
         return [line.strip().rpartition("  (")[0] for line in self.lines if line.startswith("    ") and " | " in line]
 
 
-def repository(root: Path, edits: tuple[tuple[str, str], ...] = (), spec: str = SPEC, **files: str) -> Path:
+def repository(
+    root: Path, edits: tuple[tuple[str, str], ...] = (), spec: str = SPEC, files: Mapping[str, str] | None = None
+) -> Path:
     """A repository with a tank whose files are edited: each edit replaces a text wherever it is."""
-    tank_project(root, spec, **{"invariants/tank.py": STEPS, **files})
+    tank_project(root, spec, **{"invariants/tank.py": STEPS, **(files or {})})
     for path in (*root.rglob("*.py"), *root.rglob("*.toml")):
         text = path.read_text()
         for old, new in edits:
@@ -50,9 +53,11 @@ def repository(root: Path, edits: tuple[tuple[str, str], ...] = (), spec: str = 
     return root
 
 
-def edited(root: Path, to: Path, *edits: tuple[str, str], spec: str = SPEC, **files: str) -> Path:
+def edited(
+    root: Path, to: Path, *edits: tuple[str, str], spec: str = SPEC, files: Mapping[str, str] | None = None
+) -> Path:
     """The repository as it is after edits, with the lock of the first: modules of another folder are loaded anew."""
-    repository(to, edits, spec, **files)
+    repository(to, edits, spec, files)
     shutil.copy(root / "specs" / lock.NAME, to / "specs" / lock.NAME)
     return to
 
@@ -68,9 +73,9 @@ def run(
     return Ended(int(code), said)
 
 
-def locked(root: Path, **options: bool) -> Lock:
+def locked(root: Path, *, cache: bool = False) -> Lock:
     """Accepts what the gate finds, and gives the lock."""
-    assert run(root, update=True, **options).code == 0
+    assert run(root, update=True, cache=cache).code == 0
     found = lock.read(root / "specs" / lock.NAME)
     assert found is not None
     return found

@@ -95,33 +95,33 @@ def test_an_action_that_cannot_fire_any_more_is_drift(tmp_path: Path) -> None:
 
 def test_a_premise_that_is_never_true_is_drift(tmp_path: Path) -> None:
     implication = STEPS.replace("tank.level != 4", "tank.level < 2 or tank.level != 4")
-    before = repository(tmp_path / "before", spec="", **{"invariants/tank.py": implication})
+    before = repository(tmp_path / "before", spec="", files={"invariants/tank.py": implication})
     locked(before, cache=False)
     assert run(before, engine="native").code == 0
     after = edited(before, tmp_path / "after", ("level < 2 or", "level < 9 or"), spec="",
-                   **{"invariants/tank.py": implication})
+                   files={"invariants/tank.py": implication})
     ended = run(after, engine="native")
     assert "premise: - | never_four  its premise is never true: the property says nothing" in ended.drift()
 
 
 def test_what_is_not_checked_any_more_is_drift(tmp_path: Path) -> None:
-    locked(repository(tmp_path / "before", **{"specs/other.toml": 'model = "model.tank:Tank"\n'}))
+    locked(repository(tmp_path / "before", files={"specs/other.toml": 'model = "model.tank:Tank"\n'}))
     ended = run(edited(tmp_path / "before", tmp_path / "after", spec=""))
     assert ended.code == ExitCode.DRIFT
     assert "spec: holds | -  the spec is gone" in ended.drift()
     assert "known-bad design: StopsHalf | -  the design is not checked any more" in ended.drift()
     moved = edited(tmp_path / "before", tmp_path / "moved",
-                   **{"specs/other.toml": 'model = "model.tank:Tank"\ntier = "deep"\n'})
+                   files={"specs/other.toml": 'model = "model.tank:Tank"\ntier = "deep"\n'})
     assert "spec: holds | -  the spec is not in the quick tier any more" in run(moved).drift()
 
 
 def test_a_claim_and_a_proof_are_part_of_it(tmp_path: Path) -> None:
     spec = f'{SPEC}\n[[prove]]\nmethod = "induction"\nproperties = ["below_size"]\n'
-    before = repository(tmp_path / "before", spec=spec, **{"specs/claims/sums.py": CLAIMS.format("fails")})
+    before = repository(tmp_path / "before", spec=spec, files={"specs/claims/sums.py": CLAIMS.format("fails")})
     found = locked(before)
     assert found.claims["sums.sum_is_larger"]["verdict"] == "violated"
     assert found.proofs["tank induction below_size"]["properties"] == ["below_size"]
-    after = edited(before, tmp_path / "after", **{"specs/claims/sums.py": CLAIMS.format("holds")})
+    after = edited(before, tmp_path / "after", files={"specs/claims/sums.py": CLAIMS.format("holds")})
     ended = run(after)
     assert ended.code == ExitCode.NOT_AS_EXPECTED
     assert "false, but the file expects it to hold" in ended.text
@@ -152,7 +152,7 @@ def test_mistakes_of_the_user(tmp_path: Path) -> None:
 
 
 def test_a_claims_file_that_cannot_be_read(tmp_path: Path) -> None:
-    root = repository(tmp_path, **{"specs/claims/sums.py": "import nothing_like_that\n"})
+    root = repository(tmp_path, files={"specs/claims/sums.py": "import nothing_like_that\n"})
     ended = run(root)
     assert ended.code == ExitCode.USER_ERROR
     assert "nothing_like_that" in ended.text
@@ -218,7 +218,7 @@ def test_the_worst_counts(codes: list[int], drifts: bool, expected: int, tmp_pat
 
 def test_each_tier_has_its_own_entries(tmp_path: Path) -> None:
     deep = {"specs/deep.toml": 'model = "model.tank:Tank"\ntier = "deep"\n'}
-    root = repository(tmp_path, **deep)
+    root = repository(tmp_path, files=deep)
     assert set(locked(root).specs) == {"tank"}
     assert run(root, update=True, tier="deep").code == 0
     assert set(locked(root).specs) == {"tank", "deep"}
@@ -228,7 +228,7 @@ def test_each_tier_has_its_own_entries(tmp_path: Path) -> None:
 
 
 def test_a_part_of_the_specs(tmp_path: Path) -> None:
-    root = repository(tmp_path, **{"specs/more/small.toml": 'model = "model.tank:Tank"\n[constants]\nsize = 1\n'})
+    root = repository(tmp_path, files={"specs/more/small.toml": 'model = "model.tank:Tank"\n[constants]\nsize = 1\n'})
     assert set(locked(root).specs) == {"tank", "more/small"}
     ended = run(root / "specs/more")
     assert ended.code == 0

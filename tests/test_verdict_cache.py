@@ -26,7 +26,7 @@ def known(ended: Ended) -> str:
 
 
 def test_nothing_is_found_twice(tmp_path: Path, folder: Path) -> None:
-    root = repository(tmp_path / "one", **OTHER)
+    root = repository(tmp_path / "one", files=OTHER)
     first = run(root, cache=True)
     assert known(first) == "0 of 3"
     assert len(list(folder.iterdir())) == 3
@@ -75,7 +75,7 @@ def test_what_cannot_be_unpickled_is_found_anew(tmp_path: Path, folder: Path) ->
     ],
 )
 def test_a_changed_spec_is_checked_again(tmp_path: Path, edit: tuple[str, str, str], left: str) -> None:
-    root = repository(tmp_path / "one", **OTHER)
+    root = repository(tmp_path / "one", files=OTHER)
     run(root, cache=True)
     path = root / edit[0]
     path.write_text(path.read_text().replace(edit[1], edit[2]))
@@ -83,7 +83,7 @@ def test_a_changed_spec_is_checked_again(tmp_path: Path, edit: tuple[str, str, s
 
 
 def test_a_changed_property_is_checked_again(tmp_path: Path) -> None:
-    root = repository(tmp_path / "one", **OTHER)
+    root = repository(tmp_path / "one", files=OTHER)
     run(root, cache=True)
     path = root / "invariants/tank.py"
     path.write_text(path.read_text().replace("!= 4", "!= 9"))
@@ -91,7 +91,7 @@ def test_a_changed_property_is_checked_again(tmp_path: Path) -> None:
 
 
 def test_a_changed_model_is_checked_again(tmp_path: Path) -> None:
-    root = repository(tmp_path / "one", **OTHER)
+    root = repository(tmp_path / "one", files=OTHER)
     run(root, cache=True)
     path = root / "model/tank.py"
     path.write_text(path.read_text().replace("self.level > 0", "self.level > 1"))
