@@ -1,0 +1,25 @@
+"""Planned moves under which more brokers fail than were counted on: what the plan command finds without --failures."""
+
+from __future__ import annotations
+
+from model.language import Set
+from model.reassignment_plan import PlannedKip236Reassignment, PlannedKraftReassignment
+from model.reassignment_replicas import Broker
+
+
+class LetsAnyFail(PlannedKraftReassignment):
+    """Nobody counts who has failed, so fewer than min.insync.replicas of the original ones can be left."""
+
+    def failed(self) -> Set[Broker]:
+        return Set[Broker]()
+
+
+class LetsAllFail(LetsAnyFail):
+    """With min.insync.replicas = 1 it takes all original replicas, and a cancellation would leave nobody to lead."""
+
+
+class LetsAnyFailUnderKip236(PlannedKip236Reassignment):
+    """The same under KIP-236."""
+
+    def failed(self) -> Set[Broker]:
+        return Set[Broker]()
