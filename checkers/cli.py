@@ -393,7 +393,7 @@ def prove(specs: tuple[str, ...], json_file: Path | None, **given: Any) -> int:
 @command.command(epilog=_EXIT_CODES)
 @click.argument("spec", required=False)
 @click.option("--trace", "traces", type=click.Path(path_type=Path), multiple=True, metavar="FILE.jsonl",
-              help="A recorded run, or a folder of them; may be repeated.")
+              help="A recorded run, a folder of them, or what check --json wrote; may be repeated.")
 @click.option("--metadata-log", "logs", type=click.Path(path_type=Path), multiple=True, metavar="FILE",
               help="What kafka-dump-log.sh --cluster-metadata-decoder printed; may be repeated, in any order.")
 @click.option("--hidden", type=click.IntRange(0), default=0,

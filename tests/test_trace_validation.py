@@ -214,6 +214,18 @@ def test_a_counterexample_is_a_run_of_the_flawed_design_alone(counterexample: li
     assert f"alter_isr.py:{guard})" in said
 
 
+def test_results_of_the_checker_are_traces(tmp_path: Path, counterexample: list[Entry]) -> None:
+    results = [{"variant": "AssumesProposedIsr", "model": "m", "trace": counterexample}, {"variant": None, "trace": []}]
+    file = tmp_path / "results.json"
+    file.write_text(json.dumps({"results": results}))
+    code, said = conform(str(ROOT / "specs/alter_isr/core.toml"), "--trace", str(file))
+    assert code == ExitCode.NOT_AS_EXPECTED
+    assert "results.json (AssumesProposedIsr):4: no run of AlterIsr fits" in said
+    file.write_text("{}")
+    with pytest.raises(SourceError, match="not what check --json writes"):
+        conform(str(ROOT / "specs/alter_isr/core.toml"), "--trace", str(file))
+
+
 @pytest.mark.parametrize(("bad", "said"), [
     ("{", "this is no JSON"),
     ("[1]", "a line is an object"),

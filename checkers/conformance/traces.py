@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 import multiprocessing
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -112,15 +113,27 @@ def found(paths: Iterable[Path]) -> list[Path]:
 
 def recorded(paths: Sequence[Path]) -> list[Recorded]:
     """The texts of traces. Raises SourceError for a file that cannot be read."""
-    texts = []
+    texts: list[Recorded] = []
     for path in paths:
         try:
-            texts.append((str(path), path.read_text(encoding="utf-8")))
+            texts += _traces_of(str(path), path.read_text(encoding="utf-8"))
         except OSError as error:
             raise SourceError(f"cannot be read: {error.strerror}", str(path)) from None
         except UnicodeDecodeError:
             raise SourceError("is not UTF-8 text", str(path)) from None
     return texts
+
+
+def _traces_of(file: str, text: str) -> list[Recorded]:
+    """One trace, or of the results that ``check --json`` wrote every counterexample, a line for each step."""
+    if not file.endswith(".json"):
+        return [(file, text)]
+    try:
+        results = json.loads(text)["results"]
+        traces = {f"{file} ({it['variant'] or it['model']})": it["trace"] for it in results if it["trace"]}
+    except (ValueError, KeyError, TypeError):
+        raise SourceError("is not what check --json writes; a trace of JSON lines is called *.jsonl", file) from None
+    return [(name, "\n".join(json.dumps(entry) for entry in trace)) for name, trace in traces.items()]
 
 
 def judge_all(work: Work, texts: Sequence[Recorded], workers: int = 0) -> Iterator[Outcome]:
