@@ -326,7 +326,7 @@ def test_surviving_set_in_the_lock(tmp_path: Path) -> None:
     root = tank_project(tmp_path, REASON.format(SURVIVOR))
     assert mutate(root, "--update-lock").code == 0
     lock = root / "specs/floodmark.lock"
-    assert f'change = "{SURVIVOR}"\nreason = "nobody minds a full tank"\n' in lock.read_text()
+    assert f'[mutants.tank.survivors]\n"{SURVIVOR}" = "nobody minds a full tank"\n' in lock.read_text()
     assert mutate(root).code == 0
     lock.write_text(lock.read_text().replace("-= 1", "-= 2"))
     ended = mutate(root)

@@ -64,6 +64,22 @@ class Comparison:
             return
         yield from self._spec_drift(locked)
         yield from self._proof_drift(locked)
+        yield from self._mutant_drift(locked)
+
+    def _mutant_drift(self, locked: Lock) -> Iterator[Drift]:
+        """Where mutants were last tried on another model, or with other properties, than there are now."""
+        for spec in self.plan.every:
+            name = self.scope.name(spec.path)
+            if name not in self.now.specs or not (name in locked.mutants or spec.mutation is not None):
+                continue
+            known = locked.mutants.get(name)
+            for key in ("source", "predicates"):
+                was = "-" if known is None else known.sources.get(key, "-")
+                now = self.now.specs[name].get(key, "-")
+                if was != now:
+                    note = f"its mutants have not been tried since: floodmark mutate {shown(spec.path)} --update-lock"
+                    yield Drift(name, "mutants", was, now, note, shown(spec.path), spec.line("mutation"))
+                    break
 
     def _spec_drift(self, locked: Lock) -> Iterator[Drift]:
         tiers = {self.scope.name(spec.path): spec.tier for spec in self.plan.every}

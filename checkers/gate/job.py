@@ -105,8 +105,10 @@ class CheckJob:
 
     def sources(self, result: CheckResult) -> Sources:
         """The hashes of what was checked; none where it could not be read."""
-        if result.subject is None:
-            return {}
+        return {} if result.subject is None else self.model_sources()
+
+    def model_sources(self) -> Sources:
+        """The hashes of the model and of its properties, which can be read."""
         closure, numbering = Closure(), Numbering()
         source = numbering.hash(closure.add([self.check.spec.model_class()]))
         functions = [prop.function for prop in self.check.properties()]

@@ -3,7 +3,7 @@
     [specs."alter_isr/core"]         what was checked and found; ``actions`` and ``flawed`` are tables of their own
     [claims]                         the answer to each claim
     [proofs]                         the verdict of each proof
-    [[mutants."alter_isr/core"]]     mutants that no property notices, each with the reason why that is right
+    [mutants."alter_isr/core"]       the mutants that no property notices, by reason, and the model that they are of
 
 Tables and keys are sorted, except where the order means something. An entry of a tier is written by a run of that tier,
 and kept as it is by a run of another.
@@ -37,11 +37,17 @@ _INLINE = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Survivor:
-    """A mutant that breaks no property: its change as one line, and why that is no gap."""
+class Mutants:
+    """What came of a model's mutants when they were last tried.
 
-    change: str
-    reason: str = ""
+    ``sources`` are the hashes of the model and of its properties then; ``tried`` is how many mutants there were;
+    ``survivors`` has the change of each mutant that breaks no property, as one line, with the reason why that is no
+    gap.
+    """
+
+    sources: dict[str, str]
+    tried: int
+    survivors: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +57,12 @@ class Lock:
     specs: dict[str, Entry] = field(default_factory=dict)
     claims: dict[str, Entry] = field(default_factory=dict)
     proofs: dict[str, Entry] = field(default_factory=dict)
-    mutants: dict[str, list[Survivor]] = field(default_factory=dict)
+    mutants: dict[str, Mutants] = field(default_factory=dict)
     lines: dict[str, int] = field(default_factory=dict, compare=False)
 
-    def with_mutants(self, name: str, survivors: list[Survivor]) -> Lock:
-        """The lock with the surviving mutants of one spec replaced."""
-        return replace(self, mutants={**self.mutants, name: survivors})
+    def with_mutants(self, name: str, mutants: Mutants) -> Lock:
+        """The lock with the mutants of one spec replaced."""
+        return replace(self, mutants={**self.mutants, name: mutants})
 
 
 def read(path: Path) -> Lock | None:
@@ -88,12 +94,15 @@ def _entries(data: Any, key: str, path: Path, lines: Mapping[str, int]) -> dict[
     return dict(data)
 
 
-def _mutants(data: Any, path: Path, lines: Mapping[str, int]) -> dict[str, list[Survivor]]:
-    try:
-        return {name: [Survivor(**entry) for entry in entries] for name, entries in data.items()}
-    except (AttributeError, TypeError):
-        message = "a mutant needs change = ... and may have reason = ..., below [[mutants.\"spec\"]]"
-        raise SourceError(message, str(path), lines.get("mutants", 1)) from None
+def _mutants(data: Any, path: Path, lines: Mapping[str, int]) -> dict[str, Mutants]:
+    found = {}
+    for name, entry in _entries(data, "mutants", path, lines).items():
+        try:
+            found[name] = Mutants(entry.get("sources", {}), entry["tried"], entry.get("survivors", {}))
+        except KeyError as error:
+            line = lines.get(f"mutants.{name}", 1)
+            raise SourceError(f"the mutants of {name} need {error.args[0]} = ...", str(path), line) from None
+    return found
 
 
 _HEADER = re.compile(r'^\[\[?(\w+)(?:\.(?:"((?:[^"\\]|\\.)*)"|([\w-]+)))?\]?\]')
@@ -133,10 +142,12 @@ def text(lock: Lock) -> str:
         if entries:
             lines += ["", f"[{section}]"]
             lines += [f"{_key(name)} = {_value(entry)}" for name, entry in sorted(entries.items())]
-    for name, survivors in sorted(lock.mutants.items()):
-        for survivor in sorted(survivors, key=lambda each: each.change):
-            lines += ["", f"[[mutants.{_key(name)}]]", f"change = {_value(survivor.change)}"]
-            lines += [f"reason = {_value(survivor.reason)}"] if survivor.reason else []
+    for name, mutants in sorted(lock.mutants.items()):
+        entry = {"sources": mutants.sources, "tried": mutants.tried}
+        lines += ["", *_table(f"mutants.{_key(name)}", entry)]
+        if mutants.survivors:
+            lines.append(f"[mutants.{_key(name)}.survivors]")
+            lines += [f"{_key(change)} = {_value(reason)}" for change, reason in sorted(mutants.survivors.items())]
     return "\n".join(lines) + "\n"
 
 

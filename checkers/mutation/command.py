@@ -9,13 +9,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from checkers.gate import lock
+from checkers.gate.job import CheckJob
+from checkers.gate.scope import Scope
 from checkers.mutation.mutant import Mutant, mutants
 from checkers.mutation.report import Report
 from checkers.mutation.run import run
 from checkers.mutation.trial import Budget, stages
 from checkers.report import file
 from checkers.result import MEANINGS, ExitCode, worst
-from checkers.run import shown
+from checkers.run import Check, shown
+from checkers.run import Settings as CheckSettings
 from checkers.spec import Spec, read
 from model.language.errors import SourceError
 
@@ -88,26 +91,27 @@ def _report(spec: Spec, chosen: Sequence[Mutant], settings: Settings) -> Report:
     started = time.perf_counter()
     budget = Budget(settings.states, settings.seconds)
     trials = list(run(chosen, stages(spec), budget, settings.workers, settings.where))
-    return Report(spec, trials, settings.only is None, time.perf_counter() - started)
+    sources = CheckJob(spec.name, None, Check(spec, None, CheckSettings())).model_sources()
+    return Report(spec, trials, settings.only is None, time.perf_counter() - started, sources)
 
 
 def _against_lock(report: Report, update: bool) -> list[str]:
     """Writes the surviving set to the lock of the repository, or says how it differs from what is there."""
-    path = report.spec.project.root / "specs" / lock.NAME
-    known = lock.read(path)
     if not report.whole:
         return []
-    survivors = report.survivors()
+    specs = report.spec.project.root / "specs"
+    scope = Scope.of(specs if report.spec.path.resolve().is_relative_to(specs) else report.spec.path.parent)
+    name = scope.name(report.spec.path)
+    known = lock.read(scope.lock)
     if update:
         if report.exit_code != ExitCode.AS_EXPECTED:
             raise SourceError("the surviving mutants are written when each has a reason and none is undetermined",
                               str(report.spec.path), report.spec.line("mutation"))
-        lock.write(path, (known or lock.Lock()).with_mutants(report.spec.name, survivors))
+        lock.write(scope.lock, (known or lock.Lock()).with_mutants(name, report.locked()))
         return []
-    was = {each.change for each in known.mutants.get(report.spec.name, [])} if known is not None else set()
-    if known is None or report.spec.name not in known.mutants:
+    if known is None or name not in known.mutants:
         return []
-    now = {each.change for each in survivors}
-    return [f"drift  survives now, not in the lock: {change}" for change in sorted(now - was)] + [
-        f"drift  in the lock, survives no more: {change}" for change in sorted(was - now)
+    was, now = known.mutants[name].survivors, report.locked().survivors
+    return [f"drift  survives now, not in the lock: {change}" for change in sorted(now.keys() - was)] + [
+        f"drift  in the lock, survives no more: {change}" for change in sorted(was.keys() - now)
     ]

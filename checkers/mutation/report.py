@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from checkers.gate.lock import Survivor
+from checkers.gate.lock import Mutants
 from checkers.mutation.trial import Fate, Trial
 from checkers.result import ExitCode
 from checkers.run import shown
@@ -25,12 +25,16 @@ _FATES: dict[Fate, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The trials of a spec's mutants; ``whole`` is false when only some were tried."""
+    """The trials of a spec's mutants; ``whole`` is false when only some were tried.
+
+    ``sources`` are the hashes of the model and of its properties, as the gate's lock has them.
+    """
 
     spec: Spec
     trials: Sequence[Trial]
     whole: bool
     seconds: float
+    sources: Mapping[str, str]
 
     def of(self, fate: Fate) -> list[Trial]:
         """The trials that ended so."""
@@ -59,9 +63,10 @@ class Report:
                     found.append((entry, change, _FATES[trial.fate] + (f" by {trial.by}" if trial.by else "")))
         return found
 
-    def survivors(self) -> list[Survivor]:
+    def locked(self) -> Mutants:
         """What the lock says of the mutants of this spec."""
-        return [Survivor(trial.change, self.reason(trial.change)) for trial in self.of("survived")]
+        survivors = {trial.change: self.reason(trial.change) for trial in self.of("survived")}
+        return Mutants(dict(self.sources), len(self.trials), survivors)
 
     @property
     def exit_code(self) -> ExitCode:
