@@ -155,7 +155,7 @@ class _Loop:
         self.builder = ir.IRBuilder(function.append_basic_block("body"))
         self.first = self.builder.block
         self.locals: dict[str, Any] = {}
-        self.exits: list[tuple[ir.Block, ir.Block]] = []
+        self.exits: list[ir.Block] = []
 
     def compile(self) -> None:
         for argument, parameter in zip(self.function.args, self.tree.args.args, strict=True):
@@ -187,12 +187,6 @@ class _Loop:
                 self.assign(name, self.value(value))
             case ast.Assign(targets=[ast.Subscript() as place], value=value):
                 self.store(place, self.value(value))
-            case ast.AugAssign(target=ast.Name(id=name), op=op, value=value):
-                left = self.builder.load(self.locals[name])
-                self.assign(name, getattr(self.builder, _BINARY[type(op)])(left, self.value(value)))
-            case ast.AugAssign(target=ast.Subscript() as place, op=op, value=value):
-                left = self.value(place)
-                self.store(place, getattr(self.builder, _BINARY[type(op)])(left, self.value(value)))
             case ast.If():
                 self.branch(node)
             case ast.While(test=test, body=body):
@@ -203,14 +197,10 @@ class _Loop:
                 self.loop(
                     lambda: self.builder.icmp_unsigned("<", self.builder.load(self.locals[name]), bound), body, name
                 )
-            case ast.Return(value=None):
-                self.builder.ret_void()
             case ast.Return(value=value) if value is not None:
                 self.builder.ret(self.value(value))
             case ast.Break():
-                self.builder.branch(self.exits[-1][1])
-            case ast.Continue():
-                self.builder.branch(self.exits[-1][0])
+                self.builder.branch(self.exits[-1])
             case _:
                 raise TypeError(f"loops have no {ast.unparse(node)}")
 
@@ -230,7 +220,7 @@ class _Loop:
         self.builder.position_at_end(head)
         self.builder.cbranch(self.flag(test) if isinstance(test, ast.expr) else test(), inside, leave)
         self.builder.position_at_end(inside)
-        self.exits.append((onward, leave))
+        self.exits.append(leave)
         self.block(body)
         self.exits.pop()
         if not self.builder.block.is_terminated:
@@ -245,8 +235,6 @@ class _Loop:
         match node:
             case ast.BoolOp(op=op, values=values):
                 return self.chain(values, isinstance(op, ast.Or))
-            case ast.UnaryOp(op=ast.Not(), operand=operand):
-                return self.builder.not_(self.flag(operand))
         value = self.value(node)
         return value if value.type == I1 else self.builder.icmp_unsigned("!=", value, ir.Constant(I64, 0))
 
@@ -275,7 +263,7 @@ class _Loop:
                 return getattr(self.builder, _BINARY[type(op)])(self.value(left), self.value(right))
             case ast.Compare(left=left, ops=[op], comparators=[right]):
                 return self.builder.icmp_unsigned(_COMPARE[type(op)], self.value(left), self.value(right))
-            case ast.BoolOp() | ast.UnaryOp(op=ast.Not()):
+            case ast.BoolOp():
                 return self.flag(node)
             case ast.UnaryOp(op=ast.Invert(), operand=operand):
                 return self.builder.not_(self.value(operand))
