@@ -68,6 +68,16 @@ def test_the_model_is_complete_and_short(tmp_path: Path) -> None:
     assert "one_holder" in run.stdout
 
 
+def test_a_change_that_empties_a_check_is_drift(tmp_path: Path) -> None:
+    (tmp_path / "lease.py").write_text(block("model"))
+    (tmp_path / "lease.toml").write_text(block("model spec"))
+    assert floodmark("gate", ".", "--update-lock", directory=tmp_path).returncode == ExitCode.AS_EXPECTED
+    (tmp_path / "lease.py").write_text(block("model").replace("granted == 0", "granted == 1"))
+    run = floodmark("gate", ".", directory=tmp_path)
+    assert run.returncode == ExitCode.DRIFT, run.stdout + run.stderr
+    assert block("drift") in run.stdout
+
+
 def test_a_plan_is_checked(tmp_path: Path) -> None:
     (tmp_path / "plan.json").write_text(block("plan"))
     (tmp_path / "current.json").write_text(block("plan").replace("[4, 5, 6]", "[1, 2, 3]"))
@@ -116,3 +126,9 @@ NAMED = sorted(set(re.findall(r"`((?:model|invariants|specs|benchmarks|examples)
 @pytest.mark.parametrize("path", NAMED)
 def test_files_that_it_names_exist(path: str) -> None:
     assert (ROOT / path).exists()
+
+
+def test_a_mutant_survives() -> None:
+    run = floodmark("mutate", "examples/two_phase_commit", "--only", "manager_learns_of_abort", "--workers", "1")
+    assert run.returncode == ExitCode.NOT_AS_EXPECTED
+    assert block("mutants") in run.stdout

@@ -71,8 +71,14 @@ def _difference(name: str, key: str, was: Any, now: Any, at: Where) -> Iterator[
                     yield _drift(name, f"constant {constant}", before, after, "", at.spec)
         case "flawed":
             yield from _flawed(name, was or {}, now or {}, at)
+        case "source" | "predicates" | "digest":
+            yield _drift(name, key, _short(was), _short(now), _note(key, was, now), at.spec)
         case _:
             yield _drift(name, key, was, now, _note(key, was, now), at.spec)
+
+
+def _short(hashed: Any) -> str | None:
+    return None if hashed is None else str(hashed)[:8]
 
 
 _NAMED = {
