@@ -8,6 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+import click
+
 from checkers.gate import lock, text
 from checkers.gate.run import Run
 from checkers.gate.scope import Scope
@@ -44,7 +46,7 @@ def gate(asked: Asked, reports: Reports, say: Callable[[str], None]) -> ExitCode
         raise SourceError("there is no such folder", str(asked.folder))
     reports.must_be_writable()
     run = Run(Scope.of(asked.folder), asked.tier, asked.settings, asked.use_cache, asked.command)
-    outcome, now = run.outcome(lambda result: _tell(result, say))
+    outcome, now = run.outcome(lambda result, missing: _tell(result, missing, say))
     code = outcome.exit_code
     accepted = asked.update and not _refused(outcome.results, outcome.proofs)
     if accepted:
@@ -64,7 +66,13 @@ def _refused(results: list[CheckResult], proofs: list[Proved]) -> bool:
     return not results or worst(codes) != ExitCode.AS_EXPECTED
 
 
-def _tell(result: CheckResult | Proved, say: Callable[[str], None]) -> None:
+def _tell(result: CheckResult | Proved, missing: int, say: Callable[[str], None]) -> None:
+    """Says what is wrong as soon as it is known; on a terminal also how much is missing, in one line that goes away."""
+    live = sys.stderr.isatty()
+    if live:
+        click.echo("\r\033[K", nl=False, err=True)
     for line in text.wrong(result):
         say(line)
     sys.stdout.flush()
+    if live and missing:
+        click.echo(f"{missing} to go", nl=False, err=True)

@@ -24,8 +24,8 @@ from checkers.spec import Tier
 from checkers.symbolic.prove import Proved
 from model.language.errors import SourceError
 
-Told = Callable[[CheckResult | Proved], None]
-"""Hears of each outcome as soon as it is there."""
+Told = Callable[[CheckResult | Proved, int], None]
+"""Hears of each outcome as soon as it is there, and how many are still missing."""
 
 
 @dataclass(slots=True)
@@ -39,6 +39,7 @@ class Run:
     reproduce: str
     found: dict[tuple[str, str | None], tuple[CheckResult, Sources]] = field(default_factory=dict)
     proved: dict[str, tuple[Proved, Sources]] = field(default_factory=dict)
+    missing: int = 0
 
     def outcome(self, told: Told) -> tuple[Outcome, Lock]:
         """Checks everything; gives what came of it, and the lock as it would be now."""
@@ -46,9 +47,9 @@ class Run:
         locked = locks.read(self.scope.lock)
         plan = plan_of(self.scope, self.tier, self.settings, locked)
         for broken in plan.broken:
-            told(broken)
+            told(broken, 0)
         for unread in plan.broken_claims:
-            told(unread)
+            told(unread, 0)
         cached = self._run(plan, told)
         results = [self.found[job.name, job.variant][0] for job in plan.checks]
         proofs = [self.proved[job.name][0] for job in plan.others]
@@ -68,6 +69,7 @@ class Run:
     def _run(self, plan: Plan, told: Told) -> int:
         """Finds every verdict; returns how many were known."""
         jobs: list[Job] = [*plan.checks, *plan.others]
+        self.missing = len(jobs)
         verdicts = Verdicts(self.use_cache)
         known = verdicts.known(jobs)
         for position, found in known.items():
@@ -93,7 +95,8 @@ class Run:
 
     def _take(self, job: Job, found: Found, told: Told) -> None:
         result, sources = found
-        told(result)
+        self.missing -= 1
+        told(result, self.missing)
         if isinstance(job, CheckJob):
             assert isinstance(result, CheckResult)
             self.found[job.name, job.variant] = (result, sources)
