@@ -12,7 +12,7 @@ from checkers.gate import lock
 from checkers.gate.job import CheckJob
 from checkers.gate.scope import Scope
 from checkers.mutation.mutant import Mutant, mutants
-from checkers.mutation.report import Report
+from checkers.mutation.report import Report, line, said
 from checkers.mutation.run import run
 from checkers.mutation.trial import Budget, stages
 from checkers.report import file
@@ -61,9 +61,18 @@ def mutate(paths: Sequence[Path], settings: Settings) -> Iterator[str | ExitCode
                         for each in chosen)
             yield f"{spec.name}  {len(chosen)} mutants"
             continue
-        report = _report(spec, chosen, settings)
+        started = time.perf_counter()
+        trials = []
+        budget = Budget(settings.states, settings.seconds)
+        for trial in run(chosen, stages(spec), budget, settings.workers, settings.where):
+            trials.append(trial)
+            told = said(trial) if settings.every else line(spec, trial)
+            if told is not None:
+                yield told
+        sources = CheckJob(spec.name, None, Check(spec, None, CheckSettings())).model_sources()
+        report = Report(spec, trials, settings.only is None, time.perf_counter() - started, sources)
         reports.append(report)
-        yield from report.lines(settings.every)
+        yield from report.end()
     if settings.listing:
         yield ExitCode.AS_EXPECTED
         return
@@ -85,14 +94,6 @@ def _chosen(spec: Spec, only: str | None) -> list[Mutant]:
     if only is not None and not chosen:
         raise SourceError(f"no mutant of {spec.model} has {only!r} in its change; --list shows them", str(spec.path))
     return chosen
-
-
-def _report(spec: Spec, chosen: Sequence[Mutant], settings: Settings) -> Report:
-    started = time.perf_counter()
-    budget = Budget(settings.states, settings.seconds)
-    trials = list(run(chosen, stages(spec), budget, settings.workers, settings.where))
-    sources = CheckJob(spec.name, None, Check(spec, None, CheckSettings())).model_sources()
-    return Report(spec, trials, settings.only is None, time.perf_counter() - started, sources)
 
 
 def _against_lock(report: Report, update: bool) -> list[str]:

@@ -42,7 +42,7 @@ class Report:
 
     def reason(self, change: str) -> str:
         """Why a mutant need not be noticed, empty when the spec does not say."""
-        return next((each.reason for each in _reasons(self.spec) if change in each.changes), "")
+        return reason(self.spec, change)
 
     def unexplained(self) -> list[Trial]:
         """The survivors without a reason."""
@@ -77,18 +77,15 @@ class Report:
             return ExitCode.UNDETERMINED
         return ExitCode.AS_EXPECTED if self.trials else ExitCode.NOTHING_CHECKED
 
-    def lines(self, every: bool) -> Iterator[str]:
-        """The report as text: what is to be looked at, then a summary; ``every`` mutant when asked for."""
-        for trial in self.trials:
-            if every or trial.fate == "undetermined" or (trial.fate == "survived" and not self.reason(trial.change)):
-                yield f"{_FATES[trial.fate]:12}  {_where(trial)}{_because(trial)}"
+    def end(self) -> Iterator[str]:
+        """What is said when all mutants were tried: stale reasons, then a summary."""
         for entry, change, why in self.stale():
             yield f"stale reason  {shown(self.spec.path)}:{entry.line}  {change}  ({why})"
         counts = Counter(trial.fate for trial in self.trials)
-        said = ", ".join(f"{counts[fate]} {text}" for fate, text in _FATES.items() if counts[fate] or fate == "killed")
+        fates = ", ".join(f"{counts[fate]} {text}" for fate, text in _FATES.items() if counts[fate] or fate == "killed")
         explained = len(self.of("survived")) - len(self.unexplained())
         reasons = f", {explained} of the survivors with a reason" if counts["survived"] else ""
-        yield f"{self.spec.name}  {len(self.trials)} mutants: {said}{reasons}  {self.seconds:.1f} s"
+        yield f"{self.spec.name}  {len(self.trials)} mutants: {fates}{reasons}  {self.seconds:.1f} s"
 
     def data(self) -> dict[str, Any]:
         """The report as plain values, for JSON."""
@@ -105,6 +102,23 @@ class Report:
             "mutants": trials,
             "stale": stale,
         }
+
+
+def reason(spec: Spec, change: str) -> str:
+    """Why a mutant need not be noticed, empty when the spec does not say."""
+    return next((each.reason for each in _reasons(spec) if change in each.changes), "")
+
+
+def line(spec: Spec, trial: Trial) -> str | None:
+    """A mutant that is to be looked at, as one line; None for one of which nothing has to be said."""
+    if trial.fate == "undetermined" or (trial.fate == "survived" and not reason(spec, trial.change)):
+        return said(trial)
+    return None
+
+
+def said(trial: Trial) -> str:
+    """A mutant and what became of it, as one line."""
+    return f"{_FATES[trial.fate]:12}  {_where(trial)}{_because(trial)}"
 
 
 def _reasons(spec: Spec) -> tuple[Reason, ...]:
