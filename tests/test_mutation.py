@@ -6,17 +6,21 @@ import ast
 import json
 from pathlib import Path
 from textwrap import dedent
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 
+from checkers.mutation import command
 from checkers.mutation.change import Kind, changes
 from checkers.mutation.mutant import Mutant, functions, mutants
 from checkers.mutation.run import run
 from checkers.mutation.trial import Budget, Trial, stages, try_mutant
+from checkers.result import ExitCode
 from checkers.run import Check, Settings, run_check
 from checkers.spec import Spec, read
+from model.language.errors import SourceError
 from model.language.reference import Step, fire, initial_states
+from tests.outcomes import inside
 from tests.projects import tank_project, write
 from tests.test_cli import Ended, floodmark
 
@@ -280,7 +284,7 @@ def test_no_mutant_is_killed_by_a_budget(tmp_path: Path) -> None:
 
 def test_a_spec_that_expects_a_violation_has_no_mutants(tmp_path: Path) -> None:
     root = tank_project(tmp_path, '[expect]\nverdict = "violated"\nproperty = "below_size"\n')
-    ended = floodmark("mutate", "tank", at=root)
+    ended = mutate(root)
     assert ended.code == 2
     assert "mutants are made of a model that holds" in ended.err
 
@@ -294,12 +298,19 @@ changes = ["{}"]
 """
 
 
-def mutate(root: Path, *more: str) -> Ended:
-    return floodmark("mutate", "tank", "--workers", "1", *more, at=root)
+def mutate(root: Path, **given: Any) -> Ended:
+    """The command in a folder, in this process."""
+    with inside(root):
+        try:
+            *lines, code = command.mutate([Path("specs/tank.toml")], command.Settings(workers=1, **given))
+        except SourceError as error:
+            return Ended(2, "", str(error))
+    assert isinstance(code, ExitCode)
+    return Ended(int(code), "".join(f"{line}\n" for line in lines), "")
 
 
 def test_survivors_are_listed_as_one_line(tmp_path: Path) -> None:
-    ended = mutate(tank_project(tmp_path), "--json", "found.json")
+    ended = mutate(tank_project(tmp_path), json_file=Path("found.json"))
     assert ended.code == 1
     lines = ended.out.splitlines()
     assert lines[0] == f"survive       model/tank.py:30  {SURVIVOR}  (reaches the same states)"
@@ -322,9 +333,9 @@ def test_a_reason_makes_a_survivor_fine_until_it_is_stale(tmp_path: Path) -> Non
 
 def test_surviving_set_in_the_lock(tmp_path: Path) -> None:
     root = tank_project(tmp_path)
-    assert "each has a reason" in mutate(root, "--update-lock").err
+    assert "each has a reason" in mutate(root, update_lock=True).err
     root = tank_project(tmp_path, REASON.format(SURVIVOR))
-    assert mutate(root, "--update-lock").code == 0
+    assert mutate(root, update_lock=True).code == 0
     lock = root / "specs/floodmark.lock"
     assert f'[mutants.tank.survivors]\n"{SURVIVOR}" = "nobody minds a full tank"\n' in lock.read_text()
     assert mutate(root).code == 0
@@ -351,9 +362,9 @@ def test_other_specs_may_kill(tmp_path: Path) -> None:
 def test_processes_and_options(tmp_path: Path) -> None:
     root = tank_project(tmp_path)
     assert floodmark("mutate", "tank", "--workers", "2", at=root).out.startswith("survive       model/tank.py:30  ")
-    listed = mutate(root, "--list", "--only", "drain").out.splitlines()
+    listed = mutate(root, listing=True, only="drain").out.splitlines()
     assert len(listed) == 7 and listed[0].startswith("model/tank.py:29:")
-    assert "no mutant of model.tank:Tank has 'nothing'" in mutate(root, "--only", "nothing").err
+    assert "no mutant of model.tank:Tank has 'nothing'" in mutate(root, only="nothing").err
 
 
 @pytest.mark.slow
