@@ -147,7 +147,7 @@ def main() -> None:
             assert not report.findings, report.findings[:3]
             assert not report.malformed, report.malformed[:3]
             figures = f"{report.records:,} | {report.partitions:,} | {took:.1f}"
-            cpu = "| |" if engine == "spark" else f"| {used:.1f} | {report.records / used:,.0f} |"
+            cpu = "| | |" if engine == "spark" else f"| {used:.1f} | {report.records / used:,.0f} |"
             rows.append(f"| {name} | {figures} {cpu}")
             print(rows[-1], flush=True)
     load = f"The made-up log has {size / 1e6:.0f} MB; the machine's load was {os.getloadavg()[0]:.1f} at the end."
