@@ -16,6 +16,7 @@ from checkers.run import shown
 from checkers.symbolic.prove import Proved, text_lines
 
 _GREEN, _RED, _YELLOW = "green", "red", "yellow"
+_WIDEST = 60
 
 
 def wrong(result: CheckResult | Proved) -> list[str]:
@@ -43,7 +44,7 @@ def table(outcome: Outcome) -> Iterator[str]:
     """One table of everything that was checked."""
     rows = [*_spec_rows(outcome.results), *_proof_rows(outcome.proofs)]
     head = ("", "", "states", "depth", "found", "seconds")
-    cells = [(row.word, row.name, *row.figures, f"{row.seconds:.1f}") for row in rows]
+    cells = [(row.word, _cut(row.name), *row.figures, f"{row.seconds:.1f}") for row in rows]
     widths = [max(len(line[column]) for line in [head, *cells]) for column in range(len(head))]
     for row, line in [(None, head), *zip(rows, cells, strict=True)]:
         left = [cell.ljust(width) for cell, width in zip(line[:2], widths[:2], strict=True)]
@@ -51,6 +52,11 @@ def table(outcome: Outcome) -> Iterator[str]:
         if row is not None:
             left[0] = click.style(left[0], fg=_colour(row.codes))
         yield "  ".join([*left, *right]).rstrip()
+
+
+def _cut(name: str) -> str:
+    """A name that leaves room for the figures; that of a proof may list many properties."""
+    return name if len(name) <= _WIDEST else f"{name[: _WIDEST - 3]}..."
 
 
 def _colour(codes: Sequence[ExitCode]) -> str:
