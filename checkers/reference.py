@@ -168,15 +168,12 @@ class _Search:
 
     def _check_step(self, old: State, step: Step, new: State) -> None:
         for prop in self.properties:
-            if prop.kind == "transition" and not self._violated(prop.name):
+            if prop.kind == "transition":
                 try:
                     if not reference.holds(self.model, prop.function, old, new):
                         self._violate("transition", prop.name, self._trace_over(old, step))
                 except SourceError as error:
                     self._violate("error", prop.name, self._trace_over(old, step), error)
-
-    def _violated(self, name: str) -> bool:
-        return any(violation.property == name for violation in self.found.violations)
 
     def _violate(
         self,
@@ -186,8 +183,8 @@ class _Search:
         error: SourceError | None = None,
         step: Step | None = None,
     ) -> None:
-        """Keeps the first violation of each property."""
-        if self._violated(name):
+        """Keeps the first violation of each property, and the first time that it fails."""
+        if any((known.property, known.kind == "error") == (name, kind == "error") for known in self.found.violations):
             return
         if error is None:
             self.found.violations.append(Violation(kind, name, trace))

@@ -467,12 +467,58 @@ class MapOfNothing(KeysOfNothing):
             self.x = 2
 
 
+class FalseHereFailingThere(Counter):
+    """A property that is false of one initial state and fails on another: the model is in error."""
+
+    @initial
+    def start(self, x: Tiny) -> None:  # type: ignore[override]
+        self.x = x
+        self.log = Seq() if x == 2 else Seq([x])
+        self.some = None
+
+    @action
+    def stay(self) -> None:
+        self.x = self.x
+
+    @invariant
+    def positive(self) -> bool:
+        return self.log[0] > 0
+
+
+class StepFalseHereFailingThere(Counter):
+    """The same of a property of steps."""
+
+    @initial
+    def start(self) -> None:  # type: ignore[override]
+        self.x = 0
+        self.log = Seq()
+        self.some = None
+
+    @action
+    def move(self, to: Tiny) -> None:
+        self.x = to
+
+    @transition
+    def small(old: Model, new: StepFalseHereFailingThere) -> bool:  # noqa: N805
+        return new.x != 1 and (new.x != 2 or new.log[0] == 0)
+
+
+class SubsetOfNothing(Counter):
+    """An element of nothing compares with every set."""
+
+    @action
+    def look(self) -> None:
+        require(all(Set({self.x}) <= group and group <= Set({1}) for group in Set()))  # type: ignore[var-annotated]
+        self.x = 1
+
+
 MODELS = [
     BagFromGenerator,
     EmptySetAmongSets,
     FailingMemberOfClass,
     FailingBoundary,
     FailureOutsideOfTheBoundary,
+    FalseHereFailingThere,
     FarApart,
     IndexInsideOfIndex,
     KeysOfNothing,
@@ -490,7 +536,9 @@ MODELS = [
     ReachedOutsideOnly,
     ReachedWhereAnotherFails,
     SetsOfSparseElements,
+    StepFalseHereFailingThere,
     StepThatFailsBesideOneThatBreaks,
+    SubsetOfNothing,
     TupleMembership,
     WiderElement,
 ]

@@ -329,6 +329,10 @@ class Expressions(Lowering):
                 same = self.equal(self.expression(frame, left), self.expression(frame, right), at)
                 return same if isinstance(op, ast.Eq) else self.negate(same)
         a, b = (self.unwrapped(self.expression(frame, side)) for side in (left, right))
+        if isinstance(a.type, NothingType) and isinstance(b.type, SetType):
+            a = self.convert(a, b.type, "")
+        elif isinstance(b.type, NothingType) and isinstance(a.type, SetType):
+            b = self.convert(b, a.type, "")
         if isinstance(a.type, SetType) and isinstance(b.type, SetType):
             a, b = self.unify(a, b, "this compares")
             if isinstance(op, ast.Gt | ast.GtE):
