@@ -29,8 +29,9 @@ def spec_entry(result: CheckResult, sources: Sources, flawed: dict[str, Entry]) 
 
 
 def flawed_entry(result: CheckResult, sources: Sources) -> Entry:
-    """The entry of a known-bad design."""
-    entry: Entry = {**sources, "properties": _names(result)}
+    """The entry of a known-bad design; its properties are named where there are others beside the one that breaks."""
+    names = _names(result)
+    entry: Entry = {**sources, **({"properties": names} if len(names) > 1 else {})}
     if result.verdict in ("holds", "violated"):
         entry["verdict"] = result.verdict
         entry |= _violation(result)
