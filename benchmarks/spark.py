@@ -1,18 +1,26 @@
-"""Cost of a distributed search: ``python benchmarks/spark.py [--last N] [--cores 1 2] [--write]``.
+"""Cost of a distributed search: ``python -m benchmarks.spark [--last N] [--managers N] [--write]``.
 
-Every level of the philosophers is distributed, so a level's cost can be fitted: a fixed part, a part for each generated
-state (expanded, shuffled, looked up) and a part for each visited one. ``--write`` puts the table into
-benchmarks/RESULTS.md.
+Three measurements, each in a process of its own:
+
+- *levels*: every level of the philosophers is distributed, and a level's cost is fitted: a fixed part, and a part for
+  each generated state (expanded, filtered, shuffled, looked up, and if it is new, stored and checked).
+- *workers*: two-phase commit on one and on two executors, which are processes with one core each.
+- *spill*: a search whose visited set is larger than the memory that it is given.
+
+``--write`` puts the figures into benchmarks/RESULTS.md, from which benchmarks/scaling.py predicts.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,80 +28,199 @@ import numpy as np
 
 from benchmarks.results import section
 from checkers import spec as specs
-from checkers.exploration import Exploration, Options
+from checkers.explicit.module import COUNTERS
+from checkers.exploration import Exploration, Limits, Options
 from checkers.spark.cluster import Cluster
 from checkers.spark.search import Distribution, explore
 from checkers.spark.session import session, stop
 
 ROOT = Path(__file__).parent.parent
-SPEC = "specs/examples/philosophers.toml"
+PHILOSOPHERS = "specs/examples/philosophers.toml"
+TWO_PHASE_COMMIT = "specs/examples/two_phase_commit.toml"
+NARROW = 2000
+SPILL_BUDGET = 32 << 20
+SAMPLE_SECONDS = 0.05
 
 
-def search(last: int, cores: int) -> tuple[Exploration, list[tuple[float, int, int]]]:
-    """A search with each level's seconds, states found and bytes shuffled."""
-    levels: list[tuple[float, int, int]] = []
+@dataclass(frozen=True)
+class Level:
+    """What a level took: ``width`` states were expanded."""
+
+    seconds: float
+    width: int
+    generated: int
+    found: int
+    shuffled: int
+
+
+def search(path: str, constants: dict[str, int], master: str, **how: Any) -> tuple[Exploration, list[Level]]:
+    """A search with its distributed levels. ``limits`` among the rest are those of the options."""
+    taken: list[tuple[float, int, int, int]] = []
     original = Cluster._level
 
     def timed(self: Cluster, *arguments: Any) -> Any:
         started = time.perf_counter()
         reports = original(self, *arguments)
         seconds = time.perf_counter() - started
-        levels.append((seconds, sum(r.found for r in reports), sum(r.received for r in reports)))
+        fired = slice(COUNTERS, self.interface.first_premise)
+        contexts = [np.frombuffer(each.context, dtype=np.uint64) for report in reports for each in report.expanded]
+        generated = sum(int(context[fired].sum()) for context in contexts)
+        taken.append((seconds, generated, sum(r.found for r in reports), sum(r.received for r in reports)))
         return reports
 
-    spark = session(f"local[{cores}]")
+    spark = session(master)
+    cores = spark.sparkContext.defaultParallelism
     spark.sparkContext.parallelize(range(cores), cores).map(str).collect()
-    spec = specs.read(ROOT / SPEC)
+    spec = specs.read(ROOT / path)
     cls = spec.model_class()
+    options = Options(limits=how.pop("limits", Limits()))
     Cluster._level = timed  # type: ignore[method-assign, assignment]
     try:
-        how = Distribution(partitions=cores, wide=0)
-        found = explore(cls(last=last), spec.chosen(spec.properties(cls, ())), Options(), None, how)
+        distribution = Distribution(**{"partitions": cores, "wide": 0, **how})
+        found = explore(cls(**constants), spec.chosen(spec.properties(cls, ())), options, None, distribution)
     finally:
         Cluster._level = original  # type: ignore[method-assign]
         stop()
+    widths = found.levels[len(found.levels) - len(taken) :]
+    levels = [Level(one[0], width, *one[1:]) for width, one in zip(widths, taken, strict=True)]
     return found, levels
 
 
-def report(last: int, cores: int) -> Iterator[str]:
-    """A row of the table, and the fitted cost of a level."""
-    found, levels = search(last, cores)
-    seconds = sum(level[0] for level in levels)
-    frontiers = found.levels
-    rows = np.array([[1.0, frontiers[i] / 1e6] for i in range(len(frontiers))])
-    fit, *_ = np.linalg.lstsq(rows, np.array([level[0] for level in levels[: len(rows)]]), rcond=None)
-    shuffled = sum(level[2] for level in levels)
-    narrow = [level[0] for level, width in zip(levels, frontiers, strict=False) if width < 2000]
-    yield (
-        f"| {cores} | {found.distinct:,} | {found.generated:,} | {found.depth} | {seconds:.1f} s "
-        f"| {np.median(narrow):.2f} s | {fit[0]:.2f} s + {fit[1]:.2f} s for a million states "
-        f"| {shuffled / 1e6:,.0f} MB ({shuffled / found.generated:.1f} bytes a generated state) |"
-    )
+# Levels.
+
+
+def fit(levels: list[Level], cores: int) -> tuple[float, float]:
+    """Seconds of a level, and nanoseconds of a core for a generated state with its share of everything else."""
+    rows = np.array([[1.0, level.generated / cores] for level in levels])
+    (fixed, generated), *_ = np.linalg.lstsq(rows, np.array([level.seconds for level in levels]), rcond=None)
+    return float(fixed), float(generated) * 1e9
+
+
+def measure_levels(arguments: argparse.Namespace) -> list[str]:
+    cores = arguments.cores
+    found, levels = search(PHILOSOPHERS, {"last": arguments.last}, f"local[{cores}]")
+    fixed, generated = fit(levels, cores)
+    seconds = sum(level.seconds for level in levels)
+    narrow = float(np.median([level.seconds for level in levels if level.width < NARROW]))
+    shuffled = sum(level.shuffled for level in levels)
+    return [
+        f"| {cores} | {found.distinct:,} | {found.generated:,} | {found.depth} | {seconds:.1f} s | {narrow:.2f} s "
+        f"| {fixed:.2f} s | {generated:.0f} ns | {shuffled / found.generated:.1f} |"
+    ]
+
+
+LEVELS = [
+    "| cores | distinct | generated | levels | levels together | a narrow level | fixed cost | a generated state "
+    "| shuffled bytes a generated state |",
+    "|---|---|---|---|---|---|---|---|---|",
+]
+
+
+# Workers.
+
+
+def measure_workers(arguments: argparse.Namespace) -> list[str]:
+    """A row: executors are separate processes with one core each, as a cluster's are."""
+    count = arguments.cores
+    constants = {"managers": arguments.managers}
+    found, levels = search(TWO_PHASE_COMMIT, constants, f"local-cluster[{count},1,1024]")
+    seconds = sum(level.seconds for level in levels)
+    return [f"| {count} | {found.distinct:,} | {found.generated:,} | {found.depth} | {seconds:.1f} s |"]
+
+
+WORKERS = ["| single-core workers | distinct | generated | levels | levels together |", "|---|---|---|---|---|"]
+
+
+# Spilling.
+
+
+def measure_spill(arguments: argparse.Namespace) -> list[str]:
+    """A row: the budget, what the partitions came to, and what a Python worker held besides mapped files."""
+    largest = [0]
+    sizes = [0]
+    original = Cluster.expand_level
+
+    def noting(self: Cluster, *given: Any) -> bool:
+        done = original(self, *given)
+        sizes[0] = max(sizes[0], self.memory)
+        return done
+
+    ended = threading.Event()
+    sampler = threading.Thread(target=_sample, args=(ended, largest))
+    sampler.start()
+    Cluster.expand_level = noting  # type: ignore[method-assign]
+    try:
+        limits = Limits(memory=SPILL_BUDGET)
+        found, levels = search(PHILOSOPHERS, {"last": arguments.last}, f"local[{arguments.cores}]", wide=None,
+                               limits=limits)
+    finally:
+        Cluster.expand_level = original  # type: ignore[method-assign]
+        ended.set()
+        sampler.join()
+    return [
+        f"| {SPILL_BUDGET / 1e6:.0f} MB | {found.distinct:,} | {found.complete} | {found.depth - len(levels)} "
+        f"| {sizes[0] / 1e6:.0f} MB | {largest[0] / 1e6:.0f} MB |"
+    ]
+
+
+SPILL = [
+    "| memory given | distinct | complete | levels before it moved over | states and tables in files "
+    "| most that a Python worker held |",
+    "|---|---|---|---|---|---|",
+]
+
+
+def _sample(ended: threading.Event, largest: list[int]) -> None:
+    """The most memory of its own that one of the Python workers held; pages of mapped files are not its own."""
+    while not ended.wait(SAMPLE_SECONDS):
+        for entry in Path("/proc").iterdir():
+            if not entry.name.isdigit():
+                continue
+            with contextlib.suppress(OSError, StopIteration, IndexError):
+                if b"pyspark.daemon" in (entry / "cmdline").read_bytes():
+                    lines = (entry / "status").read_text().splitlines()
+                    own = next(line for line in lines if line.startswith("RssAnon"))
+                    largest[0] = max(largest[0], int(own.split()[1]) * 1024)
+
+
+MEASUREMENTS = {"levels": measure_levels, "workers": measure_workers, "spill": measure_spill}
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--last", type=int, default=8, help="the last seat; 8 makes 10,077,696 states")
-    parser.add_argument("--cores", type=int, nargs="+", default=[1, 2])
+    parser.add_argument("--managers", type=int, default=10, help="of two-phase commit; 10 make 61,515,776 states")
+    parser.add_argument("--only", choices=MEASUREMENTS, help="prints one row of one measurement")
+    parser.add_argument("--cores", type=int, default=2)
     parser.add_argument("--write", action="store_true")
     arguments = parser.parse_args()
-    lines = [
-        f"Philosophers, every level distributed, first level to last; the machine's load was {os.getloadavg()[0]:.1f} "
-        "when it began.",
-        "",
-        "| cores | distinct | generated | levels | levels together | a narrow level | cost of a level | shuffled |",
-        "|---|---|---|---|---|---|---|---|",
-    ]
-    for cores in arguments.cores:
-        if len(arguments.cores) == 1:
-            lines += report(arguments.last, cores)
-            continue
-        command = [sys.executable, "-m", "benchmarks.spark", "--last", str(arguments.last), "--cores", str(cores)]
-        done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
-        lines.append(done.stdout.splitlines()[-1])
+    if arguments.only:
+        print("\n".join(MEASUREMENTS[arguments.only](arguments)))
+        return
+    lines = list(_all(arguments))
     print("\n".join(lines))
     if arguments.write:
-        section("Spark", f"python benchmarks/spark.py --last {arguments.last}", lines)
+        section("Spark", f"python -m benchmarks.spark --last {arguments.last} --managers {arguments.managers}", lines)
+
+
+def _all(arguments: argparse.Namespace) -> Iterator[str]:
+    yield f"The machine's load was {os.getloadavg()[0]:.1f} when it began. Times are from the first level to the last."
+    yield from ("", "Philosophers, every level distributed:", "", *LEVELS)
+    for cores in (1, 2):
+        yield _alone(arguments, "levels", cores)
+    yield from ("", "Two-phase commit, workers that are processes of their own:", "", *WORKERS)
+    for cores in (1, 2):
+        yield _alone(arguments, "workers", cores)
+    yield from ("", "Philosophers, with a budget of memory (`--max-memory`):", "", *SPILL)
+    yield _alone(arguments, "spill", 2)
+
+
+def _alone(arguments: argparse.Namespace, only: str, cores: int) -> str:
+    """A row, measured in a process of its own."""
+    command = [sys.executable, "-m", "benchmarks.spark", "--only", only, "--cores", str(cores)]
+    command += ["--last", str(arguments.last), "--managers", str(arguments.managers)]
+    done = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True)
+    return done.stdout.splitlines()[-1]
 
 
 if __name__ == "__main__":

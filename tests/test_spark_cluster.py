@@ -172,7 +172,7 @@ def test_a_teams_own_repository_under_spark_submit(standalone: Standalone, tmp_p
     home = java_home(find_java())
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     environment |= {"JAVA_HOME": str(home), "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": standalone.python}
-    command = [
+    command: list[str | Path] = [
         "bash", SPARK / "bin" / "spark-submit", "--master", standalone.url,
         "--py-files", write_zip(tmp_path / "floodmark.zip"),
         tmp_path / "run.py", "check", "specs", "more", "--engine", "spark", "--json", results_file,

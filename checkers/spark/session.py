@@ -48,6 +48,7 @@ _LOCAL = {
     "spark.locality.wait": "0s",
 }
 _SMALL_JAVA = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
+"""Java only schedules and copies here: compiling its code well costs more than that code ever takes."""
 _STARTED: list[SparkSession] = []
 
 
@@ -142,6 +143,7 @@ def _defaults() -> dict[str, str]:
     log.write_text(_QUIET)
     atexit.register(shutil.rmtree, log.parent, True)
     settings["spark.driver.extraJavaOptions"] = f"-Dlog4j2.configurationFile=file:{log} {_SMALL_JAVA}"
+    settings["spark.executor.extraJavaOptions"] = _SMALL_JAVA
     given = os.environ.get("FLOODMARK_SPARK_CONF", "")
     for name, equals, value in (pair.partition("=") for pair in given.split()):
         if equals:
