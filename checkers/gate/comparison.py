@@ -70,11 +70,10 @@ class Comparison:
         """Where mutants were last tried on another model, or with other properties, than there are now."""
         for spec in self.plan.every:
             name = self.scope.name(spec.path)
-            if name not in self.now.specs or not (name in locked.mutants or spec.mutation is not None):
+            if name not in self.now.specs or name not in locked.mutants:
                 continue
-            known = locked.mutants.get(name)
             for key in ("source", "predicates"):
-                was = "-" if known is None else known.sources.get(key, "-")
+                was = locked.mutants[name].sources.get(key, "-")
                 now = self.now.specs[name].get(key, "-")
                 if was != now:
                     note = f"its mutants have not been tried since: floodmark mutate {shown(spec.path)} --update-lock"
