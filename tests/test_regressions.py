@@ -7,6 +7,9 @@ from typing import Annotated
 
 import pytest
 
+from checkers import reference
+from checkers.explicit import search as native
+from checkers.exploration import Options
 from model.language import (
     Bag,
     Between,
@@ -547,3 +550,25 @@ MODELS = [
 @pytest.mark.parametrize("cls", MODELS, ids=lambda cls: cls.__name__)
 def test_engines_agree(cls: type[Model]) -> None:
     agreed(cls)
+
+
+class WideBesideNarrow(Model):
+    """A variable that ends in a word in which another one lies."""
+
+    wide: Set[Annotated[int, Between(0, 69)]]
+    narrow: Tiny
+
+    @initial
+    def start(self, narrow: Tiny) -> None:
+        self.wide = Set()
+        self.narrow = narrow
+
+    @action
+    def add(self, number: Annotated[int, Between(68, 69)]) -> None:
+        self.wide.add(number)
+
+
+def test_values_of_a_wide_variable_are_counted_alone() -> None:
+    found = native.explore(WideBesideNarrow(), [], Options(workers=2))
+    assert found.values_seen == {"wide": 4, "narrow": 3}
+    assert found.values_seen == reference.explore(WideBesideNarrow(), [], Options()).values_seen

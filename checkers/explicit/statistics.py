@@ -19,6 +19,9 @@ def values_seen(layout: Layout, stores: Sequence[NDArray[np.uint64]]) -> dict[st
         if slot.bits > 64:
             parts = range(slot.word, slot.word + -(-slot.bits // 64))
             rows = [np.stack([_column(layout, store, word) for word in parts], axis=1) for store in stores]
+            if slot.bits % 64:
+                for own in rows:
+                    own[:, -1] &= np.uint64((1 << slot.bits % 64) - 1)  # others lie in its last word, too
             seen[name] = len(np.unique(np.concatenate(rows), axis=0))
             continue
         mask = np.uint64((1 << slot.bits) - 1)

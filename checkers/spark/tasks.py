@@ -336,7 +336,11 @@ def values(run: Run, slots: dict[str, Any], partition: int) -> Iterator[dict[str
 def column(rows: Any, slot: Any) -> Any:
     """A variable's code in each row; a row of words where it is wider than one."""
     if slot.bits > 64:
-        return rows[:, slot.word : slot.word + -(-slot.bits // 64)]
+        whole, rest = divmod(slot.bits, 64)
+        own = rows[:, slot.word : slot.word + whole + (rest > 0)].copy()
+        if rest:
+            own[:, -1] &= np.uint64((1 << rest) - 1)  # the others in its last word
+        return own
     return rows[:, slot.word] >> np.uint64(slot.offset) & np.uint64((1 << slot.bits) - 1)
 
 
