@@ -539,6 +539,6 @@ def test_progress_without_a_terminal_is_a_line_now_and_then(
         line.show(Check(spec, None, Settings()), Progress(7, 10, 1_200_000, 5_000_000, 0.5, 212_000_000, 33_000_000))
     printed = capsys.readouterr().err.splitlines()
     assert printed == [
-        "cluster Cluster: 1,200,000 states of 5.0 M generated, level 7 of 10, 2.4 M states/s, 212.0 MB, "
+        "cluster Cluster: 1,200,000 states of 5,000,000 generated, level 7 of 10, 2.4 M states/s, 212.0 MB, "
         "33.0 MB shuffled"
     ]
