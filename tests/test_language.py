@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from enum import Enum
 from typing import Annotated, Any
 
@@ -552,3 +553,20 @@ def test_variables_of_every_base_count() -> None:
     model = Both()
     assert set(model.variable_types) == {"left", "right", "own"}
     assert next(initial_states(model))[1] == model.snapshot()
+
+
+class Hanging(Model):
+    """A method may have lines that stand further left than it does."""
+
+    n: Annotated[int, Between(0, 1)]
+
+    @initial
+    def start(self) -> None:
+        self.n = max(0,
+ 0)
+
+
+def test_lines_may_hang_to_the_left() -> None:
+    found = source_of(Hanging.start)
+    assert found.tree.body[0].lineno == found.tree.lineno + 1
+    assert ast.unparse(found.tree.body[0]) == "self.n = max(0, 0)"

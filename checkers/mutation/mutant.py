@@ -43,22 +43,13 @@ def mutants(cls: type[Model]) -> list[Mutant]:
     seen: Counter[str] = Counter()
     for function in functions(cls):
         source = source_of(function)
-        indent = _indent(function)
         for each in changes(source.tree):
             change = f"{function.__qualname__}: - {each.was}  + {each.now}"
             seen[change] += 1
             if seen[change] > 1:
                 change = f"{change}  (place {seen[change]})"
-            found.append(
-                Mutant(function, each.tree, each.kind, source.file, each.line, each.column + indent, change)
-            )
+            found.append(Mutant(function, each.tree, each.kind, source.file, each.line, each.column, change))
     return found
-
-
-def _indent(function: Callable[..., Any]) -> int:
-    """How far a function stands to the right in its file."""
-    first = inspect.getsourcelines(function)[0][0]
-    return len(first) - len(first.lstrip())
 
 
 def functions(cls: type[Model]) -> list[Callable[..., Any]]:

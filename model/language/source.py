@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import functools
 import inspect
-import textwrap
 import types
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -52,12 +51,24 @@ def _parsed(function: Callable[..., Any]) -> Source:
         file = inspect.getsourcefile(wrapped) or "?"
     except (OSError, TypeError):
         raise ModelError(f"the source of {wrapped.__qualname__} cannot be found; define it in a file") from None
-    tree = ast.parse(textwrap.dedent("".join(lines))).body[0]
-    ast.increment_lineno(tree, first - 1)
+    tree = _tree("".join(lines), first)
     if wrapped is not function or not isinstance(tree, ast.FunctionDef):
         message = f"{wrapped.__qualname__} is no plain function; write a method: def name(self, ...)"
         raise ModelError(message, file, getattr(tree, "lineno", first))
     return Source(function, tree, file)
+
+
+def _tree(text: str, first: int) -> ast.stmt:
+    """The statement that stands in ``text``, however it is indented; its first line is line ``first`` of the file."""
+    if text[0].isspace():
+        block = ast.parse(f"if True:\n{text}").body[0]
+        assert isinstance(block, ast.If)
+        tree = block.body[0]
+        ast.increment_lineno(tree, first - 2)
+    else:
+        tree = ast.parse(text).body[0]
+        ast.increment_lineno(tree, first - 1)
+    return tree
 
 
 @contextmanager

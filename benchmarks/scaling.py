@@ -1,0 +1,123 @@
+"""What a distributed search costs at sizes that were not measured: ``python -m benchmarks.scaling [--write]``.
+
+The cost of a level is taken from benchmarks/RESULTS.md, where benchmarks/spark.py put it; ``--write`` puts the tables
+into docs/scaling.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+RESULTS = ROOT / "benchmarks" / "RESULTS.md"
+PAGE = ROOT / "docs" / "scaling.md"
+START, END = "<!-- scaling -->\n", "<!-- end of scaling -->\n"
+
+LEVELS = 100
+SUCCESSORS = 10
+WORDS = 2
+CELL_BYTES = 6
+"""A cell of four bytes in a table that is two thirds full."""
+NETWORK = 1e9
+"""Bytes that a worker sends in a second."""
+NATIVE_RATE = 2e6
+"""States of two words that the native checker finds in a second on one core (benchmarks/RESULTS.md)."""
+SIZES = [(10**9, 10), (10**9, 100), (10**11, 10), (10**11, 100)]
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Seconds of a level; seconds of a core for a generated state; bytes shuffled for it."""
+
+    level: float
+    generated: float
+    shuffled: float
+
+    def compute(self, distinct: float, workers: int) -> float:
+        return self.generated * distinct * SUCCESSORS / workers
+
+    def shuffle(self, distinct: float, workers: int) -> float:
+        """Seconds of the network. Shuffled bytes were measured of states of one word."""
+        return self.shuffled * WORDS * distinct * SUCCESSORS / (workers * NETWORK)
+
+    def total(self, distinct: float, workers: int) -> float:
+        return self.level * LEVELS + self.compute(distinct, workers) + self.shuffle(distinct, workers)
+
+
+def measured(text: str) -> Cost:
+    """The cost that the row of two cores says."""
+    row = re.search(r"^\| 2 \|(?:[^|]*\|){5} ([\d.]+) s \| (\d+) ns \| ([\d.]+) \|$", text, re.MULTILINE)
+    if row is None:
+        raise SystemExit(f"{RESULTS.name} has no cost of a level; run: python -m benchmarks.spark --write")
+    return Cost(float(row[1]), float(row[2]) * 1e-9, float(row[3]))
+
+
+def tables(cost: Cost) -> Iterator[str]:
+    """The formula with its figures, what it predicts, and from which size on it pays."""
+    yield (
+        f"Fitted to the philosophers on two cores: `F` = {cost.level:.2f} s, `g` = {cost.generated * 1e9:.0f} ns, "
+        f"`b` = {cost.shuffled:.1f} bytes for a generated state of 8 bytes, 0 bytes for a visited one."
+    )
+    yield from (
+        "",
+        f"For {LEVELS} levels, {SUCCESSORS} successors of a state, states of {WORDS} words and "
+        f"{NETWORK / 1e9:.0f} GB/s of network for each worker of one core:",
+        "",
+    )
+    yield "| distinct | workers | levels | compute | shuffle | total | scratch for each worker |"
+    yield "|---|---|---|---|---|---|---|"
+    for distinct, workers in SIZES:
+        scratch = distinct * (WORDS * 8 + CELL_BYTES) / workers
+        yield (
+            f"| 10^{len(str(distinct)) - 1} | {workers} | {_time(cost.level * LEVELS)} "
+            f"| {_time(cost.compute(distinct, workers))} | {_time(cost.shuffle(distinct, workers))} "
+            f"| {_time(cost.total(distinct, workers))} | {_rounded(scratch / 1e9, 2)} GB |"
+        )
+    yield ""
+    for workers in (10, 100):
+        size = pays_from(cost, workers)
+        yield (
+            f"- {workers} workers are sooner done than one core that searches natively: "
+            + (f"from {_rounded(size, 1)} states on." if size is not None else "never.")
+        )
+
+
+def pays_from(cost: Cost, workers: int) -> float | None:
+    """The number of states from which on so many workers are faster than one core that searches natively."""
+    each = cost.total(1e12, workers) / 1e12 - cost.level * LEVELS / 1e12
+    gain = 1 / NATIVE_RATE - each
+    return cost.level * LEVELS / gain if gain > 0 else None
+
+
+def _rounded(number: float, digits: int) -> str:
+    return f"{float(f'{number:.{digits}g}'):,.12g}"
+
+
+def _time(seconds: float) -> str:
+    if seconds < 100:
+        return f"{seconds:.2g} s"
+    return f"{seconds / 60:.2g} min" if seconds < 6000 else f"{seconds / 3600:.2g} h"
+
+
+def page(text: str, cost: Cost) -> str:
+    """The page with its figures replaced."""
+    before, rest = text.split(START, 1)
+    return before + START + "\n" + "\n".join(tables(cost)) + "\n\n" + END + rest.split(END, 1)[1]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--write", action="store_true")
+    arguments = parser.parse_args()
+    cost = measured(RESULTS.read_text())
+    print("\n".join(tables(cost)))
+    if arguments.write:
+        PAGE.write_text(page(PAGE.read_text(), cost))
+
+
+if __name__ == "__main__":
+    main()

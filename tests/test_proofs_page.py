@@ -1,0 +1,82 @@
+"""docs/proofs.md says what the proofs and the claims say when they are asked again."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from checkers.spec import Proving, Spec, find, read
+from checkers.symbolic import claims
+from checkers.symbolic.page import page
+from checkers.symbolic.prove import prove_listed, task_of
+
+ROOT = Path(__file__).resolve().parent.parent
+PROVINGS = [(spec, proving) for spec in map(read, find([ROOT / "specs"], "all")) for proving in spec.prove]
+QUICK = "induction"
+CLAIMS = list(claims.all_of([ROOT / "specs" / "claims"]))
+QUICK_CLAIMS = ("kip_455", "zk_controller")
+
+
+def rows(text: str, header: str) -> list[list[str]]:
+    """The rows of the table whose header begins so."""
+    lines = text.splitlines()
+    start = next(index for index, line in enumerate(lines) if line.startswith(header)) + 2
+    table = []
+    for line in lines[start:]:
+        if not line.startswith("|"):
+            break
+        table.append([cell.strip() for cell in line.strip("|").split(" | ")])
+    return table
+
+
+WRITTEN = (ROOT / "docs" / "proofs.md").read_text(encoding="utf-8")
+PROOFS = [row[:-1] for row in rows(WRITTEN, "| spec | method |")]
+"""The rows without their times."""
+ANSWERS = rows(WRITTEN, "| claim | source |")
+
+
+def _parameters() -> list[object]:
+    return [
+        pytest.param(
+            place,
+            spec,
+            proving,
+            id=f"{spec.name}-{place}",
+            marks=[] if proving.method == QUICK and not proving.constants else [pytest.mark.slow],
+        )
+        for place, (spec, proving) in enumerate(PROVINGS)
+    ]
+
+
+@pytest.mark.parametrize(("place", "spec", "proving"), _parameters())
+def test_a_proof_is_as_the_page_says(place: int, spec: Spec, proving: Proving) -> None:
+    result = replace(prove_listed(spec, proving), name=spec.name)
+    assert result.expected
+    ((*row, _),) = rows(page([(task_of(proving), result)], []), "| spec | method |")
+    assert row == PROOFS[place]
+
+
+def test_the_page_has_every_proof_and_every_claim() -> None:
+    assert [row[0] for row in PROOFS] == [spec.name for spec, _ in PROVINGS]
+    names = [f"{Path(claim.file).stem}: {claim.name.replace('_', ' ')}" for claim in CLAIMS]
+    assert [row[0] for row in ANSWERS] == names
+    expected = ["holds" if claim.expectation.holds else "fails" for claim in CLAIMS]
+    assert [row[2] for row in ANSWERS] == expected
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        pytest.param(
+            claim,
+            id=f"{Path(claim.file).stem}.{claim.name}",
+            marks=[] if Path(claim.file).stem in QUICK_CLAIMS else [pytest.mark.slow],
+        )
+        for claim in CLAIMS
+    ],
+)
+def test_a_claim_is_as_the_page_says(claim: claims.Claim) -> None:
+    (row,) = rows(page([], [claims.ask(claim)]), "| claim | source |")
+    assert row in ANSWERS
