@@ -1,10 +1,10 @@
-"""Cost of a distributed search: ``python -m benchmarks.spark [--last N] [--managers N] [--write]``.
+"""Cost of a distributed search: ``python -m benchmarks.spark [--last N] [--write]``.
 
 Three measurements, each in a process of its own:
 
 - *levels*: every level of the philosophers is distributed, and a level's cost is fitted: a fixed part, and a part for
   each generated state (expanded, filtered, shuffled, looked up, and if it is new, stored and checked).
-- *workers*: two-phase commit on one and on two executors, which are processes with one core each.
+- *workers*: KIP-497 with failovers on one and on two executors, processes that are bound to one core each.
 - *spill*: a search whose visited set is larger than the memory that it is given.
 
 ``--write`` puts the figures into benchmarks/RESULTS.md, from which benchmarks/scaling.py predicts.
@@ -36,7 +36,7 @@ from checkers.spark.session import session, stop
 
 ROOT = Path(__file__).parent.parent
 PHILOSOPHERS = "specs/examples/philosophers.toml"
-TWO_PHASE_COMMIT = "specs/examples/two_phase_commit.toml"
+FAILOVER = "specs/alter_isr/failover_deep.toml"
 NARROW = 2000
 SPILL_BUDGET = 32 << 20
 SAMPLE_SECONDS = 0.05
@@ -120,12 +120,30 @@ LEVELS = [
 
 
 def measure_workers(arguments: argparse.Namespace) -> list[str]:
-    """A row: executors are separate processes with one core each, as a cluster's are."""
+    """A row: an executor is a process of its own, and bound to one core with the Python process that it starts."""
     count = arguments.cores
-    constants = {"managers": arguments.managers}
-    found, levels = search(TWO_PHASE_COMMIT, constants, f"local-cluster[{count},1,1024]")
+    master = f"local-cluster[{count},1,1024]"
+    session(master)
+    executors = _executors(count)
+    for core, executor in enumerate(executors):
+        for thread in (executor / "task").iterdir():
+            os.sched_setaffinity(int(thread.name), {core})
+    found, levels = search(FAILOVER, specs.read(ROOT / FAILOVER).constants, master)
     seconds = sum(level.seconds for level in levels)
     return [f"| {count} | {found.distinct:,} | {found.generated:,} | {found.depth} | {seconds:.1f} s |"]
+
+
+def _executors(count: int) -> list[Path]:
+    """The folders in /proc of the executors, once all have started."""
+    while True:
+        found = []
+        for process in Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError):
+                if b"CoarseGrainedExecutorBackend" in (process / "cmdline").read_bytes():
+                    found.append(process)
+        if len(found) == count:
+            return found
+        time.sleep(0.1)
 
 
 WORKERS = ["| single-core workers | distinct | generated | levels | levels together |", "|---|---|---|---|---|"]
@@ -189,7 +207,6 @@ MEASUREMENTS = {"levels": measure_levels, "workers": measure_workers, "spill": m
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--last", type=int, default=8, help="the last seat; 8 makes 10,077,696 states")
-    parser.add_argument("--managers", type=int, default=10, help="of two-phase commit; 10 make 61,515,776 states")
     parser.add_argument("--only", choices=MEASUREMENTS, help="prints one row of one measurement")
     parser.add_argument("--cores", type=int, default=2)
     parser.add_argument("--write", action="store_true")
@@ -200,7 +217,7 @@ def main() -> None:
     lines = list(_all(arguments))
     print("\n".join(lines))
     if arguments.write:
-        section("Spark", f"python -m benchmarks.spark --last {arguments.last} --managers {arguments.managers}", lines)
+        section("Spark", f"python -m benchmarks.spark --last {arguments.last}", lines)
 
 
 def _all(arguments: argparse.Namespace) -> Iterator[str]:
@@ -208,7 +225,7 @@ def _all(arguments: argparse.Namespace) -> Iterator[str]:
     yield from ("", "Philosophers, every level distributed:", "", *LEVELS)
     for cores in (1, 2):
         yield _alone(arguments, "levels", cores)
-    yield from ("", "Two-phase commit, workers that are processes of their own:", "", *WORKERS)
+    yield from ("", "KIP-497 with failovers, each worker a process of its own on a core of its own:", "", *WORKERS)
     for cores in (1, 2):
         yield _alone(arguments, "workers", cores)
     yield from ("", "Philosophers, with a budget of memory (`--max-memory`):", "", *SPILL)
@@ -218,7 +235,7 @@ def _all(arguments: argparse.Namespace) -> Iterator[str]:
 def _alone(arguments: argparse.Namespace, only: str, cores: int) -> str:
     """A row, measured in a process of its own."""
     command = [sys.executable, "-m", "benchmarks.spark", "--only", only, "--cores", str(cores)]
-    command += ["--last", str(arguments.last), "--managers", str(arguments.managers)]
+    command += ["--last", str(arguments.last)]
     done = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True)
     return done.stdout.splitlines()[-1]
 

@@ -71,10 +71,12 @@ class Cluster:
         tasks.clean_up_after_others(self.run)
 
     def _home(self) -> RDD[Any]:
-        """One small record for each partition, cached where it lives, so that Spark takes its tasks there."""
+        """One small record for each partition, cached where it lives, so that Spark takes its tasks there.
+
+        It has the serializer of every shuffled RDD: a union of two serializers goes through Python once more.
+        """
         pairs = self.spark.parallelize([(p, "") for p in range(self.partitions)], self.partitions)
-        placed = pairs.partitionBy(self.partitions, tasks.identity)
-        return placed.mapPartitionsWithIndex(tasks.place, preservesPartitioning=True).persist()
+        return pairs.partitionBy(self.partitions, tasks.identity).persist()
 
     # What the search asks of a worker.
 
@@ -152,8 +154,20 @@ class Cluster:
 
     def _arriving(self, records: RDD[Any], task: Callable[[int, Iterable[Any]], Iterator[Any]]) -> RDD[Any]:
         """A task for each partition, where it lives, over the records that are sent to it."""
-        sent = records.partitionBy(self.partitions, tasks.identity)
-        return self.spark.union([self.home, sent]).mapPartitionsWithIndex(task)
+        return self.spark.union([self.home, self._sent(records)]).mapPartitionsWithIndex(task)
+
+    def _sent(self, records: RDD[Any]) -> RDD[Any]:
+        """What ``RDD.partitionBy`` returns, which gathers dozens of records, megabytes each, before it sends any."""
+        from pyspark import RDD
+        from pyspark.serializers import BatchedSerializer
+
+        keyed = records.mapPartitions(tasks.addressed)
+        keyed._bypass_serializer = True  # type: ignore[attr-defined]
+        jvm: Any = self.spark._jvm
+        partitioner = jvm.PythonPartitioner(self.partitions, id(tasks.identity))
+        pairs = jvm.PairwiseRDD(keyed._jrdd.rdd()).asJavaPairRDD().partitionBy(partitioner)
+        batches: Any = BatchedSerializer  # its constructor has no types
+        return RDD(jvm.PythonRDD.valueOfPair(pairs), self.spark, batches(self.spark._unbatched_serializer))
 
     def _repair(self, levels: int) -> None:
         """Computes lost partitions again until each has so many levels: from the others, a level at a time."""

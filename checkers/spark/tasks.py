@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import gc
 import os
+import pickle
 import shutil
 import socket
 import tempfile
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
 OUTBOX_BYTES = 4 << 20
 """States go to the shuffle in pieces of about this size."""
 ALL_OUTBOXES_BYTES = 64 << 20
-MOST_FILTER_BITS = 20
+MOST_FILTER_BITS = 22
 KEPT_RUNS = 2
 """Searches whose code and open files a Python worker keeps."""
 
@@ -144,9 +145,11 @@ def identity(partition: int) -> int:
     return partition
 
 
-def place(partition: int, _: Iterable[Any]) -> Iterator[Record]:
-    """The record that ties a partition to the executor that first ran it."""
-    yield partition, socket.gethostname()
+def addressed(records: Iterable[Record]) -> Iterator[bytes]:
+    """Each record as Spark's shuffle takes it from Python: its partition, then a batch of one."""
+    for record in records:
+        yield record[0].to_bytes(8)
+        yield pickle.dumps([record], pickle.HIGHEST_PROTOCOL)
 
 
 def alone(task: Callable[[int], Iterator[Any]], partition: int, records: Iterable[Any]) -> Iterator[Any]:
