@@ -199,7 +199,8 @@ def _check(unrolling: Unrolling, goal: Any, name: str, started: float, seconds: 
             return f"the limit of {seconds:g} seconds"
         solver.set("timeout", max(1, int(left * 1000)))
     mark = z3.Bool(f"goal:{name}")
-    solver.add(z3.Implies(mark, as_term(goal)))
+    goal = as_term(goal)
+    solver.add(z3.Implies(mark, goal))
     answer = solver.check(mark)
     if answer == z3.unknown:
         if seconds is not None and time.perf_counter() - started >= seconds:
@@ -207,7 +208,7 @@ def _check(unrolling: Unrolling, goal: Any, name: str, started: float, seconds: 
         return f"z3's answer {solver.reason_unknown()!r}"
     if answer == z3.sat:
         return solver.model()
-    solver.add(z3.Not(mark))
+    solver.add(z3.Not(goal))  # follows from the rest; said, it spares later questions much of their search
     return None
 
 
