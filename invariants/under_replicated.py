@@ -5,9 +5,10 @@ O is the replicas from before a reassignment, R those while it is under way, A t
 
 from __future__ import annotations
 
-from model.language import implies, invariant, reachable, transition
+from model.language import Set, implies, invariant, reachable, transition
 from model.replica_sets import is_consistent, is_reassigning, origin, target
 from model.under_replicated import (
+    Assignment,
     Broker,
     BrokerViews,
     MiddleDraft,
@@ -172,11 +173,81 @@ def reassigned_replicas_are_counted(model: UnderReplicated) -> bool:
     )
 
 
+@transition
+def leader_stays_while_in_sync(old: UnderReplicated, new: UnderReplicated) -> bool:
+    """Who leads changes by an election that changes nothing else, or because the leader is out of the ISR (KIP-455)."""
+    return all(
+        implies(
+            new.assignments[partition].leader != old.assignments[partition].leader
+            and old.assignments[partition].leader in new.assignments[partition].isr,
+            new.assignments[partition]
+            == old.assignments[partition].replace(leader=new.assignments[partition].leader),
+        )
+        for partition in Partition
+    )
+
+
+@transition
+def reassignment_ends_as_asked(old: UnderReplicated, new: UnderReplicated) -> bool:
+    """A reassignment ends at its target when that is in sync, or where it began; nothing else changes the replicas.
+
+    KIP-455; the metric counts against the replicas from before until then (KIP-352, "Proposed Changes").
+    """
+    return all(
+        implies(
+            not is_reassigning(new.assignments[partition].adding, new.assignments[partition].removing),
+            ends_as_asked(old.assignments[partition], new.assignments[partition].replicas),
+        )
+        for partition in Partition
+    )
+
+
+def ends_as_asked(old: Assignment, replicas: Set[Broker]) -> bool:
+    return replicas == origin(old.replicas, old.adding) or (
+        replicas == target(old.replicas, old.removing) and replicas <= old.isr
+    )
+
+
 @invariant
 def request_tells_everything(model: UnderReplicated) -> bool:
-    """Current and impending replicas tell what replicas, adding and removing do (KIP-352, "Request APIs")."""
+    """Current and impending replicas tell what replicas, adding and removing do (KIP-352, "Request APIs").
+
+    There are impending ones exactly as long as a reassignment is under way.
+    """
     return all(
-        understood(model.tell(model.assignments[partition])) == model.assignments[partition] for partition in Partition
+        understood(model.tell(model.assignments[partition])) == model.assignments[partition]
+        and (len(model.tell(model.assignments[partition]).impending) > 0)
+        == is_reassigning(model.assignments[partition].adding, model.assignments[partition].removing)
+        for partition in Partition
+    )
+
+
+@transition
+def change_takes_next_version(old: BrokerViews, new: BrokerViews) -> bool:
+    """The version counts the changes of what is stored, and nothing else (KIP-497)."""
+    return new.version == old.version + (1 if new.assignments != old.assignments else 0)
+
+
+@transition
+def isr_grows_as_its_leader_asks(old: BrokerViews, new: BrokerViews) -> bool:
+    """Into the ISR come only replicas that the leader has asked for, by what it knew, since the last change (KIP-497).
+
+    A request that quotes an earlier version is refused.
+    """
+    return all(
+        new.assignments[partition].isr - old.assignments[partition].isr <= old.joining[partition]
+        and implies(new.assignments[partition] != old.assignments[partition], len(new.joining[partition]) == 0)
+        and new.joining[partition] - old.joining[partition] <= leader_may_ask_for(old, partition)
+        for partition in Partition
+    )
+
+
+def leader_may_ask_for(model: BrokerViews, partition: Partition) -> Set[Broker]:
+    leader = model.assignments[partition].leader
+    if not model.leads(leader, partition):
+        return Set()
+    return model.view(leader, partition).replicas & (
+        model.assignments[partition].replicas - model.assignments[partition].isr
     )
 
 

@@ -5,7 +5,7 @@ The numbers are those of docs/properties.md, which says what each mistake breaks
 
 from __future__ import annotations
 
-from model.language import Set
+from model.language import Set, action, require
 from model.replica_sets import target
 from model.under_replicated import (
     Assignment,
@@ -96,6 +96,45 @@ class KeepsRemovedInSync(UnderReplicated):
 
     def store(self, partition: Partition, state: Assignment) -> None:
         super().store(partition, state.replace(isr=state.isr | self.assignments[partition].removing))
+
+
+class ElectsAnew(UnderReplicated):
+    """Every change elects a leader, though the one that there is stays in sync."""
+
+    def change(self, partition: Partition, state: Assignment, leader: Broker) -> None:
+        require(leader in state.isr)
+        self.store(partition, state.replace(leader=leader))
+
+
+class CompletesEarly(UnderReplicated):
+    """A reassignment is complete when its leader is one of the target, the others in sync or not."""
+
+    @action
+    def reassignment_completes(self, partition: Partition, leader: Broker) -> None:
+        state = self.assignments[partition]
+        wanted = target(state.replicas, state.removing)
+        require(self.is_reassigned(partition) and leader in wanted)
+        new = Assignment(leader=leader, isr=state.isr & wanted, replicas=wanted, adding=Set(), removing=Set())
+        self.change(partition, new, leader)
+        self.original[partition] = wanted
+
+
+class KeepsVersion(BrokerViews):
+    """A change keeps its version, so what the leader asked for before still counts (KIP-497)."""
+
+    def store(self, partition: Partition, state: Assignment) -> None:
+        version = self.version
+        super().store(partition, state)
+        self.version = version
+
+
+class HonoursEarlierRequests(BrokerViews):
+    """A request that quotes an earlier version is accepted when the ISR has changed meanwhile (KIP-497)."""
+
+    def store(self, partition: Partition, state: Assignment) -> None:
+        joining = self.joining[partition]
+        super().store(partition, state)
+        self.joining[partition] = joining
 
 
 class OverlooksRemovals(BrokerViews):
