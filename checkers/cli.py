@@ -295,6 +295,7 @@ def mutate(specs: tuple[str, ...], **given: Any) -> int:
     \b
       [mutation]
       also = ["larger.toml"]            # specs that a mutant has to survive as well
+      own = true                        # only what the model adds to those that it extends
       [[mutation.survivors]]
       reason = "why no property has to notice these"
       changes = ["Tank.drain: - require(self.level > 0)  + (dropped)"]

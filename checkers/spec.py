@@ -86,10 +86,12 @@ class Reason:
 class Mutation:
     """How the spec's model is tested by mutation.
 
-    ``also`` are specs that a mutant has to survive as well; ``survivors`` those that survive them all, with reasons.
+    ``also`` are specs that a mutant has to survive as well; ``own`` is whether only what the model adds to those that
+    it extends is changed, and not what it inherits; ``survivors`` are the mutants that survive all specs, with reasons.
     """
 
     also: tuple[Path, ...] = ()
+    own: bool = False
     survivors: tuple[Reason, ...] = ()
 
 
@@ -445,6 +447,7 @@ _SURVIVOR_KEYS: dict[str, Convert] = {
 }
 _MUTATION_KEYS: dict[str, Convert] = {
     "also": _Reader.files,
+    "own": _Reader.flag,
     "survivors": _Reader.survivors,
 }
 _SPEC_KEYS: dict[str, Convert] = {

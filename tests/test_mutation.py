@@ -226,6 +226,43 @@ def test_what_a_base_class_does_is_changed_for_super_as_well(tmp_path: Path) -> 
     assert fire(model, (2,), _drain()) == (1,)
 
 
+def test_only_what_a_model_adds_is_changed(tmp_path: Path) -> None:
+    valve = """
+        from model.language import action
+        from model.tank import Tank
+
+        def more(level: int) -> int:
+            return level + 1
+
+        class Valve(Tank):
+            def drain(self) -> None:
+                super().drain()
+
+            @action
+            def refill(self) -> None:
+                self.level = more(self.level) if self.level < self.size else 0
+
+        class SafetyValve(Valve):
+            @action
+            def drain(self) -> None:
+                super().drain()
+    """
+    root = tank_project(tmp_path, '[mutation]\nown = true\n', **{"model/valve.py": valve})
+    spec = (root / "specs/tank.toml").read_text()
+    for name, adds in [("Valve", {"Valve.drain", "Valve.refill", "more"}), ("SafetyValve", {"SafetyValve.drain"})]:
+        write(root, {"specs/tank.toml": spec.replace("model.tank:Tank", f"model.valve:{name}")})
+        *lines, total = mutate(root, listing=True).out.splitlines()
+        assert {line.split("  ")[2].split(":")[0] for line in lines} == adds
+        assert total == f"tank  {len(lines)} mutants"
+
+
+def test_the_smallest_spec_is_tried_first(tmp_path: Path) -> None:
+    small = 'model = "model.tank:Tank"\n[constants]\nsize = 1\n'
+    root = tank_project(tmp_path, '[mutation]\nalso = ["small.toml"]\n', **{"specs/small.toml": small})
+    spec = read(root / "specs/tank.toml")
+    assert tried(spec, "Tank.fill: - self.level += 1  + (dropped)").spec == "small"
+
+
 def _drain() -> Step:
     return Step("drain")
 

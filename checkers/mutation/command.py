@@ -11,7 +11,7 @@ from pathlib import Path
 from checkers.gate import lock
 from checkers.gate.job import CheckJob
 from checkers.gate.scope import Scope
-from checkers.mutation.mutant import Mutant, mutants
+from checkers.mutation.mutant import Mutant, mutants, own
 from checkers.mutation.report import Report, line, said
 from checkers.mutation.run import run
 from checkers.mutation.trial import Budget, stages
@@ -90,7 +90,8 @@ def mutate(paths: Sequence[Path], settings: Settings) -> Iterator[str | ExitCode
 
 
 def _chosen(spec: Spec, only: str | None) -> list[Mutant]:
-    chosen = [mutant for mutant in mutants(spec.model_class()) if only is None or only in mutant.change]
+    every = own if spec.mutation is not None and spec.mutation.own else mutants
+    chosen = [mutant for mutant in every(spec.model_class()) if only is None or only in mutant.change]
     if only is not None and not chosen:
         raise SourceError(f"no mutant of {spec.model} has {only!r} in its change; --list shows them", str(spec.path))
     return chosen

@@ -52,6 +52,16 @@ def mutants(cls: type[Model]) -> list[Mutant]:
     return found
 
 
+def own(cls: type[Model]) -> list[Mutant]:
+    """The mutants of what a model adds to those that it extends: of its own methods, and of the functions beside it."""
+    inherited = {id(member) for base in cls.__mro__[1:] for member in vars(base).values()}
+    return [
+        mutant
+        for mutant in mutants(cls)
+        if mutant.function.__module__ == cls.__module__ and id(mutant.function) not in inherited
+    ]
+
+
 def functions(cls: type[Model]) -> list[Callable[..., Any]]:
     """The functions that the initial states and the actions of a model run, in the order in which they are met."""
     found: dict[Callable[..., Any], None] = {}

@@ -82,7 +82,8 @@ def _stage(spec: Spec) -> Stage:
 
 
 def try_mutant(mutant: Mutant, every: Sequence[Stage], budget: Budget) -> Trial:
-    """Tries a mutant against the checks of the stages, one by one, and says what became of it."""
+    """Tries a mutant against the checks of the stages, the smallest first, and says what became of it."""
+    every = sorted(every, key=lambda stage: stage.distinct)
     trial = Trial(mutant.change, mutant.kind, mutant.file, mutant.line, mutant.column, "equal")
     with mutant.planted():
         for stage in every:
