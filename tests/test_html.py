@@ -81,7 +81,7 @@ def test_it_says_what_is_wrong_first(tmp_path: Path) -> None:
     with inside(tmp_path):
         text = Page(html(tank_cases(tmp_path))).text
     assert "2 of 3 outcomes are as expected" in text
-    places = [text.index(said) for said in ("Verdicts", "What needs attention", "tank Tank", "Specs", "Leaks")]
+    places = [text.index(said) for said in ("What needs attention", "tank Tank", "Verdicts", "Specs", "Leaks")]
     assert places == sorted(places)
     for said in ("never_two: The level is never two.", "invariants/tank.py:8", "tank.level != 2 is false: 2 != 2",
                  "floodmark check specs/tank.toml --only-variant Tank", "size = 3", "1 of 2", "Why one_step is false"):

@@ -1,4 +1,4 @@
-"""The whole page: the verdict, a table of specs, what needs attention, then each spec, and the claims."""
+"""The whole page: the verdict, what needs attention, a table of specs, then each spec, and the claims."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ def html(cases: Sequence[Case]) -> str:
             _header(cases, suites, claims, MEANINGS[code]),
             tag(
                 "main",
-                _overview(suites) if suites else None,
                 _attention(wrong) if wrong else None,
+                _overview(suites) if suites else None,
                 _specs(suites) if suites else None,
                 _claims(claims) if claims else None,
             ),
