@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from model.language import implies, invariant, reachable, transition
+from model.language import Set, implies, invariant, reachable, transition
 from model.reassignment import Reassignment, Step, StepwiseReassignment
-from model.reassignment_replicas import Partition
+from model.reassignment_replicas import Broker, Partition
 
 
 def is_at_rest(model: StepwiseReassignment, partition: Partition) -> bool:
@@ -62,13 +62,18 @@ def deleted_replicas_are_not_counted(old: StepwiseReassignment, new: StepwiseRea
 
 @invariant
 def original_is_recoverable(model: Reassignment) -> bool:
-    """While a reassignment is pending, ZooKeeper has what the replicas were before it (KIP-236, original_replicas)."""
+    """While a reassignment is pending, ZooKeeper has what the replicas were before it (KIP-236, original_replicas).
+
+    Only an old client does not say.
+    """
     return all(recalls_original(model, partition) for partition in Partition)
 
 
 def recalls_original(model: Reassignment, partition: Partition) -> bool:
     entry = model.pending[partition]
-    return entry is None or entry.original is None or entry.original == model.before[partition]
+    if entry is None:
+        return True
+    return model.old_clients if entry.original is None else entry.original == model.before[partition]
 
 
 @transition
@@ -130,8 +135,89 @@ def cancelled_loses_throttle(model: Reassignment) -> bool:
 
 @invariant
 def metadata_is_spread(model: StepwiseReassignment) -> bool:
-    """Between two events every broker has been sent the replicas as they are (step 12, cancel step 7)."""
-    return implies(model.is_free(), len(model.unspread) == 0)
+    """Between two events every broker has been sent the replicas as they are (step 12, cancel step 7).
+
+    What is sent then is what the event has changed.
+    """
+    return implies(model.is_free(), len(model.unspread) == 0) and all(
+        implies(model.step[partition] in (Step.SPREAD, Step.SPREAD_CANCELLED), partition in model.unspread)
+        for partition in Partition
+    )
+
+
+@invariant
+def memory_follows_zookeeper(model: StepwiseReassignment) -> bool:
+    """Between two events the controller knows the replicas that are persisted (KAFKA-9089)."""
+    return implies(model.is_free(), model.memory == model.assigned)
+
+
+@invariant
+def brokers_know_replicas(model: StepwiseReassignment) -> bool:
+    """Between two events the leader knows the replicas that are persisted, and all were started (steps 2 and 3)."""
+    return implies(
+        model.is_free(),
+        all(
+            model.replication[partition].known == model.assigned[partition]
+            and model.assigned[partition] <= model.replication[partition].on_disk - model.replication[partition].stops
+            for partition in Partition
+        ),
+    )
+
+
+@transition
+def controller_handles_one_event(old: StepwiseReassignment, new: StepwiseReassignment) -> bool:
+    """The controller begins nothing amid another event: it has one thread for all of them (KAFKA-5028)."""
+    return all(
+        implies(
+            new.step[partition] != old.step[partition]
+            and new.step[partition] in (Step.PERSIST_BOTH, Step.RETARGET, Step.CANCEL_IN_MEMORY),
+            all(old.step[other] in (Step.IDLE, Step.WAITING) for other in Partition),
+        )
+        for partition in Partition
+    )
+
+
+@invariant
+def nothing_moves_unasked(model: StepwiseReassignment) -> bool:
+    """Before anybody has asked for a reassignment none is pending, and a partition has as many replicas as at first."""
+    return implies(
+        model.submitted == 0,
+        all(
+            not model.is_pending(partition) and len(model.assigned[partition]) == model.replication_factor
+            for partition in Partition
+        ),
+    )
+
+
+@invariant
+def only_pending_is_cancelled(model: Reassignment) -> bool:
+    """The controller takes back what is pending, and only as long as the cancel znode is there (KIP-236)."""
+    return implies(model.cancelling, model.cancel_requested) and all(
+        model.cancelling and model.is_pending(partition) for partition in model.to_cancel
+    )
+
+
+@transition
+def cancellation_is_one_event(old: Reassignment, new: Reassignment) -> bool:
+    """While partitions are taken back none is begun or completed, and the cancel znode goes after that (KIP-236).
+
+    What is to be taken back is read between two events; a partition that cannot be is left out between two events.
+    """
+    return (
+        implies(
+            old.cancelling and new.cancelling,
+            all(
+                new.step[partition] == old.step[partition]
+                or new.step[partition] not in (Step.PERSIST_BOTH, Step.RETARGET)
+                for partition in Partition
+            ),
+        )
+        and implies(old.cancel_requested and not new.cancel_requested, old.cancelling and len(old.to_cancel) == 0)
+        and implies(
+            new.step == old.step and (new.cancelling != old.cancelling or new.to_cancel != old.to_cancel),
+            new.is_free(),
+        )
+    )
 
 
 @invariant
@@ -143,6 +229,33 @@ def no_replica_is_stray(model: StepwiseReassignment) -> bool:
             model.replication[partition].on_disk - model.replication[partition].stops <= model.assigned[partition],
         )
         for partition in Partition
+    )
+
+
+@reachable
+def replica_falls_behind(model: StepwiseReassignment) -> bool:
+    """Where nothing is reassigned, a replica that is out of the ISR can lack what is committed.
+
+    It cannot where every replica has to be in sync.
+    """
+    return model.min_insync_replicas >= model.replication_factor or (
+        model.submitted == 0
+        and any(
+            not model.replication[partition].on_disk <= model.replication[partition].complete for partition in Partition
+        )
+    )
+
+
+@reachable
+def leader_is_replaced(model: StepwiseReassignment) -> bool:
+    """Where nothing is reassigned, another replica can lead after a crash, and all are up again.
+
+    It cannot where there is no other, or nobody crashes.
+    """
+    return model.replication_factor == 1 or model.brokers_down == 0 or (
+        model.submitted == 0
+        and model.live == Set(Broker)
+        and any(model.replication[partition].leader != Broker(1) for partition in Partition)
     )
 
 
@@ -162,6 +275,17 @@ def reassignment_is_cancelled(model: Reassignment) -> bool:
     return not model.cancel_requested and all(
         is_at_rest(model, partition) and partition in model.rolled_back for partition in Partition
     )
+
+
+@reachable
+def old_client_reassigns(model: Reassignment) -> bool:
+    """Where there are old clients, a reassignment can be pending that cannot be taken back."""
+    return not model.old_clients or any(has_no_original(model, partition) for partition in Partition)
+
+
+def has_no_original(model: Reassignment, partition: Partition) -> bool:
+    entry = model.pending[partition]
+    return entry is not None and entry.original is None
 
 
 @reachable

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from model.language import implies, invariant, reachable, transition
+from model.language import Set, implies, invariant, reachable, transition
 from model.reassignment_kip455 import (
     Kip455Reassignment,
     ReassignedPartitions,
+    Step,
     is_under_way,
     origin_of,
     target_of,
@@ -98,6 +99,55 @@ def memory_follows_zookeeper(model: Kip455Reassignment) -> bool:
 
 
 @invariant
+def brokers_know_replicas(model: Kip455Reassignment) -> bool:
+    """Between two events the leader knows the replicas that are persisted, and each of those was started (A1, A2)."""
+    return implies(model.is_free(), all(knows_replicas(model, partition) for partition in Partition))
+
+
+def knows_replicas(model: ReassignedPartitions, partition: Partition) -> bool:
+    replicas = members(model.assignment[partition].replicas)
+    return (
+        model.replication[partition].known == replicas
+        and replicas <= model.replication[partition].on_disk - model.replication[partition].stops
+    )
+
+
+@transition
+def controller_handles_one_event(old: Kip455Reassignment, new: Kip455Reassignment) -> bool:
+    """The controller begins nothing amid another event: it has one thread for all of them (KAFKA-5028)."""
+    return all(
+        implies(
+            new.step[partition] != old.step[partition]
+            and (old.step[partition] == Step.IDLE or new.step[partition] == Step.REMEMBER),
+            all(old.step[other] == Step.IDLE for other in Partition),
+        )
+        for partition in Partition
+    )
+
+
+@invariant
+def nothing_moves_unasked(model: ReassignedPartitions) -> bool:
+    """Before anybody has asked for a reassignment none is under way, with as many replicas as there were at first."""
+    return implies(
+        model.requests == 0,
+        all(
+            not is_under_way(model.assignment[partition])
+            and len(model.assignment[partition].replicas) == model.replication_factor
+            for partition in Partition
+        ),
+    )
+
+
+@transition
+def only_live_brokers_are_added(old: ReassignedPartitions, new: ReassignedPartitions) -> bool:
+    """A request for a broker that is down is refused, with INVALID_REPLICA_ASSIGNMENT (KIP-455)."""
+    return all(
+        members(new.assignment[partition].replicas) - members(old.assignment[partition].replicas) <= old.live
+        for partition in Partition
+    )
+
+
+@invariant
 def no_replica_is_stray(model: Kip455Reassignment) -> bool:
     """Between two events only replicas are on disk, save where a StopReplica has still to arrive (KAFKA-16120)."""
     return implies(
@@ -111,12 +161,49 @@ def no_replica_is_stray(model: Kip455Reassignment) -> bool:
 
 
 @reachable
+def replica_falls_behind(model: ReassignedPartitions) -> bool:
+    """Where nothing is reassigned, a replica that is out of the ISR can lack what is committed.
+
+    It cannot where every replica has to be in sync.
+    """
+    return model.min_insync_replicas >= model.replication_factor or (
+        model.requests == 0
+        and any(
+            not model.replication[partition].on_disk <= model.replication[partition].complete for partition in Partition
+        )
+    )
+
+
+@reachable
+def leader_is_replaced(model: ReassignedPartitions) -> bool:
+    """Where nothing is reassigned, another replica can lead after a crash, and all are up again.
+
+    It cannot where there is no other, or nobody crashes.
+    """
+    return model.replication_factor == 1 or model.brokers_down == 0 or (
+        model.requests == 0
+        and model.live == Set(Broker)
+        and any(model.replication[partition].leader != Broker(1) for partition in Partition)
+    )
+
+
+@reachable
 def reassignment_completes(model: ReassignedPartitions) -> bool:
     """All that moves can arrive, and nothing is left where it was."""
     return all(
         not is_under_way(model.assignment[partition])
         and model.replication[partition].on_disk == members(model.wanted[partition])
         and Broker(1) not in model.replication[partition].on_disk
+        for partition in Partition
+    )
+
+
+@reachable
+def reassignment_is_cancelled(model: ReassignedPartitions) -> bool:
+    """After one request a partition can be where it was, and who was added by it is to be deleted."""
+    return model.requests == 1 and any(
+        not is_under_way(model.assignment[partition])
+        and not model.replication[partition].stops <= model.first_brokers(model.replication_factor)
         for partition in Partition
     )
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from model.language import invariant
+from invariants.reassignment_kip455 import knows_replicas
+from model.language import implies, invariant, transition
+from model.reassignment_kip455 import is_under_way
 from model.reassignment_kraft import KraftReassignment
 from model.reassignment_replicas import Partition
 from model.replica_sets import members
@@ -14,5 +16,27 @@ def no_broker_keeps_a_stray(model: KraftReassignment) -> bool:
     return all(
         model.replication[partition].on_disk - model.replication[partition].stops
         <= members(model.assignment[partition].replicas)
+        for partition in Partition
+    )
+
+
+@invariant
+def brokers_know_replicas(model: KraftReassignment) -> bool:
+    """The leader knows the replicas that the record names, and each of those was started."""
+    return all(knows_replicas(model, partition) for partition in Partition)
+
+
+@transition
+def every_record_completes(old: KraftReassignment, new: KraftReassignment) -> bool:
+    """Whatever changes a partition completes its reassignment, too, where the target is in sync (KIP-455)."""
+    return all(
+        implies(
+            new.assignment[partition] != old.assignment[partition]
+            or new.replication[partition].isr != old.replication[partition].isr
+            or new.replication[partition].leader != old.replication[partition].leader,
+            not (
+                is_under_way(new.assignment[partition]) and new.is_to_complete(partition, new.assignment[partition])
+            ),
+        )
         for partition in Partition
     )

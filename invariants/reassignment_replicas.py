@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from model.language import implies, invariant, reachable, transition
-from model.reassignment_replicas import Partition, ReassignedReplicas
+from model.language import Set, implies, invariant, reachable, transition
+from model.reassignment_replicas import Broker, Partition, ReassignedReplicas
 
 
 @invariant
@@ -43,7 +43,7 @@ def only_crashes_take_partitions_offline(old: ReassignedReplicas, new: Reassigne
 
 @transition
 def replicas_join_isr_only_by_catching_up(old: ReassignedReplicas, new: ReassignedReplicas) -> bool:
-    """Into the ISR come only followers that a live leader knows and that have caught up; no reassignment puts one in.
+    """Into the ISR come only live followers that a live leader knows and that have caught up, by no reassignment.
 
     Jack Vanlightly's specification of Kafka 3.5's replication, section 6.7.
     """
@@ -52,10 +52,103 @@ def replicas_join_isr_only_by_catching_up(old: ReassignedReplicas, new: Reassign
             not new.replication[partition].isr <= old.replication[partition].isr,
             old.is_online(partition)
             and new.replication[partition].isr - old.replication[partition].isr
-            <= old.replication[partition].complete & old.replication[partition].known,
+            <= old.replication[partition].complete & old.replication[partition].known & old.live,
         )
         for partition in Partition
     )
+
+
+@transition
+def records_are_committed_by_all_in_sync(old: ReassignedReplicas, new: ReassignedReplicas) -> bool:
+    """A live leader commits a record when the whole ISR is alive to have it, and is ``min.insync.replicas`` at least.
+
+    Whoever has a log and is not complete any more lacks such a record.
+    """
+    return all(
+        implies(
+            len((old.replication[partition].complete - new.replication[partition].complete)
+                & new.replication[partition].on_disk) > 0,
+            old.is_online(partition)
+            and old.replication[partition].isr <= old.live
+            and len(old.replication[partition].isr) >= old.min_insync_replicas,
+        )
+        for partition in Partition
+    )
+
+
+@transition
+def followers_catch_up_with_a_live_leader(old: ReassignedReplicas, new: ReassignedReplicas) -> bool:
+    """What a replica lacks it fetches, alive and with a log to write it to, from a live leader that knows of it."""
+    return all(
+        implies(
+            not new.replication[partition].complete <= old.replication[partition].complete,
+            old.is_online(partition)
+            and new.replication[partition].complete - old.replication[partition].complete
+            <= old.replication[partition].known & old.replication[partition].on_disk & old.live,
+        )
+        for partition in Partition
+    )
+
+
+@transition
+def offline_partition_keeps_isr(old: ReassignedReplicas, new: ReassignedReplicas) -> bool:
+    """Without a live leader the ISR shrinks only by a controller that takes replicas away (KIP-497, "Motivation")."""
+    return all(
+        implies(
+            not old.replication[partition].isr <= new.replication[partition].isr,
+            old.is_online(partition) or new.replication[partition].known != old.replication[partition].known,
+        )
+        for partition in Partition
+    )
+
+
+@transition
+def leader_stays_while_wanted(old: ReassignedReplicas, new: ReassignedReplicas) -> bool:
+    """A leader that is alive, in sync and still a replica goes on to lead: an election is for others (KIP-455)."""
+    return all(
+        implies(
+            old.replication[partition].leader is not None
+            and old.replication[partition].leader
+            in new.replication[partition].isr & new.replication[partition].known & new.live,
+            new.replication[partition].leader == old.replication[partition].leader,
+        )
+        for partition in Partition
+    )
+
+
+@transition
+def stops_are_carried_out_or_overtaken(old: ReassignedReplicas, new: ReassignedReplicas) -> bool:
+    """A StopReplica makes a live broker delete its replica, unless the broker was given that anew: then it is late.
+
+    KIP-570 has it dropped then (KAFKA-9539).
+    """
+    return all(
+        deleted(old, new, partition) <= (old.replication[partition].stops - new.replication[partition].stops) & old.live
+        and old.replication[partition].stops - new.replication[partition].stops
+        <= deleted(old, new, partition) | new.replication[partition].late_stops
+        and old.replication[partition].late_stops - new.replication[partition].late_stops <= old.live
+        for partition in Partition
+    )
+
+
+def deleted(old: ReassignedReplicas, new: ReassignedReplicas, partition: Partition) -> Set[Broker]:
+    return old.replication[partition].on_disk - new.replication[partition].on_disk
+
+
+@invariant
+def complete_replicas_are_on_disk(model: ReassignedReplicas) -> bool:
+    """What is deleted has nothing of what is committed, and there is no more of it to delete."""
+    return all(
+        model.replication[partition].complete | model.replication[partition].stops
+        <= model.replication[partition].on_disk
+        for partition in Partition
+    )
+
+
+@invariant
+def no_more_are_down_than_assumed(model: ReassignedReplicas) -> bool:
+    """What holds is shown for as many brokers down at once as a spec says, and for no more."""
+    return len(Set(Broker) - model.live) <= model.brokers_down
 
 
 @reachable

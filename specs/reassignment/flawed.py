@@ -285,3 +285,100 @@ class SkipsMetadata(Reassignment):
     def cancel_6_drops_entry(self, partition: Partition) -> None:
         super().cancel_6_drops_entry(partition)
         self.step[partition] = Step.IDLE
+
+
+class CommitsWithoutMinIsr(Reassignment):
+    """A record is committed by however few are in sync, as with acks=1."""
+
+    @action
+    def leader_commits(self, partition: Partition) -> None:
+        state = self.replication[partition]
+        require(self.is_online(partition) and state.isr <= self.live and not state.complete <= state.isr)
+        self.replication[partition].complete &= state.isr
+
+
+class ServesUnknownFollowers(Reassignment):
+    """A leader lets everybody fetch, replica or not (KAFKA-13837)."""
+
+    @action
+    def follower_catches_up(self, partition: Partition, follower: Broker) -> None:
+        state = self.replication[partition]
+        require(self.is_online(partition) and follower in self.live & state.on_disk - state.complete)
+        self.replication[partition].complete.add(follower)
+
+
+class EvictsWhileOffline(Reassignment):
+    """Somebody who does not lead any more still takes followers out of the ISR (KIP-497, "Motivation")."""
+
+    @action
+    def follower_leaves_isr(self, partition: Partition, follower: Broker) -> None:
+        state = self.replication[partition]
+        require(follower in state.isr and follower != state.leader)
+        self.replication[partition].isr.discard(follower)
+
+
+class ElectsAnew(Reassignment):
+    """Each election takes the first who can lead, though the leader that there is could go on."""
+
+    def elect(self, partition: Partition, wanted: Set[Broker]) -> None:
+        for successor in Broker:
+            if successor in self.electable(partition, wanted):
+                self.replication[partition].leader = successor
+                break
+
+
+class KeepsDeletedOffsets(Reassignment):
+    """A replica that was deleted counts as complete when it is given back, as if its log were there."""
+
+    def delete_replica(self, partition: Partition, broker: Broker) -> None:
+        self.replication[partition].on_disk.discard(broker)
+
+
+class CrashesAtWill(Reassignment):
+    """More brokers crash than the spec assumes; no mistake of a controller, but nothing is shown of such runs."""
+
+    @action
+    def broker_crashes(self, broker: Broker) -> None:
+        require(broker in self.live)
+        self.live.discard(broker)
+
+
+class WaitsWithTarget(Reassignment):
+    """A target that has fallen out of sync is waited for, and memory has lost meanwhile who was there before."""
+
+    def step_7_leads_from_target(self, partition: Partition) -> None:
+        memory = self.memory[partition]
+        super().step_7_leads_from_target(partition)
+        self.memory[partition] = memory
+
+
+class HandlesEventsAtOnce(Reassignment):
+    """Each kind of event has a thread of its own (before KAFKA-5028)."""
+
+    def is_free(self) -> bool:
+        return True
+
+
+class ReplacesDeadBrokers(Reassignment):
+    """The controller moves a partition off brokers that are down, and nobody has asked for that."""
+
+    @action
+    def controller_replaces(self, partition: Partition) -> None:
+        require(self.is_free() and not self.is_pending(partition) and not self.assigned[partition] <= self.live)
+        self.before[partition] = self.assigned[partition]
+        self.pending[partition] = Entry(target=self.live, original=self.assigned[partition])
+
+
+class GoesOnWhileCancelling(Reassignment):
+    """Other reassignments are begun and completed between two that are taken back."""
+
+    def goes_on(self) -> bool:
+        return True
+
+
+class CancelsUnasked(Reassignment):
+    """A new controller takes back whatever is pending, though no cancel znode is there."""
+
+    def controller_fails_over(self) -> None:
+        super().controller_fails_over()
+        self.read_cancel()

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from model.language import Seq, Set
+from model.language import Seq, Set, action, require
 from model.reassignment_kip455 import Assignment, Kip455Reassignment
 from model.reassignment_replicas import Broker, Partition
+from model.replica_sets import members, without
 
 
 class CancelsWithoutLeader(Kip455Reassignment):
@@ -117,3 +118,27 @@ class KeepsAdding(Kip455Reassignment):
         adding = self.assignment[partition].adding
         super().b6_persists_target(partition)
         self.assignment[partition] = self.assignment[partition].replace(adding=adding)
+
+
+class HandlesEventsAtOnce(Kip455Reassignment):
+    """Each kind of event has a thread of its own (before KAFKA-5028)."""
+
+    def is_free(self) -> bool:
+        return True
+
+
+class AddsDeadBrokers(Kip455Reassignment):
+    """A request is taken whoever is down: the reassignment waits for a broker that may never come back."""
+
+    def is_valid(self, partition: Partition, target: Seq[Broker]) -> bool:
+        return True
+
+
+class ReplacesDeadBrokers(Kip455Reassignment):
+    """The controller moves a partition off brokers that are down, and nobody has asked for that."""
+
+    @action
+    def controller_replaces(self, partition: Partition) -> None:
+        replicas = self.assignment[partition].replicas
+        require(self.is_free() and len(members(replicas) & self.live) > 0 and not members(replicas) <= self.live)
+        self.take(partition, without(replicas, Set(Broker) - self.live))

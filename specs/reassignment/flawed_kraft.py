@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from model.language import Seq, Set
+from model.language import Seq, Set, action
 from model.reassignment_kip455 import Assignment
 from model.reassignment_kraft import KraftReassignment
-from model.reassignment_replicas import Broker, Partition
+from model.reassignment_replicas import Broker, Partition, ReassignedReplicas
 
 
 class MergesAdding(KraftReassignment):
@@ -58,3 +58,20 @@ class KeepsStoppedReplica(KraftReassignment):
 
     def deletes_stopped(self) -> bool:
         return False
+
+
+class CompletesOnRequest(KraftReassignment):
+    """A change of the ISR completes nothing, only what the controller writes of itself does."""
+
+    @action
+    def follower_joins_isr(self, partition: Partition, follower: Broker) -> None:
+        ReassignedReplicas.follower_joins_isr(self, partition, follower)
+
+
+class TellsNobody(KraftReassignment):
+    """The record changes the replicas, and the leader goes on with those that it knew."""
+
+    def apply_assignment(self, partition: Partition, assignment: Assignment) -> None:
+        known = self.replication[partition].known
+        super().apply_assignment(partition, assignment)
+        self.tell_leader(partition, known)
