@@ -12,6 +12,7 @@ from model.zk_controller import (
     Partition,
     Phase,
     Stage,
+    Watch,
     WatchesFollowers,
     WelcomesBrokers,
     ZkController,
@@ -315,4 +316,177 @@ def failed_leader_is_replaced(model: FailingReplicas) -> bool:
         broker in model.ids and model.processes[broker].known[partition].leader is not None
         for partition in Partition
         for broker in model.failed[partition]
+    )
+
+
+@invariant
+def memory_fits_stage(model: ZkController) -> bool:
+    """What a broker remembers fits how far it has come (draft, section E).
+
+    Whose session is gone does not watch its queue; who registers anew is no controller; who is down knows nothing.
+    Whose queue holds something hears of it, and who awaits an answer is a leader.
+    """
+    return all(process_fits_stage(model, broker) for broker in Broker)
+
+
+def process_fits_stage(model: ZkController, broker: Broker) -> bool:
+    process = model.processes[broker]
+    watch = process.queue_watch
+    controller = model.controllers[broker]
+    return (
+        implies(process.stage in (Stage.DOWN, Stage.STARTING), watch == Watch.UNARMED)
+        and implies(process.stage not in (Stage.STARTING, Stage.UP), controller.phase == Phase.RESIGNED)
+        and implies(process.stage == Stage.DOWN, all(process.known[each].version == 0 for each in Partition))
+        and implies(process.stage not in (Stage.DOWN, Stage.STARTING), broker in model.ids)
+        and implies(watch != Watch.UNARMED, (watch == Watch.FIRED) == (len(model.queues[broker]) > 0))
+        and all(process.known[each].leader == broker for each in process.unanswered)
+    )
+
+
+@invariant
+def memory_fits_phase(model: ZkController) -> bool:
+    """What a controller remembers fits what it is doing; one that resigned remembers nothing (KAFKA-5310)."""
+    return all(controller_fits_phase(model, broker) for broker in Broker)
+
+
+def controller_fits_phase(model: ZkController, broker: Broker) -> bool:
+    controller = model.controllers[broker]
+    phase = controller.phase
+    return (
+        (phase == Phase.CHANGING) == (len(controller.todo) > 0)
+        and (phase == Phase.PUBLISHING) == (len(controller.recipients) > 0)
+        and implies(phase != Phase.CHANGING, len(controller.live) == 0)
+        and implies(
+            phase in (Phase.READING, Phase.IDLE), all(controller.decisions[each].version == 0 for each in Partition)
+        )
+        and implies(phase == Phase.RESIGNED, controller == model.resigned())
+    )
+
+
+@invariant
+def controller_knows_leaders(model: ZkController) -> bool:
+    """The current controller knows who leads, since nobody else changes that (draft, section A, step 2)."""
+    return all(
+        model.controllers[broker].leaders[partition] == model.leader_and_isr[partition].leader
+        for broker in Broker
+        if model.controllers[broker].phase not in (Phase.RESIGNED, Phase.READING)
+        and model.controllers[broker].epoch == model.controller_epoch
+        for partition in Partition
+    )
+
+
+def after_session(watch: Watch) -> Watch:
+    """A watch goes with its session, an event that was delivered stays."""
+    return Watch.FIRED if watch == Watch.FIRED else Watch.UNARMED
+
+
+@transition
+def sessions_end_as_a_whole(old: ZkController, new: ZkController) -> bool:
+    """/controller, a broker's znode and its watches go when the session ends, and a broker starts over only then.
+
+    It is registered by nothing but its start (draft, section E).
+    """
+    return (
+        implies(new.controller != old.controller and old.controller is not None, old.controller not in new.ids)
+        and all(
+            old.processes[broker].stage == Stage.STARTING and new.processes[broker].stage == Stage.REGISTERED
+            for broker in new.ids - old.ids
+        )
+        and all(
+            new.controllers[broker].brokers_watch == after_session(old.controllers[broker].brokers_watch)
+            for broker in old.ids - new.ids
+        )
+        and all(
+            broker in old.ids - new.ids
+            for broker in Broker
+            if new.processes[broker].stage == Stage.STARTING
+            and old.processes[broker].stage not in (Stage.DOWN, Stage.STARTING)
+        )
+    )
+
+
+@transition
+def brokers_follow_what_they_are_told(old: ZkController, new: ZkController) -> bool:
+    """A broker changes its mind when it starts, by the next batch of its queue, or for what it wrote as the leader.
+
+    Draft, sections B and E.
+    """
+    return all(
+        new.processes[broker].stage != old.processes[broker].stage
+        or (
+            old.processes[broker].stage == Stage.UP
+            and len(old.queues[broker]) > 0
+            and new.queues[broker] == old.queues[broker][1:]
+        )
+        or partition in old.processes[broker].unanswered
+        or new.leader_and_isr[partition] != old.leader_and_isr[partition]
+        for broker in Broker
+        for partition in Partition
+        if new.processes[broker].known[partition] != old.processes[broker].known[partition]
+        and new.processes[broker].stage != Stage.DOWN
+    )
+
+
+@transition
+def leader_adds_its_followers(old: ZkController, new: ZkController) -> bool:
+    """Who joins the ISR by the leader's hand follows that leader (draft, section B, step 2.1.2)."""
+    return all(
+        old.processes[member].known[partition].leader == new.leader_and_isr[partition].leader
+        for partition in Partition
+        if new.leader_and_isr[partition] != old.leader_and_isr[partition] and not is_decided(old, new, partition)
+        for member in new.leader_and_isr[partition].isr - old.leader_and_isr[partition].isr
+    )
+
+
+@transition
+def elections_are_needed(old: ZkController, new: ZkController) -> bool:
+    """A leader that the controller saw alive goes on leading, and no decision repeats the one before.
+
+    Draft, section A, step 2. Partitions that go to other brokers may get another leader for that alone.
+    """
+    return all(
+        new.leader_and_isr[partition].replace(version=0) != old.leader_and_isr[partition].replace(version=0)
+        and old.leader_and_isr[partition].leader
+        not in old.available(broker, partition) - {new.leader_and_isr[partition].leader}
+        for broker in Broker
+        for partition in Partition
+        if decides(old, new, broker, partition)
+        and old.leader_and_isr[partition].version != 0
+        and new.leader_and_isr[partition].version != 0
+        and not old.is_moving(broker, partition)
+    )
+
+
+@transition
+def publication_is_due(old: ZkController, new: ZkController) -> bool:
+    """What comes into a queue says something, to a registered broker that was yet to be told (draft, question A.2)."""
+    return all(
+        broker in old.ids
+        and (
+            new.leader_and_isr != old.leader_and_isr
+            or any(
+                broker in old.controllers[other].recipients and broker not in new.controllers[other].recipients
+                for other in Broker
+            )
+        )
+        and (
+            len(new.queues[broker][len(old.queues[broker])].stops) > 0
+            or any(
+                new.queues[broker][len(old.queues[broker])].decisions[partition].version != 0 for partition in Partition
+            )
+        )
+        for broker in Broker
+        if len(new.queues[broker]) > len(old.queues[broker])
+    )
+
+
+@transition
+def failures_are_counted(old: ZkController, new: ZkController) -> bool:
+    """Crashes, expired sessions and lost answers are as many as a spec says, and so is what it shows them to do."""
+    return all(
+        new.faults == old.faults + 1
+        for broker in Broker
+        if (old.processes[broker].stage != Stage.DOWN and new.processes[broker].stage == Stage.DOWN)
+        or (broker in old.ids - new.ids and old.processes[broker].stage not in (Stage.DOWN, Stage.STARTING))
+        or len(new.processes[broker].unanswered) > len(old.processes[broker].unanswered)
     )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from invariants.zk_controller import after_session
 from model.language import implies, invariant, reachable, transition
-from model.zk_controller import Broker, Partition
+from model.zk_controller import Broker, Partition, Phase, Watch
 from model.zk_topics import Reassignments, TopicChanges
 
 
@@ -112,4 +113,41 @@ def partition_has_moved(model: Reassignments) -> bool:
         model.is_settled()
         and model.controller_epoch > 1
         and any(Broker(1) not in model.assigned[partition] for partition in model.topics)
+    )
+
+
+@transition
+def topics_go_with_reign_and_session(old: TopicChanges, new: TopicChanges) -> bool:
+    """Who resigned knows no topics; whose session ends does not hear of them any more (KAFKA-5310)."""
+    return all(
+        new.topics_watch[broker] == Watch.UNARMED and len(new.known_topics[broker]) == 0 and len(new.stops[broker]) == 0
+        for broker in Broker
+        if new.controllers[broker].phase == Phase.RESIGNED
+    ) and all(new.topics_watch[broker] == after_session(old.topics_watch[broker]) for broker in old.ids - new.ids)
+
+
+@transition
+def requests_go_with_reign_and_session(old: Reassignments, new: Reassignments) -> bool:
+    """Who resigned, or whose session ends, does not hear of requests any more (KAFKA-5310)."""
+    return all(
+        new.requests_watch[broker] == Watch.UNARMED
+        for broker in Broker
+        if new.controllers[broker].phase == Phase.RESIGNED
+    ) and all(new.requests_watch[broker] == after_session(old.requests_watch[broker]) for broker in old.ids - new.ids)
+
+
+@transition
+def requests_wait_for_an_idle_controller(old: Reassignments, new: Reassignments) -> bool:
+    """Requests are taken up between other tasks, and removed last, by the current controller (draft, section F)."""
+    return all(
+        old.controllers[broker].phase == Phase.IDLE
+        for broker in Broker
+        if new.requests_watch[broker] == Watch.ARMED and old.requests_watch[broker] != Watch.ARMED
+    ) and all(
+        any(
+            old.controllers[broker].phase == Phase.IDLE and old.controllers[broker].epoch == old.controller_epoch
+            for broker in Broker
+        )
+        for partition in Partition
+        if len(old.requested[partition]) > 0 and len(new.requested[partition]) == 0
     )

@@ -198,6 +198,10 @@ class ZkController(Model):
         """Whether this controller may elect a broker that is not in the ISR."""
         return False
 
+    def is_moving(self, broker: Broker, partition: Partition) -> bool:
+        """Whether this controller may elect another leader only because the partition goes to other brokers."""
+        return False
+
     def resign(self, broker: Broker) -> None:
         self.controllers[broker] = self.resigned()
 

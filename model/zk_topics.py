@@ -338,6 +338,9 @@ class Reassignments(TopicChanges):
             return super().candidates(broker, partition) & self.requested[partition]
         return Set()
 
+    def is_moving(self, broker: Broker, partition: Partition) -> bool:
+        return self.is_pending(partition)
+
     def candidates(self, broker: Broker, partition: Partition) -> Set[Broker]:
         successors = self.successors(broker, partition)
         return successors if len(successors) > 0 else super().candidates(broker, partition)

@@ -267,3 +267,77 @@ class SeesOnlyBrokers(FailingReplicas):
 
     def counts_as_dead(self, partition: Partition) -> Set[Broker]:
         return Set()
+
+
+class ResumesReign(ZkController):
+    """A broker whose session expired registers anew and goes on as the controller that it was."""
+
+    def broker_registers(self, broker: Broker) -> None:
+        controller = self.controllers[broker]
+        super().broker_registers(broker)
+        self.controllers[broker] = controller
+
+
+class OverwritesController(ZkController):
+    """A broker takes /controller from another that is alive and does not hear of it."""
+
+    def on_controller_failover(self, broker: Broker) -> None:
+        require(self.processes[broker].stage == Stage.UP and self.controller_epoch < self.max_controller_epoch)
+        self.controller = broker
+        self.controller_epoch += 1
+        self.take_office(broker)
+
+
+class KeepsDecisions(ZkController):
+    """What was published stays in the controller's memory, and goes out again with whatever comes next."""
+
+    def rest(self, broker: Broker) -> None:
+        self.controllers[broker].phase = Phase.IDLE
+
+
+class RemembersOldLeaders(ZkController):
+    """The controller writes a new leader and remembers the old one, whose return it would not notice."""
+
+    def decide(self, broker: Broker, partition: Partition, leader: Broker | None, isr: Set[Broker]) -> None:
+        leaders = self.controllers[broker].leaders
+        super().decide(broker, partition, leader, isr)
+        self.controllers[broker].leaders = leaders
+
+
+class TakesNewestBatch(ZkController):
+    """A broker takes the newest batch of its queue for all of it; what the others say of other partitions is lost."""
+
+    def on_leader_assignment_change(self, broker: Broker) -> None:
+        if len(self.queues[broker]) > 1:
+            self.queues[broker] = self.queues[broker][1:]
+        super().on_leader_assignment_change(broker)
+
+
+class AddsAnybody(ZkController):
+    """A leader adds brokers to the ISR that do not fetch from it."""
+
+    def may_join(self, broker: Broker, member: Broker, partition: Partition) -> bool:
+        return True
+
+
+class ElectsAnew(ZkController):
+    """Whenever brokers come or go the controller elects for every partition, whether its leader is live or not."""
+
+    def is_affected(self, broker: Broker, partition: Partition) -> bool:
+        return True
+
+
+class TellsTheAbsent(ZkController):
+    """Question A.2: the controller publishes to brokers that are not registered, too, and they read it much later."""
+
+    def is_told(self, broker: Broker, recipient: Broker) -> bool:
+        return True
+
+
+class CrashesUncounted(ZkController):
+    """Brokers crash more often than ``max_faults`` says, and the specs would promise more than they show."""
+
+    def broker_crashes(self, broker: Broker) -> None:
+        faults = self.faults
+        super().broker_crashes(broker)
+        self.faults = faults

@@ -103,3 +103,30 @@ class DeletesTopicMeanwhile(Reassignments):
 
     def is_free(self, partition: Partition) -> bool:
         return True
+
+
+class KeepsTopics(TopicChanges):
+    """A controller that resigns keeps the topics that it knew (KAFKA-5310)."""
+
+    def resign(self, broker: Broker) -> None:
+        known = self.known_topics[broker]
+        super().resign(broker)
+        self.known_topics[broker] = known
+
+
+class KeepsRequestsWatch(Reassignments):
+    """A controller that resigns goes on to watch the requests."""
+
+    def resign(self, broker: Broker) -> None:
+        watch = self.requests_watch[broker]
+        super().resign(broker)
+        self.requests_watch[broker] = watch
+
+
+class RemovesRequestWithWrite(Reassignments):
+    """The transaction that installs RAR removes the request as well, before the brokers are told (draft, section F)."""
+
+    def write(self, partition: Partition, decision: LeaderAndIsr) -> None:
+        super().write(partition, decision)
+        if self.is_installed(partition):
+            self.requested[partition] = Set()
