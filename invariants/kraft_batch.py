@@ -43,12 +43,14 @@ def epochs_never_decrease(old: KraftBatch, new: KraftBatch) -> bool:
 
 @transition
 def votes_go_to_good_logs(old: KraftBatch, new: KraftBatch) -> bool:
-    """Whoever gets a vote has at least the voter's log of that partition (KIP-595, "Vote Request Handling")."""
+    """Whoever gets a vote is in the voter's epoch of that partition, and has at least the voter's log of it (KIP-595,
+    "Vote Request Handling")."""
     return all(
         implies(
             new.quorum_state[partition][voter].voted == candidate
             and old.quorum_state[partition][voter].voted != candidate,
-            new.log_ends[partition][candidate] >= new.log_ends[partition][voter],
+            new.log_ends[partition][candidate] >= new.log_ends[partition][voter]
+            and new.quorum_state[partition][candidate].epoch == new.quorum_state[partition][voter].epoch,
         )
         for partition in Partition
         for voter in Replica
@@ -58,11 +60,12 @@ def votes_go_to_good_logs(old: KraftBatch, new: KraftBatch) -> bool:
 
 @transition
 def epochs_begin_with_candidates(old: KraftBatch, new: KraftBatch) -> bool:
-    """A partition's epoch grows by an election of that partition, or by hearing of one (KIP-595, "Vote")."""
+    """A partition's epoch grows by an election of that partition, in which its leader does not stand, or by hearing of
+    one (KIP-595, "Vote")."""
     return all(
         implies(
             new.quorum_state[partition][replica].epoch > old.quorum_state[partition][replica].epoch,
-            replica in new.candidates[partition]
+            (replica in new.candidates[partition] and old.quorum_state[partition][replica].leader != replica)
             or any(
                 old.quorum_state[partition][other].epoch >= new.quorum_state[partition][replica].epoch
                 for other in Replica
@@ -81,6 +84,18 @@ def candidates_vote_for_themselves(model: KraftBatch) -> bool:
         and model.quorum_state[partition][candidate].leader is None
         for partition in Partition
         for candidate in model.candidates[partition]
+    )
+
+
+@invariant
+def known_leader_was_elected(model: KraftBatch) -> bool:
+    """Whom a replica takes for the leader of a partition's epoch was elected in that epoch (Raft, section 5.2)."""
+    return all(
+        model.elected[partition][model.quorum_state[partition][replica].epoch]
+        == model.quorum_state[partition][replica].leader
+        for partition in Partition
+        for replica in Replica
+        if model.quorum_state[partition][replica].leader is not None
     )
 
 
@@ -114,4 +129,53 @@ def one_request_is_granted_and_refused(model: KraftBatch) -> bool:
         for other in Partition
         for voter in Replica
         for candidate in Replica
+    )
+
+
+@reachable
+def leads_without_the_other_partition(model: KraftBatch) -> bool:
+    """A replica leads one partition and has never stood in the other: a request need not be about all."""
+    return any(
+        model.quorum_state[one][replica].leader == replica and model.quorum_state[other][replica].epoch == 0
+        for one in Partition
+        for other in Partition
+        for replica in Replica
+    )
+
+
+@reachable
+def vote_is_lost(model: KraftBatch) -> bool:
+    """A candidate has been voted for, and has not heard of it."""
+    return any(
+        model.quorum_state[partition][voter].voted == candidate
+        and model.quorum_state[partition][voter].epoch == model.quorum_state[partition][candidate].epoch
+        and voter != candidate
+        for partition in Partition
+        for voter in Replica
+        for candidate in model.candidates[partition]
+    )
+
+
+@reachable
+def later_epoch_is_heard_of(model: KraftBatch) -> bool:
+    """A replica has joined an epoch by a response: it would have voted for whoever stands in it, and has not."""
+    return any(
+        model.quorum_state[partition][replica].epoch > 0
+        and model.quorum_state[partition][replica].voted is None
+        and model.quorum_state[partition][replica].leader is None
+        and all(
+            has_voted_for_good_log(model, partition, other, replica) for other in Replica if other != replica
+        )
+        for partition in Partition
+        for replica in Replica
+    )
+
+
+def has_voted_for_good_log(model: KraftBatch, partition: Partition, voter: Replica, other: Replica) -> bool:
+    """The voter has voted in the other's epoch, and for a candidate that the other might vote for as well."""
+    candidate = model.quorum_state[partition][voter].voted
+    return (
+        model.quorum_state[partition][voter].epoch == model.quorum_state[partition][other].epoch
+        and candidate is not None
+        and model.log_ends[partition][candidate] >= model.log_ends[partition][other]
     )

@@ -76,3 +76,12 @@ class RemainsCandidate(KraftBatch):
         super().hear(partition, candidate, voter, result)
         if not result.vote_granted:
             self.candidates[partition].add(candidate)
+
+
+class TellsEarlierLeader(KraftBatch):
+    """A voter that refuses a candidate of a later epoch tells it the leader of its own as the leader of that one."""
+
+    def judge(self, partition: Partition, candidate: Replica, voter: Replica, data: PartitionData) -> PartitionResult:
+        return super().judge(partition, candidate, voter, data).replace(
+            leader=self.quorum_state[partition][voter].leader
+        )
