@@ -201,14 +201,15 @@ def only_pending_is_cancelled(model: Reassignment) -> bool:
 def cancellation_is_one_event(old: Reassignment, new: Reassignment) -> bool:
     """While partitions are taken back none is begun or completed, and the cancel znode goes after that (KIP-236).
 
-    What is to be taken back is read between two events; a partition that cannot be is left out between two events.
+    What is to be taken back, and nothing else, is read between two events, and so is a partition left alone.
     """
     return (
         implies(
             old.cancelling and new.cancelling,
             all(
                 new.step[partition] == old.step[partition]
-                or new.step[partition] not in (Step.PERSIST_BOTH, Step.RETARGET)
+                or new.step[partition] not in (Step.PERSIST_BOTH, Step.RETARGET, Step.CANCEL_IN_MEMORY)
+                or (partition in old.to_cancel and new.step[partition] == Step.CANCEL_IN_MEMORY)
                 for partition in Partition
             ),
         )
@@ -257,6 +258,22 @@ def leader_is_replaced(model: StepwiseReassignment) -> bool:
         and model.live == Set(Broker)
         and any(model.replication[partition].leader != Broker(1) for partition in Partition)
     )
+
+
+@reachable
+def crash_leaves_entry(model: StepwiseReassignment) -> bool:
+    """A crash between steps 10 and 11 leaves the entry of a reassignment that is complete."""
+    return any(
+        model.step[partition] == Step.IDLE
+        and model.assigned[partition] != model.before[partition]
+        and has_reached(model, partition)
+        for partition in Partition
+    )
+
+
+def has_reached(model: StepwiseReassignment, partition: Partition) -> bool:
+    entry = model.pending[partition]
+    return entry is not None and entry.target == model.assigned[partition]
 
 
 @reachable

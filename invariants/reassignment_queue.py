@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from model.language import implies, invariant, reachable
+from model.language import implies, invariant, reachable, transition
+from model.reassignment import Step
 from model.reassignment_queue import QueuedReassignment
 from model.reassignment_replicas import Partition
 
@@ -30,6 +31,35 @@ def pends_asked(model: QueuedReassignment, partition: Partition) -> bool:
     return entry is None or entry.target == model.asked[partition]
 
 
+@transition
+def queue_takes_one_batch(old: QueuedReassignment, new: QueuedReassignment) -> bool:
+    """A queue that is there is not written: its entries only go (KIP-236, "Planned Future Changes")."""
+    return all(
+        implies(
+            new.queue[partition] != old.queue[partition] and new.queue[partition] is not None,
+            not any(old.is_queued(other) for other in Partition),
+        )
+        for partition in Partition
+    )
+
+
+@transition
+def queue_moves_between_events(old: QueuedReassignment, new: QueuedReassignment) -> bool:
+    """While the controller does something, or takes something back, nothing that was queued becomes pending."""
+    return implies(
+        new.submitted == old.submitted and (old.cancelling or not old.is_free()),
+        all(old.is_pending(partition) or not new.is_pending(partition) for partition in Partition),
+    )
+
+
+@reachable
+def conflict_is_taken_back(model: QueuedReassignment) -> bool:
+    """Without a cancel znode, what is pending can be taken back for what is queued."""
+    return not model.cancel_requested and any(
+        model.is_queued(partition) and model.step[partition] == Step.CANCEL_IN_MEMORY for partition in Partition
+    )
+
+
 @reachable
 def conflict_is_resolved(model: QueuedReassignment) -> bool:
     """A pending reassignment can be taken back for a queued one, which is then reached."""
@@ -41,5 +71,5 @@ def conflict_is_resolved(model: QueuedReassignment) -> bool:
 
 @reachable
 def entry_is_in_both_places(model: QueuedReassignment) -> bool:
-    """A crash can leave an entry in the queue that has been moved."""
-    return any(model.is_moved(partition) for partition in Partition)
+    """A crash can leave an entry in the queue that has been moved, here the only one that there ever was."""
+    return model.submitted == 1 and any(model.is_moved(partition) for partition in Partition)

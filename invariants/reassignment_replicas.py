@@ -126,6 +126,8 @@ def stops_are_carried_out_or_overtaken(old: ReassignedReplicas, new: ReassignedR
         deleted(old, new, partition) <= (old.replication[partition].stops - new.replication[partition].stops) & old.live
         and old.replication[partition].stops - new.replication[partition].stops
         <= deleted(old, new, partition) | new.replication[partition].late_stops
+        and new.replication[partition].late_stops - old.replication[partition].late_stops
+        <= old.replication[partition].stops
         and old.replication[partition].late_stops - new.replication[partition].late_stops <= old.live
         for partition in Partition
     )

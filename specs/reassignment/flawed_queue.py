@@ -55,3 +55,26 @@ class DropsConflict(QueuedReassignment):
 
     def is_moved(self, partition: Partition) -> bool:
         return self.is_pending(partition)
+
+
+class OverwritesQueue(QueuedReassignment):
+    """A batch is written over one that is still queued."""
+
+    @action
+    def client_queues(self, batch: Set[Partition], target: Set[Broker]) -> None:
+        require(self.submitted < self.submissions and len(batch) > 0)
+        require(self.smallest_target <= len(target) <= self.largest_target)
+        self.submitted += 1
+        for partition in batch:
+            self.queue[partition] = target
+            self.asked[partition] = target
+
+
+class MovesAtOnce(QueuedReassignment):
+    """An entry is moved as soon as nothing is pending, whatever the controller has still to do."""
+
+    def queue_2_moves(self, partition: Partition) -> None:
+        target = self.queue[partition]
+        require(target is not None and self.may_move(partition))
+        assert target is not None
+        self.move(partition, target)
