@@ -7,7 +7,7 @@ hachikuji/kafka-specification (written with KIP-101, 279, 320 and 497) and Vanli
 from __future__ import annotations
 
 from model.alter_isr_failover import AlterIsrFailover, Broker, LeaderEpoch, Offset
-from model.language import implies, invariant, reachable, transition
+from model.language import Set, implies, invariant, reachable, transition
 
 
 def leads_now(model: AlterIsrFailover, broker: Broker) -> bool:
@@ -167,6 +167,92 @@ def success_has_enough_copies(old: AlterIsrFailover, new: AlterIsrFailover) -> b
     )
 
 
+@invariant
+def only_a_leader_remembers(model: AlterIsrFailover) -> bool:
+    """Who does not lead remembers no fetches, no start of an epoch and no request; a leader fetches not from itself."""
+    return all(
+        model.replicas[broker].fetched[broker] == 0
+        and implies(
+            not model.leads(broker),
+            model.replicas[broker].fetched == model.nothing_fetched()
+            and model.replicas[broker].epoch_start == 0
+            and not model.request_in_flight(broker),
+        )
+        for broker in Broker
+    )
+
+
+@invariant
+def high_watermark_keeps_up(model: AlterIsrFailover) -> bool:
+    """A leader exposes what every member of the maximal ISR has as soon as it knows, if enough are in sync."""
+    return all(
+        any(
+            model.log_end_offset(broker, member) <= model.replicas[broker].high_watermark
+            for member in model.maximal_isr(broker)
+        )
+        for broker in Broker
+        if model.leads(broker) and model.may_advance(broker)
+    )
+
+
+@transition
+def logs_change_under_a_leader(old: AlterIsrFailover, new: AlterIsrFailover) -> bool:
+    """A leader appends in its own epoch and with enough in sync; all others copy from, or cut their logs under, the
+    leader of the epoch that they know (KIP-320). A broker that is fenced may lose records as it restarts."""
+    return all(
+        (
+            old.leads(broker)
+            and not old.under_min_isr(broker)
+            and new.replicas[broker].log[: len(old.replicas[broker].log)] == old.replicas[broker].log
+            and new.replicas[broker].log[len(old.replicas[broker].log)] == old.known(broker).leader_epoch
+        )
+        if len(new.replicas[broker].log) > len(old.replicas[broker].log) and old.leads(broker)
+        else broker in old.fenced
+        or any(old.asks(broker, leader) and old.same_leader_epoch(broker, leader) for leader in Broker)
+        for broker in Broker
+        if new.replicas[broker].log != old.replicas[broker].log
+    )
+
+
+@transition
+def requests_are_changes_of_a_leader(old: AlterIsrFailover, new: AlterIsrFailover) -> bool:
+    """A leader asks for an ISR that differs from its own and has itself in it, once for a version (KIP-497)."""
+    return all(
+        new.replicas[broker].pending == Set()
+        if new.replicas[broker].version != old.replicas[broker].version
+        else old.leads(broker)
+        and not old.request_in_flight(broker)
+        and broker in new.replicas[broker].pending
+        and new.replicas[broker].pending != old.known(broker).isr
+        for broker in Broker
+        if new.replicas[broker].version != old.replicas[broker].version
+        or new.replicas[broker].pending != old.replicas[broker].pending
+    )
+
+
+@transition
+def leader_epoch_begins_anew(old: AlterIsrFailover, new: AlterIsrFailover) -> bool:
+    """A leader starts its epoch at the end of its log, and remembers fetches of the ISR's members only, from the epoch
+    right before and if it led that, too. Within an epoch it keeps what it knows."""
+    return all(
+        new.replicas[broker].epoch_start == len(new.replicas[broker].log)
+        and all(
+            new.replicas[broker].fetched[member] == 0
+            or (
+                old.leads(broker)
+                and new.known(broker).leader_epoch == old.known(broker).leader_epoch + 1
+                and member in new.known(broker).isr
+            )
+            for member in Broker
+        )
+        if new.known(broker).leader_epoch != old.known(broker).leader_epoch
+        else new.replicas[broker].epoch_start == old.replicas[broker].epoch_start
+        and new.replicas[broker].fetched == old.replicas[broker].fetched
+        for broker in Broker
+        if new.leads(broker) and new.replicas[broker].version != old.replicas[broker].version
+    )
+
+
 # The controller.
 
 
@@ -211,6 +297,39 @@ def joining_replicas_have_caught_up(old: AlterIsrFailover, new: AlterIsrFailover
     )
 
 
+@invariant
+def fenced_replica_does_not_lead(model: AlterIsrFailover) -> bool:
+    """Nobody leads exactly while the ISR's last member is fenced (KIP-841)."""
+    return (model.current().leader is None) == (model.current().isr <= model.fenced)
+
+
+@transition
+def decisions_have_a_cause(old: AlterIsrFailover, new: AlterIsrFailover) -> bool:
+    """A new version is an election or a new ISR, unless a replica is brought back. Who leaves the ISR was fenced, or is
+    who the leader asks to evict; who joins it is asked for. Who is no longer fenced leads if the ISR is nobody else
+    (KIP-497, KIP-841)."""
+    before = old.current()
+    after = new.current()
+    asked = Set(
+        broker
+        for leader in Broker
+        if leader == before.leader
+        for broker in after.isr ^ before.isr
+        if after.isr == old.replicas[leader].pending
+    )
+    return (
+        implies(
+            new.version != old.version and new.replicas == old.replicas,
+            after.leader != before.leader or after.isr != before.isr,
+        )
+        and (after.isr ^ before.isr) - asked <= (before.isr & new.fenced) - old.fenced
+        and implies(
+            after.leader != before.leader and after.isr != before.isr, before.isr - after.isr <= {before.leader}
+        )
+        and (old.fenced - new.fenced) & before.isr <= {after.leader}
+    )
+
+
 # What the model can do.
 
 
@@ -245,3 +364,38 @@ def logs_diverge(model: AlterIsrFailover) -> bool:
 def a_request_is_overtaken(model: AlterIsrFailover) -> bool:
     """A request is in flight and the controller has moved on."""
     return any(model.request_in_flight(broker) and model.replicas[broker].version < model.version for broker in Broker)
+
+
+@reachable
+def nobody_leads(model: AlterIsrFailover) -> bool:
+    """The ISR's last member can be fenced."""
+    return model.current().leader is None
+
+
+@reachable
+def follower_is_fenced(model: AlterIsrFailover) -> bool:
+    """The controller can take a follower out of the ISR that the leader did not ask to evict."""
+    return (
+        model.version == 1
+        and model.current().leader == Broker(1)
+        and len(model.current().isr) < len(model.known(Broker(1)).isr)
+        and not model.request_in_flight(Broker(1))
+        and model.replicas[Broker(1)].version == 0
+    )
+
+
+@reachable
+def shrink_is_in_flight(model: AlterIsrFailover) -> bool:
+    """A leader can ask to evict a follower."""
+    return any(
+        model.request_in_flight(broker) and model.replicas[broker].pending < model.known(broker).isr
+        for broker in Broker
+    )
+
+
+@reachable
+def follower_exposes_records(model: AlterIsrFailover) -> bool:
+    """A replica that never led can let consumers read (KIP-392)."""
+    return model.version == 0 and any(
+        model.replicas[broker].high_watermark > 0 for broker in Broker if broker != Broker(1)
+    )
