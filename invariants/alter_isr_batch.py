@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
-from model.alter_isr_batch import AlterIsrBatch, AlterIsrRequest, AlterIsrResponse, Result, TopLevelError
-from model.language import implies, invariant, reachable, transition
+from model.alter_isr import Broker
+from model.alter_isr_batch import (
+    AlterIsrBatch,
+    AlterIsrRequest,
+    AlterIsrResponse,
+    Partition,
+    PartitionState,
+    Result,
+    TopLevelError,
+)
+from model.language import Set, implies, invariant, reachable, transition
 
 
 @invariant
@@ -31,9 +40,7 @@ def leader_is_in_isr(model: AlterIsrBatch) -> bool:
 @invariant
 def leader_counts_replicas_only(model: AlterIsrBatch) -> bool:
     """The leader counts and proposes nobody whom it does not know as a replica (KAFKA-13837)."""
-    return all(
-        model.maximal_isr(partition) <= model.known[partition].replicas for partition in model.known
-    )
+    return all(model.maximal_isr(partition) <= model.known[partition].replicas for partition in model.known)
 
 
 def answers(old: AlterIsrBatch, new: AlterIsrBatch, request: AlterIsrRequest, response: AlterIsrResponse) -> bool:
@@ -129,6 +136,84 @@ def epochs_never_decrease(old: AlterIsrBatch, new: AlterIsrBatch) -> bool:
     )
 
 
+@invariant
+def isr_is_eligible(model: AlterIsrBatch) -> bool:
+    """No fenced broker is in an ISR (KIP-841)."""
+    return all(not state.isr & model.fenced for state in model.controller.values())
+
+
+@invariant
+def request_asks_for_something(model: AlterIsrBatch) -> bool:
+    """A request names a partition at least."""
+    return all(any(request.changes[partition] is not None for partition in model.known) for request in model.requests)
+
+
+@transition
+def proposal_is_a_change(old: AlterIsrBatch, new: AlterIsrBatch) -> bool:
+    """A leader asks for an ISR that differs from its own and is not empty, one for a partition at a time (KIP-497)."""
+    return all(
+        old.pending[partition] is None
+        and new.pending[partition] != old.known[partition].isr
+        and new.pending[partition] != Set()
+        for partition in old.known
+        if new.waiting[partition] is not None and old.waiting[partition] is None
+    )
+
+
+def known_after(old: AlterIsrBatch, partition: Partition, result: Result | None) -> PartitionState:
+    """The state that a leader knows after a result: only ACCEPTED tells it a new one."""
+    state = old.known[partition]
+    change = old.waiting[partition]
+    if change is None or change.version != state.version or result != Result.ACCEPTED:
+        return state
+    return state.replace(isr=change.isr, version=state.version + 1)
+
+
+def pending_after(old: AlterIsrBatch, partition: Partition, result: Result | None) -> Set[Broker] | None:
+    """What is pending after a result: an error that a LeaderAndIsr explains leaves the change pending."""
+    change = old.waiting[partition]
+    if change is None or change.version != old.known[partition].version:
+        return old.pending[partition]
+    return None if result in (Result.ACCEPTED, Result.INELIGIBLE) else old.pending[partition]
+
+
+@transition
+def answer_settles_its_change(old: AlterIsrBatch, new: AlterIsrBatch) -> bool:
+    """A partition that was answered is off the list. ACCEPTED settles its change, with the new state, and INELIGIBLE
+    withdraws it; no other result does, and none does anything for a change of an older version."""
+    return all(
+        new.waiting[partition] is None
+        and new.known[partition] == known_after(old, partition, response.results[partition])
+        and new.pending[partition] == pending_after(old, partition, response.results[partition])
+        for response in old.responses
+        if response not in new.responses and response.error is None
+        for partition in old.known
+        if response.results[partition] is not None
+    )
+
+
+@transition
+def leader_learns_newer_states(old: AlterIsrBatch, new: AlterIsrBatch) -> bool:
+    """Without an answer the leader gives up what is pending only for a newer state, of a topic that there is."""
+    return all(
+        new.known[partition] == old.controller[partition]
+        and new.known[partition].version > old.known[partition].version
+        and partition not in old.deleted
+        for partition in old.known
+        if new.responses == old.responses
+        and (
+            new.known[partition] != old.known[partition]
+            or (old.pending[partition] is not None and new.pending[partition] is None)
+        )
+    )
+
+
+@transition
+def return_changes_no_isr(old: AlterIsrBatch, new: AlterIsrBatch) -> bool:
+    """A broker that is back joins no ISR by that (KIP-841)."""
+    return all(new.controller == old.controller for broker in old.fenced if broker not in new.fenced)
+
+
 def answered(model: AlterIsrBatch, result: Result) -> bool:
     return any(response.results[partition] == result for response in model.responses for partition in model.known)
 
@@ -187,3 +272,15 @@ def invalid_request_is_answered(model: AlterIsrBatch) -> bool:
 def ineligible_is_answered(model: AlterIsrBatch) -> bool:
     """INELIGIBLE can be on its way."""
     return answered(model, Result.INELIGIBLE)
+
+
+@reachable
+def fenced_broker_leaves_isr(model: AlterIsrBatch) -> bool:
+    """A fenced broker can be out of an ISR whose leader neither asked for that nor knows of it."""
+    return any(
+        model.controller[partition].isr < model.known[partition].isr
+        and model.controller[partition].replicas == model.known[partition].replicas
+        and model.controller[partition].leader_epoch == model.known[partition].leader_epoch
+        and model.pending[partition] is None
+        for partition in model.known
+    )
