@@ -38,10 +38,41 @@ def cancellation_keeps_min_isr(model: PlannedKraftReassignment) -> bool:
     )
 
 
+def lags_as_allowed(replication: Replication, original: Set[Broker], live: Set[Broker], allowed: int) -> bool:
+    """As many original replicas as may fail are out of sync, and every broker is up."""
+    return live == Set(Broker) and len(original - replication.isr) == allowed
+
+
+@reachable
+def replicas_lag_on_the_way(model: PlannedKraftReassignment) -> bool:
+    """Original replicas can be out of sync while the plan could still be cancelled."""
+    return model.is_cancellable() and lags_as_allowed(
+        model.replication[Partition(1)], model.original, model.live, model.allowed
+    )
+
+
+@reachable
+def brokers_fail_on_the_way(model: PlannedKraftReassignment) -> bool:
+    """As many brokers as may fail can be down while the plan could still be cancelled, and nobody lags."""
+    return model.is_cancellable() and len(model.failed()) == model.allowed == len(Set(Broker) - model.live)
+
+
 @reachable
 def plan_completes(model: PlannedKraftReassignment) -> bool:
     """The plan reaches its target."""
     return model.requests == 1 and not model.is_cancellable()
+
+
+@invariant
+def plan_begins_well(model: PlannedKraftReassignment) -> bool:
+    """What fails, fails on the way: before the plan is submitted everything is up and in sync."""
+    return implies(model.requests == 0, len(model.failed()) == 0)
+
+
+@invariant
+def rollback_begins_well(model: PlannedKip236Reassignment) -> bool:
+    """What fails, fails on the way: before the plan is submitted everything is up and in sync."""
+    return implies(model.submitted == 0, len(model.failed()) == 0)
 
 
 @invariant
@@ -58,6 +89,26 @@ def rollback_keeps_min_isr(model: PlannedKip236Reassignment) -> bool:
     return implies(
         model.is_cancellable(),
         keeps_min_isr(model.replication[Partition(1)], model.original, model.min_insync_replicas),
+    )
+
+
+@reachable
+def replicas_lag_before_rollback(model: PlannedKip236Reassignment) -> bool:
+    """Original replicas can be out of sync before the plan has changed anything."""
+    return (
+        model.is_cancellable()
+        and model.assigned[Partition(1)] == model.original
+        and lags_as_allowed(model.replication[Partition(1)], model.original, model.live, model.allowed)
+    )
+
+
+@reachable
+def brokers_fail_before_rollback(model: PlannedKip236Reassignment) -> bool:
+    """As many brokers as may fail can be down before the plan has changed anything, and nobody lags."""
+    return (
+        model.is_cancellable()
+        and model.assigned[Partition(1)] == model.original
+        and len(model.failed()) == model.allowed == len(Set(Broker) - model.live)
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from model.language import Set
+from model.language import Set, action, require
 from model.reassignment_plan import PlannedKip236Reassignment, PlannedKraftReassignment
 from model.reassignment_replicas import Broker
 
@@ -23,3 +23,21 @@ class LetsAnyFailUnderKip236(PlannedKip236Reassignment):
 
     def failed(self) -> Set[Broker]:
         return Set[Broker]()
+
+
+class FailsBeforehand(PlannedKraftReassignment):
+    """A broker is down already when the plan is submitted; who plans should have seen that."""
+
+    @action
+    def broker_crashes(self, broker: Broker) -> None:
+        require(broker in self.live and len(self.failed() | {broker}) <= self.allowed)
+        self.live.discard(broker)
+
+
+class FailsBeforehandUnderKip236(PlannedKip236Reassignment):
+    """The same, for a plan under KIP-236."""
+
+    @action
+    def broker_crashes(self, broker: Broker) -> None:
+        require(broker in self.live and len(self.failed() | {broker}) <= self.allowed)
+        self.live.discard(broker)
