@@ -139,12 +139,27 @@ def role_fits(model: Kraft, replica: Replica) -> bool:
 
 @invariant
 def only_candidates_hold_votes(model: Kraft) -> bool:
-    """Votes are counted by those who asked for them, and are fewer than it takes to lead (Kafka's QuorumState)."""
+    """Votes are given to those who stand, and counted by those who ask for them: their own is among them, and there are
+    fewer than it takes to lead (Kafka's QuorumState)."""
     return all(
-        implies(model.role[replica] not in (Role.CANDIDATE, Role.PROSPECTIVE), len(model.votes[replica]) == 0)
+        (
+            replica in model.votes[replica]
+            if model.role[replica] in (Role.CANDIDATE, Role.PROSPECTIVE)
+            else len(model.votes[replica]) == 0
+        )
         and not model.is_majority(model.votes[replica])
+        and has_voted_for_candidate(model, replica)
         for replica in Replica
     )
+
+
+def has_voted_for_candidate(model: Kraft, voter: Replica) -> bool:
+    """Whoever the voter voted for, if anyone, has stood in its epoch, and may have gone on since."""
+    candidate = model.quorum_state[voter].voted
+    if candidate is None or epoch_of(model, candidate) > epoch_of(model, voter):
+        return True
+    stored = model.quorum_state[candidate]
+    return stored.epoch == epoch_of(model, voter) and (stored.voted == candidate or stored.leader is not None)
 
 
 @invariant
@@ -185,7 +200,8 @@ def zombie_cannot_win_over_newer_records(old: Kraft, new: Kraft) -> bool:
 @transition
 def leader_resigns_only_without_majority(old: Kraft, new: Kraft) -> bool:
     """While a majority fetches from it, the leader itself counted, a leader goes on (KIP-595, "Leader Progress
-    Timeout": one dead follower of three must not depose a leader; KAFKA-16144: nor does being the only voter)."""
+    Timeout": one dead follower of three must not depose a leader; KAFKA-16144: nor does being the only voter). It never
+    stands for another epoch before it has resigned (Kafka's QuorumState)."""
     return all(
         implies(
             new.progress_timeout
@@ -194,8 +210,15 @@ def leader_resigns_only_without_majority(old: Kraft, new: Kraft) -> bool:
             and new.restarts == old.restarts,
             not new.is_majority(old.leadership[replica].fetched | {replica}),
         )
+        and not (leads(old, replica) and stands_next(old, new, replica))
         for replica in Replica
     )
+
+
+def stands_next(old: Kraft, new: Kraft, replica: Replica) -> bool:
+    """The replica stands in the epoch after its last one, or leads it."""
+    state = new.quorum_state[replica]
+    return state.epoch == epoch_of(old, replica) + 1 and replica in (state.voted, state.leader)
 
 
 # Logs.
@@ -295,11 +318,47 @@ def high_watermark_never_decreases(old: Kraft, new: Kraft) -> bool:
 
 @invariant
 def leader_commits_in_its_own_epoch(model: Kraft) -> bool:
-    """A leader's high watermark is unknown until a record of its own epoch is committed (KAFKA-12619)."""
+    """A leader begins with a record of its own epoch (LeaderChange), and its high watermark is unknown until that is
+    committed (KAFKA-12619)."""
     return all(
         implies(
-            leads(model, replica) and model.high_watermark[replica] > 0,
-            model.high_watermark[replica] > model.leadership[replica].epoch_start,
+            leads(model, replica),
+            model.log_position(replica).epoch == epoch_of(model, replica)
+            and (
+                model.high_watermark[replica] == 0
+                or epoch_of(model, replica) in model.logs[replica][: model.high_watermark[replica]]
+            ),
+        )
+        for replica in Replica
+    )
+
+
+@invariant
+def only_leaders_wait_for_disks(model: Kraft) -> bool:
+    """Only a leader goes on before what it wrote is flushed (KIP-595, "Fetch"; KAFKA-10533)."""
+    return all(
+        model.flushed[replica] <= len(model.logs[replica])
+        and implies(
+            not leads(model, replica) or not model.lossy_restarts,
+            model.flushed[replica] == len(model.logs[replica]),
+        )
+        for replica in Replica
+    )
+
+
+@invariant
+def only_leaders_keep_leadership(model: Kraft) -> bool:
+    """Who fetched, and how far, only a leader knows; one that has resigned still knows how far, to rank its successors,
+    and no high watermark any more (Kafka's ResignedState)."""
+    return all(
+        implies(
+            not leads(model, replica),
+            len(model.leadership[replica].fetched) == 0
+            and (
+                model.high_watermark[replica] == 0
+                if model.role[replica] == Role.RESIGNED
+                else model.leadership[replica] == model.no_leadership()
+            ),
         )
         for replica in Replica
     )
@@ -319,12 +378,13 @@ def truncates_above_high_watermark_only(old: Kraft, new: Kraft) -> bool:
 
 @invariant
 def described_offsets_are_held(model: Kraft) -> bool:
-    """DescribeQuorum reports no more of a replica than it has, as long as it follows (KIP-595, "DescribeQuorum")."""
+    """DescribeQuorum reports no more of a replica than it has, as long as it follows, and of a voter nothing before it
+    does (KIP-595, "DescribeQuorum")."""
     return all(
         description_holds(model, replica, other)
         for replica in Replica
         for other in Replica
-        if model.quorum_state[other] == model.quorum_state[replica]
+        if epoch_of(model, other) <= epoch_of(model, replica)
     )
 
 
@@ -333,6 +393,8 @@ def description_holds(model: Kraft, replica: Replica, other: Replica) -> bool:
     info = model.describe_quorum(replica)
     if info is None:
         return True
+    if model.quorum_state[other] != model.quorum_state[replica]:
+        return other not in model.current_voters or reported_offset(info, other) == 0
     return reported_offset(info, other) <= model.flushed[other] and agree(
         model, replica, other, reported_offset(info, other)
     )
@@ -479,4 +541,81 @@ def vote_is_refused_for_the_log(model: Kraft) -> bool:
         and not model.is_up_to_date(model.log_position(candidate), voter)
         for candidate in Replica
         for voter in model.current_voters
+    )
+
+
+@reachable
+def clients_records_commit(model: Kraft) -> bool:
+    """A leader commits more than the record that it begins with (where there is room for two)."""
+    return any(
+        model.committed[offset] == model.committed[offset + 1] for offset in range(len(model.committed) - 1)
+    ) or model.max_log < 2
+
+
+@reachable
+def vote_is_lost(model: Kraft) -> bool:
+    """A voter has voted for a candidate, and that has not heard of it (where messages are lost)."""
+    return any(
+        model.quorum_state[voter].voted == candidate
+        and epoch_of(model, voter) == epoch_of(model, candidate)
+        and model.role[candidate] == Role.CANDIDATE
+        and voter not in model.votes[candidate]
+        for candidate in model.current_voters
+        for voter in model.current_voters
+    ) or not model.loss or len(model.current_voters) < 3
+
+
+@reachable
+def unflushed_record_is_lost(model: Kraft) -> bool:
+    """A leader has lost its first record in a restart."""
+    return any(
+        model.role[replica] == Role.RESIGNED and model.log_position(replica).epoch < epoch_of(model, replica)
+        for replica in Replica
+    ) or not model.lossy_restarts or model.max_restarts == 0
+
+
+@reachable
+def restarts_before_it_leads(model: Kraft) -> bool:
+    """Somebody restarts before there is a leader: it is not only leaders that do."""
+    return (
+        model.restarts > 0 and all(model.elected[epoch] is None for epoch in range(model.max_epoch + 1))
+    ) or model.max_restarts == 0
+
+
+@reachable
+def epoch_is_heard_of_in_an_answer(model: Kraft) -> bool:
+    """A voter joins an epoch without having been asked to vote in it: it would have voted for whoever stands, and has
+    not."""
+    return any(
+        model.role[voter] == Role.UNATTACHED
+        and epoch_of(model, voter) > 0
+        and all(
+            has_voted_for_good_log(model, other, voter) for other in model.current_voters if other != voter
+        )
+        for voter in model.current_voters
+    )
+
+
+def has_voted_for_good_log(model: Kraft, voter: Replica, other: Replica) -> bool:
+    """The voter has voted in the other's epoch, and for a candidate that the other might vote for as well."""
+    candidate = model.quorum_state[voter].voted
+    return (
+        epoch_of(model, voter) == epoch_of(model, other)
+        and candidate is not None
+        and model.is_up_to_date(model.log_position(candidate), other)
+    )
+
+
+@reachable
+def followers_know_what_is_committed(model: Kraft) -> bool:
+    """A follower has heard of its leader's high watermark."""
+    return any(model.role[replica] == Role.FOLLOWER and model.high_watermark[replica] > 0 for replica in Replica)
+
+
+@reachable
+def leader_is_fetched_from(model: Kraft) -> bool:
+    """A leader knows that a majority fetches from it (where it watches that)."""
+    return (
+        any(leads(model, replica) and model.majority_fetched(replica) for replica in Replica)
+        or not model.progress_timeout
     )

@@ -153,6 +153,24 @@ class StepsDownUnflushed(Kraft):
         pass
 
 
+class ResignsUnflushed(Kraft):
+    """A leader that resigns leaves it to its next role to flush what it wrote."""
+
+    def resign(self, leader: Replica) -> None:
+        flushed = self.flushed[leader]
+        super().resign(leader)
+        self.flushed[leader] = flushed
+
+
+class ResignsWithHighWatermark(Kraft):
+    """A leader that resigns goes on telling its high watermark."""
+
+    def resign(self, leader: Replica) -> None:
+        known = self.high_watermark[leader]
+        super().resign(leader)
+        self.high_watermark[leader] = known
+
+
 # Elections.
 
 
