@@ -125,6 +125,35 @@ def controller_handles_one_event(old: Kip455Reassignment, new: Kip455Reassignmen
     )
 
 
+@transition
+def old_clients_are_heard(old: Kip455Reassignment, new: Kip455Reassignment) -> bool:
+    """What an old client wrote goes when it is reached or not valid, or for a later request; nobody overwrites it.
+
+    KIP-455; KAFKA-9089 is about what is left there.
+    """
+    return all(
+        implies(
+            old.legacy[partition] is not None and new.legacy[partition] != old.legacy[partition],
+            new.legacy[partition] is None and may_forget(old, partition),
+        )
+        for partition in Partition
+    )
+
+
+def may_forget(model: Kip455Reassignment, partition: Partition) -> bool:
+    """Whether the controller may take the partition out of the old znode: at B7, or between two events."""
+    target = model.legacy[partition]
+    if target is None:
+        return False
+    if model.assignment[partition].replicas == target:
+        return model.step[partition] == Step.DROP_LEGACY or all(model.step[other] == Step.IDLE for other in Partition)
+    return all(model.step[other] == Step.IDLE for other in Partition) and (
+        not members(target) - members(model.assignment[partition].replicas) <= model.live
+        or model.requests < model.submissions
+        or is_under_way(model.assignment[partition])
+    )
+
+
 @invariant
 def nothing_moves_unasked(model: ReassignedPartitions) -> bool:
     """Before anybody has asked for a reassignment none is under way, with as many replicas as there were at first."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from invariants.zk_controller import after_session
+from invariants.zk_controller import after_session, decides
 from model.language import implies, invariant, reachable, transition
 from model.zk_controller import Broker, Partition, Phase, Watch
 from model.zk_topics import Reassignments, TopicChanges
@@ -150,4 +150,19 @@ def requests_wait_for_an_idle_controller(old: Reassignments, new: Reassignments)
         )
         for partition in Partition
         if len(old.requested[partition]) > 0 and len(new.requested[partition]) == 0
+    )
+
+
+@transition
+def complete_move_is_installed(old: Reassignments, new: Reassignments) -> bool:
+    """A decision about a partition whose new replicas are in sync hands it to them (draft, section F, step 3)."""
+    return all(
+        new.assigned[partition] == old.requested[partition]
+        and new.leader_and_isr[partition].isr <= old.requested[partition]
+        for broker in Broker
+        for partition in Partition
+        if decides(old, new, broker, partition)
+        and old.is_moving(broker, partition)
+        and old.requested[partition] <= old.leader_and_isr[partition].isr
+        and len(old.available(broker, partition) & old.requested[partition]) > 0
     )

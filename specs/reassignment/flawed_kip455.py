@@ -142,3 +142,11 @@ class ReplacesDeadBrokers(Kip455Reassignment):
         replicas = self.assignment[partition].replicas
         require(self.is_free() and len(members(replicas) & self.live) > 0 and not members(replicas) <= self.live)
         self.take(partition, without(replicas, Set(Broker) - self.live))
+
+
+class ForgetsLegacy(Kip455Reassignment):
+    """Whatever is complete takes the partition out of the old znode, though that asks for something else by now."""
+
+    def b7_drops_legacy(self, partition: Partition) -> None:
+        super().b7_drops_legacy(partition)
+        self.forget_legacy(partition)

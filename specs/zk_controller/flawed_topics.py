@@ -130,3 +130,10 @@ class RemovesRequestWithWrite(Reassignments):
         super().write(partition, decision)
         if self.is_installed(partition):
             self.requested[partition] = Set()
+
+
+class LeavesIsrToLeader(Reassignments):
+    """The controller elects among the new replicas and leaves the old ones in the ISR, so the move is not over."""
+
+    def new_isr(self, broker: Broker, partition: Partition, leader: Broker) -> Set[Broker]:
+        return self.controllers[broker].decisions[partition].isr & self.available(broker, partition)
