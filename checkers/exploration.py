@@ -21,12 +21,14 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How to search. ``workers`` of 0 means one for each core."""
+    """How to search. ``workers`` of 0 means one for each core; ``likely`` is how many distinct states there should be,
+    by which the native engine chooses how good the code is that it compiles: what is found does not depend on it."""
 
     workers: int = 0
     symmetry: bool = False
     deadlock: bool = False
     limits: Limits = Limits()
+    likely: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,7 +85,13 @@ class Check:
         if self.flawed is not None:
             deadlock = self.flawed.property == DEADLOCK
         workers = self.settings.workers
-        return Options(workers=workers, symmetry=self.symmetry, deadlock=deadlock, limits=limits)
+        return Options(workers, self.symmetry, deadlock, limits, self._likely)
+
+    @property
+    def _likely(self) -> int | None:
+        """How many states the spec expects; unknown of a known-bad design and with other constants."""
+        changed = self.settings.constants or self.settings.symmetry is not None
+        return None if changed or self.flawed is not None else self.spec.expect.distinct
 
     @property
     def large(self) -> bool:

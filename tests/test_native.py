@@ -576,6 +576,33 @@ def test_a_search_changes_to_good_code_on_its_way(monkeypatch: pytest.MonkeyPatc
         assert (found.digest, found.generated, found.levels) == (plain.digest, plain.generated, plain.levels)
 
 
+@pytest.mark.parametrize(
+    ("likely", "begins", "changes"),
+    [(None, False, True), (10**6, True, False), (3, False, True), (10**5, False, False)],
+)
+def test_what_a_spec_expects_decides_which_code_is_compiled(
+    likely: int | None, begins: bool, changes: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    properties = list(collect(Wide, ()).values())
+    monkeypatch.setenv("FLOODMARK_CACHE", str(tmp_path / "plain"))
+    plain = explore(Wide(), properties, Options(workers=1))
+    monkeypatch.setenv("FLOODMARK_CACHE", str(tmp_path / "other"))
+    monkeypatch.setattr("checkers.explicit.search.PATIENCE", 0.0)
+    kernels: list[Kernel] = []
+    first = Kernel.__init__
+
+    def noted(kernel: Kernel, *given: Any) -> None:
+        first(kernel, *given)
+        kernels.append(kernel)
+        assert kernel.good == begins
+
+    monkeypatch.setattr(Kernel, "__init__", noted)
+    found = explore(Wide(), properties, Options(workers=1, likely=likely))
+    assert 3 < found.distinct < 10**5
+    assert kernels[0].good == (begins or changes)
+    assert compared(found) == compared(plain)
+
+
 def test_a_known_bad_design_compiles_only_what_it_changes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("FLOODMARK_CACHE", str(tmp_path))
 

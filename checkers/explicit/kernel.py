@@ -27,14 +27,16 @@ from model.language.model import Model
 class Kernel:
     """``model`` has expand, check and canonical; ``loops`` has run, check_states, rehash and find_parent."""
 
-    def __init__(self, name: str, made_of: Sequence[Part], interface: Interface, symmetry: bool, threads: int) -> None:
+    def __init__(
+        self, name: str, made_of: Sequence[Part], interface: Interface, symmetry: bool, threads: int, good: bool = False
+    ) -> None:
         self.interface = interface
         self.symmetry = symmetry
         self.loops = _loops(interface.layout.words, symmetry, threads)
         self._name = name
         self._parts = made_of
         self._key = {"whole": " ".join(part.key for part in made_of), "compiler": _compiler()}
-        self.good = is_kept(self._key, GOOD)
+        self.good = good or is_kept(self._key, GOOD)
         """Whether ``model`` is the good edition."""
         self.model = self._good() if self.good else self._plain()
         self._earlier: list[MachineCode] = []
@@ -57,13 +59,16 @@ class Kernel:
 
 
 def build_kernel(
-    model: Model, properties: Mapping[str, Callable[..., bool]], symmetry: bool, threads: int = 1
+    model: Model, properties: Mapping[str, Callable[..., bool]], symmetry: bool, threads: int = 1, good: bool = False
 ) -> Kernel:
-    """Compiles ``model`` with its constants and ``properties``, or takes the code from the cache."""
+    """Compiles ``model`` with its constants and ``properties``, or takes the code from the cache.
+
+    With ``good`` it begins with the good edition, which a long search needs anyway.
+    """
     program = read_program(model, properties)
     try:
         made_of, interface = parts(program, symmetry)
-        return Kernel(program.name, made_of, interface, symmetry, threads)
+        return Kernel(program.name, made_of, interface, symmetry, threads, good)
     except ModelError as error:
         if error.file is None:
             error.file, error.line = type(model).source_position()

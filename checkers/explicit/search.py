@@ -29,6 +29,9 @@ SHARE_OF_MEMORY = 0.85
 PROGRESS_SECONDS = 0.2
 PATIENCE = 0.5
 """Seconds that a search runs in plain code before it takes the time to compile good code."""
+MANY_STATES = 500_000
+"""A search that is likely to find so many states begins with good code; one that is not waits until it has found more
+than it was likely to."""
 COUNTED_STATES = 4_000_000
 """Above this many states the distinct values of each variable are not counted."""
 
@@ -62,11 +65,16 @@ def _prepare(model: Model, properties: Sequence[Property], options: Options, wat
     started = time.perf_counter()
     workers = options.workers or os.cpu_count() or 1
     functions = {prop.name: prop.function for prop in properties}
-    kernel = build_kernel(model, functions, options.symmetry, workers)
+    kernel = build_kernel(model, functions, options.symmetry, workers, is_long(options))
     compiled = time.perf_counter()
     search = _Search(model, properties, options, kernel, workers, watch)
     search.found.compile_seconds = compiled - started
     return search
+
+
+def is_long(options: Options) -> bool:
+    """Whether the search is likely to take longer than good code takes to compile."""
+    return options.likely is not None and options.likely >= MANY_STATES
 
 
 class _Search:
@@ -191,6 +199,8 @@ class _Search:
         """Before a level of a search that has become long: compiles code that is worth it."""
         now = time.perf_counter()
         if self.kernel.good or now - self.started < PATIENCE:
+            return
+        if sum(worker.count for worker in self.workers) <= (self.options.likely or 0):
             return
         self.kernel.improve()
         for worker in self.workers:

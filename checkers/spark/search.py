@@ -19,7 +19,7 @@ import numpy as np
 
 from checkers.explicit import flood
 from checkers.explicit.kernel import Kernel, build_kernel
-from checkers.explicit.search import COUNTED_STATES, _Search
+from checkers.explicit.search import COUNTED_STATES, _Search, is_long
 from checkers.explicit.search import explore as explore_here
 from checkers.explicit.worker import Crew
 from checkers.exploration import Exploration, Limits, Options, Watcher
@@ -66,7 +66,7 @@ def explore(
     started = time.perf_counter()
     workers = options.workers or cores()
     functions = {prop.name: prop.function for prop in properties}
-    kernel = build_kernel(model, functions, options.symmetry, workers)
+    kernel = build_kernel(model, functions, options.symmetry, workers, is_long(options))
     search = Search(model, properties, options, kernel, workers, watch, distribution)
     search.found.compile_seconds = time.perf_counter() - started
     try:
