@@ -1,6 +1,8 @@
 """Truth values and numbers that are Python constants where they are known and z3 terms where they are not.
 
 Folding constants here keeps the terms small: most of what a model does with finite types is known when it is read.
+The sorts of what is put together are right by then, so terms are made by z3's own functions: its operators look at every
+operand's sort again, which took longer than most proofs.
 """
 
 from __future__ import annotations
@@ -9,11 +11,41 @@ from collections.abc import Iterable
 from typing import Any
 
 import z3
+from z3 import z3core
+from z3.z3types import Ast
 
 Truth = Any
 """A bool, or a z3 Boolean term."""
 Number = Any
 """An int, or a z3 term of the sort that its Numbers says."""
+
+
+_CONTEXT = z3.main_ctx()
+
+
+def _truth(ast: Any) -> Truth:
+    return z3.BoolRef(ast, _CONTEXT)
+
+
+def _joined(make: Any, parts: list[Truth]) -> Truth:
+    return _truth(make(_CONTEXT.ref(), len(parts), (Ast * len(parts))(*[part.ast for part in parts])))
+
+
+def _is_same(a: Any, b: Any) -> bool:
+    """Whether two terms are one: z3 keeps no term twice."""
+    same: bool = a.ast.value == b.ast.value
+    return same
+
+
+def _chosen(kind: type[Any], condition: Truth, then: Any, otherwise: Any) -> Any:
+    """One of two terms of one sort, which is that of the class ``kind``."""
+    if _is_same(then, otherwise):
+        return then
+    return kind(z3core.Z3_mk_ite(_CONTEXT.ref(), condition.ast, then.ast, otherwise.ast), _CONTEXT)
+
+
+def _equal(a: Any, b: Any) -> Truth:
+    return True if _is_same(a, b) else _truth(z3core.Z3_mk_eq(_CONTEXT.ref(), a.ast, b.ast))
 
 
 def conj(parts: Iterable[Truth]) -> Truth:
@@ -26,7 +58,7 @@ def conj(parts: Iterable[Truth]) -> Truth:
             kept.append(part)
     if not kept:
         return True
-    return kept[0] if len(kept) == 1 else z3.And(kept)
+    return kept[0] if len(kept) == 1 else _joined(z3core.Z3_mk_and, kept)
 
 
 def disj(parts: Iterable[Truth]) -> Truth:
@@ -39,7 +71,7 @@ def disj(parts: Iterable[Truth]) -> Truth:
             kept.append(part)
     if not kept:
         return False
-    return kept[0] if len(kept) == 1 else z3.Or(kept)
+    return kept[0] if len(kept) == 1 else _joined(z3core.Z3_mk_or, kept)
 
 
 def negation(part: Truth) -> Truth:
@@ -47,7 +79,7 @@ def negation(part: Truth) -> Truth:
         return not part
     if z3.is_not(part):
         return part.arg(0)
-    return z3.Not(part)
+    return _truth(z3core.Z3_mk_not(_CONTEXT.ref(), part.ast))
 
 
 def implied(premise: Truth, conclusion: Truth) -> Truth:
@@ -61,7 +93,7 @@ def same_truth(a: Truth, b: Truth) -> Truth:
         return b if a else negation(b)
     if isinstance(b, bool):
         return a if b else negation(a)
-    return True if a.eq(b) else a == b
+    return _equal(a, b)
 
 
 def either(condition: Truth, then: Truth, otherwise: Truth) -> Truth:
@@ -76,7 +108,7 @@ def either(condition: Truth, then: Truth, otherwise: Truth) -> Truth:
         return disj((condition, otherwise)) if then else conj((negation(condition), otherwise))
     if isinstance(otherwise, bool):
         return disj((negation(condition), then)) if otherwise else conj((condition, then))
-    return then if then.eq(otherwise) else z3.If(condition, then, otherwise)
+    return _chosen(z3.BoolRef, condition, then, otherwise)
 
 
 def as_term(truth: Truth) -> Any:
@@ -89,6 +121,7 @@ class Numbers:
 
     def __init__(self, sort: Any) -> None:
         self.sort = sort
+        self._kind = z3.BitVecRef if z3.is_bv_sort(sort) else z3.ArithRef
 
     def fresh(self, name: str) -> Number:
         return z3.Const(name, self.sort)
@@ -111,26 +144,24 @@ class Numbers:
             return otherwise
         if then is otherwise or (isinstance(then, int) and isinstance(otherwise, int) and then == otherwise):
             return then
-        then, otherwise = self.term(then), self.term(otherwise)
-        return then if then.eq(otherwise) else z3.If(condition, then, otherwise)
+        return _chosen(self._kind, condition, self.term(then), self.term(otherwise))
 
     def equal(self, a: Number, b: Number) -> Truth:
         if isinstance(a, int) and isinstance(b, int):
             return a == b
-        a, b = self.term(a), self.term(b)
-        return True if a.eq(b) else a == b
+        return _equal(self.term(a), self.term(b))
 
     def less(self, a: Number, b: Number) -> Truth:
         if isinstance(a, int) and isinstance(b, int):
             return a < b
         a, b = self.term(a), self.term(b)
-        return False if a.eq(b) else a < b
+        return False if _is_same(a, b) else a < b
 
     def at_most(self, a: Number, b: Number) -> Truth:
         if isinstance(a, int) and isinstance(b, int):
             return a <= b
         a, b = self.term(a), self.term(b)
-        return True if a.eq(b) else a <= b
+        return True if _is_same(a, b) else a <= b
 
     def plus(self, a: Number, b: Number) -> Number:
         if isinstance(a, int) and isinstance(b, int):
