@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from itertools import count
 
 from llvmlite import ir
 
@@ -325,7 +326,19 @@ def _function(module: ir.Module, name: str, result: ir.Type, parameters: int) ->
     for argument in function.args:
         argument.add_attribute("noalias")
     function.attributes.add("nounwind")
+    function.scope = _Names()
     return function
+
+
+class _Names:
+    """The names within a function: a number makes each unique, so none has to be looked up, as llvmlite's scopes do."""
+
+    def __init__(self) -> None:
+        self._numbers = count()
+
+    def register(self, name: str, deduplicate: bool = False) -> str:
+        return f"{name}_{next(self._numbers)}"
+
 
 
 def _failure(emitter: Effects, onward: ir.Block) -> ir.Block:

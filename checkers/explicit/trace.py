@@ -7,7 +7,7 @@ never rests on the compiled code alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 
 import numpy as np
@@ -58,11 +58,12 @@ class Tracer:
             trace.append(TraceState(*self._pick(self._completed(trace[-1].state), words)))
         return tuple(trace)
 
-    def _pick(self, candidates: object, words: Packed) -> tuple[Step, State]:
-        for step, state in candidates:  # type: ignore[attr-defined]
-            if self.canonical(self.layout.pack(state)) == words:
+    def _pick(self, candidates: Iterable[tuple[Step, State]], words: Packed) -> tuple[Step, State]:
+        wanted = self.layout.unpack(words)
+        for step, state in candidates:
+            if state == wanted or (self._canonical and self.canonical(self.layout.pack(state)) == words):
                 return step, state
-        raise RuntimeError(f"compiled code took a step that CPython does not take, to {self.layout.unpack(words)}")
+        raise RuntimeError(f"compiled code took a step that CPython does not take, to {wanted}")
 
     def _completed(self, state: State) -> Iterator[tuple[Step, State]]:
         """The steps from a state that do not fail: what another step of it does is another violation."""

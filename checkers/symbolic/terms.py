@@ -1,8 +1,8 @@
 """Truth values and numbers that are Python constants where they are known and z3 terms where they are not.
 
 Folding constants here keeps the terms small: most of what a model does with finite types is known when it is read.
-The sorts of what is put together are right by then, so terms are made by z3's own functions: its operators look at every
-operand's sort again, which took longer than most proofs.
+The sorts of what is put together are right by then, so terms are made by z3's own functions: its operators look at
+every operand's sort again, which took longer than most proofs.
 """
 
 from __future__ import annotations

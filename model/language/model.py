@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any, ClassVar, Generic, TypeVar, get_origin
 
 from model.language.errors import ModelError
@@ -167,12 +168,7 @@ class Model:
 
         An override counts as what its base was decorated as, so a known-bad design need not repeat the decorator.
         """
-        found: dict[str, Callable[..., Any]] = {}
-        for base in reversed(cls.__mro__):
-            for name, value in vars(base).items():
-                if kind_of(value) == kind or (name in found and callable(value)):
-                    found[name] = value
-        return found
+        return dict(_methods(cls, kind))  # type: ignore[arg-type]
 
     def _bind(self, given: Mapping[str, int]) -> dict[str, int]:
         known = self.constants()
@@ -299,3 +295,14 @@ class Model:
 def _method_position(method: Callable[..., Any]) -> tuple[str | None, int | None]:
     code = method.__code__
     return code.co_filename, code.co_firstlineno
+
+
+@lru_cache(maxsize=256)
+def _methods(cls: type, kind: str) -> dict[str, Callable[..., Any]]:
+    """Looked for at every step of a trace that is replayed."""
+    found: dict[str, Callable[..., Any]] = {}
+    for base in reversed(cls.__mro__):
+        for name, value in vars(base).items():
+            if kind_of(value) == kind or (name in found and callable(value)):
+                found[name] = value
+    return found
