@@ -86,3 +86,39 @@ class ChangesMemoryOnly(RequestedReassignment):
         for partition in Partition:
             if in_flight[partition] is not None:
                 self.pending[partition] = in_flight[partition]
+
+
+class RefusesChanges(RequestedReassignment):
+    """A request for what is in flight is refused by whatever route it comes.
+
+    The earlier KIP-236: "to cancel" is to change a reassignment to the old replicas.
+    """
+
+    def is_refused(self, request: Request) -> bool:
+        return self.is_pending(request.partition)
+
+
+class LeavesLegacy(RequestedReassignment):
+    """The entry of an old client stays when it is reached, and is asked for again.
+
+    The earlier KIP-236 does not say who empties the old znode.
+    """
+
+    def is_legacy_done(self, partition: Partition) -> bool:
+        return False
+
+
+class CountsAnew(RequestedReassignment):
+    """A change counts the replicas again, those that the earlier request brought included, and drops fewer of them."""
+
+    def request_1_is_taken(self) -> None:
+        super().request_1_is_taken()
+        self.top[self.requests[0].partition] = self.assigned[self.requests[0].partition]
+
+
+class AssignsDropped(RequestedReassignment):
+    """Dropped replicas stay assigned, so the forward steps give them to their brokers anew."""
+
+    def drop_3_persisted(self, partition: Partition) -> None:
+        self.dropped[partition] = Set()
+        super().drop_3_persisted(partition)
