@@ -6,7 +6,6 @@ It is slow and it works for every model; the other engines are tested against it
 from __future__ import annotations
 
 import contextlib
-import itertools
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -14,14 +13,13 @@ from typing import Any
 
 from checkers.exploration import Exploration, Options, Progress, TraceState, Violation, ViolationKind, Watcher
 from checkers.properties import Property
+from checkers.renaming import Orbits, renamed
 from checkers.resources import memory_in_use
 from model.compiler.layout import digest, lay_out
 from model.language import reference
 from model.language.errors import SourceError
 from model.language.model import Model, State
 from model.language.reference import Step
-from model.language.types import IdentifierType, Type
-from model.language.values import Bag, Identifier, Map, Record, Seq, Set
 
 _WATCH_EVERY = 256
 
@@ -57,7 +55,7 @@ class _Search:
     def run(self) -> Exploration:
         self.started = time.perf_counter()
         self.layout = lay_out(self.model.variable_types)
-        self.renamings = _renamings(self.model) if self.options.symmetry else [{}]
+        self.orbits = Orbits(self.layout)
         self.values: dict[str, set[Any]] = {name: set() for name in self.model.variable_types}
         self.found.actions = dict.fromkeys(type(self.model).methods("action"), 0)
         self.found.state_bits = self.layout.bits
@@ -212,7 +210,7 @@ class _Search:
             after = reference.fire(self.model, old, step)
             if after is not None:
                 return (*trace, TraceState(step, after))
-        renaming = next(renaming for renaming in self.renamings if _renamed_state(old, renaming) == trace[-1].state)
+        renaming = self.orbits.leading(old, trace[-1].state)
         step = Step(step.action, {name: renamed(value, renaming) for name, value in step.arguments.items()})
         after = reference.fire(self.model, trace[-1].state, step)
         if after is None:
@@ -226,10 +224,8 @@ class _Search:
         raise AssertionError("a state was reached that its parent does not lead to")
 
     def canonical(self, state: State) -> State:
-        """The least of the states that ``state`` becomes under renaming; itself without symmetry."""
-        if len(self.renamings) == 1:
-            return state
-        return min((_renamed_state(state, renaming) for renaming in self.renamings), key=self.layout.pack)
+        """The state that stands for the orbit of ``state``; itself without symmetry."""
+        return self.orbits.canonical(state) if self.options.symmetry else state
 
     def _report(self, frontier: int) -> None:
         if self.watch is not None:
@@ -260,49 +256,3 @@ def _successors(model: Model, state: State) -> Iterator[tuple[Step, State]]:
                 after = reference.fire(model, state, step)
                 if after is not None:
                     yield step, after
-
-
-Renaming = dict[type[Identifier], tuple[int, ...]]
-"""The number that identifier ``n`` of a class gets, at index ``n - 1``."""
-
-
-def _renamings(model: Model) -> list[Renaming]:
-    """Every way in which the identifiers of each kind can swap their names."""
-    classes = sorted(_identifier_classes(model.variable_types.values()), key=lambda cls: cls.__name__)
-    orders = (itertools.permutations(range(1, model.identifier_count(cls) + 1)) for cls in classes)
-    return [dict(zip(classes, numbers, strict=True)) for numbers in itertools.product(*orders)]
-
-
-def _renamed_state(state: State, renaming: Renaming) -> State:
-    return tuple(renamed(value, renaming) for value in state)
-
-
-def renamed(value: Any, renaming: Renaming) -> Any:
-    """``value`` with every identifier replaced by the one that ``renaming`` gives."""
-    match value:
-        case Identifier():
-            return type(value)(renaming[type(value)][value.number - 1])
-        case Record():
-            return value.build({name: renamed(item, renaming) for name, item in value._values.items()})
-        case Map():
-            return Map({renamed(key, renaming): renamed(item, renaming) for key, item in value.items()})
-        case Set():
-            return Set(renamed(item, renaming) for item in value)
-        case Seq():
-            return Seq(renamed(item, renaming) for item in value)
-        case Bag():
-            return Bag(renamed(item, renaming) for item in value)
-    return value
-
-
-def _identifier_classes(kinds: Any) -> set[type[Identifier]]:
-    found: set[type[Identifier]] = set()
-    for kind in kinds:
-        match kind:
-            case IdentifierType(cls, _):
-                found.add(cls)
-            case Type():
-                parts = [getattr(kind, name) for name in ("inner", "element", "key", "value") if hasattr(kind, name)]
-                parts += [field for _, field in getattr(kind, "fields", ())]
-                found |= _identifier_classes(parts)
-    return found

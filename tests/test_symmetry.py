@@ -9,6 +9,8 @@ from typing import Annotated, Any
 
 import pytest
 
+from checkers import reference
+from checkers.explicit.permutation import _ties
 from checkers.explicit.search import explore
 from checkers.exploration import Exploration, Options
 from checkers.properties import collect
@@ -325,6 +327,20 @@ def test_orbits_are_counted(cls: type[Model], constants: dict[str, int], counts:
     for workers in (2, 3):
         again = native(cls, True, workers, **constants)
         assert (again.digest, again.levels, again.actions) == (reduced.digest, reduced.levels, reduced.actions)
+    plain = reference.explore(cls(**constants), list(collect(cls, ()).values()), Options(symmetry=True))
+    assert (plain.digest, plain.distinct, plain.levels) == (reduced.digest, reduced.distinct, reduced.levels)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 5])
+def test_ways_keep_ties_together(count: int) -> None:
+    ways, starts = _ties(count)
+    for ties in range(1 << (count - 1)):
+        mine = {tuple(way >> 4 * place & 15 for place in range(count)) for way in ways[starts[ties] : starts[ties + 1]]}
+        runs = [0]
+        for place in range(1, count):
+            runs.append(runs[-1] + (not ties >> (place - 1) & 1))
+        wanted = itertools.permutations(range(count))
+        assert mine == {way for way in wanted if all(runs[place] == runs[image] for place, image in enumerate(way))}
 
 
 @pytest.mark.parametrize(("managers", "orbits_of"), [(2, 34), (3, 80), (4, 166)])

@@ -1,4 +1,4 @@
-"""Symmetry: machine code that replaces a state by the smallest of the states that renaming identifiers makes of it.
+"""Symmetry: machine code that replaces a state by the one that stands for its orbit (``checkers.renaming``).
 
 Renaming is exact for every type: identifiers are looked up, sets and maps are rearranged, slots are sorted again.
 """
@@ -13,6 +13,8 @@ from llvmlite import ir
 
 from checkers.explicit.bits import I1, I64, const, cut, register, resize, shifted_left
 from checkers.explicit.emitter import Emitter
+from checkers.explicit.signature import signature
+from checkers.renaming import is_renamed, symmetric_types
 from model.compiler.ir import BOOL, Const, Inline, walk
 from model.compiler.layout import Layout
 from model.compiler.program import Program
@@ -32,31 +34,9 @@ MOST_PERMUTATIONS = 5040
 _NIBBLE = 4
 
 
-def identifiers_in(kind: Type) -> set[IdentifierType]:
-    """The identifier types that a type is made of."""
-    match kind:
-        case IdentifierType():
-            return {kind}
-        case OptionalType(inner):
-            return identifiers_in(inner)
-        case RecordType(_, fields):
-            return set().union(*(identifiers_in(of) for _, of in fields))
-        case SetType(element, _) | BagType(element, _) | SeqType(element, _):
-            return identifiers_in(element)
-        case MapType(key, value):
-            return identifiers_in(key) | identifiers_in(value)
-    return set()
-
-
-def symmetric_types(layout: Layout) -> list[IdentifierType]:
-    """The identifier types that states are symmetric in, in a fixed order."""
-    found = set().union(*(identifiers_in(kind) for kind in layout.variables.values()))
-    return sorted((kind for kind in found if kind.count > 1), key=lambda kind: kind.cls.__name__)
-
-
 def refuse_named(program: Program, layout: Layout) -> None:
     """Raises ModelError when an action, a property or a boundary names an identifier, which breaks the symmetry."""
-    symmetric = symmetric_types(layout)
+    symmetric = symmetric_types(layout.variables.values())
     nodes = [p.value for p in [*program.predicates, *program.boundaries]]
     for action in program.actions:
         nodes += [*action.guards, Inline(BOOL, action.at, action.body, None)]
@@ -70,7 +50,7 @@ def refuse_named(program: Program, layout: Layout) -> None:
 
 def emit_canonical(module: ir.Module, layout: Layout) -> None:
     """Adds ``canonical(state*)`` to a module. Raises ModelError when there are too many renamings to try."""
-    types = symmetric_types(layout)
+    types = symmetric_types(layout.variables.values())
     count = math.prod(math.factorial(kind.count) for kind in types)
     if count > MOST_PERMUTATIONS or any(kind.count > 15 for kind in types):
         raise ModelError(f"{count} renamings of identifiers are more than {MOST_PERMUTATIONS}; use symmetry = false")
@@ -85,7 +65,7 @@ def _packed(permutation: tuple[int, ...]) -> int:
 
 
 class _Canonical(Emitter):
-    """Emits the loop over all renamings, the identity left out."""
+    """Emits the renamings that sort the signatures, and the choice of the least state that they make."""
 
     def __init__(self, function: ir.Function, layout: Layout, types: list[IdentifierType]) -> None:
         super().__init__(function, layout, function.args[0])
@@ -93,44 +73,59 @@ class _Canonical(Emitter):
         self.images: dict[IdentifierType, Any] = {}
 
     def emit_all(self, module: ir.Module) -> None:
-        groups = [[_packed(p) for p in itertools.permutations(range(kind.count))] for kind in self.types]
-        renamings = list(itertools.product(*groups))[1:]
-        state = self.function.args[0]
-        pointers = [self.builder.gep(state, [const(index)]) for index in range(self.layout.words)]
-        original = [self.builder.load(pointer) for pointer in pointers]
-        old, new = self._room_for_state(), self._room_for_state()
-        best = self._room_for_state()
-        for place, other, word in zip(old, best, original, strict=True):
-            self.builder.store(word, place)
-            self.builder.store(word, other)
-        self.bind_words("old", old)
-        self.bind_words("new", new)
-        if renamings:
-            self._try_all(module, renamings, new, best)
-        for pointer, place in zip(pointers, best, strict=True):
-            self.builder.store(self.builder.load(place), pointer)
+        if self.types:
+            self._emit_least(module)
         self.builder.ret(const(0))
         self.finish()
+
+    def _emit_least(self, module: ir.Module) -> None:
+        state = self.function.args[0]
+        pointers = [self.builder.gep(state, [const(index)]) for index in range(self.layout.words)]
+        old, new, best = self._room_for_state(), self._room_for_state(), self._room_for_state()
+        for place, other, pointer in zip(old, best, pointers, strict=True):
+            self.builder.store(self.builder.load(pointer), place)
+            self.builder.store(const(-1), other)
+        self.bind_words("old", old)
+        self.bind_words("new", new)
+        codes = {name: self.read_code(name, "old") for name in self.layout.variables}
+        orders = [_Order(self.builder, self._signatures(kind, codes)) for kind in self.types]
+        self._try_all(module, list(zip(self.types, orders, strict=True)), codes, best)
+        for pointer, place in zip(pointers, best, strict=True):
+            self.builder.store(self.builder.load(place), pointer)
 
     def _room_for_state(self) -> list[Any]:
         return [self.room(I64, "word") for _ in range(self.layout.words)]
 
-    def _try_all(self, module: ir.Module, renamings: list[tuple[int, ...]], new: list[Any], best: list[Any]) -> None:
-        row = ir.ArrayType(I64, len(self.types))
-        table_type = ir.ArrayType(row, len(renamings))
-        table = ir.GlobalVariable(module, table_type, "renamings")
-        table.linkage = "internal"
-        table.global_constant = True
-        rows = [ir.Constant(row, [const(image) for image in renaming]) for renaming in renamings]
-        table.initializer = ir.Constant(table_type, rows)
-        with self.counting(const(0), const(len(renamings))) as (index, _, _):
-            for number, identifier in enumerate(self.types):
-                self.images[identifier] = self.builder.load(self.builder.gep(table, [const(0), index, const(number)]))
-            for place in new:
-                self.builder.store(const(0), place)
-            for name, kind in self.layout.variables.items():
-                self.write_code(name, self.renamed(kind, self.read_code(name, "old")))
-            self._keep_smaller(new, best)
+    def _signatures(self, kind: IdentifierType, codes: dict[str, Any]) -> list[Any]:
+        return [signature(self.builder, self.layout.variables, codes, kind, number) for number in range(kind.count)]
+
+    def _try_all(
+        self, module: ir.Module, orders: list[tuple[IdentifierType, _Order]], codes: dict[str, Any], best: list[Any]
+    ) -> None:
+        """For each kind of identifiers, every order that its ties leave open."""
+        if not orders:
+            self._try(codes, best)
+            return
+        (kind, order), *rest = orders
+        ways, starts = _ties(kind.count)
+        places = _table(module, f"{kind.cls.__name__}.starts", starts)
+        first, last = (self._entry(places, self.builder.add(order.ties, const(more))) for more in (0, 1))
+        table = _table(module, f"{kind.cls.__name__}.ways", ways)
+        with self.counting(first, last) as (index, _, _):
+            self.images[kind] = order.images(self._entry(table, index))
+            self._try_all(module, rest, codes, best)
+
+    def _entry(self, table: ir.GlobalVariable, index: Any) -> Any:
+        return self.builder.load(self.builder.gep(table, [const(0), index]))
+
+    def _try(self, codes: dict[str, Any], best: list[Any]) -> None:
+        """Renames, and keeps what is made when it is the least so far."""
+        new = self.words["new"]
+        for place in new:
+            self.builder.store(const(0), place)
+        for name, kind in self.layout.variables.items():
+            self.write_code(name, self.renamed(kind, codes[name]))
+        self._keep_smaller(new, best)
 
     def _keep_smaller(self, new: list[Any], best: list[Any]) -> None:
         smaller: Any = const(0, I1)
@@ -146,7 +141,7 @@ class _Canonical(Emitter):
 
     def renamed(self, kind: Type, code: Any) -> Any:
         """The code of a value after the renaming."""
-        if not any(used.count > 1 for used in identifiers_in(kind)):
+        if not is_renamed(kind):
             return code
         match kind:
             case IdentifierType():
@@ -236,3 +231,60 @@ class _Canonical(Emitter):
             moved = shifted_left(self.builder, image, offset)
             self.builder.store(self.builder.or_(self.builder.load(result), moved), result)
         return self.builder.load(result)
+
+
+def _table(module: ir.Module, name: str, numbers: list[int]) -> ir.GlobalVariable:
+    table = ir.GlobalVariable(module, ir.ArrayType(I64, len(numbers)), name)
+    table.linkage = "internal"
+    table.global_constant = True
+    table.initializer = ir.Constant(table.value_type, [const(number) for number in numbers])
+    return table
+
+
+class _Order:
+    """Where identifiers go when their signatures are sorted: those with equal ones have their places in common."""
+
+    def __init__(self, builder: ir.IRBuilder, signatures: list[Any]) -> None:
+        self._builder = builder
+        count = len(signatures)
+        self._places = [const(0)] * count
+        lowest = [const(0)] * count
+        alike = [const(0)] * count
+        for i, j in itertools.combinations(range(count), 2):
+            less = builder.zext(builder.icmp_unsigned("<", signatures[i], signatures[j]), I64)
+            same = builder.zext(builder.icmp_unsigned("==", signatures[i], signatures[j]), I64)
+            more = builder.sub(builder.sub(const(1), less), same)
+            lowest[i], lowest[j] = builder.add(lowest[i], more), builder.add(lowest[j], less)
+            alike[i], alike[j] = builder.add(alike[i], same), builder.add(alike[j], same)
+            self._places[j] = builder.add(self._places[j], same)
+        self._places = [builder.add(place, low) for place, low in zip(self._places, lowest, strict=True)]
+        self.ties: Any = const(0)
+        """Bit k is set when places k and k + 1 belong to equal signatures."""
+        for low, others in zip(lowest, alike, strict=True):
+            run = builder.sub(builder.shl(const(1), others), const(1))
+            self.ties = builder.or_(self.ties, builder.shl(run, low))
+
+    def images(self, way: Any) -> Any:
+        """The identifiers' new numbers, a nibble each, when the places are rearranged like this."""
+        images: Any = const(0)
+        for number, place in enumerate(self._places):
+            image = cut(self._builder, way, self._builder.mul(place, const(_NIBBLE)), _NIBBLE)
+            images = self._builder.or_(images, shifted_left(self._builder, image, _NIBBLE * number))
+        return images
+
+
+def _ties(count: int) -> tuple[list[int], list[int]]:
+    """Every rearrangement of places that keeps them within their ties, and where those of each ``ties`` begin."""
+    ways: list[int] = []
+    starts = [0]
+    for ties in range(1 << (count - 1)):
+        runs: list[list[int]] = [[0]]
+        for place in range(1, count):
+            if ties >> (place - 1) & 1:
+                runs[-1].append(place)
+            else:
+                runs.append([place])
+        for parts in itertools.product(*(itertools.permutations(run) for run in runs)):
+            ways.append(_packed(tuple(itertools.chain(*parts))))
+        starts.append(len(ways))
+    return ways, starts

@@ -16,10 +16,9 @@ from numpy.typing import NDArray
 
 from checkers.explicit import flood
 from checkers.explicit.kernel import Kernel
-from checkers.explicit.permutation import symmetric_types
 from checkers.explicit.worker import Worker
 from checkers.properties import Property
-from checkers.reference import Renaming, renamed
+from checkers.renaming import Renaming, renamed, symmetric_types
 from model.language.errors import ModelError
 from model.language.model import Model, State
 from model.language.reference import holds, successors
@@ -50,7 +49,7 @@ class _Comparison:
         self._check = kernel.model.function("check", 2)
         self._canonical = kernel.model.function("canonical", 1)
         self._out = np.zeros(workers[0].room * self.layout.words, dtype=np.uint64)
-        self._kinds = symmetric_types(self.layout)
+        self._kinds = symmetric_types(self.layout.variables.values())
 
     def run(self) -> None:
         for row in sample(self.workers, self.layout.words):
@@ -67,8 +66,7 @@ class _Comparison:
             for first in range(kind.count - 1):
                 numbers = list(range(1, kind.count + 1))
                 numbers[first], numbers[first + 1] = numbers[first + 1], numbers[first]
-                same = {other.cls: tuple(range(1, other.count + 1)) for other in self._kinds}
-                yield kind, _Renaming({**same, kind.cls: tuple(numbers)})
+                yield kind, {kind.cls: tuple(numbers)}
 
     def _looks(self, words: Packed) -> tuple[object, ...]:
         """All that the engine sees of a state: its successors' orbits, what fired, what failed, what is true of it."""
@@ -121,13 +119,6 @@ class _Comparison:
             return holds(self.model, function, state)
         except ModelError:
             return None
-
-
-class _Renaming(Renaming):
-    """A renaming that leaves identifiers of other classes alone."""
-
-    def __missing__(self, cls: type) -> tuple[int, ...]:
-        return (1,)
 
 
 def sample(workers: Sequence[Worker], words: int) -> Rows:
