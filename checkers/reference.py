@@ -13,9 +13,9 @@ from typing import Any
 
 from checkers.exploration import Exploration, Options, Progress, TraceState, Violation, ViolationKind, Watcher
 from checkers.properties import Property
-from checkers.renaming import Orbits, renamed
 from checkers.resources import memory_in_use
 from model.compiler.layout import digest, lay_out
+from model.compiler.renaming import Orbits, renamed
 from model.language import reference
 from model.language.errors import SourceError
 from model.language.model import Model, State

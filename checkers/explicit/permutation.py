@@ -1,4 +1,4 @@
-"""Symmetry: machine code that replaces a state by the one that stands for its orbit (``checkers.renaming``).
+"""Symmetry: machine code that replaces a state by the one that stands for its orbit (``model.compiler.renaming``).
 
 Renaming is exact for every type: identifiers are looked up, sets and maps are rearranged, slots are sorted again.
 """
@@ -14,10 +14,10 @@ from llvmlite import ir
 from checkers.explicit.bits import I1, I64, const, cut, register, resize, shifted_left
 from checkers.explicit.emitter import Emitter
 from checkers.explicit.signature import signature
-from checkers.renaming import is_renamed, symmetric_types
 from model.compiler.ir import BOOL, Const, Inline, walk
 from model.compiler.layout import Layout
 from model.compiler.program import Program
+from model.compiler.renaming import is_renamed, symmetric_types
 from model.language.errors import ModelError
 from model.language.types import (
     BagType,

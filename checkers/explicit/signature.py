@@ -1,4 +1,4 @@
-"""Signatures of identifiers in machine code; ``checkers.renaming`` says what they are for."""
+"""Signatures of identifiers in machine code; ``model.compiler.renaming`` says what they are for."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from llvmlite import ir
 
 from checkers.explicit.bits import I64, Value, const, cut, resize, shifted_right
-from checkers.renaming import SIGNATURE_MULTIPLIER, is_renamed
 from model.compiler.layout import WORD
+from model.compiler.renaming import SIGNATURE_MULTIPLIER, is_renamed
 from model.language.types import IdentifierType, MapType, OptionalType, RecordType, SeqType, SetType, Type
 
 

@@ -18,7 +18,7 @@ from checkers.explicit import flood
 from checkers.explicit.kernel import Kernel
 from checkers.explicit.worker import Worker
 from checkers.properties import Property
-from checkers.renaming import Renaming, renamed, symmetric_types
+from model.compiler.renaming import Renaming, renamed, symmetric_types
 from model.language.errors import ModelError
 from model.language.model import Model, State
 from model.language.reference import holds, successors
