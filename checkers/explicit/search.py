@@ -29,7 +29,7 @@ SHARE_OF_MEMORY = 0.85
 PROGRESS_SECONDS = 0.2
 PATIENCE = 0.5
 """Seconds that a search runs in plain code before it takes the time to compile good code."""
-MANY_STATES = 500_000
+MANY_STATES = 600_000
 """A search that is likely to find so many states begins with good code; one that is not waits until it has found more
 than it was likely to."""
 COUNTED_STATES = 4_000_000
