@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from model.alter_isr import (
     AlterIsr,
+    AlterIsrRequest,
     Error,
+    LeaderAndIsr,
     PartitionIsr,
     ShippedAlterIsr,
     Status,
@@ -229,7 +231,9 @@ def answer_settles_its_change_alone(old: AlterIsr, new: AlterIsr) -> bool:
         new.pending
         == (
             old.pending - {response.request.isr}
-            if old.is_pending(response.request) and response.error == Error.INELIGIBLE
+            if response.error == Error.INELIGIBLE
+            and response.request.leader_epoch == old.leader_epoch
+            and response.request.version == old.version
             else old.pending
         )
         for response in old.responses
@@ -239,8 +243,10 @@ def answer_settles_its_change_alone(old: AlterIsr, new: AlterIsr) -> bool:
 
 @invariant
 def one_request_at_a_time(model: ShippedAlterIsr) -> bool:
-    """Kafka's leader has one request for a partition under way and holds the next until the answer (KAFKA-12686)."""
-    return implies(not model.duplicates, len(model.requests) + len(model.responses) <= 1)
+    """Kafka's leader has one change pending and one request under way; the next waits for the answer (KAFKA-12686)."""
+    return len(model.pending) <= 1 and implies(
+        not model.duplicates, len(model.requests) + len(model.responses) <= 1
+    )
 
 
 @invariant
@@ -255,6 +261,27 @@ def pending_change_can_be_settled(model: ShippedAlterIsr) -> bool:
     return implies(
         len(model.pending) > 0 and not model.duplicates,
         under_way or model.controller.version > model.version,
+    )
+
+
+def is_answer(error: Error | None, request: AlterIsrRequest, seen: LeaderAndIsr) -> bool:
+    """Whether a controller that sees this state answers so, apart from what it knows about brokers."""
+    if error == Error.FENCED_LEADER_EPOCH:
+        return request.leader_epoch < seen.leader_epoch
+    if error == Error.INVALID_ISR_VERSION:
+        return request.leader_epoch >= seen.leader_epoch and request.version < seen.version
+    return error != Error.NOT_CONTROLLER or request.version > seen.version
+
+
+@transition
+def answers_are_true_of_a_controller(old: ZombieController, new: ZombieController) -> bool:
+    """An error says what the controller sees, or the one that it replaced: an election, a change, or that a request
+    knows more than its receiver (KIP-497, "Public Interfaces"; KAFKA-14154)."""
+    return all(
+        is_answer(response.error, response.request, old.controller)
+        or any(is_answer(response.error, response.request, seen) for seen in old.zombie)
+        for response in new.responses
+        if response not in old.responses
     )
 
 
@@ -354,5 +381,5 @@ def ineligible_is_answered(model: PartitionIsr) -> bool:
 
 @reachable
 def not_controller_is_answered(model: ZombieController) -> bool:
-    """NOT_CONTROLLER can be on its way."""
-    return any(response.error == Error.NOT_CONTROLLER for response in model.responses)
+    """NOT_CONTROLLER can be on its way, from a controller that has stepped down since."""
+    return len(model.zombie) == 0 and any(response.error == Error.NOT_CONTROLLER for response in model.responses)

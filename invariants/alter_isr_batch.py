@@ -74,6 +74,19 @@ def partitions_are_judged_alone(old: AlterIsrBatch, new: AlterIsrBatch) -> bool:
 
 
 @transition
+def only_deleted_topics_are_unknown(old: AlterIsrBatch, new: AlterIsrBatch) -> bool:
+    """UNKNOWN_TOPIC_OR_PARTITION is said of every topic that is gone, and of no other (KIP-497)."""
+    return all(
+        (response.results[partition] == Result.UNKNOWN_TOPIC_OR_PARTITION) == (partition in old.deleted)
+        for request in old.requests
+        for response in new.responses
+        if answers(old, new, request, response) and response.error is None
+        for partition in old.controller
+        if response.results[partition] is not None
+    )
+
+
+@transition
 def refused_change_changes_nothing(old: AlterIsrBatch, new: AlterIsrBatch) -> bool:
     """A partition's state changes with the answer only if the answer says that its change was accepted."""
     return all(
@@ -242,6 +255,14 @@ def not_controller_is_answered(model: AlterIsrBatch) -> bool:
 def stale_broker_epoch_is_answered(model: AlterIsrBatch) -> bool:
     """STALE_BROKER_EPOCH can be on its way."""
     return any(response.error == TopLevelError.STALE_BROKER_EPOCH for response in model.responses)
+
+
+@reachable
+def later_session_asks(model: AlterIsrBatch) -> bool:
+    """A broker that has registered again can ask with its new broker epoch (KIP-380)."""
+    return model.registered_epoch > 0 and any(
+        request.broker_epoch == model.registered_epoch for request in model.requests
+    )
 
 
 @reachable

@@ -6,7 +6,7 @@ hachikuji/kafka-specification (written with KIP-101, 279, 320 and 497) and Vanli
 
 from __future__ import annotations
 
-from model.alter_isr_failover import AlterIsrFailover, Broker, LeaderEpoch, Offset
+from model.alter_isr_failover import AlterIsrFailover, AlterIsrRestarts, Broker, LeaderEpoch, Offset, ReconcilesOnce
 from model.language import Set, implies, invariant, reachable, transition
 
 
@@ -148,11 +148,25 @@ def exposed_records_stay(old: AlterIsrFailover, new: AlterIsrFailover) -> bool:
 
 @transition
 def high_watermark_never_decreases(old: AlterIsrFailover, new: AlterIsrFailover) -> bool:
-    """The high watermark of one leader does not fall in one leader epoch (Vanlightly)."""
+    """The high watermark of a leader does not fall: not in its leader epoch (Vanlightly), nor as it begins to lead."""
     return all(
         new.replicas[broker].high_watermark >= old.replicas[broker].high_watermark
         for broker in Broker
-        if old.leads(broker) and new.leads(broker) and old.known(broker).leader_epoch == new.known(broker).leader_epoch
+        if new.leads(broker)
+    )
+
+
+@transition
+def high_watermark_comes_from_a_leader(old: AlterIsrFailover, new: AlterIsrFailover) -> bool:
+    """Only leaders find out that more is committed; others hear of it from the leader that they follow (KIP-392)."""
+    return all(
+        new.leads(broker)
+        or any(
+            new.asks(broker, leader) and new.replicas[leader].high_watermark >= new.replicas[broker].high_watermark
+            for leader in Broker
+        )
+        for broker in Broker
+        if new.replicas[broker].high_watermark > old.replicas[broker].high_watermark
     )
 
 
@@ -198,7 +212,8 @@ def high_watermark_keeps_up(model: AlterIsrFailover) -> bool:
 @transition
 def logs_change_under_a_leader(old: AlterIsrFailover, new: AlterIsrFailover) -> bool:
     """A leader appends in its own epoch and with enough in sync; all others copy from, or cut their logs under, the
-    leader of the epoch that they know (KIP-320). A broker that is fenced may lose records as it restarts."""
+    leader of the epoch that they know (KIP-320). A broker that is fenced may lose records as it restarts, and one out
+    of the ISR may be taken away and brought back empty, by a decision of the controller."""
     return all(
         (
             old.leads(broker)
@@ -208,6 +223,7 @@ def logs_change_under_a_leader(old: AlterIsrFailover, new: AlterIsrFailover) -> 
         )
         if len(new.replicas[broker].log) > len(old.replicas[broker].log) and old.leads(broker)
         else broker in old.fenced
+        or (new.version > old.version and broker not in old.current().isr)
         or any(old.asks(broker, leader) and old.same_leader_epoch(broker, leader) for leader in Broker)
         for broker in Broker
         if new.replicas[broker].log != old.replicas[broker].log
@@ -251,6 +267,29 @@ def leader_epoch_begins_anew(old: AlterIsrFailover, new: AlterIsrFailover) -> bo
         for broker in Broker
         if new.leads(broker) and new.replicas[broker].version != old.replicas[broker].version
     )
+
+
+@transition
+def broker_epochs_go_with_fetches(old: AlterIsrRestarts, new: AlterIsrRestarts) -> bool:
+    """Who learns a newer state asks for nobody to join any more, and a leader epoch begins without the broker
+    epochs of earlier fetches; within it a leader keeps them (KIP-903; Kafka's Replica.resetReplicaState)."""
+    return all(
+        new.requested_epochs[broker] == 0
+        and new.fetched_epochs[broker]
+        == (
+            old.fetched_epochs[broker]
+            if new.known(broker).leader_epoch == old.known(broker).leader_epoch
+            else new.no_epochs()
+        )
+        for broker in Broker
+        if new.replicas[broker].version != old.replicas[broker].version
+    )
+
+
+@invariant
+def only_followers_compare_logs(model: ReconcilesOnce) -> bool:
+    """A leader's log is the one that the others are compared with (KIP-101)."""
+    return not any(model.leads(broker) for broker in model.reconciling)
 
 
 # The controller.
@@ -399,3 +438,9 @@ def follower_exposes_records(model: AlterIsrFailover) -> bool:
     return model.version == 0 and any(
         model.replicas[broker].high_watermark > 0 for broker in Broker if broker != Broker(1)
     )
+
+
+@reachable
+def restarted_replica_joins(model: AlterIsrRestarts) -> bool:
+    """A broker that has restarted can be in the ISR again, in its new life (KIP-903)."""
+    return any(model.broker_epochs[broker] > 0 for broker in model.current().isr)
