@@ -221,6 +221,45 @@ def cancellation_is_one_event(old: Reassignment, new: Reassignment) -> bool:
     )
 
 
+@transition
+def controller_turns_back_for_a_reason(old: Reassignment, new: Reassignment) -> bool:
+    """What is asked is done unless it would do harm: nothing else is left alone, or waits on in step 7.
+
+    KIP-236, "Skip Reassignment Cancellation Scenarios", and step 4 of ``KafkaController.onPartitionReassignment``.
+    """
+    return all(
+        implies(
+            partition in old.to_cancel - new.to_cancel and new.step[partition] in (Step.IDLE, Step.WAITING),
+            has_to_be_left_alone(old, partition),
+        )
+        and implies(
+            old.step[partition] == Step.LEAD_FROM_TARGET and new.step[partition] == Step.WAITING,
+            has_to_wait(old, partition),
+        )
+        for partition in Partition
+    )
+
+
+def has_to_be_left_alone(model: Reassignment, partition: Partition) -> bool:
+    """The way back is not known, or is closed, or too few would be left to lead or in sync."""
+    entry = model.pending[partition]
+    if entry is None or entry.original is None:
+        return True
+    isr = model.replication[partition].isr
+    left = isr & entry.original
+    return not entry.original <= model.assigned[partition] or (
+        left != isr and (left.isdisjoint(model.live) or len(left) < min(model.min_insync_replicas, len(isr)))
+    )
+
+
+def has_to_wait(model: StepwiseReassignment, partition: Partition) -> bool:
+    """The target is not in sync, or nobody of it is alive."""
+    entry = model.pending[partition]
+    return entry is not None and (
+        not entry.target <= model.replication[partition].isr or entry.target.isdisjoint(model.live)
+    )
+
+
 @invariant
 def no_replica_is_stray(model: StepwiseReassignment) -> bool:
     """At rest only assigned replicas are on disk, save where a StopReplica has still to arrive (KAFKA-16120)."""

@@ -382,3 +382,13 @@ class CancelsUnasked(Reassignment):
     def controller_fails_over(self) -> None:
         super().controller_fails_over()
         self.read_cancel()
+
+
+class WantsAllOriginals(Reassignment):
+    """A reassignment is taken back only when every original replica is in sync.
+
+    Then one of them that is down keeps it from being taken back, though the others can do without.
+    """
+
+    def leaves_enough_in_sync(self, partition: Partition) -> bool:
+        return self.original_of(partition) <= self.replication[partition].isr
