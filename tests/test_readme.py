@@ -128,7 +128,9 @@ def test_files_that_it_names_exist(path: str) -> None:
     assert (ROOT / path).exists()
 
 
-def test_a_mutant_survives() -> None:
-    run = floodmark("mutate", "examples/two_phase_commit", "--only", "manager_learns_of_abort", "--workers", "1")
+def test_a_mutant_survives(tmp_path: Path) -> None:
+    (tmp_path / "lease.py").write_text(block("model"))
+    (tmp_path / "lease.toml").write_text(block("model spec"))
+    run = floodmark("mutate", "lease.toml", "--workers", "1", directory=tmp_path)
     assert run.returncode == ExitCode.NOT_AS_EXPECTED
     assert block("mutants") in run.stdout

@@ -201,7 +201,46 @@ class PaxosCommit(Model):
             and any(self.state[manager] == Manager.ABORTED for manager in ResourceManager)
         )
 
+    @invariant
+    def promises_answer_ballots(self) -> bool:
+        """A promise is of a ballot that a leader has started, and tells of a vote in an earlier one (phase 1b)."""
+        return all(
+            self.is_promise(manager, ballot, self.acceptor[manager][acceptor].promised[ballot])
+            for manager in ResourceManager
+            for acceptor in Acceptor
+            for ballot in range(self.max_ballot + 1)
+        )
+
+    def is_promise(self, manager: ResourceManager, ballot: Ballot, promise: Promise | None) -> bool:
+        if promise is None:
+            return True
+        return ballot in self.started[manager] and (promise.vote is None or promise.vote.ballot < ballot)
+
+    @invariant
+    def proposals_rest_on_promises(self) -> bool:
+        """In a ballot after the first a leader proposes when a majority has joined it (phase 2a)."""
+        return all(
+            2 * sum(1 for acceptor in Acceptor if self.acceptor[manager][acceptor].promised[vote.ballot] is not None)
+            > self.acceptors
+            for manager in ResourceManager
+            for vote in self.proposed[manager]
+            if vote.ballot > 0
+        )
+
     @reachable
     def all_committed(self) -> bool:
         """A transaction can commit."""
         return all(self.state[manager] == Manager.COMMITTED for manager in ResourceManager)
+
+    @reachable
+    def refusal_aborts(self) -> bool:
+        """A manager that chooses to abort is enough, in ballot 0."""
+        return self.abort_message and all(len(self.started[manager]) == 0 for manager in ResourceManager)
+
+    @reachable
+    def prepared_managers_abort(self) -> bool:
+        """A leader can have a transaction aborted, although every resource manager has prepared."""
+        return all(
+            self.state[manager] == Manager.ABORTED and Vote(ballot=0, value=Value.PREPARED) in self.proposed[manager]
+            for manager in ResourceManager
+        )

@@ -7,7 +7,19 @@ from __future__ import annotations
 
 from enum import Enum
 
-from model.language import Constant, Identifier, Map, Model, Set, action, initial, invariant, reachable, require
+from model.language import (
+    Constant,
+    Identifier,
+    Map,
+    Model,
+    Set,
+    action,
+    initial,
+    invariant,
+    reachable,
+    require,
+    transition,
+)
 
 
 class ResourceManager(Identifier, count="managers", prefix="rm"):
@@ -98,7 +110,23 @@ class TwoPhaseCommit(Model):
             and any(self.managers_state[manager] == Manager.ABORTED for manager in ResourceManager)
         )
 
+    @transition
+    def stable(self, new: TwoPhaseCommit) -> bool:
+        """Who has committed or aborted never does anything else (section 2, "Stability")."""
+        return all(
+            new.managers_state[manager] == self.managers_state[manager]
+            for manager in ResourceManager
+            if self.managers_state[manager] in (Manager.COMMITTED, Manager.ABORTED)
+        )
+
     @reachable
     def all_committed(self) -> bool:
         """A transaction can commit."""
         return all(self.managers_state[manager] == Manager.COMMITTED for manager in ResourceManager)
+
+    @reachable
+    def prepared_managers_abort(self) -> bool:
+        """A transaction can abort although every resource manager has said that it is prepared."""
+        return len(self.prepared_messages) == self.managers and all(
+            self.managers_state[manager] == Manager.ABORTED for manager in ResourceManager
+        )
