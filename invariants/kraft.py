@@ -137,6 +137,21 @@ def role_fits(model: Kraft, replica: Replica) -> bool:
     return role != Role.UNATTACHED or (state.leader is None and state.voted is None)
 
 
+@transition
+def roles_end_in_order(old: Kraft, new: Kraft) -> bool:
+    """Within an epoch, restarts included, a candidate stands until its epoch has a leader or it asks for pre-votes, and
+    a leader that has resigned leads no more (Kafka's QuorumState; KAFKA-10527)."""
+    return all(
+        implies(
+            epoch_of(new, replica) == epoch_of(old, replica),
+            new.role[replica] in (Role.PROSPECTIVE, Role.LEADER, Role.FOLLOWER, Role.CANDIDATE)
+            if old.role[replica] == Role.CANDIDATE
+            else old.role[replica] != Role.RESIGNED or new.role[replica] == Role.RESIGNED,
+        )
+        for replica in Replica
+    )
+
+
 @invariant
 def only_candidates_hold_votes(model: Kraft) -> bool:
     """Votes are given to those who stand, and counted by those who ask for them: their own is among them, and there are
@@ -164,8 +179,8 @@ def has_voted_for_candidate(model: Kraft, voter: Replica) -> bool:
 
 @invariant
 def observers_only_observe(model: Kraft) -> bool:
-    """Only voters do more than to wait or to follow (KAFKA-17067)."""
-    return all(
+    """Only voters do more than to wait or to follow (KAFKA-17067), and there are as many as were asked for."""
+    return len(model.current_voters) == model.voters and all(
         replica in model.current_voters
         for replica in Replica
         if model.role[replica] not in (Role.UNATTACHED, Role.FOLLOWER)
@@ -349,16 +364,20 @@ def only_leaders_wait_for_disks(model: Kraft) -> bool:
 @invariant
 def only_leaders_keep_leadership(model: Kraft) -> bool:
     """Who fetched, and how far, only a leader knows; one that has resigned still knows how far, to rank its successors,
-    and no high watermark any more (Kafka's ResignedState)."""
+    and no high watermark any more (Kafka's ResignedState). A leader that watches who fetches counts voters besides
+    itself, until they are a majority with it (Kafka's LeaderState)."""
     return all(
-        implies(
-            not leads(model, replica),
-            len(model.leadership[replica].fetched) == 0
-            and (
-                model.high_watermark[replica] == 0
-                if model.role[replica] == Role.RESIGNED
-                else model.leadership[replica] == model.no_leadership()
-            ),
+        (
+            model.leadership[replica].fetched <= model.current_voters - {replica}
+            and len(model.leadership[replica].fetched)
+            <= (len(model.current_voters) // 2 if model.progress_timeout else 0)
+        )
+        if leads(model, replica)
+        else len(model.leadership[replica].fetched) == 0
+        and (
+            model.high_watermark[replica] == 0
+            if model.role[replica] == Role.RESIGNED
+            else model.leadership[replica] == model.no_leadership()
         )
         for replica in Replica
     )
@@ -448,7 +467,7 @@ def epoch_between_commits(model: Kraft) -> bool:
 
 @reachable
 def follower_must_truncate(model: Kraft) -> bool:
-    """A follower's log diverges from its leader's."""
+    """A follower's log diverges from its leader's (it takes three voters, as the next ones do)."""
     return any(
         model.role[follower] == Role.FOLLOWER
         and model.quorum_state[follower].leader == leader
@@ -457,13 +476,15 @@ def follower_must_truncate(model: Kraft) -> bool:
         and model.is_diverging(leader, model.log_position(follower))
         for follower in Replica
         for leader in Replica
-    )
+    ) or len(model.current_voters) < 3
 
 
 @reachable
 def zombie_leads(model: Kraft) -> bool:
     """A leader does not know yet that another one has committed in a later epoch."""
-    return any(leads(model, replica) and epoch_of(model, replica) < last_committed_epoch(model) for replica in Replica)
+    return any(
+        leads(model, replica) and epoch_of(model, replica) < last_committed_epoch(model) for replica in Replica
+    ) or len(model.current_voters) < 3
 
 
 @reachable
@@ -514,7 +535,7 @@ def zombie_disrupts(model: Kraft) -> bool:
         and model.elected[last_committed_epoch(model)] != replica
         and all(epoch_of(model, other) == epoch_of(model, replica) for other in model.current_voters)
         for replica in Replica
-    )
+    ) or len(model.current_voters) < 3
 
 
 @reachable
@@ -528,7 +549,7 @@ def successor_elected_out_of_turn(model: Kraft) -> bool:
         and epoch_of(model, other) == epoch_of(model, replica) + 1
         for replica in Replica
         for other in model.current_voters - {replica}
-    )
+    ) or len(model.current_voters) < 3
 
 
 @reachable
@@ -542,6 +563,17 @@ def vote_is_refused_for_the_log(model: Kraft) -> bool:
         for candidate in Replica
         for voter in model.current_voters
     )
+
+
+@reachable
+def later_records_win(model: Kraft) -> bool:
+    """A former leader wins again by the votes of those that have no records at all (where there is room for two)."""
+    return any(
+        leads(model, replica)
+        and model.logs[replica][0] < epoch_of(model, replica)
+        and all(len(model.logs[other]) == 0 for other in model.current_voters - {replica})
+        for replica in model.current_voters
+    ) or model.max_log < 2
 
 
 @reachable
@@ -584,16 +616,50 @@ def restarts_before_it_leads(model: Kraft) -> bool:
 
 @reachable
 def epoch_is_heard_of_in_an_answer(model: Kraft) -> bool:
-    """A voter joins an epoch without having been asked to vote in it: it would have voted for whoever stands, and has
-    not."""
+    """A voter joins an epoch without having been asked to vote in it."""
+    return any(heard_in_an_answer(model, voter) for voter in model.current_voters)
+
+
+@reachable
+def leader_hears_of_later_epoch_in_an_answer(model: Kraft) -> bool:
+    """A leader steps down for what it is told in answer to its announcement. It has not resigned before, as it still
+    knows its high watermark."""
     return any(
+        heard_in_an_answer(model, replica) and led_before(model, replica) and model.high_watermark[replica] > 0
+        for replica in model.current_voters
+    )
+
+
+@reachable
+def resigned_leader_hears_of_later_epoch_in_an_answer(model: Kraft) -> bool:
+    """A leader has resigned as it lost its first record in a restart, and is told of a later epoch in answer to its
+    goodbye."""
+    return any(
+        heard_in_an_answer(model, replica) and led_before(model, replica) and lost_record(model, replica)
+        for replica in model.current_voters
+    ) or not model.lossy_restarts or model.max_restarts == 0
+
+
+def heard_in_an_answer(model: Kraft, voter: Replica) -> bool:
+    """The voter would have voted for whoever stands in its epoch, and has not, so nobody has asked it."""
+    return (
         model.role[voter] == Role.UNATTACHED
         and epoch_of(model, voter) > 0
-        and all(
-            has_voted_for_good_log(model, other, voter) for other in model.current_voters if other != voter
-        )
-        for voter in model.current_voters
+        and all(has_voted_for_good_log(model, other, voter) for other in model.current_voters if other != voter)
     )
+
+
+def led_before(model: Kraft, replica: Replica) -> bool:
+    """The replica led the epoch before its present one."""
+    return any(
+        model.elected[epoch] == replica and epoch + 1 == epoch_of(model, replica)
+        for epoch in range(model.max_epoch + 1)
+    )
+
+
+def lost_record(model: Kraft, replica: Replica) -> bool:
+    """The replica has no record of the epoch before its present one."""
+    return model.log_position(replica).epoch + 1 < epoch_of(model, replica)
 
 
 def has_voted_for_good_log(model: Kraft, voter: Replica, other: Replica) -> bool:
@@ -608,8 +674,23 @@ def has_voted_for_good_log(model: Kraft, voter: Replica, other: Replica) -> bool
 
 @reachable
 def followers_know_what_is_committed(model: Kraft) -> bool:
-    """A follower has heard of its leader's high watermark."""
-    return any(model.role[replica] == Role.FOLLOWER and model.high_watermark[replica] > 0 for replica in Replica)
+    """A follower that has never led has heard of its leader's high watermark."""
+    return any(
+        model.role[replica] == Role.FOLLOWER
+        and model.high_watermark[replica] > 0
+        and all(model.elected[epoch] != replica for epoch in range(model.max_epoch + 1))
+        for replica in Replica
+    )
+
+
+@reachable
+def observers_know_what_is_committed(model: Kraft) -> bool:
+    """So has every observer, if there are any, though nobody announces a leader to them."""
+    return all(
+        model.role[replica] == Role.FOLLOWER and model.high_watermark[replica] > 0
+        for replica in Replica
+        if replica not in model.current_voters
+    )
 
 
 @reachable

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from model.kraft import Kind, Role
+from model.kraft import Kind, Replica, Role
 from model.kraft_network import KraftNetwork
 from model.language import invariant, reachable
 
@@ -22,6 +22,21 @@ def vote_comes_too_late(model: KraftNetwork) -> bool:
         and message.epoch < model.quorum_state[message.destination].epoch
         for message in model.late
     ) or model.delays == 0
+
+
+@reachable
+def fetch_comes_too_late(model: KraftNetwork) -> bool:
+    """A leader has heard of a fetch that was overtaken by a later one, and takes it for a log that has become shorter;
+    its high watermark stays. The same fetch may arrive again (where messages do)."""
+    return any(
+        message.kind == Kind.FETCH
+        and model.role[leader] == Role.LEADER
+        and message.destination == leader
+        and model.majority_offset(leader) < model.high_watermark[leader]
+        and message.position.offset < len(model.logs[message.source])
+        for leader in Replica
+        for message in model.late
+    ) or model.delays == 0 or not model.duplicates
 
 
 @reachable

@@ -122,6 +122,15 @@ class ForgetsVote(Kraft):
         super().resume(replica)
 
 
+class ForgetsCandidacy(Kraft):
+    """A candidate that restarts keeps its vote for itself, and does not stand in that epoch any more."""
+
+    def resume(self, replica: Replica) -> None:
+        super().resume(replica)
+        if self.role[replica] == Role.CANDIDATE:
+            self.take_role(replica, Role.VOTED)
+
+
 class ForgetsEpoch(Kraft):
     """The quorum-state file is written when an election is over, not when it begins."""
 
