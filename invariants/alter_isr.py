@@ -231,7 +231,8 @@ def answer_settles_its_change_alone(old: AlterIsr, new: AlterIsr) -> bool:
         new.pending
         == (
             old.pending - {response.request.isr}
-            if response.error == Error.INELIGIBLE
+            if old.leading
+            and response.error == Error.INELIGIBLE
             and response.request.leader_epoch == old.leader_epoch
             and response.request.version == old.version
             else old.pending
