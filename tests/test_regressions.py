@@ -14,6 +14,7 @@ from model.language import (
     Bag,
     Between,
     Capacity,
+    Constant,
     Identifier,
     Map,
     Model,
@@ -66,6 +67,29 @@ class Counter(Model):
         self.x = 0
         self.log = log
         self.some = some
+
+
+class RuledOutBesideADraw(Model):
+    """A guard that is never true stands before the one that draws a parameter of many values."""
+
+    allowed = Constant(False)
+    kept: Annotated[Set[Annotated[int, Between(0, 1_000_000_000)]], Capacity(1)]
+    lists: Annotated[Set[Annotated[Seq[Tiny], Capacity(2)]], Capacity(1)]
+
+    @initial
+    def start(self) -> None:
+        self.kept = Set()
+        self.lists = Set()
+
+    @action
+    def drop(self, number: Annotated[int, Between(0, 1_000_000_000)]) -> None:
+        require(self.allowed and number in self.kept)
+        self.kept = Set()
+
+    @action
+    def forget(self, numbers: Annotated[Seq[Tiny], Capacity(2)]) -> None:
+        require(self.allowed and numbers in self.lists)
+        self.lists = Set()
 
 
 class TupleMembership(Counter):
@@ -538,6 +562,7 @@ MODELS = [
     ReachedOutsideOfTheBoundary,
     ReachedOutsideOnly,
     ReachedWhereAnotherFails,
+    RuledOutBesideADraw,
     SetsOfSparseElements,
     StepFalseHereFailingThere,
     StepThatFailsBesideOneThatBreaks,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from model.compiler.ir import Action, Contains, Domain, Expr, Local, Universe, can_fail, locals_in
+from model.compiler.ir import Action, Const, Contains, Domain, Expr, Local, Universe, can_fail, locals_in
 from model.language.errors import ModelError
 from model.language.reference import WIDEST_PARAMETER
 from model.language.types import BagType, MapType, OptionalType, RecordType, SeqType, SetType, Type
@@ -53,8 +53,9 @@ def plan(action: Action) -> Plan:
             domains[slots[level - 1]] = guard.container
             continue
         levels[level].append(guard)
+    never = any(isinstance(guard, Const) and not guard.value for guard in levels[0])
     for parameter in action.parameters:
-        if parameter.slot in domains:
+        if parameter.slot in domains or never:
             continue
         if _is_packed_loosely(parameter.type):
             message = f"a parameter of the type {parameter.type} has to be drawn: require({parameter.name} in self.x)"
