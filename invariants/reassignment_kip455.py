@@ -114,12 +114,12 @@ def knows_replicas(model: ReassignedPartitions, partition: Partition) -> bool:
 
 @transition
 def controller_handles_one_event(old: Kip455Reassignment, new: Kip455Reassignment) -> bool:
-    """The controller begins nothing amid another event: it has one thread for all of them (KAFKA-5028)."""
+    """The controller begins nothing unasked, and nothing amid another event: it has one thread for all (KAFKA-5028)."""
     return all(
         implies(
             new.step[partition] != old.step[partition]
             and (old.step[partition] == Step.IDLE or new.step[partition] == Step.REMEMBER),
-            all(old.step[other] == Step.IDLE for other in Partition),
+            new.requests > 0 and is_idle(old),
         )
         for partition in Partition
     )
@@ -127,31 +127,65 @@ def controller_handles_one_event(old: Kip455Reassignment, new: Kip455Reassignmen
 
 @transition
 def old_clients_are_heard(old: Kip455Reassignment, new: Kip455Reassignment) -> bool:
-    """What an old client wrote goes when it is reached or not valid, or for a later request; nobody overwrites it.
+    """What an old client wrote goes between two events, or in B7 if it is what was reached; nobody overwrites it.
 
     KIP-455; KAFKA-9089 is about what is left there.
     """
     return all(
         implies(
             old.legacy[partition] is not None and new.legacy[partition] != old.legacy[partition],
-            new.legacy[partition] is None and may_forget(old, partition),
+            new.legacy[partition] is None and (is_idle(old) or old.step[partition] == Step.DROP_LEGACY),
+        )
+        and implies(
+            old.legacy[partition] is not None and new.legacy[partition] is None
+            and old.step[partition] == Step.DROP_LEGACY,
+            old.legacy[partition] == old.assignment[partition].replicas,
         )
         for partition in Partition
     )
 
 
-def may_forget(model: Kip455Reassignment, partition: Partition) -> bool:
-    """Whether the controller may take the partition out of the old znode: at B7, or between two events."""
-    target = model.legacy[partition]
-    if target is None:
-        return False
-    if model.assignment[partition].replicas == target:
-        return model.step[partition] == Step.DROP_LEGACY or all(model.step[other] == Step.IDLE for other in Partition)
-    return all(model.step[other] == Step.IDLE for other in Partition) and (
-        not members(target) - members(model.assignment[partition].replicas) <= model.live
-        or model.requests < model.submissions
-        or is_under_way(model.assignment[partition])
+def is_idle(model: Kip455Reassignment) -> bool:
+    return all(model.step[partition] == Step.IDLE for partition in Partition)
+
+
+@transition
+def old_clients_make_way(old: Kip455Reassignment, new: Kip455Reassignment) -> bool:
+    """What an old client wrote goes unfulfilled if it is not valid, or for a later request or cancellation (KIP-455).
+
+    It is said three times, since each of these has to occur without the others.
+    """
+    return all(
+        implies(
+            goes_unfulfilled(old, new, partition) and old.requests == old.submissions
+            and not is_under_way(old.assignment[partition]),
+            adds_dead_broker(old, partition),
+        )
+        and implies(
+            goes_unfulfilled(old, new, partition) and not adds_dead_broker(old, partition)
+            and not is_under_way(old.assignment[partition]),
+            old.requests < old.submissions,
+        )
+        and implies(
+            goes_unfulfilled(old, new, partition) and not adds_dead_broker(old, partition)
+            and old.requests == old.submissions,
+            is_under_way(old.assignment[partition]),
+        )
+        for partition in Partition
     )
+
+
+def goes_unfulfilled(old: Kip455Reassignment, new: Kip455Reassignment, partition: Partition) -> bool:
+    return (
+        old.legacy[partition] is not None
+        and new.legacy[partition] is None
+        and old.legacy[partition] != old.assignment[partition].replicas
+    )
+
+
+def adds_dead_broker(model: Kip455Reassignment, partition: Partition) -> bool:
+    target = model.legacy[partition]
+    return target is not None and not members(target) - members(model.assignment[partition].replicas) <= model.live
 
 
 @invariant
@@ -178,11 +212,15 @@ def only_live_brokers_are_added(old: ReassignedPartitions, new: ReassignedPartit
 
 @invariant
 def no_replica_is_stray(model: Kip455Reassignment) -> bool:
-    """Between two events only replicas are on disk, save where a StopReplica has still to arrive (KAFKA-16120)."""
+    """Between two events only replicas are on disk, save where a StopReplica has still to arrive (KAFKA-16120).
+
+    Nobody is left who is to be sent one.
+    """
     return implies(
         model.is_free(),
         all(
-            model.replication[partition].on_disk - model.replication[partition].stops
+            len(model.unneeded[partition]) == 0
+            and model.replication[partition].on_disk - model.replication[partition].stops
             <= members(model.assignment[partition].replicas)
             for partition in Partition
         ),
@@ -233,6 +271,15 @@ def reassignment_is_cancelled(model: ReassignedPartitions) -> bool:
     return model.requests == 1 and any(
         not is_under_way(model.assignment[partition])
         and not model.replication[partition].stops <= model.first_brokers(model.replication_factor)
+        for partition in Partition
+    )
+
+
+@reachable
+def cancellation_runs_phase_b(model: Kip455Reassignment) -> bool:
+    """Where nothing is under way any more, phase B can follow: a cancellation is complete by definition (KIP-455)."""
+    return any(
+        model.step[partition] == Step.LEAD_FROM_TARGET and not is_under_way(model.assignment[partition])
         for partition in Partition
     )
 

@@ -150,3 +150,11 @@ class ForgetsLegacy(Kip455Reassignment):
     def b7_drops_legacy(self, partition: Partition) -> None:
         super().b7_drops_legacy(partition)
         self.forget_legacy(partition)
+
+
+class EmptiesOldZnode(Kip455Reassignment):
+    """The controller empties the old znode though no request has come, and what an old client wrote is never read."""
+
+    def controller_makes_way(self, partition: Partition) -> None:
+        require(self.is_free() and self.legacy[partition] is not None)
+        self.forget_legacy(partition)
