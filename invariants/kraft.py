@@ -268,15 +268,18 @@ def epochs_never_decrease_along_a_log(model: Kraft) -> bool:
 
 @transition
 def records_are_written_once(old: Kraft, new: Kraft) -> bool:
-    """An epoch and an offset name one record: a leader writes no other one while a replica has it (KAFKA-10527)."""
+    """An epoch and an offset name one record: a leader writes no other one while a replica has it (KAFKA-10527). All
+    others copy what they have, and only while they follow (KIP-595, "Fetch")."""
     return all(
         implies(
-            leads(new, replica) and len(new.logs[replica]) > len(old.logs[replica]),
+            len(new.logs[replica]) > len(old.logs[replica]),
             all(
                 len(old.logs[other]) <= len(old.logs[replica])
                 or old.logs[other][len(old.logs[replica])] != epoch_of(new, replica)
                 for other in Replica
-            ),
+            )
+            if leads(new, replica)
+            else old.role[replica] == Role.FOLLOWER,
         )
         for replica in Replica
     )
