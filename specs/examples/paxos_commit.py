@@ -244,3 +244,12 @@ class PaxosCommit(Model):
             self.state[manager] == Manager.ABORTED and Vote(ballot=0, value=Value.PREPARED) in self.proposed[manager]
             for manager in ResourceManager
         )
+
+    @reachable
+    def later_ballot_prepares(self) -> bool:
+        """A leader can take over in a later ballot that a resource manager has prepared (phase 2a)."""
+        return any(
+            vote.ballot > 0 and vote.value == Value.PREPARED
+            for manager in ResourceManager
+            for vote in self.proposed[manager]
+        )
