@@ -227,6 +227,15 @@ class PaxosCommit(Model):
             if vote.ballot > 0
         )
 
+    @invariant
+    def votes_are_for_proposals(self) -> bool:
+        """An acceptor votes for what was proposed in its instance (phase 2b)."""
+        return all(
+            self.acceptor[manager][acceptor].votes <= self.proposed[manager]
+            for manager in ResourceManager
+            for acceptor in Acceptor
+        )
+
     @reachable
     def all_committed(self) -> bool:
         """A transaction can commit."""
