@@ -263,6 +263,14 @@ def test_the_smallest_spec_is_tried_first(tmp_path: Path) -> None:
     assert tried(spec, "Tank.fill: - self.level += 1  + (dropped)").spec == "small"
 
 
+def test_what_never_happens_without_a_mutant_kills_none(tmp_path: Path) -> None:
+    small = 'model = "model.tank:Tank"\n[constants]\nsize = 0\n'
+    root = tank_project(tmp_path, '[mutation]\nalso = ["small.toml"]\n', **{"specs/small.toml": small})
+    said = mutate(root)
+    assert said.code == 2
+    assert "never fires, and this would be said of every mutant; list it under idle or vacuous" in said.err
+
+
 def _drain() -> Step:
     return Step("drain")
 

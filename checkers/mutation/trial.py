@@ -76,6 +76,9 @@ def _stage(spec: Spec) -> Stage:
     result = run_check(Check(spec, None, _NATIVE))
     if result.exit_code != ExitCode.AS_EXPECTED:
         raise SourceError(f"the model itself is not as expected: {result.message}", str(spec.path), spec.line("model"))
+    if (already := _noticed(result)) is not None:
+        message = f"{already}, and this would be said of every mutant; list it under idle or vacuous"
+        raise SourceError(message, str(spec.path), spec.line("model"))
     found = result.exploration
     assert found is not None
     return Stage(spec, found.distinct, found.digest, _steps(result))
