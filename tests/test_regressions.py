@@ -9,6 +9,7 @@ import pytest
 
 from checkers import reference
 from checkers.explicit import search as native
+from checkers.explicit.kernel import build_kernel
 from checkers.exploration import Options
 from model.language import (
     Bag,
@@ -82,7 +83,7 @@ class RuledOutBesideADraw(Model):
         self.lists = Set()
 
     @action
-    def drop(self, number: Annotated[int, Between(0, 1_000_000_000)]) -> None:
+    def drop(self, small: Tiny, number: Annotated[int, Between(0, 1_000_000_000)]) -> None:
         require(self.allowed and number in self.kept)
         self.kept = Set()
 
@@ -597,3 +598,7 @@ def test_values_of_a_wide_variable_are_counted_alone() -> None:
     found = native.explore(WideBesideNarrow(), [], Options(workers=2))
     assert found.values_seen == {"wide": 4, "narrow": 3}
     assert found.values_seen == reference.explore(WideBesideNarrow(), [], Options()).values_seen
+
+
+def test_what_is_ruled_out_needs_no_room_for_successors() -> None:
+    assert build_kernel(RuledOutBesideADraw(), {}, symmetry=False).interface.most_successors <= 2

@@ -53,9 +53,10 @@ def plan(action: Action) -> Plan:
             domains[slots[level - 1]] = guard.container
             continue
         levels[level].append(guard)
-    never = any(isinstance(guard, Const) and not guard.value for guard in levels[0])
+    if any(isinstance(guard, Const) and not guard.value for guard in levels[0]):
+        return Plan(levels[0], [])
     for parameter in action.parameters:
-        if parameter.slot in domains or never:
+        if parameter.slot in domains:
             continue
         if _is_packed_loosely(parameter.type):
             message = f"a parameter of the type {parameter.type} has to be drawn: require({parameter.name} in self.x)"
