@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -226,7 +227,10 @@ def test_an_internal_error(tmp_path: Path) -> None:
 def test_an_interrupt_ends_the_command_and_its_workers(tmp_path: Path, arguments: tuple[str, ...]) -> None:
     root = tank_project(tmp_path, FLAWED.replace("Leaks", "StopsHalf").replace("gets_full", "below_size"))
     command = [*COMMAND, "check", "--engine", "reference", "--set", "size=10000000", *arguments]
-    started = subprocess.Popen(command, cwd=root, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    heed = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # which a shell's background jobs ignore
+    started = subprocess.Popen(
+        command, cwd=root, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=heed
+    )
     with pytest.raises(subprocess.TimeoutExpired):
         started.wait(2.5)
     started.send_signal(signal.SIGINT)

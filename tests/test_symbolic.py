@@ -134,7 +134,7 @@ def test_bounded_search_finds_nothing_in_a_good_design() -> None:
     properties = list(collect(TwoPhaseCommit, []).values())
     found = search(system_of(model, properties), properties, 11)
     assert (found.violation, found.depth) == (None, 11)
-    assert found.reached == {"all_committed": 11}
+    assert found.reached == {"prepared_managers_abort": 8, "all_committed": 11}
 
 
 # Induction.
