@@ -464,6 +464,17 @@ class ReachedOutsideOnly(ReachedOutsideOfTheBoundary):
         self.log = Seq([self.x])
 
 
+class ReachableThatFailsInAnInitialStateOutside(ReachedBeforeItFails):
+    @initial
+    def start(self, x: Tiny) -> None:
+        self.x = x
+        self.log = Seq([x]) if x else Seq()
+
+    @boundary
+    def remembers(self) -> bool:
+        return len(self.log) > 0
+
+
 class FailingBoundary(ReachedBeforeItFails):
     """A boundary that fails after a step is an error of the model."""
 
@@ -559,6 +570,7 @@ MODELS = [
     OptionalsInBag,
     Order,
     RangeMembership,
+    ReachableThatFailsInAnInitialStateOutside,
     ReachedBeforeItFails,
     ReachedOutsideOfTheBoundary,
     ReachedOutsideOnly,
