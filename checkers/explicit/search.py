@@ -171,9 +171,11 @@ class _Search:
             self.found.cut += 1
             for prop in self.by_name.values():
                 name = prop.name
-                if prop.kind != "transition" and not holds(self.model, prop.function, first.state):
-                    if prop.kind == "invariant":
-                        self.found.violations.append(Violation("invariant", name, (first,)))
+                if prop.kind == "transition":
+                    continue
+                is_true = holds(self.model, prop.function, first.state)
+                if prop.kind == "invariant" and not is_true:
+                    self.found.violations.append(Violation("invariant", name, (first,)))
         except ValueOutOfRange as error:
             self.found.violations.append(Violation("error", name, (first,), error.message, error.file, error.line))
         return False
