@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from model.kraft import Replica, Role
 from model.kraft_pre_vote import DisruptiveVoter, KraftPreVote
-from model.language import implies, invariant, reachable, transition
+from model.language import Set, implies, invariant, reachable, transition
 
 
 @transition
@@ -53,6 +53,49 @@ def prospective_voters_are_few(model: KraftPreVote) -> bool:
         implies(model.role[replica] == Role.PROSPECTIVE, not model.is_majority(model.votes[replica]))
         for replica in Replica
     )
+
+
+@transition
+def candidates_could_win(old: KraftPreVote, new: KraftPreVote) -> bool:
+    """Who is made a candidate by an answer on time is no staler than a majority in its epoch (KIP-996).
+
+    Among three voters: with more, those that agreed earlier may have moved on.
+    """
+    return all(
+        implies(
+            old.role[replica] == Role.PROSPECTIVE
+            and new.role[replica] == Role.CANDIDATE
+            and len(old.late) == 0
+            and new.restarts == old.restarts
+            and len(old.current_voters) <= 3,
+            new.is_majority(
+                Set(
+                    voter
+                    for voter in Replica
+                    if voter == replica
+                    or (
+                        old.is_up_to_date(old.log_position(replica), voter)
+                        and new.quorum_state[voter].epoch <= old.quorum_state[replica].epoch
+                    )
+                )
+            ),
+        )
+        for replica in Replica
+    )
+
+
+@transition
+def followers_remember_their_fetches(old: KraftPreVote, new: KraftPreVote) -> bool:
+    """Whoever follows and has changed its log has fetched, and misses its leader no more (KIP-996; KAFKA-17641)."""
+    return all(
+        implies(
+            new.role[replica] == Role.FOLLOWER
+            and new.logs[replica] != old.logs[replica]
+            and new.restarts == old.restarts,
+            replica in new.has_fetched,
+        )
+        for replica in Replica
+    ) and all(new.role[replica] == Role.FOLLOWER for replica in new.has_fetched)
 
 
 @reachable

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from model.kraft import Message, Replica, Role
+from model.kraft import Kind, Message, Replica, Role
 from model.kraft_pre_vote import DisruptiveVoter, KraftPreVote
 
 
@@ -67,3 +67,21 @@ class WaitsForAllPreVotes(KraftPreVote):
         self.votes[replica].add(voter)
         if self.votes[replica] == self.current_voters:
             self.become_candidate(replica)
+
+
+class GrantsStaleLogs(KraftPreVote):
+    """A voter grants a pre-vote whatever the asker's log, so one that cannot win raises the epoch (KIP-996)."""
+
+    def handle_pre_vote(self, request: Message) -> Message:
+        response = super().handle_pre_vote(request)
+        if self.misses_leader(request.destination):
+            return self.response(Kind.PRE_VOTE_GRANTED, request)
+        return response
+
+
+class ForgetsFetches(KraftPreVote):
+    """A follower does not note that it has fetched, and helps others to depose a leader that it can reach."""
+
+    def handle_records(self, response: Message) -> None:
+        super().handle_records(response)
+        self.has_fetched.discard(response.destination)
