@@ -155,7 +155,8 @@ class Spec:
         for file, module in zip(self.invariant_files, own, strict=True):
             if not about(cls, module):
                 raise self.error(f"no property in {file.name} is about {cls.__name__}", "invariant_files")
-        return collect(cls, [*self._invariant_modules(cls), *own, *(self.project.load(file) for file in files)])
+        ours = self.invariant_modules(cls, "scenarios")
+        return collect(cls, [*ours, *own, *(self.project.load(file) for file in files)])
 
     def chosen(self, found: dict[str, Property]) -> list[Property]:
         """The properties that the spec asks for."""
@@ -199,18 +200,20 @@ class Spec:
                               str(self.path), line)
         return module
 
-    def _invariant_modules(self, cls: type[Model]) -> list[ModuleType]:
-        """``invariants.<name>`` for the module of the class and of each of its bases, theirs and ours."""
+    def invariant_modules(self, cls: type[Model], kind: Literal["scenarios", "lemmas"]) -> list[ModuleType]:
+        """``invariants.<name>`` and ``invariants.<name>_<kind>``, theirs and ours, for the module of the class and of
+        each of its bases."""
         names = dict.fromkeys(
             base.__module__.rpartition(".")[2] for base in cls.__mro__ if issubclass(base, Model) and base is not Model
         )
-        found = []
-        for name in names:
-            for project in (self.project, Project.ours()):
-                module = project.module(f"invariants.{name}")
-                if module is not None and module not in found:
-                    found.append(module)
-        return found
+        found = [
+            module
+            for name in names
+            for file in (name, f"{name}_{kind}")
+            for project in (self.project, Project.ours())
+            if (module := project.module(f"invariants.{file}")) is not None
+        ]
+        return list(dict.fromkeys(found))
 
 
 def read(path: Path) -> Spec:

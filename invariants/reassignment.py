@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from model.language import Set, implies, invariant, reachable, transition
+from invariants.reassignment_replicas import another_leads, lags
+from model.language import implies, invariant, reachable, transition
 from model.reassignment import Reassignment, Step, StepwiseReassignment
-from model.reassignment_replicas import Broker, Partition
+from model.reassignment_replicas import Partition
 
 
 def is_at_rest(model: StepwiseReassignment, partition: Partition) -> bool:
@@ -274,29 +275,14 @@ def no_replica_is_stray(model: StepwiseReassignment) -> bool:
 
 @reachable
 def replica_falls_behind(model: StepwiseReassignment) -> bool:
-    """Where nothing is reassigned, a replica that is out of the ISR can lack what is committed.
-
-    It cannot where every replica has to be in sync.
-    """
-    return model.min_insync_replicas >= model.replication_factor or (
-        model.submitted == 0
-        and any(
-            not model.replication[partition].on_disk <= model.replication[partition].complete for partition in Partition
-        )
-    )
+    """It does not take a reassignment for a replica to lag."""
+    return model.submitted == 0 and lags(model)
 
 
 @reachable
 def leader_is_replaced(model: StepwiseReassignment) -> bool:
-    """Where nothing is reassigned, another replica can lead after a crash, and all are up again.
-
-    It cannot where there is no other, or nobody crashes.
-    """
-    return model.replication_factor == 1 or model.brokers_down == 0 or (
-        model.submitted == 0
-        and model.live == Set(Broker)
-        and any(model.replication[partition].leader != Broker(1) for partition in Partition)
-    )
+    """Nor for another one to lead."""
+    return model.submitted == 0 and another_leads(model)
 
 
 @reachable

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from model.language import Set, implies, invariant, reachable, transition
+from invariants.reassignment_replicas import another_leads, lags
+from model.language import implies, invariant, reachable, transition
 from model.reassignment_kip455 import (
     Kip455Reassignment,
     ReassignedPartitions,
@@ -229,29 +230,14 @@ def no_replica_is_stray(model: Kip455Reassignment) -> bool:
 
 @reachable
 def replica_falls_behind(model: ReassignedPartitions) -> bool:
-    """Where nothing is reassigned, a replica that is out of the ISR can lack what is committed.
-
-    It cannot where every replica has to be in sync.
-    """
-    return model.min_insync_replicas >= model.replication_factor or (
-        model.requests == 0
-        and any(
-            not model.replication[partition].on_disk <= model.replication[partition].complete for partition in Partition
-        )
-    )
+    """It does not take a reassignment for a replica to lag."""
+    return model.requests == 0 and lags(model)
 
 
 @reachable
 def leader_is_replaced(model: ReassignedPartitions) -> bool:
-    """Where nothing is reassigned, another replica can lead after a crash, and all are up again.
-
-    It cannot where there is no other, or nobody crashes.
-    """
-    return model.replication_factor == 1 or model.brokers_down == 0 or (
-        model.requests == 0
-        and model.live == Set(Broker)
-        and any(model.replication[partition].leader != Broker(1) for partition in Partition)
-    )
+    """Nor for another one to lead."""
+    return model.requests == 0 and another_leads(model)
 
 
 @reachable

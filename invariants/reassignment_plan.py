@@ -7,7 +7,7 @@ to lead (KAFKA-14424), or fewer in sync than ``min.insync.replicas`` where there
 from __future__ import annotations
 
 from model.language import Set, implies, invariant, reachable
-from model.reassignment_plan import PlannedKip236Reassignment, PlannedKraftReassignment
+from model.reassignment_plan import Plan, PlannedKip236Reassignment, PlannedKraftReassignment
 from model.reassignment_replicas import Broker, Partition, Replication
 
 
@@ -22,7 +22,7 @@ def keeps_min_isr(replication: Replication, original: Set[Broker], min_insync_re
 
 
 @invariant
-def cancellation_keeps_leader(model: PlannedKraftReassignment) -> bool:
+def cancellation_keeps_leader(model: Plan) -> bool:
     """A cancellation at this point leaves the partition a leader."""
     return implies(
         model.is_cancellable(), keeps_leader(model.replication[Partition(1)], model.original, model.live)
@@ -30,12 +30,18 @@ def cancellation_keeps_leader(model: PlannedKraftReassignment) -> bool:
 
 
 @invariant
-def cancellation_keeps_min_isr(model: PlannedKraftReassignment) -> bool:
+def cancellation_keeps_min_isr(model: Plan) -> bool:
     """A cancellation at this point leaves as many in sync as producers need."""
     return implies(
         model.is_cancellable(),
         keeps_min_isr(model.replication[Partition(1)], model.original, model.min_insync_replicas),
     )
+
+
+@invariant
+def plan_begins_well(model: Plan) -> bool:
+    """What fails, fails on the way: before the plan is submitted everything is up and in sync."""
+    return implies(not model.is_submitted(), len(model.failed()) == 0)
 
 
 def lags_as_allowed(replication: Replication, original: Set[Broker], live: Set[Broker], allowed: int) -> bool:
@@ -61,35 +67,6 @@ def brokers_fail_on_the_way(model: PlannedKraftReassignment) -> bool:
 def plan_completes(model: PlannedKraftReassignment) -> bool:
     """The plan reaches its target."""
     return model.requests == 1 and not model.is_cancellable()
-
-
-@invariant
-def plan_begins_well(model: PlannedKraftReassignment) -> bool:
-    """What fails, fails on the way: before the plan is submitted everything is up and in sync."""
-    return implies(model.requests == 0, len(model.failed()) == 0)
-
-
-@invariant
-def rollback_begins_well(model: PlannedKip236Reassignment) -> bool:
-    """What fails, fails on the way: before the plan is submitted everything is up and in sync."""
-    return implies(model.submitted == 0, len(model.failed()) == 0)
-
-
-@invariant
-def rollback_keeps_leader(model: PlannedKip236Reassignment) -> bool:
-    """A cancellation at this point leaves the partition a leader."""
-    return implies(
-        model.is_cancellable(), keeps_leader(model.replication[Partition(1)], model.original, model.live)
-    )
-
-
-@invariant
-def rollback_keeps_min_isr(model: PlannedKip236Reassignment) -> bool:
-    """A cancellation at this point leaves as many in sync as producers need."""
-    return implies(
-        model.is_cancellable(),
-        keeps_min_isr(model.replication[Partition(1)], model.original, model.min_insync_replicas),
-    )
 
 
 @reachable

@@ -6,6 +6,23 @@ from model.language import Set, implies, invariant, reachable, transition
 from model.reassignment_replicas import Broker, Partition, ReassignedReplicas
 
 
+def lags(model: ReassignedReplicas) -> bool:
+    """A replica that is out of the ISR lacks what is committed. Where every replica has to be in sync it cannot."""
+    return model.min_insync_replicas >= model.replication_factor or any(
+        not model.replication[partition].on_disk <= model.replication[partition].complete for partition in Partition
+    )
+
+
+def another_leads(model: ReassignedReplicas) -> bool:
+    """After a crash another replica leads, and all are up again. It cannot where there is no other, or nobody
+    crashes."""
+    return (
+        (model.live == Set(Broker) and any(model.replication[each].leader != Broker(1) for each in Partition))
+        or model.replication_factor == 1
+        or model.brokers_down == 0
+    )
+
+
 @invariant
 def isr_holds_committed(model: ReassignedReplicas) -> bool:
     """Whoever is in the ISR, and may be elected, has everything that is committed (KIP-497, "Motivation")."""

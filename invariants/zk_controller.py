@@ -6,17 +6,7 @@
 from __future__ import annotations
 
 from model.language import implies, invariant, reachable, transition
-from model.zk_controller import (
-    Broker,
-    FailingReplicas,
-    Partition,
-    Phase,
-    Stage,
-    Watch,
-    WatchesFollowers,
-    WelcomesBrokers,
-    ZkController,
-)
+from model.zk_controller import Broker, Partition, Phase, Stage, Watch, ZkController
 
 
 def decides(old: ZkController, new: ZkController, broker: Broker, partition: Partition) -> bool:
@@ -222,32 +212,6 @@ def queues_hold_what_is_written(model: ZkController) -> bool:
     )
 
 
-@invariant
-def dead_leave_the_isr(model: WatchesFollowers) -> bool:
-    """When all is settled, nobody in the ISR is dead, but for an ISR that is dead as a whole (KAFKA-3143)."""
-    return implies(
-        model.is_settled(),
-        all(
-            model.leader_and_isr[partition].isr <= model.ids
-            for partition in Partition
-            if len(model.leader_and_isr[partition].isr & model.ids) > 0
-        ),
-    )
-
-
-@invariant
-def leader_has_not_failed(model: FailingReplicas) -> bool:
-    """When all is settled, no leader's replica has failed, if there is another to lead (draft, question A.3)."""
-    return implies(
-        model.is_settled(),
-        all(
-            model.leader_and_isr[partition].leader not in model.failed[partition]
-            for partition in Partition
-            if len(model.eligible(partition) & model.ids) > 0
-        ),
-    )
-
-
 @reachable
 def failover_is_settled(model: ZkController) -> bool:
     """A second controller can come to rest, with a leader that was elected."""
@@ -293,29 +257,6 @@ def nobody_leads(model: ZkController) -> bool:
     """A partition can be without a leader while there is a controller."""
     return model.controller is not None and any(
         model.leader_and_isr[partition].leader is None for partition in Partition
-    )
-
-
-@reachable
-def controller_cannot_see_a_bounce(model: WelcomesBrokers) -> bool:
-    """Between two looks a broker can be gone and back, and be up and waiting."""
-    return any(
-        model.controllers[broker].phase == Phase.IDLE
-        and model.seen[broker][other] != 0
-        and model.sessions[other] > model.seen[broker][other]
-        and model.processes[other].stage == Stage.UP
-        for broker in Broker
-        for other in model.ids
-    )
-
-
-@reachable
-def failed_leader_is_replaced(model: FailingReplicas) -> bool:
-    """Another broker can lead for one that is up and whose replica failed."""
-    return model.is_settled() and any(
-        broker in model.ids and model.processes[broker].known[partition].leader is not None
-        for partition in Partition
-        for broker in model.failed[partition]
     )
 
 

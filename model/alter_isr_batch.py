@@ -12,7 +12,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import Annotated
 
-from model.alter_isr import Broker
+from model.alter_isr import Broker, LeaderEpoch, Version
 from model.language import (
     Between,
     Capacity,
@@ -33,9 +33,7 @@ class Partition(Identifier, count="partitions", prefix="p"):
     """A partition, each of its own topic."""
 
 
-LeaderEpoch = Annotated[int, Between(0, "max_leader_epoch")]
 BrokerEpoch = Annotated[int, Between(0, "max_broker_epoch")]
-Version = Annotated[int, Between(0, "max_version")]
 
 
 class TopLevelError(Enum):

@@ -16,15 +16,14 @@ from model.language import Between, Constant, Seq, Set, action, initial, require
 from model.reassignment import Reassignment
 from model.reassignment_kip455 import is_under_way
 from model.reassignment_kraft import KraftReassignment
-from model.reassignment_replicas import Broker, Partition
+from model.reassignment_replicas import Broker, Partition, ReassignedReplicas
 
 Failures = Annotated[int, Between(0, "brokers")]
 
 
-class PlannedKraftReassignment(KraftReassignment):
-    """The plan under a KRaft controller (KIP-455)."""
+class Plan(ReassignedReplicas):
+    """What is planned, and how much may fail meanwhile, whoever the controller is."""
 
-    submissions = Constant(1)
     removed = Constant(1)
     leader_stays = Constant(False)
     failures = Constant(1)
@@ -33,9 +32,7 @@ class PlannedKraftReassignment(KraftReassignment):
     target: Set[Broker]
     allowed: Failures
 
-    @initial
-    def start(self) -> None:
-        super().start()
+    def plan(self) -> None:
         self.original = self.first_brokers(self.replication_factor)
         self.target = Set(Broker) - self.first_brokers(self.removed)
         self.allowed = self.failures
@@ -49,8 +46,33 @@ class PlannedKraftReassignment(KraftReassignment):
         """Who is down, and which original replicas are not in sync."""
         return (Set(Broker) - self.live) | (self.original - self.replication[Partition(1)].isr)
 
+    def is_submitted(self) -> bool:
+        """Whether the plan is under way, or over."""
+        raise NotImplementedError
+
     def is_cancellable(self) -> bool:
         """Whether a cancellation would find something to take back."""
+        raise NotImplementedError
+
+    def may_fail(self, broker: Broker) -> bool:
+        """Whether no more fail than is allowed when this one does as well."""
+        return len(self.failed() | {broker}) <= self.allowed
+
+
+class PlannedKraftReassignment(Plan, KraftReassignment):
+    """The plan under a KRaft controller (KIP-455)."""
+
+    submissions = Constant(1)
+
+    @initial
+    def start(self) -> None:
+        super().start()
+        self.plan()
+
+    def is_submitted(self) -> bool:
+        return self.requests == 1
+
+    def is_cancellable(self) -> bool:
         return is_under_way(self.assignment[Partition(1)])
 
     @action
@@ -72,45 +94,29 @@ class PlannedKraftReassignment(KraftReassignment):
 
     @action
     def follower_leaves_isr(self, partition: Partition, follower: Broker) -> None:
-        require(self.requests == 1)
-        require(follower not in self.original or len(self.failed() | {follower}) <= self.allowed)
+        require(self.is_submitted())
+        require(follower not in self.original or self.may_fail(follower))
         super().follower_leaves_isr(partition, follower)
 
     @action
     def broker_crashes(self, broker: Broker) -> None:
-        require(self.requests == 1 and broker in self.live and len(self.failed() | {broker}) <= self.allowed)
+        require(self.is_submitted() and broker in self.live and self.may_fail(broker))
         self.live.discard(broker)
 
 
-class PlannedKip236Reassignment(Reassignment):
+class PlannedKip236Reassignment(Plan, Reassignment):
     """The plan under KIP-236, with a controller that may crash between any two of its steps."""
-
-    removed = Constant(1)
-    leader_stays = Constant(False)
-    failures = Constant(1)
-
-    original: Set[Broker]
-    target: Set[Broker]
-    allowed: Failures
 
     @initial
     def start(self) -> None:
         super().start()
-        self.original = self.first_brokers(self.replication_factor)
-        self.target = Set(Broker) - self.first_brokers(self.removed)
-        self.allowed = self.failures
-        if self.leader_stays:
-            for broker in Broker:
-                if broker in self.original & self.target:
-                    self.replication[Partition(1)].leader = broker
-                    break
+        self.plan()
 
-    def failed(self) -> Set[Broker]:
-        """Who is down, and which original replicas are not in sync."""
-        return (Set(Broker) - self.live) | (self.original - self.replication[Partition(1)].isr)
+    def is_submitted(self) -> bool:
+        return self.submitted == 1
 
     def is_cancellable(self) -> bool:
-        """Whether a cancellation would find something to take back, between two events."""
+        """A cancellation is an event, and comes between two others."""
         pending = self.pending[Partition(1)]
         return self.is_free() and pending is not None and self.original <= self.assigned[Partition(1)]
 
@@ -132,11 +138,11 @@ class PlannedKip236Reassignment(Reassignment):
 
     @action
     def follower_leaves_isr(self, partition: Partition, follower: Broker) -> None:
-        require(self.submitted == 1)
-        require(follower not in self.original or len(self.failed() | {follower}) <= self.allowed)
+        require(self.is_submitted())
+        require(follower not in self.original or self.may_fail(follower))
         super().follower_leaves_isr(partition, follower)
 
     @action
     def broker_crashes(self, broker: Broker) -> None:
-        require(self.submitted == 1 and broker in self.live and len(self.failed() | {broker}) <= self.allowed)
+        require(self.is_submitted() and broker in self.live and self.may_fail(broker))
         self.live.discard(broker)

@@ -372,7 +372,8 @@ class Expressions:
                  for path in self.paths(scope, kind, plain=True)]
         values = [path for kind in self.containers(scope) if isinstance(kind, MapOf) and isinstance(kind.value, Int)
                   for path in self.paths(scope, kind)]
-        options: list[Callable[[], str]] = [lambda: f"range({self.integer(scope, depth)})"]
+        # CPython counts all of a range, so it must not be a long one.
+        options: list[Callable[[], str]] = [lambda: f"range(min(9, {self.integer(scope, depth)}))"]
         if found:
             options += [lambda: self.path(scope, self.pick(found), depth)] * 2
         if values:

@@ -228,7 +228,7 @@ def test_what_a_base_class_does_is_changed_for_super_as_well(tmp_path: Path) -> 
 
 def test_only_what_a_model_adds_is_changed(tmp_path: Path) -> None:
     valve = """
-        from model.language import action
+        from model.language import Model, action, rule
         from model.tank import Tank
 
         def more(level: int) -> int:
@@ -242,14 +242,21 @@ def test_only_what_a_model_adds_is_changed(tmp_path: Path) -> None:
             def refill(self) -> None:
                 self.level = more(self.level) if self.level < self.size else 0
 
-        class SafetyValve(Valve):
+        class Spring(Model):
+            @rule
+            def held(self, level: int) -> int:
+                return level - 0
+
+        class SafetyValve(Spring, Valve):
             @action
             def drain(self) -> None:
                 super().drain()
+                self.level = self.held(self.level)
     """
     root = tank_project(tmp_path, '[mutation]\nown = true\n', **{"model/valve.py": valve})
     spec = (root / "specs/tank.toml").read_text()
-    for name, methods in [("Valve", {"Valve.drain", "Valve.refill"}), ("SafetyValve", {"SafetyValve.drain"})]:
+    wanted = {"Valve": {"Valve.drain", "Valve.refill"}, "SafetyValve": {"SafetyValve.drain", "Spring.held"}}
+    for name, methods in wanted.items():
         write(root, {"specs/tank.toml": spec.replace("model.tank:Tank", f"model.valve:{name}")})
         *lines, total = mutate(root, listing=True).out.splitlines()
         assert {line.split("  ")[2].split(":")[0] for line in lines} == {*methods, "more"}
@@ -378,7 +385,8 @@ def test_a_reason_makes_a_survivor_fine_until_it_is_stale(tmp_path: Path) -> Non
 
 def test_surviving_set_in_the_lock(tmp_path: Path) -> None:
     root = tank_project(tmp_path)
-    assert "each has a reason" in mutate(root, update_lock=True).err
+    assert "each has a reason" in mutate(root, update_lock=True, json_file=Path("found.json")).err
+    assert SURVIVOR in (root / "found.json").read_text()
     root = tank_project(tmp_path, REASON.format(SURVIVOR))
     assert mutate(root, update_lock=True).code == 0
     lock = root / "specs/floodmark.lock"

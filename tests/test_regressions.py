@@ -506,6 +506,18 @@ class MapOfNothing(KeysOfNothing):
             self.x = 2
 
 
+class SortedOncePresent(Counter):
+    """A value that was compared with None is there where it is: what is sorted has no None in it."""
+
+    @action
+    def first(self) -> None:
+        self.log = Seq(sorted([self.some if self.some is not None else 0, 0 if self.some is None else self.some]))
+
+    @action
+    def last(self) -> None:
+        self.log = Seq(sorted(each if each is not None else 2 for each in Seq([self.some, 1])))
+
+
 class FalseHereFailingThere(Counter):
     """A property that is false of one initial state and fails on another: the model is in error."""
 
@@ -577,6 +589,7 @@ MODELS = [
     ReachedWhereAnotherFails,
     RuledOutBesideADraw,
     SetsOfSparseElements,
+    SortedOncePresent,
     StepFalseHereFailingThere,
     StepThatFailsBesideOneThatBreaks,
     SubsetOfNothing,

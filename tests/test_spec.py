@@ -187,6 +187,15 @@ def test_a_team_keeps_its_own_folders(tmp_path: Path) -> None:
     assert "flawed" not in sys.modules
 
 
+def test_scenarios_may_stand_in_a_file_of_their_own(tmp_path: Path) -> None:
+    scenarios = INVARIANTS.replace("never_two", "ever_two")
+    files = {"invariants/tank_scenarios.py": scenarios, "invariants/tank_others.py": INVARIANTS}
+    root = tank_project(tmp_path, **files)
+    spec = read(root / "specs/tank.toml")
+    assert "ever_two" in spec.properties(spec.model_class())
+    assert "never_two" not in spec.properties(spec.model_class())
+
+
 def test_a_team_may_have_a_model_of_the_same_name_as_ours(tmp_path: Path) -> None:
     ours = __import__("model.language.types").language.types
     root = write(

@@ -9,20 +9,8 @@ import pytest
 from model.language import Map, Model, Set
 from model.language.errors import Disabled
 from model.language.values import running
-from model.zk_controller import (
-    Broker,
-    FailingReplicas,
-    LeaderAndIsr,
-    Partition,
-    Phase,
-    Stage,
-    Transactions,
-    UncleanElections,
-    Watch,
-    WatchesFollowers,
-    WelcomesBrokers,
-    ZkController,
-)
+from model.zk_alternatives import FailingReplicas, Transactions, UncleanElections, WatchesFollowers, WelcomesBrokers
+from model.zk_controller import Broker, LeaderAndIsr, Partition, Phase, Stage, Watch, ZkController
 from model.zk_topics import Reassignments, TopicChanges
 from tests.agreement import assert_agrees
 

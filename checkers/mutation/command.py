@@ -76,14 +76,14 @@ def mutate(paths: Sequence[Path], settings: Settings) -> Iterator[str | ExitCode
     if settings.listing:
         yield ExitCode.AS_EXPECTED
         return
+    if settings.json_file is not None:
+        content = {"mutation": [report.data() for report in reports]}
+        settings.json_file.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
     codes = [report.exit_code for report in reports]
     for report in reports:
         drift = _against_lock(report, settings.update_lock)
         yield from drift
         codes += [ExitCode.DRIFT] if drift else []
-    if settings.json_file is not None:
-        content = {"mutation": [report.data() for report in reports]}
-        settings.json_file.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
     code = worst(codes)
     yield f"{_MEANINGS.get(code, MEANINGS[code])} (exit code {int(code)})"
     yield code

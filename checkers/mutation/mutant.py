@@ -53,8 +53,12 @@ def mutants(cls: type[Model]) -> list[Mutant]:
 
 
 def own(cls: type[Model]) -> list[Mutant]:
-    """The mutants of what a model adds to those that it extends: of its own methods, and of the functions beside it."""
-    inherited = {id(member) for base in cls.__mro__[1:] for member in vars(base).values()}
+    """The mutants of what a model adds to those that it extends: of its own methods, and of the functions beside it.
+
+    A base without initial states is no model by itself, and what it has belongs to those that it helps.
+    """
+    models = [base for base in cls.__mro__[1:] if issubclass(base, Model) and base.methods("initial")]
+    inherited = {id(member) for base in models for member in vars(base).values()}
     return [
         mutant
         for mutant in mutants(cls)

@@ -25,8 +25,6 @@ LARGEST_SHAPE = 16
 _TROUBLE_BY_PROPERTY: dict[str, Trouble] = {
     "cancellation_keeps_leader": "no leader",
     "cancellation_keeps_min_isr": "below min.insync.replicas",
-    "rollback_keeps_leader": "no leader",
-    "rollback_keeps_min_isr": "below min.insync.replicas",
 }
 _FAILURES = frozenset({"broker_crashes", "follower_leaves_isr"})
 _BROKER_PARAMETERS = ("broker", "follower")

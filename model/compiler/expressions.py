@@ -399,7 +399,12 @@ class Expressions(Lowering):
         condition = self.condition(frame, test)
         if isinstance(condition, Const):
             return self.expression(frame, body if condition.value else orelse)
-        then, otherwise = self.unify(self.expression(frame, body), self.expression(frame, orelse), "the branches give")
+        then, otherwise = self.expression(frame, body), self.expression(frame, orelse)
+        if _compares_with_none(test, body, ast.IsNot):
+            then = self.unwrapped(then)
+        if _compares_with_none(test, orelse, ast.Is):
+            otherwise = self.unwrapped(otherwise)
+        then, otherwise = self.unify(then, otherwise, "the branches give")
         return Choose(then.type, frame.at(node), condition, then, otherwise)
 
     def _subscript(self, frame: Frame, node: ast.Subscript) -> Expr:
@@ -632,6 +637,14 @@ class Expressions(Lowering):
         assert isinstance(a, IntType) and isinstance(b, IntType)
         of = hull(a.low, max(b.high - 1, a.low)) if step > 0 else hull(min(b.low + 1, a.high), a.high)
         return Range(low, high, step), of, True
+
+
+def _compares_with_none(test: ast.expr, value: ast.expr, operator: type[ast.cmpop]) -> bool:
+    """Whether a test is ``value is None``, or ``value is not None``, of this very value."""
+    match test:
+        case ast.Compare(left=left, ops=[op], comparators=[ast.Constant(value=None)]):
+            return isinstance(op, operator) and ast.dump(left) == ast.dump(value)
+    return False
 
 
 def _instead(value: Any) -> str:

@@ -30,7 +30,7 @@ class FailsBeforehand(PlannedKraftReassignment):
 
     @action
     def broker_crashes(self, broker: Broker) -> None:
-        require(broker in self.live and len(self.failed() | {broker}) <= self.allowed)
+        require(broker in self.live and self.may_fail(broker))
         self.live.discard(broker)
 
 
@@ -39,5 +39,5 @@ class FailsBeforehandUnderKip236(PlannedKip236Reassignment):
 
     @action
     def broker_crashes(self, broker: Broker) -> None:
-        require(broker in self.live and len(self.failed() | {broker}) <= self.allowed)
+        require(broker in self.live and self.may_fail(broker))
         self.live.discard(broker)

@@ -9,20 +9,8 @@ have, as its brokers read in ZooKeeper who is live.
 from __future__ import annotations
 
 from model.language import Map, Set, action, require
-from model.zk_controller import (
-    Broker,
-    FailingReplicas,
-    LeaderAndIsr,
-    Partition,
-    Phase,
-    Stage,
-    Transactions,
-    UncleanElections,
-    Watch,
-    WatchesFollowers,
-    WelcomesBrokers,
-    ZkController,
-)
+from model.zk_alternatives import FailingReplicas, Transactions, UncleanElections, WatchesFollowers, WelcomesBrokers
+from model.zk_controller import Broker, LeaderAndIsr, Partition, Phase, Stage, Watch, ZkController
 
 
 class ControllerWritesUnconditionally(ZkController):
@@ -185,6 +173,14 @@ class WatchesOnlyLeaders(WatchesFollowers):
         return leader is None or leader not in self.controllers[broker].live
 
 
+class LooksAgain(WatchesFollowers):
+    """A partition that is as it should be is read once more, and again, and the controller never gets further."""
+
+    def controller_changes_nothing(self, broker: Broker, partition: Partition) -> None:
+        require(self.has_read(broker, partition) and self.is_as_it_should_be(broker, partition))
+        self.controllers[broker].decisions[partition] = self.none()
+
+
 class PrefersFirstReplica(UncleanElections):
     """E-M17: any live replica may lead, though a member of the ISR is live."""
 
@@ -267,6 +263,31 @@ class SeesOnlyBrokers(FailingReplicas):
 
     def counts_as_dead(self, partition: Partition) -> Set[Broker]:
         return Set()
+
+
+class FailsUncounted(FailingReplicas):
+    """A replica fails beyond the number of failures that the spec allows."""
+
+    def replica_fails(self, broker: Broker, partition: Partition) -> None:
+        faults = self.faults
+        super().replica_fails(broker, partition)
+        self.faults = faults
+
+
+class ReportsBeforehand(FailingReplicas):
+    """A broker reports a replica that has not failed."""
+
+    def broker_reports_failure(self, broker: Broker, partition: Partition) -> None:
+        require(self.processes[broker].stage == Stage.UP and broker not in self.reported[partition])
+        self.reported[partition].add(broker)
+        self.brokers_changed()
+
+
+class AddsFailedReplicas(FailingReplicas):
+    """A leader adds a follower whose replica has failed."""
+
+    def may_join(self, broker: Broker, member: Broker, partition: Partition) -> bool:
+        return ZkController.may_join(self, broker, member, partition)
 
 
 class ResumesReign(ZkController):
