@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from checkers.gate.closure import Closure, Numbering
+import model.language.reference
+from checkers.gate.closure import _LANGUAGE, Closure, Numbering
 from checkers.project import Project
 from tests.projects import TANK, write
 
@@ -144,3 +145,9 @@ def test_the_exact_hash_notices_a_moved_line(tmp_path: Path) -> None:
     after.add([module.Tank])
     assert after.exact() != exact
     assert Numbering().hash(after.definitions) == Numbering().hash(before.definitions)
+
+
+def test_a_hash_does_not_depend_on_what_else_is_loaded() -> None:
+    """KRaft calls something ``source``; so is a module of the language called, which not every command loads."""
+    assert {"source", "reference"} <= vars(model.language).keys()
+    assert not {"source", "reference"} & _LANGUAGE

@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 import functools
 from pathlib import Path
+from typing import TypeGuard
 
 import pytest
 
 from checkers.gate import lock
-from checkers.gate.closure import Closure
-from checkers.gate.definitions import Definition
+from checkers.gate.closure import Closure, Numbering
+from checkers.gate.definitions import Definition, _parsed, definitions_of
 from checkers.gate.drift import Where, compared
 from checkers.gate.lock import Lock, Mutants
 from checkers.run import Check, Settings
@@ -126,24 +127,42 @@ def test_every_property_that_is_deleted_is_drift(path: Path) -> None:
 
 
 @functools.cache
-def covered() -> set[tuple[Path, int]]:
-    """Every line of source that the lock has a hash of."""
-    found: set[tuple[Path, int]] = set()
-    definitions: dict[int, Definition] = {}
+def closures() -> dict[str, list[Definition]]:
+    """What the model of each spec reaches."""
+    found = {}
     for path in SPECS:
         closure = Closure()
-        closure.add([read(path).model_class()])
-        definitions.update((id(each), each) for each in closure.definitions)
-    for each in definitions.values():
-        found |= {(each.file, each.line + index) for index in range(len(each.text.splitlines()))}
+        found[name_of(path)] = closure.add([read(path).model_class()])
     return found
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "model").glob("*.py")), ids=lambda path: path.stem)
-def test_every_guard_is_in_a_source_that_the_lock_has_a_hash_of(path: Path) -> None:
-    guards = [
-        node.lineno
-        for node in ast.walk(ast.parse(path.read_text()))
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "require"
-    ]
-    assert [line for line in guards if (path, line) not in covered()] == []
+def without(file: Path, guard: ast.stmt) -> dict[int, Definition]:
+    """The definitions of a file by their lines, with a statement left out."""
+    lines = file.read_text().splitlines()
+    end = guard.end_lineno or guard.lineno
+    lines[guard.lineno - 1 : end] = [" " * guard.col_offset + "pass", *[""] * (end - guard.lineno)]
+    return {each.line: each for each in _parsed(file, "\n".join(lines)).all()}
+
+
+def is_guard(node: ast.AST) -> TypeGuard[ast.Expr]:
+    match node:
+        case ast.Expr(value=ast.Call(func=ast.Name(id="require"))):
+            return True
+    return False
+
+
+@pytest.mark.parametrize("file", sorted((ROOT / "model").glob("*.py")), ids=lambda path: path.stem)
+def test_every_guard_that_is_deleted_is_drift(file: Path) -> None:
+    text = file.read_text()
+    guards = [node for node in ast.walk(ast.parse(text)) if is_guard(node)]
+    assert len(guards) == text.count(" require(")
+    for guard in guards:
+        line = max(each.line for each in definitions_of(file).all() if each.line <= guard.lineno)
+        name, reached = next(
+            (name, reached) for name, reached in closures().items()
+            if any((each.file, each.line) == (file, line) for each in reached)
+        )
+        changed = without(file, guard)[line]
+        assert Numbering().hash(reached) == ours().specs[name]["source"]
+        now = [changed if (each.file, each.line) == (file, line) else each for each in reached]
+        assert Numbering().hash(now) != ours().specs[name]["source"], f"{file.name}:{guard.lineno}"

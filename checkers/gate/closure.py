@@ -26,7 +26,6 @@ from typing import Any
 import model.language
 from checkers.gate.definitions import Definition, Definitions, Import, definitions_of
 from checkers.project import OWN_ROOT, Project
-from model.language import values
 
 Target = tuple[Path, str]
 """A name of a file; the name is empty for the module as a whole."""
@@ -141,11 +140,9 @@ def _module(file: Path, dotted: str, level: int) -> Path | None:
 def _language() -> Iterator[str]:
     """The names that mean something by themselves, which a number must not replace."""
     yield from dir(builtins)
-    for module in (model.language, values):
-        for name, value in vars(module).items():
-            yield name
-            if isinstance(value, type):
-                yield from dir(value)
+    for name in model.language.__all__:  # not all that the package has: submodules are there once somebody imports them
+        yield name
+        yield from dir(getattr(model.language, name))
     for kind in (str, int, list, dict, tuple, set, frozenset):
         yield from dir(kind)
 
