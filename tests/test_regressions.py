@@ -518,6 +518,27 @@ class SortedOncePresent(Counter):
         self.log = Seq(sorted(each if each is not None else 2 for each in Seq([self.some, 1])))
 
 
+class FailsBeforeItIsThere(KeysOfNothing):
+    """What is compared with None is evaluated, also where its type says that it is there."""
+
+    def kept(self, number: int) -> Map[Node, int]:
+        return Map({node: number for node in Node})
+
+    @action
+    def count(self) -> None:
+        self.x = 1 if self.kept(self.some[Node(1)]) is None else 2  # type: ignore[index]
+
+
+class ReachableThatFailsBeforeItIsThere(FailsBeforeItIsThere):
+    @action
+    def count(self) -> None:
+        self.x = 2
+
+    @reachable
+    def is_there(self) -> bool:
+        return Map({node: self.some[node] for node in Node}) is not None  # type: ignore[index]
+
+
 class FalseHereFailingThere(Counter):
     """A property that is false of one initial state and fails on another: the model is in error."""
 
@@ -569,6 +590,7 @@ MODELS = [
     FailingMemberOfClass,
     FailingBoundary,
     FailureOutsideOfTheBoundary,
+    FailsBeforeItIsThere,
     FalseHereFailingThere,
     FarApart,
     IndexInsideOfIndex,
@@ -583,6 +605,7 @@ MODELS = [
     Order,
     RangeMembership,
     ReachableThatFailsInAnInitialStateOutside,
+    ReachableThatFailsBeforeItIsThere,
     ReachedBeforeItFails,
     ReachedOutsideOfTheBoundary,
     ReachedOutsideOnly,

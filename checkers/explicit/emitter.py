@@ -391,13 +391,10 @@ class Emitter(Folds):
         return self.builder.load(result)
 
     def _emit_isnone(self, node: IsNone) -> Value:
-        match node.operand.type:
-            case NoneType():
-                return const(1, I1)
-            case OptionalType():
-                value = self.emit(node.operand)
-                return self.builder.icmp_unsigned("==", value, const(0, value.type))
-        return const(0, I1)
+        value = self.emit(node.operand)  # also where its type says the answer: evaluating it may fail
+        if isinstance(node.operand.type, OptionalType):
+            return self.builder.icmp_unsigned("==", value, const(0, value.type))
+        return const(int(isinstance(node.operand.type, NoneType)), I1)
 
     def _emit_extremum(self, node: Extremum) -> Value:
         best = self.emit(node.operands[0])
