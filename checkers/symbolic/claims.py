@@ -190,10 +190,7 @@ def _lower(model: Model, claim: Claim, kinds: dict[str, Type]) -> tuple[list[Loc
     while True:
         frame = Frame(source, None, local_types=types)
         for parameter in parameters:
-            frame.bindings[parameter.name] = parameter
-            frame.definite.add(parameter.name)
-            frame.local_types.types[parameter.name] = parameter.type
-            frame.slots[parameter.name] = parameter.slot
+            frame.bind(parameter)
         types.changed = False
         body, goes_on = compiler.block(frame, source.body)
         if not types.changed:

@@ -80,6 +80,13 @@ class Frame:
     returns_nothing: bool = False
     is_action: bool = False
 
+    def bind(self, parameter: Local) -> None:
+        """Makes a parameter a local variable that has its value from the beginning."""
+        self.bindings[parameter.name] = parameter
+        self.definite.add(parameter.name)
+        self.local_types.types[parameter.name] = parameter.type
+        self.slots[parameter.name] = parameter.slot
+
     def at(self, node: ast.AST) -> Position:
         return Position(self.source.file, getattr(node, "lineno", self.source.tree.lineno))
 

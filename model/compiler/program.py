@@ -94,10 +94,7 @@ def _action(model: Model, name: str, method: Callable[..., Any]) -> Action:
         frame = Frame(source, _owner(model, method), local_types=types, is_action=True)
         frame.bindings[source.parameters[0]] = ModelRef("new", writable=True)
         for parameter in parameters:
-            frame.bindings[parameter.name] = parameter
-            frame.definite.add(parameter.name)
-            frame.local_types.types[parameter.name] = parameter.type
-            frame.slots[parameter.name] = parameter.slot
+            frame.bind(parameter)
         types.changed = False
         body, _ = compiler.block(frame, source.body)
         if not types.changed:
