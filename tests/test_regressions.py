@@ -518,6 +518,22 @@ class SortedOncePresent(Counter):
         self.log = Seq(sorted(each if each is not None else 2 for each in Seq([self.some, 1])))
 
 
+class NothingBesideSet(Model):
+    """None has no set operators, whichever side it is on, and whatever the other set holds."""
+
+    some: Set[Tiny] | None
+    x: Tiny
+
+    @initial
+    def start(self, x: Tiny) -> None:
+        self.some = None if x == 2 else Set({0})
+        self.x = x
+
+    @action
+    def count(self) -> None:
+        require(0 in self.some & Set[Tiny]() and self.x < 0)  # type: ignore[operator]
+
+
 class FailsBeforeItIsThere(KeysOfNothing):
     """What is compared with None is evaluated, also where its type says that it is there."""
 
@@ -598,6 +614,7 @@ MODELS = [
     NoneAsSliceEnd,
     MapOfNothing,
     NoneInRange,
+    NothingBesideSet,
     NothingWithoutNone,
     OptionalDisjoint,
     OptionalSlots,

@@ -298,9 +298,13 @@ class Set(AbstractSet[T_co]):
         return hash(self._items)
 
     def __or__(self, other: AbstractSet[T]) -> Set[T_co | T]:
+        if not isinstance(other, AbstractSet):
+            return NotImplemented
         return Set((*self._items, *other))
 
     def __ror__(self, other: AbstractSet[T]) -> Set[T_co | T]:  # type: ignore[misc]
+        if not isinstance(other, AbstractSet):
+            return NotImplemented
         return Set((*self._items, *other))
 
     def __and__(self, other: AbstractSet[Any]) -> Set[T_co]:
@@ -309,6 +313,8 @@ class Set(AbstractSet[T_co]):
         return Set(item for item in self._items if item in other)
 
     def __rand__(self, other: AbstractSet[Any]) -> Set[T_co]:
+        if not isinstance(other, AbstractSet):
+            return NotImplemented
         return Set(item for item in self._items if item in other)
 
     def __sub__(self, other: AbstractSet[Any]) -> Set[T_co]:
@@ -317,12 +323,18 @@ class Set(AbstractSet[T_co]):
         return Set(item for item in self._items if item not in other)
 
     def __rsub__(self, other: AbstractSet[T]) -> Set[T]:  # type: ignore[misc]
+        if not isinstance(other, AbstractSet):
+            return NotImplemented
         return Set(item for item in other if item not in self._items)
 
     def __xor__(self, other: AbstractSet[T]) -> Set[T_co | T]:
+        if not isinstance(other, AbstractSet):
+            return NotImplemented
         return (self - other) | (other - self)
 
     def __rxor__(self, other: AbstractSet[T]) -> Set[T_co | T]:  # type: ignore[misc]
+        if not isinstance(other, AbstractSet):
+            return NotImplemented
         return (self - other) | (other - self)
 
     def add(self, item: T_co) -> None:  # type: ignore[misc]
