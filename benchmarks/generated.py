@@ -40,7 +40,7 @@ def piece(seed: int, models: int, spark_one_in: int, kept: Path) -> Counter[str]
         command += ["--spark-one-in", str(spark_one_in), "--json", str(file)]
         done = subprocess.run(command, cwd=ROOT, text=True, capture_output=True)
         if done.returncode != 0:
-            sys.exit(f"seed {seed}:\n{done.stderr[-6000:]}")
+            sys.exit(f"seed {seed}:\n{done.stderr}")
     return Counter(json.loads(file.read_text()))
 
 
