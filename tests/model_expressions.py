@@ -52,6 +52,7 @@ class Helper:
     me: bool = True
     acts: bool = False
     defaults: int = 0
+    static: bool = False
 
 
 @dataclass
@@ -238,7 +239,9 @@ class Expressions:
                     if isinstance(kind, Bool):
                         text = f"({text} == True)"
                     elif not self.once_in(6):
-                        text = f"({text} if {text} is not None else {self.literal(scope, kind)})"
+                        other = self.literal(scope, kind)
+                        way = self.pick(["({0} if {0} is not None else {1})"] * 2 + ["({1} if {0} is None else {0})"])
+                        text = way.format(text, other)
         return text
 
     def _indexed(self, scope: Scope, seq: str, element: Kind, depth: int) -> str:
@@ -263,8 +266,12 @@ class Expressions:
         for position, (name, kind) in enumerate(helper.parameters[:last]):
             text = self.value(scope, kind, depth, plain=not isinstance(kind, SetOf))
             given.append(f"{name}={text}" if keywords and position + 1 == last else text)
-        owner = f"{self.pick(scope.me)}." if helper.me else ""
-        return f"{owner}{helper.name}({', '.join(given)})"
+        if not helper.me:
+            return f"{helper.name}({', '.join(given)})"
+        me = self.pick(scope.me)
+        if self.once_in(8):
+            return f"Generated.{helper.name}({', '.join(given if helper.static else [me, *given])})"
+        return f"{me}.{helper.name}({', '.join(given)})"
 
     def _choose(self, scope: Scope, kind: Kind, depth: int, plain: bool) -> str:
         then, otherwise = self.value(scope, kind, depth, plain), self.value(scope, kind, depth, plain)
@@ -330,6 +337,8 @@ class Expressions:
         return self.pick(["-({})", "abs({})", "(-{})"]).format(self.integer(scope, depth))
 
     def _length(self, scope: Scope, depth: int) -> str:
+        if self.once_in(6):
+            return f"len({self.pick(self.words.names).name})"
         return f"len({self.container(scope, depth)})"
 
     def _folded_sum(self, scope: Scope, depth: int) -> str:

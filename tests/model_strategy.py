@@ -196,6 +196,9 @@ class _Writer(Expressions):
         if self.once_in(6):
             lines.append("LIMIT = 2")
             words.globals.append(("LIMIT", Int(2, 2)))
+        if self.once_in(6):
+            lines += ["SOME = Set({0, 1})", "PAIR = Seq((1, 0))"]
+            words.globals += [("SOME", SetOf(Int(0, 1))), ("PAIR", SeqOf(Int(0, 1), 2))]
         for number in range(self.pick([1, 2, 3, 3, 4, 4])):
             words.variables[f"v{number}"] = self.kind(2, WIDEST_VARIABLE)
         return lines
@@ -425,7 +428,7 @@ class _Writer(Expressions):
         lines, inner, goes_on = self.block(scope, 1, 2)
         if goes_on and result is not None:
             lines.append(f"return {self.value(inner, result, 2, plain=plain)}")
-        self.words.helpers = [*kept, Helper(name, parameters, result, me, acts, defaults)]
+        self.words.helpers = [*kept, Helper(name, parameters, result, me, acts, defaults, static)]
         decorator = ["@staticmethod"] if static else ["@rule"] if me and self.once_in(4) else []
         gives = "None" if result is None else hint(result)
         return [*decorator, f"def {name}({', '.join([*owner, *signature])}) -> {gives}:", *_indented(lines)]

@@ -492,6 +492,38 @@ class Decided(Base):
         return Colour.BLUE
 
 
+LATE = Set({Colour.GREEN, Colour.BLUE})
+NEXT = Seq(((0, 1), (1, 2), (2, 0)))
+NONE_LATE = Set[Colour]()
+
+
+class Tables(Base):
+    """Sets and sequences that the file gives a name."""
+
+    colour: Colour
+    number: Tiny
+    seen: Set[Colour]
+
+    @initial
+    def start(self, colour: Colour) -> None:
+        self.colour = colour
+        self.number = 0
+        self.seen = NONE_LATE
+
+    @action
+    def count(self) -> None:
+        require(self.seen.isdisjoint(LATE) or not LATE.isdisjoint(self.seen))
+        self.number = NEXT[self.number][1]
+        for colour in LATE:
+            if colour == self.colour:
+                self.seen.add(colour)
+
+    @action
+    def turn(self, colour: Colour) -> None:
+        require(colour in LATE and len(LATE - self.seen) < len(Colour) and (1, 2) in NEXT)
+        self.colour = colour
+
+
 def test_what_constants_decide_has_no_code() -> None:
     def stores(name: str) -> int:
         (action,) = (action for action in read_program(Decided(), {}).actions if action.name == name)
@@ -514,7 +546,7 @@ def statements(body: list[Stmt]) -> Iterator[Stmt]:
                 yield from statements(inner)
 
 
-MODELS = [Arithmetic, Logs, Sets, Messages, Nested, Helpers, Louder, Bounded, Wide]
+MODELS = [Arithmetic, Logs, Sets, Messages, Nested, Helpers, Louder, Bounded, Wide, Tables]
 
 
 @pytest.mark.parametrize("cls", MODELS, ids=lambda cls: cls.__name__)

@@ -290,18 +290,11 @@ class Calls(Expressions, Statements):
             if name in given:
                 fields[name] = self.convert(self.expression(frame, given[name]), of, f"{kind}.{name}")
             elif name in vars(kind.cls) or hasattr(kind.cls, name):
-                default = self._default(frame, node, getattr(kind.cls, name))
+                default = self.known(frame, node, getattr(kind.cls, name))
                 fields[name] = self.convert(default, of, f"{kind}.{name}")
             else:
                 raise frame.refuse(node, f"{kind} needs the field {name!r}")
         return fields
-
-    def _default(self, frame: Frame, node: ast.Call, value: Any) -> Expr:
-        if isinstance(value, Set | set | frozenset) and not value:
-            return SetOf(SetType(NothingType()), frame.at(node), [])
-        if isinstance(value, Seq | list | tuple) and not value:
-            return SeqOf(SeqType(NothingType(), 0), frame.at(node), [])
-        return self._known(frame, node, value)
 
     # Methods.
 
@@ -312,6 +305,8 @@ class Calls(Expressions, Statements):
         owner = self.binding(frame, func.value)
         if isinstance(owner, ModelRef):
             return self._own_method(frame, node, func.attr, owner)
+        if isinstance(owner, Static) and isinstance(owner.value, Set | Seq | frozenset):
+            owner = self.known(frame, func.value, owner.value)
         if isinstance(owner, Static):
             if hasattr(owner.value, func.attr):
                 return self._static_method(frame, node, owner.value, func.attr)

@@ -93,34 +93,31 @@ class Expressions(Lowering):
             return bound
         if isinstance(bound, ModelRef):
             raise frame.refuse(node, "the model itself is no value; name one of its variables")
-        constant = self.constant(bound.value, frame.at(node))
+        return self.known(frame, node, bound.value, ast.unparse(node))
+
+    def known(self, frame: Frame, node: ast.expr, value: Any, text: str = "") -> Expr:
+        """What is known when the model is read: a constant, or a set or sequence of what is known.
+
+        ``text`` is what the model calls it.
+        """
+        constant = self.constant(value, frame.at(node))
         if constant is not None:
             return constant
-        if isinstance(bound.value, set | frozenset | tuple | list) and not bound.value:
-            return self._empty(frame, node, bound.value)
-        if isinstance(bound.value, set | frozenset):
-            return self._set_of([self._known(frame, node, item) for item in sorted(bound.value, key=repr)], frame, node)
-        if isinstance(bound.value, tuple | list):
-            return self._seq_of([self._known(frame, node, item) for item in bound.value], frame, node)
-        raise frame.refuse(node, f"{ast.unparse(node)} is no value of the modelling language{_instead(bound.value)}")
-
-    def _known(self, frame: Frame, node: ast.expr, value: Any) -> Expr:
-        constant = self.constant(value, frame.at(node))
-        if constant is None:
-            raise frame.refuse(node, f"{value!r} is no value of the modelling language")
-        return constant
-
-    def _empty(self, frame: Frame, node: ast.expr, value: Any) -> Expr:
-        if isinstance(value, set | frozenset):
-            return SetOf(SetType(NothingType()), frame.at(node), [])
-        return SeqOf(SeqType(NothingType(), 0), frame.at(node), [])
+        if isinstance(value, Set | set | frozenset):
+            made = self._set_of([self.known(frame, node, item) for item in sorted(value, key=repr)], frame, node)
+            assert isinstance(made, SetOf)
+            made.typed = isinstance(value, Set)
+            return made
+        if isinstance(value, Seq | tuple | list):
+            return self._seq_of([self.known(frame, node, item) for item in value], frame, node)
+        raise frame.refuse(node, f"{text or repr(value)} is no value of the modelling language{_instead(value)}")
 
     def binding(self, frame: Frame, node: ast.expr) -> Binding:
         match node:
             case ast.Name(id=name):
                 return self._name(frame, node, name)
             case ast.Constant(value=value) if value is None or isinstance(value, bool | int):
-                return self._known(frame, node, value)
+                return self.known(frame, node, value)
             case ast.Attribute():
                 return self._attribute(frame, node)
             case ast.Call():
@@ -211,7 +208,7 @@ class Expressions(Lowering):
                 and issubclass(base.value, enum.Enum)
                 and node.attr in base.value.__members__
             ):
-                return self._known(frame, node, base.value[node.attr])
+                return self.known(frame, node, base.value[node.attr])
             if isinstance(base.value, type | types.ModuleType) and hasattr(base.value, node.attr):
                 return Static(getattr(base.value, node.attr))
             raise frame.refuse(node, f"{ast.unparse(node)} is not part of the modelling language{_instead(base.value)}")
@@ -230,7 +227,7 @@ class Expressions(Lowering):
             return StateVar(kinds[node.attr], frame.at(node), node.attr, base.which)
         cls = type(self.model)
         if isinstance(getattr(cls, node.attr, None), Constant):
-            return self._known(frame, node, self.model.constant_values[node.attr])
+            return self.known(frame, node, self.model.constant_values[node.attr])
         if hasattr(cls, node.attr):
             return Static(getattr(cls, node.attr))
         has = ", ".join(kinds)
@@ -253,7 +250,7 @@ class Expressions(Lowering):
     def _negative(self, frame: Frame, node: ast.expr, operand: Expr) -> Expr:
         value = self.integer(frame, node, operand)
         if isinstance(value, Const):
-            return self._known(frame, node, -value.value)
+            return self.known(frame, node, -value.value)
         zero = Const(IntType(0, 0), frame.at(node), 0)
         return self.arithmetic(frame, node, "-", zero, value)
 
