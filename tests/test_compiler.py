@@ -518,6 +518,15 @@ class Tables(Base):
             if colour == self.colour:
                 self.seen.add(colour)
 
+    @staticmethod
+    def follows(one: int, other: int) -> bool:
+        return one == (other + 1) % 3
+
+    @action
+    def jump(self) -> None:
+        require(Tables.follows(2, self.number) and not Tables.follows(one=0, other=self.number))
+        self.number = 0
+
     @action
     def turn(self, colour: Colour) -> None:
         require(colour in LATE and len(LATE - self.seen) < len(Colour) and (1, 2) in NEXT)

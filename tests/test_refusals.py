@@ -138,6 +138,7 @@ STATEMENTS = {
     "add with a value": ("a = self.some.add(Node(1))  #!", "line of its own"),
     "add of two": ("self.some.add(Node(1), Node(2))  #!", "one element"),
     "add of another type": ("self.some.add(1)  #!", "the element is Node"),
+    "method of a class without the model": ("M.step()  #!", "takes the model first: M.step(self)"),
     "append to a set": ("self.some.append(Node(1))  #!", "no method 'append'"),
     "discard from a bag": ("self.bag.discard(1)  #!", "no method 'discard'"),
     "assignment of another type": ("self.x = Colour.RED  #!", "self.x is 0..3"),

@@ -316,6 +316,11 @@ class Calls(Expressions, Statements):
     def _static_method(self, frame: Frame, node: ast.Call, owner: Any, name: str) -> Expr:
         member = getattr(owner, name)
         if isinstance(owner, type) and inspect.isfunction(member) and issubclass(owner, type(self.model).__mro__[-2]):
+            if isinstance(inspect.getattr_static(owner, name), staticmethod):
+                return self.inline(frame, node, member, None, owner)
+            if not node.args:
+                called = ast.unparse(node.func)
+                raise frame.refuse(node, f"{called} takes the model first: {called}(self)")
             first, *rest = node.args
             call = ast.copy_location(ast.Call(func=node.func, args=rest, keywords=node.keywords), node)
             return self.inline(frame, call, member, self.binding(frame, first), owner)
