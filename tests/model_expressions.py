@@ -53,6 +53,8 @@ class Helper:
     acts: bool = False
     defaults: int = 0
     static: bool = False
+    signature: tuple[str, ...] = ()
+    """The parameters as they are declared."""
 
 
 @dataclass

@@ -428,7 +428,7 @@ class _Writer(Expressions):
         lines, inner, goes_on = self.block(scope, 1, 2)
         if goes_on and result is not None:
             lines.append(f"return {self.value(inner, result, 2, plain=plain)}")
-        self.words.helpers = [*kept, Helper(name, parameters, result, me, acts, defaults, static)]
+        self.words.helpers = [*kept, Helper(name, parameters, result, me, acts, defaults, static, tuple(signature))]
         decorator = ["@staticmethod"] if static else ["@rule"] if me and self.once_in(4) else []
         gives = "None" if result is None else hint(result)
         return [*decorator, f"def {name}({', '.join([*owner, *signature])}) -> {gives}:", *_indented(lines)]
@@ -604,7 +604,7 @@ class _Writer(Expressions):
         rules = [h for h in self.words.helpers if h.me and not h.acts and isinstance(h.result, Bool)]
         if rules:
             helper = self.pick(rules)
-            signature = ", ".join(["self", *(f"{name}: {hint(kind)}" for name, kind in helper.parameters)])
+            signature = ", ".join(["self", *helper.signature])
             call = f"super().{helper.name}({', '.join(name for name, _ in helper.parameters)})"
             lines += _indented([f"def {helper.name}({signature}) -> bool:", f"    return not {call}"])
         return lines if len(lines) > 1 else [*lines, "    pass"]

@@ -518,6 +518,24 @@ class SortedOncePresent(Counter):
         self.log = Seq(sorted(each if each is not None else 2 for each in Seq([self.some, 1])))
 
 
+class DrawnFromItsClass(Model):
+    """A parameter that a guard draws from all that there is."""
+
+    some: Set[Tiny] | None
+    x: Tiny
+
+    @initial
+    def start(self, x: Tiny) -> None:
+        self.some = None
+        self.x = x
+
+    @action
+    def count(self, node: Node, colour: Colour) -> None:
+        require(node in Node)
+        require(colour in Colour)
+        self.x = 1 if node == Node(1) else 2
+
+
 class NothingBesideSet(Model):
     """None has no set operators, whichever side it is on, and whatever the other set holds."""
 
@@ -606,6 +624,7 @@ MODELS = [
     FailingMemberOfClass,
     FailingBoundary,
     FailureOutsideOfTheBoundary,
+    DrawnFromItsClass,
     FailsBeforeItIsThere,
     FalseHereFailingThere,
     FarApart,

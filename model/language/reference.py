@@ -218,11 +218,12 @@ def _evaluate(model: Model, expression: ast.expr, names: dict[str, Any]) -> Any:
 
 def _admitted(model: Model, kind: Type, members: Any) -> list[Any]:
     admitted: list[Any] = []
-    for member in members:
-        try:
-            value = admit(kind, member, "a parameter")
-        except ValueOutOfRange:
-            continue
-        if value not in admitted:
-            admitted.append(value)
+    with running(model):  # the members may be those of a class
+        for member in members:
+            try:
+                value = admit(kind, member, "a parameter")
+            except ValueOutOfRange:
+                continue
+            if value not in admitted:
+                admitted.append(value)
     return admitted
