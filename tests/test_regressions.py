@@ -536,6 +536,22 @@ class DrawnFromItsClass(Model):
         self.x = 1 if node == Node(1) else 2
 
 
+class DrawnFromNothing(DrawnFromItsClass):
+    """A parameter that runs over nothing need not be one of few values."""
+
+    @action
+    def empty(self, pair: Pair, log: Log) -> None:
+        require(pair in Set())
+        require(log in Set())
+        self.x = 1
+
+    @action
+    def stay(self, pair: Pair, x: Tiny) -> None:
+        require(x > self.x)
+        require(pair in Set())
+        self.x = 2
+
+
 class NothingBesideSet(Model):
     """None has no set operators, whichever side it is on, and whatever the other set holds."""
 
@@ -625,6 +641,7 @@ MODELS = [
     FailingBoundary,
     FailureOutsideOfTheBoundary,
     DrawnFromItsClass,
+    DrawnFromNothing,
     FailsBeforeItIsThere,
     FalseHereFailingThere,
     FarApart,

@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from model.compiler.ir import Action, Const, Contains, Domain, Expr, Local, Universe, can_fail, locals_in
+from model.compiler.ir import (
+    Action,
+    Const,
+    Contains,
+    Convert,
+    Domain,
+    Expr,
+    Local,
+    NothingType,
+    Universe,
+    can_fail,
+    locals_in,
+)
 from model.language.errors import ModelError
 from model.language.reference import WIDEST_PARAMETER
 from model.language.types import BagType, MapType, OptionalType, RecordType, SeqType, SetType, Type
@@ -50,7 +62,7 @@ def plan(action: Action) -> Plan:
             and not levels[level]
         ):
             assert isinstance(guard, Contains)
-            domains[slots[level - 1]] = guard.container
+            domains[slots[level - 1]] = _members(guard.container, action.parameters[level - 1])
             continue
         levels[level].append(guard)
     if any(isinstance(guard, Const) and not guard.value for guard in levels[0]):
@@ -93,7 +105,15 @@ def _draws(guard: Expr, parameter: Local) -> bool:
             kind = container.type
             return (
                 isinstance(kind, SetType | BagType)
-                and kind.element == parameter.type
+                and kind.element in (parameter.type, NothingType())
                 and parameter.slot not in locals_in(container)
             )
     return False
+
+
+def _members(container: Expr, parameter: Local) -> Expr:
+    """The container that a parameter is drawn from; an empty literal has no type of its own."""
+    assert isinstance(container.type, SetType | BagType)
+    if container.type.element == parameter.type:
+        return container
+    return Convert(SetType(parameter.type, 0), container.at, container)
