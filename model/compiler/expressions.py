@@ -666,7 +666,7 @@ def _comparable(source: Type, element: Type) -> bool:
             return _comparable(inner, element)
         case _, OptionalType(inner):
             return _comparable(source, inner)
-        case IntType(), IntType():
+        case (IntType(), IntType()) | (_, NothingType()):
             return True
     return fits(source, element) or source == NoneType()
 
