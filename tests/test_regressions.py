@@ -24,6 +24,7 @@ from model.language import (
     Set,
     action,
     boundary,
+    implies,
     initial,
     invariant,
     reachable,
@@ -552,6 +553,14 @@ class DrawnFromNothing(DrawnFromItsClass):
         self.x = 2
 
 
+class ImpliedByContainer(Counter):
+    """``implies`` of containers is a truth value, not one of the containers."""
+
+    @action
+    def count(self) -> None:
+        self.x = 1 if implies(self.log, Seq([0])) == True else 2  # type: ignore[arg-type]  # noqa: E712
+
+
 class NothingBesideSet(Model):
     """None has no set operators, whichever side it is on, and whatever the other set holds."""
 
@@ -645,6 +654,7 @@ MODELS = [
     FailsBeforeItIsThere,
     FalseHereFailingThere,
     FarApart,
+    ImpliedByContainer,
     IndexInsideOfIndex,
     KeysOfNothing,
     NoneAsSliceEnd,

@@ -45,7 +45,7 @@ def require(condition: bool) -> None:
 
 def implies(premise: bool, conclusion: bool) -> bool:
     """``premise`` implies ``conclusion``; both are evaluated. The checker reports a premise that is never true."""
-    return conclusion or not premise
+    return bool(conclusion) or not premise
 
 
 class Place(Protocol):
