@@ -58,6 +58,22 @@ class Plan(ReassignedReplicas):
         """Whether no more fail than is allowed when this one does as well."""
         return len(self.failed() | {broker}) <= self.allowed
 
+    @action
+    def leader_commits(self, partition: Partition) -> None:
+        """Left out: the ISR has everything."""
+        require(False)
+
+    @action
+    def follower_leaves_isr(self, partition: Partition, follower: Broker) -> None:
+        require(self.is_submitted())
+        require(follower not in self.original or self.may_fail(follower))
+        super().follower_leaves_isr(partition, follower)
+
+    @action
+    def broker_crashes(self, broker: Broker) -> None:
+        require(self.is_submitted() and broker in self.live and self.may_fail(broker))
+        self.live.discard(broker)
+
 
 class PlannedKraftReassignment(Plan, KraftReassignment):
     """The plan under a KRaft controller (KIP-455)."""
@@ -85,23 +101,7 @@ class PlannedKraftReassignment(Plan, KraftReassignment):
     @action
     def controller_takes_cancellation(self, partition: Partition) -> None:
         """Nobody cancels."""
-        require(self.requests > 1)
-
-    @action
-    def leader_commits(self, partition: Partition) -> None:
-        """Left out: the ISR has everything."""
-        require(self.requests > 1)
-
-    @action
-    def follower_leaves_isr(self, partition: Partition, follower: Broker) -> None:
-        require(self.is_submitted())
-        require(follower not in self.original or self.may_fail(follower))
-        super().follower_leaves_isr(partition, follower)
-
-    @action
-    def broker_crashes(self, broker: Broker) -> None:
-        require(self.is_submitted() and broker in self.live and self.may_fail(broker))
-        self.live.discard(broker)
+        require(False)
 
 
 class PlannedKip236Reassignment(Plan, Reassignment):
@@ -129,20 +129,4 @@ class PlannedKip236Reassignment(Plan, Reassignment):
     @action
     def client_cancels(self) -> None:
         """Nobody cancels."""
-        require(self.submitted > 1)
-
-    @action
-    def leader_commits(self, partition: Partition) -> None:
-        """Left out: the ISR has everything."""
-        require(self.submitted > 1)
-
-    @action
-    def follower_leaves_isr(self, partition: Partition, follower: Broker) -> None:
-        require(self.is_submitted())
-        require(follower not in self.original or self.may_fail(follower))
-        super().follower_leaves_isr(partition, follower)
-
-    @action
-    def broker_crashes(self, broker: Broker) -> None:
-        require(self.is_submitted() and broker in self.live and self.may_fail(broker))
-        self.live.discard(broker)
+        require(False)
