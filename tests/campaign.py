@@ -31,8 +31,8 @@ T = TypeVar("T")
 REFUSALS = ("nothing", "never reached", "may hold", "grows each time", "this is None", "this asks whether",
             "| None has no order")
 """What the compiler may say of a generated model: an empty literal has no type of its own; a branch can be decided;
-a helper is given None where it takes an optional value, or an optional value where it takes one that is there; so
-is `sorted`."""
+a helper is given None where it takes an optional value, or an optional value where it takes one that is there; what is
+sorted may have None in it."""
 MOST_LEVELS = 5
 """A model with more levels is not asked of Spark, which takes a part of a second for each."""
 
