@@ -10,9 +10,10 @@ from typing import Any
 import z3
 
 from checkers.properties import Property
-from checkers.symbolic.bmc import Unrolling, search
+from checkers.symbolic.bmc import search
 from checkers.symbolic.system import System, Transition, system_of
 from checkers.symbolic.terms import as_term
+from checkers.symbolic.unrolling import Unrolling
 from model.compiler.layout import digest, lay_out
 from model.language.errors import SourceError
 from model.language.model import Model, State

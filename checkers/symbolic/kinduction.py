@@ -10,10 +10,11 @@ import z3
 
 from checkers.exploration import TraceState, Violation
 from checkers.properties import Property
-from checkers.symbolic.bmc import Unrolling, search
+from checkers.symbolic.bmc import search
 from checkers.symbolic.induction import Outcome, assumption
 from checkers.symbolic.system import System
 from checkers.symbolic.terms import as_term, conj, disj, negation
+from checkers.symbolic.unrolling import Unrolling
 from model.language.reference import Step
 
 
@@ -53,7 +54,7 @@ def k_induction(
             judged = system.judge(system.predicates[prop.name], fired.after, system.now.state)
             failing.append(conj((fired.succeeds, disj((negation(judged.truth), judged.failed)))))
     unrolling = Unrolling(system)
-    unrolling.solver.add(unrolling.at(assumed, 0))
+    unrolling.add(unrolling.at(assumed, 0))
     shown: tuple[TraceState, ...] = ()
     for k in range(1, depth + 1):
         left = None if seconds is None else seconds - (time.perf_counter() - started)
@@ -67,13 +68,13 @@ def k_induction(
             return KInduction(outcome, k, base.violation, shown, base.stopped, taken)
         mark = z3.Bool(f"breaks:{k}")
         last = z3.Bool(f"fails:{k}")
-        unrolling.solver.add(z3.Implies(last, unrolling.at(as_term(disj(failing)), k - 1)))
+        unrolling.add(z3.Implies(last, unrolling.at(as_term(disj(failing)), k - 1)))
         answer = unrolling.solver.check(last)
         if answer == z3.unsat:
             unrolling.extend()
             if k > 1:
                 _all_different(unrolling, k - 1)
-            unrolling.solver.add(z3.Implies(mark, unrolling.at(as_term(broken), k)))
+            unrolling.add(z3.Implies(mark, unrolling.at(as_term(broken), k)))
             answer = unrolling.solver.check(mark)
         else:
             mark = last
@@ -83,12 +84,12 @@ def k_induction(
             return KInduction("undetermined", k, None, shown, unrolling.solver.reason_unknown(),
                               time.perf_counter() - started)
         shown = _run(unrolling, unrolling.solver.model(), len(unrolling.states))
-        unrolling.solver.add(z3.Not(mark))
+        unrolling.add(z3.Not(mark))
         if len(unrolling.states) == k:
             unrolling.extend()
             if k > 1:
                 _all_different(unrolling, k - 1)
-        unrolling.solver.add(unrolling.at(assumed, k))
+        unrolling.add(unrolling.at(assumed, k))
     return KInduction("fails", depth, None, shown, "", time.perf_counter() - started)
 
 
@@ -96,7 +97,7 @@ def _all_different(unrolling: Unrolling, index: int) -> None:
     """The state number ``index`` differs from all before it."""
     new = unrolling.states[index]
     for old in unrolling.states[:index]:
-        unrolling.solver.add(z3.Or([a != b for a, b in zip(old.terms, new.terms, strict=True)]))
+        unrolling.add(z3.Or([a != b for a, b in zip(old.terms, new.terms, strict=True)]))
 
 
 def _run(unrolling: Unrolling, model: object, length: int) -> tuple[TraceState, ...]:

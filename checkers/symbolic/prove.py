@@ -30,6 +30,7 @@ from checkers.symbolic.system import System, system_of
 from model.compiler.layout import lay_out
 from model.language.errors import SourceError
 from model.language.model import Model, State
+from model.language.values import Identifier
 
 REACHABLE_STATES = 3_000_000
 """Up to this many states the native checker is asked whether a state is reachable."""
@@ -215,6 +216,7 @@ def _bounded(check: Check, task: Task, model: Model, properties: list[Property],
     found = bmc.search(system_of(model, wanted), wanted, task.depth, task.seconds)
     result.seconds = found.seconds
     result.facts = {"depth": found.depth}
+    result.lines = [_interchangeable(members) for members in found.interchangeable]
     expected = check.wanted_property
     if found.violation is not None:
         _violated(model, found.violation, wanted, result)
@@ -231,13 +233,18 @@ def _bounded(check: Check, task: Task, model: Model, properties: list[Property],
         result.exit_code = ExitCode.AS_EXPECTED if expected is None else ExitCode.UNDETERMINED
 
 
+def _interchangeable(members: tuple[Identifier, ...]) -> str:
+    names = ", ".join(show(member) for member in members)
+    return f"z3 proved that no action, property or boundary tells {names} apart: runs mention them in this order"
+
+
 def _violated(model: Model, violation: Violation, properties: list[Property], result: Proved) -> None:
     result.verdict = "error" if violation.kind == "error" else "violated"
     result.broken = violation.property or None
     length = len(violation.trace)
     name = violation.property or violation.message
     result.headline = f"violates {name} in {_states(length)}; there is no shorter run"
-    result.lines = trace_lines(model, violation.trace)
+    result.lines += trace_lines(model, violation.trace)
     if violation.failed_step is not None:
         result.lines.append(f"{length + 1}  {show_step(violation.failed_step)}")
         result.lines.append(f"     fails: {violation.message}")

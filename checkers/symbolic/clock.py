@@ -1,0 +1,34 @@
+"""The time that z3 has."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(slots=True)
+class Clock:
+    """When questions end: ``seconds`` after the clock was started, or never."""
+
+    seconds: float | None = None
+    started: float = field(default_factory=time.perf_counter)
+
+    @property
+    def taken(self) -> float:
+        return time.perf_counter() - self.started
+
+    @property
+    def ended(self) -> bool:
+        return self.seconds is not None and self.taken >= self.seconds
+
+    @property
+    def reason(self) -> str:
+        return f"the limit of {self.seconds:g} seconds"
+
+    def limit(self, solver: Any, most: float | None = None) -> None:
+        """Gives a solver what is left, but not more than ``most`` seconds."""
+        left = None if self.seconds is None else self.seconds - self.taken
+        limits = [limit for limit in (left, most) if limit is not None]
+        if limits:
+            solver.set("timeout", max(1, int(min(limits) * 1000)))

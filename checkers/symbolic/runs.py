@@ -1,0 +1,131 @@
+"""Runs from the initial states, and questions about them.
+
+Hard questions are made easier in two ways. Where the model cannot tell identifiers apart, of all runs that differ in
+names alone only those are looked at that mention the identifiers in order. And they are asked of a solver of their own:
+one for all questions keeps what it learned, but may not simplify away what later ones could mention.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import z3
+
+from checkers.properties import Property
+from checkers.symbolic.clock import Clock
+from checkers.symbolic.symmetry import interchangeable
+from checkers.symbolic.system import System
+from checkers.symbolic.terms import as_term
+from checkers.symbolic.unrolling import Unrolling, arguments_of
+from model.language.types import IdentifierType, Type
+from model.language.values import Identifier
+
+MOST_CONFLICTS = 100_000
+"""A question is hard when the solver of all questions ran into more conflicts: 5 to 20 seconds."""
+
+
+class Runs(Unrolling):
+    """Runs of a system from its initial states, about which ``properties`` are asked.
+
+    ``interchangeable`` are the identifiers that the model was proved not to tell apart.
+    """
+
+    def __init__(self, system: System, properties: Sequence[Property]) -> None:
+        super().__init__(system)
+        self.interchangeable: list[tuple[Identifier, ...]] = []
+        self._properties = properties
+        self._hard = False
+        self._said: list[Any] = []
+        self._mentioned: dict[Identifier, Any] = {}
+        self.add(self.at(as_term(system.initial(system.now.state)), 0))
+
+    def add(self, term: Any) -> None:
+        super().add(term)
+        self._said.append(term)  # the solver's own list is of what it made of them
+
+    def extend(self) -> None:
+        super().extend()
+        self._order(len(self.choices) - 1)
+
+    def ask(self, goal: Any, clock: Clock) -> Any:
+        """A model of z3 in which the goal is true, None when there is none, or why that is not known."""
+        if clock.ended:
+            return clock.reason
+        goal = as_term(goal)
+        answer = z3.unknown if self._hard else self._quick_answer(goal, clock)
+        solver = self.solver
+        if self._hard:
+            solver = self._simplifying(goal)
+            clock.limit(solver)
+            answer = solver.check()
+        if answer == z3.unknown:
+            return clock.reason if clock.ended else f"z3's answer {solver.reason_unknown()!r}"
+        if answer == z3.sat:
+            return solver.model()
+        self.add(z3.Not(goal))  # follows from the rest; said, it spares later questions much of their search
+        return None
+
+    def _quick_answer(self, goal: Any, clock: Clock) -> z3.CheckSatResult:
+        """The answer of the solver of all questions. Once it has none, questions are hard from then on."""
+        mark = z3.FreshBool("goal")
+        self.add(z3.Implies(mark, goal))
+        self.solver.set("max_conflicts", MOST_CONFLICTS)
+        clock.limit(self.solver)
+        answer = self.solver.check(mark)
+        if answer == z3.unknown and not clock.ended:
+            self._hard = True
+            self.order(interchangeable(self.system, self._properties, clock))
+        return answer
+
+    def order(self, classes: list[tuple[Identifier, ...]]) -> None:
+        """From now on only runs that mention the identifiers of each class in the order given."""
+        self.interchangeable = classes
+        for index in range(len(self.choices)):
+            self._order(index)
+
+    def _simplifying(self, goal: Any) -> Any:
+        search = z3.With("sat", lookahead_simplify=True)
+        steps = ("simplify", "propagate-values", "solve-eqs", "simplify", "bit-blast", "simplify", search)
+        solver = z3.Then(*steps).solver()
+        solver.add(*self._said, goal)
+        return solver
+
+    def _order(self, index: int) -> None:
+        """An identifier is an argument of a step only if the one before it was an earlier argument."""
+        for members in self.interchangeable:
+            mentions: dict[Identifier, list[Any]] = {member: [] for member in members}
+            for chosen, arguments in self._arguments(index, type(members[0])):
+                for place, argument in enumerate(arguments):
+                    for before, member in itertools.pairwise(members):
+                        earlier = [_is(other, before) for other in arguments[:place]]
+                        known = z3.Or(self._mention(before), *earlier)
+                        self.add(z3.Implies(z3.And(chosen, _is(argument, member)), known))
+                    for member in members:
+                        mentions[member].append(z3.And(chosen, _is(argument, member)))
+            for member in members:
+                mark = z3.Bool(f"{index}:{type(member).__name__}({member.number}) was mentioned")
+                self.add(mark == z3.Or(self._mention(member), *mentions[member]))
+                self._mentioned[member] = mark
+
+    def _mention(self, member: Identifier) -> Any:
+        """Whether a step so far mentions an identifier."""
+        return self._mentioned.get(member, z3.BoolVal(False))
+
+    def _arguments(self, index: int, cls: type[Identifier]) -> Iterator[tuple[Any, list[Any]]]:
+        """For each action whether it is the step number ``index``, and its arguments of an identifier class.
+
+        Identifiers inside of other arguments need no order: the first mentions that are counted decide the names.
+        """
+        for fired, chosen, copies in zip(self.system.fired, self.choices[index], self.parameters[index], strict=True):
+            pairs = zip(fired.action.parameters, arguments_of(self.system, fired, copies), strict=True)
+            yield chosen, [value for parameter, value in pairs if _is_of(parameter.type, cls)]
+
+
+def _is(argument: Any, member: Identifier) -> Any:
+    return argument == member.number - 1
+
+
+def _is_of(kind: Type, cls: type[Identifier]) -> bool:
+    return isinstance(kind, IdentifierType) and kind.cls is cls
