@@ -149,12 +149,13 @@ class Campaign:
                 compare("Spark", lambda: outcome(on_spark, cls(), properties))
             if wanted.distinct and self._is_turn_of("z3", self.budget.z3_one_in):
                 try:
-                    compared = self._asked("z3", lambda: assert_bounded_search_agrees(
+                    compared, interchangeable = self._asked("z3", lambda: assert_bounded_search_agrees(
                         cls(), properties, wanted, self.budget.depth, self.budget.most), source)
                 except UnsupportedError:
                     self.counts["without a form in z3"] += 1
                 else:
                     self._note("z3", compared)
+                    self.counts["z3: interchangeable"] += interchangeable
         return wanted
 
     def _asked(self, engine: str, ask: Callable[[], T], source: str) -> T:

@@ -6,11 +6,13 @@ import itertools
 import random
 from collections.abc import Sequence
 from typing import Any
+from unittest.mock import patch
 
 import z3
 
 from checkers.properties import Property
-from checkers.symbolic.bmc import search
+from checkers.symbolic import runs
+from checkers.symbolic.bmc import Bounded, search
 from checkers.symbolic.system import System, Transition, system_of
 from checkers.symbolic.terms import as_term
 from checkers.symbolic.unrolling import Unrolling
@@ -135,9 +137,10 @@ def levels_by_cpython(model: Model, depth: int, most: int | None = None) -> list
 
 def assert_bounded_search_agrees(
     model: Model, properties: Sequence[Property], wanted: Outcome, depth: int, most: int
-) -> int:
+) -> tuple[int, bool]:
     """Fails unless z3 finds what CPython found in runs of up to ``depth`` states: the same states, digest, shortest
-    violation and depth at which each property comes true. Returns how many states were compared."""
+    violation and depth at which each property comes true, also when each question is a hard one. Returns how many
+    states were compared, and whether identifiers were interchangeable."""
     levels = levels_by_cpython(model, depth, most)
     system = system_of(model, properties)
     found = levels_by_solver(model, len(levels), system)
@@ -147,7 +150,15 @@ def assert_bounded_search_agrees(
     layout = lay_out(model.variable_types)
     mine, real = ({layout.pack(state) for level in known for state in level} for known in (found, levels))
     assert digest(mine) == digest(real)
-    searched = search(system, properties, depth)
+    assert_search_finds(search(system, properties, depth), wanted, depth)
+    with patch.object(runs, "MOST_CONFLICTS", 0):
+        hard = search(system, properties, depth)
+    assert_search_finds(hard, wanted, depth)
+    return len(real), bool(hard.interchangeable)
+
+
+def assert_search_finds(searched: Bounded, wanted: Outcome, depth: int) -> None:
+    """Fails unless a search of runs of up to ``depth`` states came to the violation and the depths that are wanted."""
     assert not searched.stopped, searched.stopped
     length = len(searched.violation.trace) if searched.violation is not None else None
     first = wanted.first_bad if wanted.first_bad is not None and wanted.first_bad <= depth else None
@@ -155,7 +166,6 @@ def assert_bounded_search_agrees(
     before = depth if first is None else first - 1
     reached = {name: at for name, at in wanted.reached_at.items() if at <= before}
     assert searched.reached == reached, f"come true in so many states: {searched.reached} by z3, {reached} by CPython"
-    return len(real)
 
 
 __all__ = ["assert_bounded_search_agrees", "assert_steps_agree", "levels_by_cpython", "levels_by_solver"]

@@ -30,7 +30,7 @@ from model.language.types import (
 )
 from model.language.values import Identifier
 
-MOST_SECONDS = 10.0
+MOST_SECONDS = 30.0
 """How long z3 may think about one action or property; without an answer there is no symmetry."""
 
 
