@@ -121,7 +121,7 @@ def test_shortest_counterexamples_are_as_long_as_the_native_ones(check: Check) -
     length = len(native.violation.trace)
     assert native.subject is not None
     wanted = [prop for prop in native.properties if prop.kind != "reachable"]
-    found = search(system_of(native.subject, wanted), wanted, length, seconds=900)
+    found = search(system_of(native.subject, wanted), wanted, length, seconds=1800)
     assert not found.stopped
     assert found.violation is not None, f"nothing within {length} states"
     assert native.exploration is not None  # which holds all that its last level violates
