@@ -82,6 +82,7 @@ class Runs(Unrolling):
     def order(self, classes: list[tuple[Identifier, ...]]) -> None:
         """From now on only runs that mention the identifiers of each class in the order given."""
         self.interchangeable = classes
+        self._mentioned.clear()
         for index in range(len(self.choices)):
             self._order(index)
 
