@@ -57,8 +57,8 @@ def main() -> None:
     parser.add_argument("--write", action="store_true")
     arguments = parser.parse_args()
     lines = [
-        "Seconds of processor time to learn that no run of so many states breaks the property, when no shorter one does; the "
-        "proof that names may be in order is in the last:",
+        "Seconds of processor time to learn that no run of so many states breaks the property, when no shorter one "
+        "does. The last column has the proof that names may be in order.",
         "",
         f"| known-bad design | states | {' | '.join(WAYS)} |",
         f"|---|---|{'---|' * len(WAYS)}",
