@@ -18,6 +18,7 @@ from checkers.properties import Property, collect
 from checkers.run import Check, Settings, checks, run_check, variant_name
 from checkers.spec import Spec, find, read
 from checkers.symbolic.bmc import search
+from checkers.symbolic.clock import Clock
 from checkers.symbolic.endless import endless_constants
 from checkers.symbolic.induction import TYPES, induction
 from checkers.symbolic.infer import infer
@@ -121,7 +122,7 @@ def test_shortest_counterexamples_are_as_long_as_the_native_ones(check: Check) -
     length = len(native.violation.trace)
     assert native.subject is not None
     wanted = [prop for prop in native.properties if prop.kind != "reachable"]
-    found = search(system_of(native.subject, wanted), wanted, length, seconds=1800)
+    found = search(system_of(native.subject, wanted), wanted, length, Clock(1800))
     assert not found.stopped
     assert found.violation is not None, f"nothing within {length} states"
     assert native.exploration is not None  # which holds all that its last level violates

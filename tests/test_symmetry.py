@@ -156,6 +156,18 @@ class Maps(Base):
         return implies(self.leader is not None, new.leader == self.leader)
 
 
+class Flawed(Maps):
+    @invariant
+    def nobody_is_best(self) -> bool:
+        return all(self.best[node] != 2 for node in Node)
+
+
+class FlawedStep(Maps):
+    @transition
+    def nobody_notes(self, new: Maps) -> bool:
+        return new.logs == self.logs
+
+
 class Slots(Base):
     """Slotted sets and bags of records, a sequence of identifiers."""
 
@@ -356,16 +368,6 @@ def test_orbits_of_two_phase_commit(managers: int, orbits_of: int) -> None:
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_trace_under_symmetry_is_a_run(workers: int) -> None:
-    class Flawed(Maps):
-        @invariant
-        def nobody_is_best(self) -> bool:
-            return all(self.best[node] != 2 for node in Node)
-
-    class FlawedStep(Maps):
-        @transition
-        def nobody_notes(self, new: Maps) -> bool:
-            return new.logs == self.logs
-
     for cls in (Flawed, FlawedStep):
         plain, found = native(cls, False), native(cls, True, workers)
         assert len(found.violations[0].trace) == len(plain.violations[0].trace)

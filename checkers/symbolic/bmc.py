@@ -36,14 +36,14 @@ class Bounded:
 
 
 def search(
-    system: System, properties: Sequence[Property], depth: int, seconds: float | None = None, least: int = 1
+    system: System, properties: Sequence[Property], depth: int, clock: Clock | None = None, least: int = 1
 ) -> Bounded:
     """Looks for a shortest run of at most ``depth`` states that breaks a property or the model's types.
 
     Properties of the kind "reachable" are looked for, too: ``reached`` says how deep. With ``least`` the search
     begins with runs of that length.
     """
-    clock = Clock(seconds)
+    clock = clock or Clock()
     runs = Runs(system, properties)
     before = system.replica("old:")
     judged = {}

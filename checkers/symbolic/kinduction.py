@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -11,6 +10,7 @@ import z3
 from checkers.exploration import TraceState, Violation
 from checkers.properties import Property
 from checkers.symbolic.bmc import search
+from checkers.symbolic.clock import Clock
 from checkers.symbolic.induction import Outcome, assumption
 from checkers.symbolic.system import System
 from checkers.symbolic.terms import as_term, conj, disj, negation
@@ -38,7 +38,7 @@ def k_induction(
     system: System, properties: Sequence[Property], depth: int, seconds: float | None = None
 ) -> KInduction:
     """Tries k = 1, 2, ... up to ``depth``. The states of a run are all different, so that k can always be enough."""
-    started = time.perf_counter()
+    clock = Clock(seconds)
     states = [prop for prop in properties if prop.kind not in ("transition", "reachable")]
     steps = [prop for prop in properties if prop.kind == "transition"]
     assumed = as_term(assumption(system, system.now.state, states))
@@ -57,32 +57,31 @@ def k_induction(
     unrolling.add(unrolling.at(assumed, 0))
     shown: tuple[TraceState, ...] = ()
     for k in range(1, depth + 1):
-        left = None if seconds is None else seconds - (time.perf_counter() - started)
-        if left is not None and left <= 0:
-            return KInduction("undetermined", k, None, shown, f"the limit of {seconds:g} seconds",
-                              time.perf_counter() - started)
-        base = search(system, [*states, *steps], k, left, least=k)
+        if clock.ended:
+            return KInduction("undetermined", k, None, shown, clock.reason, clock.taken)
+        base = search(system, [*states, *steps], k, clock, least=k)
         if base.violation is not None or base.stopped:
             outcome: Outcome = "undetermined" if base.stopped else "fails"
-            taken = time.perf_counter() - started
-            return KInduction(outcome, k, base.violation, shown, base.stopped, taken)
+            return KInduction(outcome, k, base.violation, shown, base.stopped, clock.taken)
         mark = z3.Bool(f"breaks:{k}")
         last = z3.Bool(f"fails:{k}")
         unrolling.add(z3.Implies(last, unrolling.at(as_term(disj(failing)), k - 1)))
+        clock.limit(unrolling.solver)
         answer = unrolling.solver.check(last)
         if answer == z3.unsat:
             unrolling.extend()
             if k > 1:
                 _all_different(unrolling, k - 1)
             unrolling.add(z3.Implies(mark, unrolling.at(as_term(broken), k)))
+            clock.limit(unrolling.solver)
             answer = unrolling.solver.check(mark)
         else:
             mark = last
         if answer == z3.unsat:
-            return KInduction("proved", k, seconds=time.perf_counter() - started)
+            return KInduction("proved", k, seconds=clock.taken)
         if answer == z3.unknown:
-            return KInduction("undetermined", k, None, shown, unrolling.solver.reason_unknown(),
-                              time.perf_counter() - started)
+            reason = clock.reason if clock.ended else unrolling.solver.reason_unknown()
+            return KInduction("undetermined", k, None, shown, reason, clock.taken)
         shown = _run(unrolling, unrolling.solver.model(), len(unrolling.states))
         unrolling.add(z3.Not(mark))
         if len(unrolling.states) == k:
@@ -90,7 +89,7 @@ def k_induction(
             if k > 1:
                 _all_different(unrolling, k - 1)
         unrolling.add(unrolling.at(assumed, k))
-    return KInduction("fails", depth, None, shown, "", time.perf_counter() - started)
+    return KInduction("fails", depth, None, shown, "", clock.taken)
 
 
 def _all_different(unrolling: Unrolling, index: int) -> None:

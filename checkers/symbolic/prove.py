@@ -21,6 +21,7 @@ from checkers.result import MEANINGS, ExitCode, Verdict, worst
 from checkers.run import Check, Settings, _instance, checks, shown, variant_name
 from checkers.spec import ProofMethod, Proving, Spec, find, known, read
 from checkers.symbolic import bmc, claims
+from checkers.symbolic.clock import Clock
 from checkers.symbolic.endless import endless_constants
 from checkers.symbolic.induction import INITIAL, Counterexample, Obligation, Proof, induction, with_reachability
 from checkers.symbolic.infer import infer
@@ -213,7 +214,7 @@ def _all_properties(check: Check, cls: type[Model]) -> list[Property]:
 
 def _bounded(check: Check, task: Task, model: Model, properties: list[Property], result: Proved) -> None:
     wanted = [prop for prop in properties if prop.kind != "reachable"]
-    found = bmc.search(system_of(model, wanted), wanted, task.depth, task.seconds)
+    found = bmc.search(system_of(model, wanted), wanted, task.depth, Clock(task.seconds))
     result.seconds = found.seconds
     result.facts = {"depth": found.depth}
     result.lines = [_interchangeable(members) for members in found.interchangeable]

@@ -23,7 +23,7 @@ from model.language.types import IdentifierType, Type
 from model.language.values import Identifier
 
 MOST_CONFLICTS = 100_000
-"""A question is hard when the solver of all questions ran into more conflicts: 5 to 20 seconds."""
+"""A question is hard when the solver of all questions runs into more conflicts."""
 
 
 class Runs(Unrolling):
