@@ -118,18 +118,25 @@ def check(specs: tuple[str, ...], tier: str, traces: bool, emit_test: bool, **gi
     reports = Reports.of(given)
     settings = _settings(given)
     paths = find(_existing(specs or ("specs",)), tier)
-    reports.must_be_writable()
+    reports.must_be_writable([*paths, *settings.invariant_files])
     broken, every = _plan(paths, settings)
     results: list[CheckResult] = []
     line = progress()
+    shown = traces or settings.only_variant is not None
     for result in itertools.chain(broken, run(every, line.show)):
         line.clear()
         results.append(result)
-        _tell(result, not emit_test and (traces or settings.only_variant is not None), emit_test)
-    write_reports(reports, results)
-    if emit_test:
-        return _emit_test(results)
-    return _conclude(results, tier, traces or settings.only_variant is not None)
+        _tell(result, not emit_test and shown, emit_test)
+    code = _emit_test(results) if emit_test else _conclude(results, tier, shown)
+    return worst([code, write_reports(reports, results)])
+
+
+def _must_be_writable(path: Path | None, inputs: Sequence[Path]) -> None:
+    """Refuses a file for results that cannot be written or is an input."""
+    from checkers.report import file
+
+    if path is not None:
+        file.must_be_writable(path, inputs)
 
 
 def _settings(given: dict[str, Any]) -> Settings:
@@ -210,26 +217,26 @@ def _tell(result: CheckResult, traces: bool, aside: bool) -> None:
     sys.stdout.flush()
 
 
-def _emit_test(results: Sequence[CheckResult]) -> int:
+def _emit_test(results: Sequence[CheckResult]) -> ExitCode:
     from checkers.report.replay import test_module
 
     source = test_module(results)
     click.echo(source or "no counterexample was found, so there is no test", nl=not source, err=not source)
-    return int(worst(result.exit_code for result in results))
+    return worst(result.exit_code for result in results)
 
 
-def _conclude(results: Sequence[CheckResult], tier: str, traces: bool) -> int:
+def _conclude(results: Sequence[CheckResult], tier: str, traces: bool) -> ExitCode:
     from checkers.report import text
 
     code = worst(result.exit_code for result in results)
     if not results:
         click.echo(f"nothing was checked: there is no {'' if tier == 'all' else f'{tier} '}spec here")
-        return int(code)
+        return code
     if not traces:
         for line in text.hint(results):
             click.echo(line)
     click.echo(text.summary(results, code))
-    return int(code)
+    return code
 
 
 @command.command(epilog=_EXIT_CODES)
@@ -358,6 +365,7 @@ def plan(plan_file: Path, current: Path, json_file: Path | None, **given: Any) -
     """
     from checkers.plan.command import Settings, check_plan
 
+    _must_be_writable(json_file, [plan_file, current])
     code = 0
     for said in check_plan(plan_file, current, Settings(**given), json_file):
         if isinstance(said, str):
@@ -388,7 +396,9 @@ def prove(specs: tuple[str, ...], json_file: Path | None, **given: Any) -> int:
     """
     from checkers.symbolic.prove import run
 
-    return run(_existing(specs or ("specs/claims",)), given, json_file, click.echo)
+    paths = _existing(specs or ("specs/claims",))
+    _must_be_writable(json_file, [*paths, *given["files"]])
+    return run(paths, given, json_file, click.echo)
 
 
 @command.command(epilog=_EXIT_CODES)
@@ -426,6 +436,7 @@ def conform(spec: str | None, traces: tuple[Path, ...], logs: tuple[Path, ...], 
     from checkers.conformance.command import Settings, conform_log, conform_traces
 
     settings = Settings(constants=dict(assignments), **given)
+    _must_be_writable(json_file, [*traces, *logs])
     if logs and not traces and spec is None:
         told = conform_log(logs, settings, json_file)
     elif traces and not logs and spec is not None:

@@ -11,10 +11,14 @@ from xml.etree import ElementTree
 
 import pytest
 
+from checkers.cli import command
+from checkers.exploration import Limits
 from checkers.gate.outcome import Drift
 from checkers.report import file
 from checkers.report.outputs import Reports, write_reports
 from checkers.result import ExitCode
+from checkers.run import Settings
+from checkers.spec import find
 from model.language.errors import SourceError
 from tests.outcomes import check, inside, tank
 
@@ -63,6 +67,78 @@ def test_a_path_that_cannot_be_written_is_refused_before_the_search(
     assert ran.returncode == ExitCode.USER_ERROR
     assert message in ran.stderr
     assert ran.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["check", "specs/tank.toml", "--html", "specs/tank.toml"], "would be overwritten: it is an input"),
+        (["check", "specs/tank.toml", "--json", "model/tank.py"], "would be overwritten: a .py file is a source"),
+        (["check", "specs/tank.toml", "--itf", "model/tank.py"], "model/tank.py: cannot be written: File exists"),
+        (["gate", "--update-lock", "--json", "specs/floodmark.lock"], "would be overwritten: a .lock file is a source"),
+        (["plan", "a.json", "--current", "b.json", "--json", "a.json"], "a.json: would be overwritten: it is"),
+        (["plan", "a.json", "--current", "b.json", "--json", "c.json"], "c.json: would be overwritten: it is"),
+        (["prove", "specs/tank.toml", "--json", "specs/tank.toml"], "would be overwritten: it is an input"),
+        (["conform", "specs/tank.toml", "--trace", "a.json", "--json", "a.json"], "would be overwritten: it is an in"),
+        (["mutate", "specs/tank.toml", "--json", "specs/tank.toml"], "would be overwritten: it is an input"),
+    ],
+)
+def test_neither_inputs_nor_sources_are_overwritten(tmp_path: Path, arguments: list[str], message: str) -> None:
+    root = tank(tmp_path)
+    for name in ("a.json", "b.json"):
+        (root / name).write_text("{}")
+    (root / "c.json").symlink_to("b.json")
+    before = {path: path.read_bytes() for path in root.rglob("*") if path.is_file()}
+    ran = subprocess.run([sys.executable, "-m", "checkers", *arguments], cwd=root, capture_output=True, text=True)
+    assert ran.returncode == ExitCode.USER_ERROR
+    assert message in ran.stderr
+    assert ran.stdout == ""
+    assert {path: path.read_bytes() for path in root.rglob("*") if path.is_file()} == before
+
+
+def test_a_report_that_fails_costs_no_verdict(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(*_: object) -> str:
+        raise TypeError("'NoneType' object is not iterable")
+
+    monkeypatch.setattr("checkers.report.html.document.html", broken)
+    monkeypatch.delenv("GITHUB_ACTIONS", raising=False)
+    with inside(tank(tmp_path)):
+        Path("a.html").write_text("of an earlier run")
+        options = ["--html", "a.html", "--junit", "a.xml", "--json", "a.json"]
+        code = command.main(["check", *options], standalone_mode=False)
+        said = capsys.readouterr()
+        assert code == ExitCode.INTERNAL_ERROR
+        assert "never_two" in said.out
+        assert said.out.endswith("(exit 1: a property is violated, or an expected violation did not happen)\n")
+        assert "internal error of floodmark in the HTML report: TypeError: 'NoneType' object is not iter" in said.err
+        assert not Path("a.html").exists()
+        assert Path("a.xml").exists()
+        assert len(json.loads(Path("a.json").read_text())["results"]) == 3
+
+
+REPOSITORY = Path(__file__).parent.parent
+QUICK = [path.relative_to(REPOSITORY / "specs").as_posix() for path in find([REPOSITORY / "specs"], "quick")]
+ALWAYS = (
+    "alter_isr/batch.toml", "reassignment/kip236_queue.toml", "reassignment/requests.toml", "zk_controller/topics.toml",
+)
+"""Specs whose traces have optional sets in maps, maps that are keyed by other identifiers than who acts, and queues."""
+FEW = Limits(states=20_000)
+"""Searches that end here are undetermined; known-bad designs mostly break before."""
+
+
+@pytest.mark.parametrize(
+    "spec", [pytest.param(each, marks=() if each in ALWAYS else pytest.mark.slow) for each in QUICK]
+)
+def test_every_report_is_written_for_every_spec(spec: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
+    results = check(REPOSITORY / "specs" / spec, Settings(workers=1, limits=FEW))
+    names = {"json": "a.json", "junit": "a.xml", "sarif": "a.sarif", "html": "a.html", "graph": "a.graphml",
+             "itf": "itf"}
+    assert write_reports(Reports(**{key: tmp_path / name for key, name in names.items()}), results) == 0
+    assert {path.name for path in tmp_path.iterdir()} >= {*names.values(), "summary.md"} - {"itf"}
 
 
 def test_a_file_is_written_as_a_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -209,3 +209,43 @@ def test_a_summary_never_exceeds_what_github_takes(tmp_path: Path, monkeypatch: 
     assert len(cut) < len(whole)
     assert "### tank Tank: violated" in cut
     assert cut.endswith("More does not fit here; `--html FILE` writes all of it.\n")
+
+
+class Box(Identifier, count=2, prefix="x"):
+    """Where letters lie."""
+
+
+class Mail(Model):
+    """Each box may be closed, which is None, or hold letters; who leads is known for each node."""
+
+    nodes = Constant(2)
+    inbox: Map[Box, Set[Ping] | None]
+    leader: Map[Node, Node | None]
+
+    @initial
+    def start(self) -> None:
+        self.inbox = Map({box: None for box in Box})
+        self.leader = Map({node: None for node in Node})
+
+    @action
+    def leader_sends(self, box: Box, node: Node) -> None:
+        self.leader[node] = node
+        self.inbox[box] = Set({Ping(to=Node(2), number=1)})
+
+    @action
+    def box_closes(self, box: Box) -> None:
+        self.inbox[box] = None
+
+
+def test_a_container_that_was_none_brings_its_messages() -> None:
+    model = Mail()
+    ((first, state),) = initial_states(model)
+    trace = [TraceState(first, state)]
+    for step in [Step("leader_sends", {"box": Box(1), "node": Node(2)}), Step("box_closes", {"box": Box(1)})]:
+        after = fire(model, trace[-1].state, step)
+        assert after is not None
+        trace.append(TraceState(step, after))
+    chart = message_sequence(model, trace)
+    (message,) = chart.messages
+    assert (message.name, message.sent, message.received) == ("Ping", 2, 3)
+    assert chart.participants[chart.events[1].actor or 0] == "n2"

@@ -52,12 +52,11 @@ def gate(asked: Asked, reports: Reports, say: Callable[[str], None]) -> ExitCode
     if accepted:
         lock.write(outcome.lock, now)
         code = ExitCode.AS_EXPECTED
-    write_reports(reports, outcome.results, outcome.proofs, [] if accepted else outcome.drift)
     for line in (*text.table(outcome), *text.end(outcome, accepted)):
         say(line)
     if asked.update and not accepted:
         say("the lock was not written: it takes verdicts that are as expected only")
-    return code
+    return worst([code, write_reports(reports, outcome.results, outcome.proofs, [] if accepted else outcome.drift)])
 
 
 def _refused(results: list[CheckResult], proofs: list[Proved]) -> bool:

@@ -52,7 +52,7 @@ class Settings:
 def mutate(paths: Sequence[Path], settings: Settings) -> Iterator[str | ExitCode]:
     """Lines to print, then the exit code."""
     if settings.json_file is not None:
-        file.must_be_writable(settings.json_file)
+        file.must_be_writable(settings.json_file, paths)
     reports = []
     for spec in map(read, paths):
         chosen = _chosen(spec, settings.only)

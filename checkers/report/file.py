@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 
 from model.language.errors import SourceError
@@ -38,11 +39,22 @@ def _umask() -> int:
     return mask
 
 
-def must_be_writable(path: Path) -> None:
-    """Refuses a path at once that could not be written after a long search."""
+SOURCES = (".lock", ".py", ".toml")
+"""What ends the names of files that people write or commit."""
+
+
+def must_be_writable(path: Path, inputs: Iterable[Path] = ()) -> None:
+    """Refuses a path at once that could not be written after a long search, or that must not be overwritten.
+
+    That is one of the run's ``inputs``, or any file that is a source by its name.
+    """
     folder = path.parent
     if path.is_dir():
         raise SourceError("cannot be written: it is a folder", str(path))
+    if any(path.exists() and each.exists() and path.samefile(each) for each in inputs):
+        raise SourceError("would be overwritten: it is an input of this run; name another file", str(path))
+    if path.suffix in SOURCES:
+        raise SourceError(f"would be overwritten: a {path.suffix} file is a source; name another file", str(path))
     if not folder.is_dir():
         raise SourceError(f"cannot be written: there is no folder {folder}", str(path))
     if not os.access(path if path.exists() else folder, os.W_OK):

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import os
-from collections.abc import Callable, Sequence
+import traceback
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -11,7 +14,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from checkers.report import file
-from checkers.result import CheckResult
+from checkers.result import CheckResult, ExitCode, worst
+from model.language.errors import SourceError
 
 if TYPE_CHECKING:
     from checkers.gate.outcome import Drift
@@ -38,14 +42,14 @@ class Reports:
         """Takes its own out of the options of a command."""
         return cls(**{field.name: given.pop(f"{field.name}_file") for field in fields(cls)})
 
-    def must_be_writable(self) -> None:
-        """Raises SourceError for a path that could not be written; to be asked before a long search."""
+    def must_be_writable(self, inputs: Sequence[Path] = ()) -> None:
+        """Raises SourceError for a path that cannot be written or is an input; to be asked before a long search."""
         for field in fields(self):
             path = getattr(self, field.name)
             if path is not None and field.name == "itf":
                 file.folder(path)
             elif path is not None:
-                file.must_be_writable(path)
+                file.must_be_writable(path, inputs)
 
 
 def report_options(command: F) -> F:
@@ -82,44 +86,70 @@ def write_reports(
     results: Sequence[CheckResult],
     proofs: Sequence[Proved] = (),
     drift: Sequence[Drift] = (),
-) -> None:
+) -> ExitCode:
     """Writes every report that is asked for, and what GitHub shows when it runs there.
 
-    Raises SourceError for a path that cannot be written.
+    A report that fails costs neither the others nor a verdict: it is told on standard error and by the exit code, and
+    what an earlier run wrote in its place is removed.
     """
     on_github = os.environ.get("GITHUB_ACTIONS") == "true"
-    if on_github or reports != Reports():
-        _write(reports, results, proofs, drift, on_github)
+    if not on_github and reports == Reports():
+        return ExitCode.AS_EXPECTED
+    codes = [_written(name, path, write) for name, path, write in _writers(reports, results, proofs, drift, on_github)]
+    return worst([*codes, ExitCode.AS_EXPECTED])
 
 
-def _write(
+def _written(name: str, path: Path | None, write: Callable[[], None]) -> ExitCode:
+    try:
+        write()
+    except SourceError as error:
+        click.echo(f"error: the {name} report: {error}", err=True)
+        code = ExitCode.USER_ERROR
+    except Exception as error:
+        click.echo(f"internal error of floodmark in the {name} report: {type(error).__name__}: {error}", err=True)
+        click.echo(traceback.format_exc(), err=True)
+        code = ExitCode.INTERNAL_ERROR
+    else:
+        return ExitCode.AS_EXPECTED
+    if path is not None and path.is_file():
+        with contextlib.suppress(OSError):
+            path.unlink()
+    return code
+
+
+def _writers(
     reports: Reports, results: Sequence[CheckResult], proofs: Sequence[Proved], drift: Sequence[Drift], on_github: bool
-) -> None:
+) -> Iterator[tuple[str, Path | None, Callable[[], None]]]:
+    """Each report that is asked for: its name, its file, and what writes it."""
     from checkers.report.case import cases
 
-    every = cases(results, proofs, drift)
+    every = functools.cache(lambda: cases(results, proofs, drift))
+
+    def text(path: Path, of: Callable[[], str]) -> Callable[[], None]:
+        return lambda: file.write(path, of())
+
     if reports.json is not None:
         from checkers.report.json import document
 
-        file.write(reports.json, document(results, proofs, drift))
+        yield "JSON", reports.json, text(reports.json, lambda: document(results, proofs, drift))
     if reports.junit is not None:
         from checkers.report.junit import junit
 
-        file.write(reports.junit, junit(every))
+        yield "JUnit", reports.junit, text(reports.junit, lambda: junit(every()))
     if reports.sarif is not None:
         from checkers.report.sarif import sarif
 
-        file.write(reports.sarif, sarif(every))
+        yield "SARIF", reports.sarif, text(reports.sarif, lambda: sarif(every()))
     if reports.html is not None:
         from checkers.report.html.document import html
 
-        file.write(reports.html, html(every))
+        yield "HTML", reports.html, text(reports.html, lambda: html(every()))
     if reports.itf is not None:
-        _write_traces(reports.itf, results)
+        yield "ITF", None, functools.partial(_write_traces, reports.itf, results)
     if reports.graph is not None:
-        _write_graph(reports.graph, results)
+        yield "graph", reports.graph, functools.partial(_write_graph, reports.graph, results)
     if on_github:
-        _tell_github(every)
+        yield "GitHub", None, lambda: _tell_github(every())
 
 
 def _write_traces(target: Path, results: Sequence[CheckResult]) -> None:

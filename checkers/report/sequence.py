@@ -225,7 +225,7 @@ def _letters(path: str, here: Any, there: Any) -> Iterator[_Letter]:
             for key in here:
                 yield from _letters(f"{path}[{show(key)}]", here[key], there[key])
         case (Set() | Bag() | Seq()), _:
-            for item in surplus(list(here), list(there)):
+            for item in surplus(list(here), [] if there is None else list(there)):
                 if isinstance(item, Record):
                     yield _Letter(path, item, isinstance(here, Seq))
 

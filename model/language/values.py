@@ -387,6 +387,9 @@ class Map(Mapping[K, V_co]):
     def __setitem__(self, key: K, value: V_co) -> None:  # type: ignore[misc]
         _Item(_place_of(self), key).set(value)
 
+    def __contains__(self, key: object) -> bool:
+        return key in self._entries
+
     def __iter__(self) -> Iterator[K]:
         return iter(self._entries)
 
