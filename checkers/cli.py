@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import sys
 import traceback
 from collections.abc import Sequence
@@ -36,7 +37,7 @@ def main() -> None:
         code = ExitCode.USER_ERROR
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted", err=True)
-        code = 130
+        code = ExitCode.INTERRUPTED
     except Exception as error:
         click.echo(f"internal error of floodmark: {type(error).__name__}: {error}", err=True)
         traceback.print_exc()
@@ -45,7 +46,16 @@ def main() -> None:
     sys.exit(int(code or 0))
 
 
-@click.group(epilog=_EXIT_CODES, context_settings={"help_option_names": ["-h", "--help"]})
+class _Command(click.Group):
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:  # click itself would end with 1, which means violated
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is still to be flushed
+            raise click.exceptions.Exit(ExitCode.BROKEN_PIPE) from None
+
+
+@click.group(cls=_Command, epilog=_EXIT_CODES, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="floodmark")
 def command() -> None:
     """Checks replication protocols that are written as plain Python classes."""
@@ -123,10 +133,17 @@ def check(specs: tuple[str, ...], tier: str, traces: bool, emit_test: bool, **gi
     results: list[CheckResult] = []
     line = progress()
     shown = traces or settings.only_variant is not None
-    for result in itertools.chain(broken, run(every, line.show)):
-        line.clear()
-        results.append(result)
-        _tell(result, not emit_test and shown, emit_test)
+    try:
+        for result in itertools.chain(broken, run(every, line.show)):
+            line.clear()
+            results.append(result)
+            _tell(result, not emit_test and shown, emit_test)
+    except KeyboardInterrupt:
+        under_way = line.clear()
+        click.echo(f"interrupted: {len(results)} of {len(broken) + len(every)} checks ended", err=True)
+        if under_way:
+            click.echo(f"the last figures of a search that did not end: {under_way}", err=True)
+        raise click.exceptions.Exit(ExitCode.INTERRUPTED) from None
     code = _emit_test(results) if emit_test else _conclude(results, tier, shown)
     return worst([code, write_reports(reports, results)])
 

@@ -15,7 +15,7 @@ Verdict = Literal["holds", "violated", "undetermined", "error"]
 
 
 class ExitCode(IntEnum):
-    """The exit codes of the command."""
+    """The exit codes of the command. The last two are a shell's for the signals SIGINT and SIGPIPE."""
 
     AS_EXPECTED = 0
     NOT_AS_EXPECTED = 1
@@ -24,6 +24,8 @@ class ExitCode(IntEnum):
     DRIFT = 4
     NOTHING_CHECKED = 5
     INTERNAL_ERROR = 70
+    INTERRUPTED = 130
+    BROKEN_PIPE = 141
 
 
 MEANINGS = {
@@ -34,6 +36,8 @@ MEANINGS = {
     ExitCode.DRIFT: "drift from the lock",
     ExitCode.NOTHING_CHECKED: "nothing was checked",
     ExitCode.INTERNAL_ERROR: "internal error of floodmark",
+    ExitCode.INTERRUPTED: "interrupted: only what had ended by then was checked",
+    ExitCode.BROKEN_PIPE: "the reader of the output went away, as in a pipe to head",
 }
 
 _PRIORITY = (

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import pty
+import re
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -238,7 +241,41 @@ def test_an_interrupt_ends_the_command_and_its_workers(tmp_path: Path, arguments
         started.wait(4)  # on a machine that is busy its imports take a while, too
     started.send_signal(signal.SIGINT)
     _, said = started.communicate(timeout=60)
-    assert (started.returncode, said.strip()) == (130, "interrupted")
+    assert started.returncode == ExitCode.INTERRUPTED
+    told = said.strip().splitlines()
+    assert told[0] == f"interrupted: 0 of {1 if arguments else 2} checks ended"
+    if arguments:
+        assert re.match(r"the last figures of a search that did not end: tank Tank: [\d,]+ states of [\d,]+", told[1])
+
+
+def test_the_cursor_is_back_after_an_interrupt(tmp_path: Path) -> None:
+    """On a terminal the line in place hides the cursor; whoever interrupts wants to go on typing."""
+    root = tank_project(tmp_path)
+    command = [*COMMAND, "check", "--engine", "reference", "--set", "size=10000000"]
+    unmeasured = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE_")}
+    unmeasured |= {"TERM": "xterm"}
+    terminal, ours = pty.openpty()
+    started = subprocess.Popen(command, cwd=root, env=unmeasured, stdout=ours, stderr=ours, start_new_session=True)
+    os.close(ours)
+    said = b""
+    while b"states of" not in said:
+        said += os.read(terminal, 1024)
+    started.send_signal(signal.SIGINT)
+    with suppress(OSError):  # the terminal of a process that has ended cannot be read
+        while part := os.read(terminal, 1024):
+            said += part
+    assert started.wait(60) == ExitCode.INTERRUPTED
+    assert said.rindex(b"\x1b[?25h") > said.rindex(b"\x1b[?25l")
+    os.close(terminal)
+
+
+def test_a_reader_that_goes_away_means_nothing(tmp_path: Path) -> None:
+    root = tank_project(tmp_path)
+    started = subprocess.Popen([*COMMAND, "check"], cwd=root, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert started.stdout is not None
+    started.stdout.close()
+    _, said = started.communicate(timeout=60)
+    assert (started.returncode, said) == (ExitCode.BROKEN_PIPE, "")
 
 
 def test_the_priority_of_exit_codes() -> None:

@@ -16,12 +16,13 @@ PLAIN_EVERY = 10.0
 """Seconds between two lines where there is no terminal."""
 LIVE_EVERY = 0.1
 
+
 class Line(Protocol):
-    """Where progress is shown. ``clear`` makes room for a result."""
+    """Where progress is shown. ``clear`` makes room for a result, and gives the last figures since it did so before."""
 
     def show(self, check: Check, at: Progress) -> None: ...
 
-    def clear(self) -> None: ...
+    def clear(self) -> str: ...
 
 
 def progress() -> Line:
@@ -50,24 +51,28 @@ def _short(number: float) -> str:
 class _Plain:
     def __init__(self) -> None:
         self.last = time.monotonic()
+        self.figures: tuple[Check, Progress] | None = None
 
     def show(self, check: Check, at: Progress) -> None:
+        self.figures = (check, at)
         if time.monotonic() - self.last >= PLAIN_EVERY:
             self.last = time.monotonic()
             print(describe(check, at), file=sys.stderr, flush=True)
 
-    def clear(self) -> None:
-        pass
+    def clear(self) -> str:
+        figures, self.figures = self.figures, None
+        return "" if figures is None else describe(*figures)
 
 
-class _Live:
+class _Live(_Plain):
     """The line in place; rich is loaded when a search has run for a moment, so small checks start fast."""
 
     def __init__(self) -> None:
-        self.last = time.monotonic()
+        super().__init__()
         self.live: Live | None = None
 
     def show(self, check: Check, at: Progress) -> None:
+        self.figures = (check, at)
         now = time.monotonic()
         if now - self.last < LIVE_EVERY:
             return
@@ -82,7 +87,8 @@ class _Live:
             self.live.start()
         self.live.update(Text(describe(check, at), no_wrap=True, overflow="ellipsis"), refresh=True)
 
-    def clear(self) -> None:
+    def clear(self) -> str:
         if self.live is not None:
             self.live.stop()
             self.live = None
+        return super().clear()
