@@ -83,7 +83,10 @@ class Premise:
 
 @dataclass(slots=True)
 class Exploration:
-    """What a search found. ``complete`` is true when the whole reachable set was seen."""
+    """What a search found. ``complete`` is true when the whole reachable set was seen.
+
+    ``values_seen``, how many values each variable took, is empty for orbits: one state of each has only some of them.
+    """
 
     engine: str
     complete: bool = False

@@ -12,14 +12,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from checkers.exploration import Exploration, Options, Progress, TraceState, Violation, ViolationKind, Watcher
+from checkers.licence import license_symmetry
 from checkers.properties import Property
 from checkers.resources import memory_in_use
 from model.compiler.layout import digest, lay_out
+from model.compiler.program import read_program
 from model.compiler.renaming import Orbits, renamed
 from model.language import reference
 from model.language.errors import SourceError
 from model.language.model import Model, State
 from model.language.reference import Step
+from model.language.types import IdentifierType
 
 _WATCH_EVERY = 256
 
@@ -50,12 +53,13 @@ class _Search:
     watch: Watcher | None
     parents: dict[State, State | None] = field(default_factory=dict)
     outside: set[State] = field(default_factory=set)
+    standing: dict[State, State] = field(default_factory=dict)
     found: Exploration = field(default_factory=lambda: Exploration(engine="reference"))
 
     def run(self) -> Exploration:
         self.started = time.perf_counter()
         self.layout = lay_out(self.model.variable_types)
-        self.orbits = Orbits(self.layout)
+        self.orbits = Orbits(self.layout, self._licensed())
         self.values: dict[str, set[Any]] = {name: set() for name in self.model.variable_types}
         self.found.actions = dict.fromkeys(type(self.model).methods("action"), 0)
         self.found.state_bits = self.layout.bits
@@ -64,7 +68,8 @@ class _Search:
         except _BudgetEnded as ended:
             self.found.stopped = str(ended)
         self.found.digest = digest(self.layout.pack(state) for state in self.parents)
-        self.found.values_seen = {name: len(values) for name, values in self.values.items()}
+        if not self.options.symmetry:
+            self.found.values_seen = {name: len(values) for name, values in self.values.items()}
         self.found.seconds = time.perf_counter() - self.started
         self.found.memory = memory_in_use()
         self.found.violations.sort(key=lambda violation: len(violation.trace))
@@ -223,9 +228,23 @@ class _Search:
                 return TraceState(step, state)
         raise AssertionError("a state was reached that its parent does not lead to")
 
+    def _licensed(self) -> Sequence[IdentifierType]:
+        """The identifiers that may be renamed. Raises ModelError when symmetry is asked for without a licence."""
+        if not self.options.symmetry:
+            return ()
+        functions = {prop.name: prop.function for prop in self.properties}
+        return license_symmetry(self.model, functions, read_program(self.model, functions)).kinds
+
     def canonical(self, state: State) -> State:
-        """The state that stands for the orbit of ``state``; itself without symmetry."""
-        return self.orbits.canonical(state) if self.options.symmetry else state
+        """The state that stands for the orbit of ``state``; itself without symmetry.
+
+        One is chosen when the first of an orbit is met, for each that a renaming makes of it.
+        """
+        if not self.options.symmetry:
+            return state
+        if state not in self.standing:
+            self.standing.update(dict.fromkeys(self.orbits.all_of(state), self.orbits.canonical(state)))
+        return self.standing[state]
 
     def _report(self, frontier: int) -> None:
         if self.watch is not None:

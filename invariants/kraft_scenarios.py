@@ -140,6 +140,7 @@ def later_records_win(model: Kraft) -> bool:
     """A former leader wins again by the votes of those that have no records at all (where there is room for two)."""
     return any(
         leads(model, replica)
+        and len(model.logs[replica]) > 0
         and model.logs[replica][0] < epoch_of(model, replica)
         and all(len(model.logs[other]) == 0 for other in model.current_voters - {replica})
         for replica in model.current_voters

@@ -19,6 +19,7 @@ from checkers.explicit import flood
 from checkers.explicit.loops import compile_loops
 from checkers.explicit.machine import GOOD, PLAIN, MachineCode, is_kept, object_image
 from checkers.explicit.module import Interface, Part, parts, whole
+from checkers.licence import license_symmetry
 from model.compiler.program import read_program
 from model.language.errors import ModelError
 from model.language.model import Model
@@ -63,11 +64,13 @@ def build_kernel(
 ) -> Kernel:
     """Compiles ``model`` with its constants and ``properties``, or takes the code from the cache.
 
-    With ``good`` it begins with the good edition, which a long search needs anyway.
+    With ``good`` it begins with the good edition, which a long search needs anyway. Raises ModelError when there is no
+    licence for ``symmetry``.
     """
     program = read_program(model, properties)
+    licence = license_symmetry(model, properties, program) if symmetry else None
     try:
-        made_of, interface = parts(program, symmetry)
+        made_of, interface = parts(program, licence)
         return Kernel(program.name, made_of, interface, symmetry, threads, good)
     except ModelError as error:
         if error.file is None:

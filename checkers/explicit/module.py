@@ -21,7 +21,8 @@ from llvmlite import ir
 from checkers.explicit.bits import I1, I64, Value, const
 from checkers.explicit.effects import Effects
 from checkers.explicit.guards import Plan, plan
-from checkers.explicit.permutation import emit_canonical, refuse_named
+from checkers.explicit.permutation import emit_canonical
+from checkers.licence import Licence
 from model.compiler.fingerprint import fingerprint
 from model.compiler.ir import BOOL, INT, Action, Arithmetic, Inline, Position, Predicate, Reduce, Universe, walk
 from model.compiler.layout import Layout, lay_out
@@ -77,11 +78,9 @@ class Part:
         return module
 
 
-def parts(program: Program, symmetry: bool) -> tuple[list[Part], Interface]:
-    """The functions that a program is made of. With ``symmetry``, ``canonical`` is among them."""
+def parts(program: Program, licence: Licence | None) -> tuple[list[Part], Interface]:
+    """The functions that a program is made of. With a licence to rename, ``canonical`` is among them."""
     layout = lay_out(program.variables)
-    if symmetry:
-        refuse_named(program, layout)
     states = [p for p in program.predicates if p.kind != "transition"]
     transitions = [p for p in program.predicates if p.kind == "transition"]
     if len(states) > MOST_PREDICATES or len(transitions) > MOST_PREDICATES:
@@ -98,7 +97,7 @@ def parts(program: Program, symmetry: bool) -> tuple[list[Part], Interface]:
         most,
         _first_unbounded(program),
     )
-    return _Parts(interface, program, states, transitions).all(plans, symmetry), interface
+    return _Parts(interface, program, states, transitions).all(plans, licence), interface
 
 
 def whole(parts: Sequence[Part], name: str) -> ir.Module:
@@ -146,7 +145,7 @@ class _Parts:
         self.words = interface.layout.words
         self.layout_key = fingerprint(*(repr(part) for part in interface.layout.slots.items()), program.variables)
 
-    def all(self, plans: Sequence[Plan], symmetry: bool) -> list[Part]:
+    def all(self, plans: Sequence[Plan], licence: Licence | None) -> list[Part]:
         found = []
         place = self.interface.first_premise
         for predicate in [*self.states, *self.transitions, *self.program.boundaries]:
@@ -156,8 +155,10 @@ class _Parts:
         for index, (action, steps) in enumerate(zip(self.program.actions, plans, strict=True)):
             found.append(self._action(action, steps, index))
         found.append(self._expand())
-        if symmetry:
-            found.append(self._part("canonical", (), lambda module: emit_canonical(module, self.interface.layout)))
+        if licence is not None:
+            layout = self.interface.layout
+            kinds = (list(licence.kinds),)
+            found.append(self._part("canonical", kinds, lambda module: emit_canonical(module, layout, licence)))
         return found
 
     def _part(self, name: str, key: tuple[object, ...], emit: Callable[[ir.Module], None]) -> Part:

@@ -14,10 +14,9 @@ from llvmlite import ir
 from checkers.explicit.bits import I1, I64, const, cut, register, resize, shifted_left
 from checkers.explicit.emitter import Emitter
 from checkers.explicit.signature import signature
-from model.compiler.ir import BOOL, Const, Inline, walk
+from checkers.licence import Licence
 from model.compiler.layout import Layout
-from model.compiler.program import Program
-from model.compiler.renaming import is_renamed, symmetric_types
+from model.compiler.renaming import is_renamed
 from model.language.errors import ModelError
 from model.language.types import (
     BagType,
@@ -34,23 +33,9 @@ MOST_PERMUTATIONS = 5040
 _NIBBLE = 4
 
 
-def refuse_named(program: Program, layout: Layout) -> None:
-    """Raises ModelError when an action, a property or a boundary names an identifier, which breaks the symmetry."""
-    symmetric = symmetric_types(layout.variables.values())
-    nodes = [p.value for p in [*program.predicates, *program.boundaries]]
-    for action in program.actions:
-        nodes += [*action.guards, Inline(BOOL, action.at, action.body, None)]
-    for node in nodes:
-        for part in walk(node):
-            if isinstance(part, Const) and part.type in symmetric:
-                name = f"{type(part.value).__name__}({part.value.number})"
-                message = f"{name} is named here, so the model is not symmetric; use symmetry = false, or a parameter"
-                raise ModelError(message, part.at.file, part.at.line)
-
-
-def emit_canonical(module: ir.Module, layout: Layout) -> None:
+def emit_canonical(module: ir.Module, layout: Layout, licence: Licence) -> None:
     """Adds ``canonical(state*)`` to a module. Raises ModelError when there are too many renamings to try."""
-    types = symmetric_types(layout.variables.values())
+    types = list(licence.kinds)
     count = math.prod(math.factorial(kind.count) for kind in types)
     if count > MOST_PERMUTATIONS or any(kind.count > 15 for kind in types):
         raise ModelError(f"{count} renamings of identifiers are more than {MOST_PERMUTATIONS}; use symmetry = false")
@@ -108,9 +93,9 @@ class _Canonical(Emitter):
             return
         (kind, order), *rest = orders
         ways, starts = _ties(kind.count)
-        places = _table(module, f"{kind.cls.__name__}.starts", starts)
+        places = _table(module, f"starts.{len(rest)}", starts)
         first, last = (self._entry(places, self.builder.add(order.ties, const(more))) for more in (0, 1))
-        table = _table(module, f"{kind.cls.__name__}.ways", ways)
+        table = _table(module, f"ways.{len(rest)}", ways)
         with self.counting(first, last) as (index, _, _):
             self.images[kind] = order.images(self._entry(table, index))
             self._try_all(module, rest, codes, best)

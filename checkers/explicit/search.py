@@ -14,7 +14,7 @@ from checkers.explicit import flood
 from checkers.explicit.kernel import Kernel, build_kernel
 from checkers.explicit.memory import physical_memory
 from checkers.explicit.statistics import values_seen
-from checkers.explicit.symmetry import require_symmetry
+from checkers.explicit.symmetry import confirm_symmetry
 from checkers.explicit.trace import Tracer
 from checkers.explicit.worker import Crew, OutOfRoom, Worker
 from checkers.exploration import Exploration, Options, Premise, Progress, TraceState, Violation, Watcher
@@ -125,10 +125,7 @@ class _Search:
             self._flood()
         except OutOfRoom:
             self.stop = self.stop or "the memory limit"
-        except RuntimeError:  # no trace leads to what was found; in a model that is not symmetric that is no wonder
-            self._look_at_symmetry()
-            raise
-        self._look_at_symmetry()
+        self._confirm_symmetry()
         found = self.found
         found.violations.sort(key=lambda violation: len(violation.trace))
         found.stopped = self.stop
@@ -137,9 +134,9 @@ class _Search:
         self._count()
         return found
 
-    def _look_at_symmetry(self) -> None:
+    def _confirm_symmetry(self) -> None:
         if self.options.symmetry:
-            require_symmetry(self.model, self.kernel, self.workers, list(self.by_name.values()))
+            confirm_symmetry(self.kernel, self.workers)
 
     # Levels.
 
@@ -358,6 +355,6 @@ class _Search:
             found.vacuous = [
                 Premise(*premise) for premise, times in zip(self.interface.premises, seen, strict=True) if not times
             ]
-            if found.distinct <= COUNTED_STATES:
+            if found.distinct <= COUNTED_STATES and not self.options.symmetry:
                 stores = [worker.store[: worker.count * worker.words] for worker in self.workers]
                 found.values_seen = values_seen(self.interface.layout, stores)

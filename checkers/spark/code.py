@@ -13,6 +13,7 @@ from functools import cached_property
 from checkers.explicit.loops import compile_loops
 from checkers.explicit.machine import MachineCode, object_image, processor
 from checkers.explicit.module import COUNTERS, parts, whole
+from checkers.licence import license_symmetry
 from checkers.spark.loops import SPARK_LOOPS
 from model.compiler.program import read_program
 from model.language.model import Model
@@ -77,7 +78,8 @@ class Loaded:
 def build_code(model: Model, properties: Mapping[str, Callable[..., bool]], symmetry: bool) -> Code:
     """The code of ``model`` with its constants and ``properties``."""
     program = read_program(model, properties)
-    made_of, interface = parts(program, symmetry)
+    licence = license_symmetry(model, properties, program) if symmetry else None
+    made_of, interface = parts(program, licence)
     words = interface.layout.words
     constants = {"NW": words, "SYMMETRY": int(symmetry), "THREADS": 1}
     model_text = str(whole(made_of, program.name))

@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -20,9 +20,8 @@ import numpy as np
 from checkers.explicit import flood
 from checkers.explicit.kernel import Kernel, build_kernel
 from checkers.explicit.search import COUNTED_STATES, _Search, is_long
-from checkers.explicit.search import explore as explore_here
 from checkers.explicit.worker import Crew
-from checkers.exploration import Exploration, Limits, Options, Watcher
+from checkers.exploration import Exploration, Options, Watcher
 from checkers.properties import Property
 from checkers.resources import cores
 from checkers.spark.checkpoint import FORMAT, Checkpoints, Manifest, refuse_another
@@ -37,9 +36,6 @@ if TYPE_CHECKING:
 
 WIDE = 100_000
 """Levels from this width on go to Spark, with all that was found before; narrower ones are done sooner here."""
-
-ENOUGH_FOR_SYMMETRY = 10_000
-"""So many states show whether a model that claims to be symmetric is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,13 +122,10 @@ class Search(_Search):
 
         return session(self.distribution.master)
 
-    def _look_at_symmetry(self) -> None:
-        """Judges by what a short search here finds once the states are elsewhere."""
+    def _confirm_symmetry(self) -> None:
+        """The states of a cluster are not looked at: the licence does not rest on them."""
         if self.cluster is None:
-            super()._look_at_symmetry()
-        elif self.options.symmetry:
-            limits = Limits(states=ENOUGH_FOR_SYMMETRY)
-            explore_here(self.model, list(self.by_name.values()), replace(self.options, limits=limits))
+            super()._confirm_symmetry()
 
     # Levels.
 
@@ -313,7 +306,8 @@ class Search(_Search):
     def _count(self) -> None:
         super()._count()
         found = self.found
-        if self.cluster is not None and found.complete and found.distinct <= COUNTED_STATES:
+        counted = found.complete and found.distinct <= COUNTED_STATES and not self.options.symmetry
+        if self.cluster is not None and counted:
             found.values_seen = self.cluster.values_seen()
 
 

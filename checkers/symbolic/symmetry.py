@@ -7,17 +7,21 @@ the same after the two swap names; such swaps generate all renamings. Initial st
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import z3
 
+from checkers.asymmetry import property_differs, step_differs
 from checkers.properties import Property
 from checkers.symbolic.clock import Clock
-from checkers.symbolic.effects import fire
+from checkers.symbolic.effects import Effects, Fired, fire
 from checkers.symbolic.system import Components, System
-from checkers.symbolic.terms import Truth, as_term, conj, implied, negation, same_truth
+from checkers.symbolic.terms import Truth, as_term, conj, disj, implied, negation, same_truth
 from checkers.symbolic.values import UnsupportedError, Value, Values
+from model.compiler.ir import Predicate, Witness
 from model.compiler.renaming import Renaming, is_renamed, renamed, symmetric_types
+from model.language.model import Model
 from model.language.types import (
     BagType,
     IdentifierType,
@@ -86,26 +90,168 @@ class Swap:
         solver.add(as_term(negation(goal)))
         return bool(solver.check() == z3.unsat)
 
+    def same_step(self, one: Fired) -> Truth:
+        """That an action does the same under other names: in every state, with every choice of its parameters."""
+        system, values = self.system, self.system.values
+        pairs = [(it.type, value) for it, value in zip(one.action.parameters, one.parameters, strict=True)]
+        arguments = [swapped(values, kind, value, self.swap) for kind, value in pairs]
+        chosen = conj(values.well_formed(kind, value) for kind, value in pairs)
+        two = fire(values, system.variables, one.action, self._swapped(system.now.state), arguments)
+        leads = implied(one.succeeds, system.equal(two.after, self._swapped(one.after)))
+        same = (same_truth(one.succeeds, two.succeeds), same_truth(one.failed, two.failed), leads)
+        return implied(conj((system.well_formed(system.now.state), chosen)), conj(same))
+
+    def same_judgement(self, predicate: Predicate, old: Components) -> Truth:
+        """That a predicate says the same under other names: of every state, or of every step from a state ``old``.
+
+        What has to be true everywhere is violated where it is false and where it fails, alike.
+        """
+        system = self.system
+        now = system.now.state
+        steps = predicate.kind == "transition"
+        one = _Judged(system, predicate, now, old if steps else None)
+        two = _Judged(system, predicate, self._swapped(now), self._swapped(old) if steps else None)
+        there = conj((system.well_formed(now), system.well_formed(old) if steps else True))
+        if predicate.kind in ("invariant", "transition"):
+            same = [same_truth(one.holds, two.holds)]
+        else:
+            same = [same_truth(one.truth, two.truth), same_truth(one.failed, two.failed)]
+        met = [implied(conj((one.holds, two.holds)), same_truth(a, b)) for a, b in one.premises_beside(two)]
+        return implied(there, conj((*same, *met)))
+
     def _goals(self, properties: Sequence[Property]) -> Iterator[Truth]:
         """For each action, boundary and property: in every state it does, under other names, the same."""
-        system, values = self.system, self.system.values
+        system = self.system
         now, old = system.now.state, system.replica("old:").state
         other = self._swapped(now)
         here = system.well_formed(now)
         for one in system.fired:
-            pairs = [(it.type, value) for it, value in zip(one.action.parameters, one.parameters, strict=True)]
-            arguments = [swapped(values, kind, value, self.swap) for kind, value in pairs]
-            chosen = conj(values.well_formed(kind, value) for kind, value in pairs)
-            two = fire(values, system.variables, one.action, other, arguments)
-            leads = implied(one.succeeds, system.equal(two.after, self._swapped(one.after)))
-            same = (same_truth(one.succeeds, two.succeeds), same_truth(one.failed, two.failed), leads)
-            yield implied(conj((here, chosen)), conj(same))
+            yield self.same_step(one)
         for predicate in [*system.program.boundaries, *(system.predicates[prop.name] for prop in properties)]:
             before = old if predicate.kind == "transition" else None
             a = system.judge(predicate, now, before)
             b = system.judge(predicate, other, None if before is None else self._swapped(before))
             there = True if before is None else system.well_formed(old)
             yield implied(conj((here, there)), conj((same_truth(a.truth, b.truth), same_truth(a.failed, b.failed))))
+
+
+class _Judged(Effects):
+    """A predicate in a symbolic state, with the premises that come true there."""
+
+    def __init__(self, system: System, predicate: Predicate, now: Components, old: Components | None) -> None:
+        super().__init__(system.values, system.variables, now, old)
+        self.met: dict[int, Truth] = dict.fromkeys(range(len(predicate.premises)), False)
+        self.truth: Truth = self.evaluate(predicate.value)
+        self.failed = disj(bad for _, bad in self.failures)
+        self.holds = conj((self.truth, negation(self.failed)))
+
+    def _witness(self, node: Witness) -> Truth:
+        self.met[node.index] = disj((self.met[node.index], self.reached()))
+        return super()._witness(node)
+
+    def premises_beside(self, other: _Judged) -> list[tuple[Truth, Truth]]:
+        return [(self.met[index], other.met[index]) for index in self.met]
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """Why a part of a model is not known to be impartial; ``shown`` when there is a state in which it is not."""
+
+    text: str
+    shown: bool
+
+
+class Judge:
+    """Answers of z3 about the parts of a model: its actions, its properties and its boundaries, in this order."""
+
+    def __init__(
+        self,
+        model: Model,
+        properties: Mapping[str, Callable[..., bool]],
+        kinds: Sequence[IdentifierType],
+        seconds: float,
+    ) -> None:
+        self.model = model
+        self.properties = properties
+        self.kinds = kinds
+        self.clock = Clock(seconds)
+        self._system: System | None = None
+
+    @property
+    def system(self) -> System:
+        """Raises UnsupportedError when the model has no form in z3."""
+        if self._system is None:
+            self._system = System(self.model, self.properties)
+            self._old = self._system.replica("old:").state
+        return self._system
+
+    def never_fails(self, place: int) -> bool:
+        """Whether a property or a boundary is proved to fail in no state of the declared types."""
+        try:
+            predicate = self._predicate(place)
+            system = self.system
+            steps = predicate.kind == "transition"
+            judged = _Judged(system, predicate, system.now.state, self._old if steps else None)
+            there = [system.well_formed(system.now.state), system.well_formed(self._old) if steps else True]
+            return bool(self._answer(conj((*there, judged.failed)))[0] == z3.unsat)
+        except UnsupportedError:
+            return False
+
+    def doubt(self, place: int) -> Doubt | None:
+        """What is left of the doubt that a part favours an identifier; None when it was proved that it does not."""
+        try:
+            for swap in self._swaps():
+                goal = self._goal(swap, place)
+                answer, found = self._answer(negation(goal))
+                if found is not None:
+                    return self._doubt(swap, place, found)
+                if answer != z3.unsat:
+                    return Doubt(f"z3 did not find out within {self.clock.seconds:g} seconds", shown=False)
+        except UnsupportedError as error:
+            return Doubt(f"z3 cannot be asked: {error.message}", shown=False)
+        return None
+
+    def _swaps(self) -> Iterator[Swap]:
+        for kind in self.kinds:
+            for number in range(2, kind.count + 1):
+                yield Swap(self.system, neighbours(kind, number), self.clock)
+
+    def _goal(self, swap: Swap, place: int) -> Truth:
+        if place < len(self.system.fired):
+            return swap.same_step(self.system.fired[place])
+        return swap.same_judgement(self._predicate(place), self._old)
+
+    def _predicate(self, place: int) -> Predicate:
+        program = self.system.program
+        return [*program.predicates, *program.boundaries][place - len(program.actions)]
+
+    def _answer(self, goal: Truth) -> tuple[z3.CheckSatResult, z3.ModelRef | None]:
+        if self.clock.ended:
+            return z3.unknown, None
+        solver = z3.SolverFor("QF_FD")
+        self.clock.limit(solver, MOST_SECONDS)
+        solver.add(as_term(goal))
+        answer = solver.check()
+        return answer, solver.model() if answer == z3.sat else None
+
+    def _doubt(self, swap: Swap, place: int, found: z3.ModelRef) -> Doubt:
+        """What a model of z3 shows, when CPython sees it, too."""
+        system = self.system
+        state = system.decode(system.now.state, found)
+        if place < len(system.fired):
+            one = system.fired[place]
+            told = step_differs(self.model, one.action, state, system.step(one, found), swap.swap)
+        else:
+            predicate = self._predicate(place)
+            states = [state]
+            if predicate.kind == "transition":
+                states.insert(0, system.decode(self._old, found))
+            boundaries = type(self.model).methods("boundary")
+            function = (boundaries if predicate.kind == "boundary" else self.properties)[predicate.name]
+            told = property_differs(self.model, predicate, function, states, swap.swap)
+        if told is None:
+            return Doubt("z3 has no proof that it is", shown=False)
+        return Doubt(told, shown=True)
 
 
 def swapped(values: Values, kind: Type, value: Value, swap: Renaming) -> Value:

@@ -33,20 +33,20 @@ SIGNATURE_MULTIPLIER = 0xFF51AFD7ED558CCD
 _MASK = (1 << WORD) - 1
 
 
-def identifiers_in(kind: Type) -> set[IdentifierType]:
-    """The identifier types that a type is made of."""
+def identifiers_in(kind: Type) -> list[IdentifierType]:
+    """The identifier types that a type is made of, in the order of their mention."""
     match kind:
         case IdentifierType():
-            return {kind}
+            return [kind]
         case OptionalType(inner):
             return identifiers_in(inner)
         case RecordType(_, fields):
-            return set().union(*(identifiers_in(of) for _, of in fields))
+            return [found for _, of in fields for found in identifiers_in(of)]
         case SetType(element, _) | BagType(element, _) | SeqType(element, _):
             return identifiers_in(element)
         case MapType(key, value):
-            return identifiers_in(key) | identifiers_in(value)
-    return set()
+            return [*identifiers_in(key), *identifiers_in(value)]
+    return []
 
 
 def is_renamed(kind: Type) -> bool:
@@ -55,9 +55,9 @@ def is_renamed(kind: Type) -> bool:
 
 
 def symmetric_types(kinds: Iterable[Type]) -> list[IdentifierType]:
-    """The identifier types that can be renamed in values of these types, in a fixed order."""
-    found = set().union(*(identifiers_in(kind) for kind in kinds))
-    return sorted((kind for kind in found if kind.count > 1), key=lambda kind: kind.cls.__name__)
+    """The identifier types that can be renamed in values of these types, in the order of their mention."""
+    found = dict.fromkeys(used for kind in kinds for used in identifiers_in(kind))
+    return [kind for kind in found if kind.count > 1]
 
 
 def renamed(value: Any, renaming: Renaming) -> Any:
@@ -82,19 +82,25 @@ def renamed(value: Any, renaming: Renaming) -> Any:
 class Orbits:
     """The states that stand for the orbits of a model, in plain Python."""
 
-    def __init__(self, layout: Layout) -> None:
+    def __init__(self, layout: Layout, kinds: Iterable[IdentifierType]) -> None:
         self._layout = layout
-        self._kinds = symmetric_types(layout.variables.values())
+        self._kinds = list(kinds)
 
     def canonical(self, state: State) -> State:
         """The state that stands for the orbit of ``state``."""
         numbers = [_sorting(kind, self._signatures(kind, state)) for kind in self._kinds]
         return min((self.after(state, renaming) for renaming in self._every(numbers)), key=self._layout.pack)
 
+    def all_of(self, state: State) -> set[State]:
+        """The orbit of ``state``: all that it becomes by renamings."""
+        return {self.after(state, renaming) for renaming in self._renamings()}
+
     def leading(self, state: State, target: State) -> Renaming:
         """A renaming that makes ``target`` of ``state``. Raises StopIteration when they are in two orbits."""
-        numbers = [itertools.permutations(range(1, kind.count + 1)) for kind in self._kinds]
-        return next(renaming for renaming in self._every(numbers) if self.after(state, renaming) == target)
+        return next(renaming for renaming in self._renamings() if self.after(state, renaming) == target)
+
+    def _renamings(self) -> Iterator[Renaming]:
+        return self._every(itertools.permutations(range(1, kind.count + 1)) for kind in self._kinds)
 
     def _every(self, numbers: Iterable[Iterator[tuple[int, ...]]]) -> Iterator[Renaming]:
         classes = [kind.cls for kind in self._kinds]

@@ -1,0 +1,174 @@
+"""Holds licences of symmetry against brute force: every state, every renaming, every step and property in CPython."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Sequence
+
+from checkers import reference
+from checkers.explicit import search as native
+from checkers.exploration import Exploration, Options
+from checkers.licence import license_symmetry
+from checkers.properties import Property
+from model.compiler.layout import lay_out
+from model.compiler.program import read_program
+from model.compiler.renaming import Orbits, Renaming, renamed, symmetric_types
+from model.language.errors import ModelError, SourceError
+from model.language.model import Model, State
+from model.language.reference import Step, choices, fire, holds, initial_states, within_boundary
+from model.language.types import IdentifierType
+from tests.engines import Outcome, plain_search
+
+
+class Nameless(ast.NodeTransformer):
+    """Puts a variable in the place of identifiers that methods name, so that a drawn model may well be symmetric."""
+
+    def __init__(self) -> None:
+        self.me: str | None = None
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
+        kinds = [kind.id for kind in node.decorator_list if isinstance(kind, ast.Name)]
+        if node.args.args and "initial" not in kinds:
+            self.me = node.args.args[0].arg
+            node.body = [self.visit(part) for part in node.body]
+            self.me = None
+        return node
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        match node:
+            case ast.Call(func=ast.Name(id="Node"), args=[ast.Constant()]) if self.me in ("self", "old", "new"):
+                return ast.Attribute(ast.Name(self.me or "", ast.Load()), "anyone", ast.Load())
+        self.generic_visit(node)
+        return node
+
+
+def nameless(source: str) -> str:
+    """A drawn model whose methods name no identifier."""
+    tree = Nameless().visit(ast.parse(source))
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef) and node.name == "Generated":
+            node.body.insert(0, ast.parse("anyone: Node = Node(1)").body[0])
+    return ast.unparse(ast.fix_missing_locations(tree))
+
+
+def may_rename(model: Model, properties: Sequence[Property]) -> tuple[IdentifierType, ...]:
+    """The types whose identifiers a licence allows to rename; none without a licence."""
+    functions = {prop.name: prop.function for prop in properties}
+    try:
+        return license_symmetry(model, functions, read_program(model, functions)).kinds
+    except ModelError as error:
+        if "symmetric" not in error.message:
+            raise
+        return ()
+
+
+def assert_every_renaming_is_one(
+    model: Model, properties: Sequence[Property], kinds: Sequence[IdentifierType], states: Sequence[State]
+) -> None:
+    """Fails unless CPython treats each state as each that renaming makes of it."""
+    layout = lay_out(model.variable_types)
+    for state in states:
+        for renaming in Orbits(layout, kinds)._renamings():
+            other = tuple(renamed(value, renaming) for value in state)
+            mine, theirs = _steps(model, properties, state, renaming), _steps(model, properties, other, {})
+            assert mine == theirs, f"{renaming} of {state}: {mine - theirs} became {theirs - mine}"
+            assert _said(model, properties, state) == _said(model, properties, other), f"{renaming} of {state}"
+
+
+def _steps(model: Model, properties: Sequence[Property], state: State, renaming: Renaming) -> Counter[object]:
+    """What the steps of a state lead to, and what is said of them, after a renaming."""
+    found: Counter[object] = Counter()
+    for name in type(model).methods("action"):
+        try:
+            steps = choices(model, state, name)
+        except SourceError:
+            found[name, "fails"] += 1
+            continue
+        for step in steps:
+            found[_step(model, properties, state, step, renaming)] += 1
+    return found
+
+
+def _step(
+    model: Model, properties: Sequence[Property], state: State, step: Step, renaming: Renaming
+) -> tuple[object, ...]:
+    arguments = tuple((key, renamed(value, renaming)) for key, value in step.arguments.items())
+    try:
+        after = fire(model, state, step)
+    except SourceError:
+        return step.action, arguments, "fails"
+    if after is None:
+        return step.action, "disabled"
+    broken = [prop.name for prop in properties if prop.kind == "transition" and not _true(model, prop, state, after)]
+    return step.action, arguments, tuple(renamed(value, renaming) for value in after), *broken
+
+
+def _true(model: Model, prop: Property, *states: State) -> bool:
+    """Whether a property is not violated: neither false nor failing."""
+    try:
+        return holds(model, prop.function, *states)
+    except SourceError:
+        return False
+
+
+def _said(model: Model, properties: Sequence[Property], state: State) -> list[object]:
+    found: list[object] = []
+    for prop in properties:
+        if prop.kind == "invariant":
+            found.append(_true(model, prop, state))
+        elif prop.kind == "reachable":
+            try:
+                found.append((prop.name, holds(model, prop.function, state)))
+            except SourceError:
+                found.append((prop.name, "fails"))
+    try:
+        found.append(within_boundary(model, state))
+    except SourceError:
+        found.append("the boundary fails")
+    return found
+
+
+def assert_orbits_agree(
+    model: Model, properties: Sequence[Property], kinds: Sequence[IdentifierType], wanted: Outcome, states: set[State]
+) -> None:
+    """Fails unless searches of orbits come to the verdict of a search of all states, and to as many orbits."""
+    orbits = Orbits(lay_out(model.variable_types), kinds)
+    left, count = set(states), 0
+    while left:
+        left -= orbits.all_of(next(iter(left)))
+        count += 1
+    options = Options(workers=1, symmetry=True)
+    plain, found = (engine.explore(model, properties, options) for engine in (reference, native))
+    for one in (plain, found):
+        assert _verdict(one) == wanted.verdict
+        if wanted.verdict == "holds":
+            assert one.complete
+            assert (one.distinct, one.depth, set(one.reached)) == (count, wanted.depth, set(wanted.reached))
+            assert {name for name, times in one.actions.items() if times} == {
+                name for name, times in wanted.actions.items() if times
+            }
+        elif wanted.verdict == "violated":
+            assert min(len(violation.trace) for violation in one.violations) == wanted.shortest
+    if wanted.verdict == "holds":
+        assert (plain.digest, plain.generated, plain.actions) == (found.digest, found.generated, found.actions)
+
+
+def _verdict(found: Exploration) -> str:
+    if not found.violations:
+        return "holds"
+    return "error" if any(violation.kind == "error" for violation in found.violations) else "violated"
+
+
+def look(model: Model, properties: Sequence[Property]) -> str:
+    """Compares a model with and without symmetry, if it has a licence; says what there was to compare."""
+    if not symmetric_types(model.variable_types.values()):
+        return "nothing to rename"
+    kinds = may_rename(model, properties)
+    if not kinds:
+        return "refused"
+    list(initial_states(model))
+    wanted, states = plain_search(model, properties)
+    assert_every_renaming_is_one(model, properties, kinds, sorted(states, key=str)[:60])
+    assert_orbits_agree(model, properties, kinds, wanted, states)
+    return f"licensed: {wanted.verdict}"
