@@ -53,5 +53,5 @@ class FirstComesFirst(Model):
 
 
 def test_a_model_that_is_not_symmetric_is_refused() -> None:
-    with pytest.raises(ModelError, match="the action serve tells one Person from another"):
+    with pytest.raises(ModelError, match="which of them comes first decides, so the model is not symmetric"):
         explore(FirstComesFirst(), [], Options(workers=1, symmetry=True), None, Distribution(partitions=2, wide=0))

@@ -11,7 +11,7 @@ import z3
 
 from checkers.properties import collect
 from checkers.run import Check, Settings, checks, run_check, variant_name
-from checkers.spec import find, read
+from checkers.spec import read
 from checkers.symbolic import runs, symmetry
 from checkers.symbolic.bmc import search
 from checkers.symbolic.clock import Clock
@@ -231,24 +231,3 @@ def test_what_was_proved_is_told() -> None:
     assert told.lines == [
         "z3 proved that no action, property or boundary tells r1, r2, r3 apart: runs mention them in this order"
     ]
-
-
-@pytest.mark.slow
-def test_specs_that_count_orbits_are_proved_symmetric(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The explicit checker looks at a sample of their states only. Their initial states may name identifiers."""
-    monkeypatch.setattr(symmetry, "MOST_SECONDS", 300.0)
-    found = {}
-    for path in find([SPECS], "all"):
-        spec = read(path)
-        if not spec.symmetry:
-            continue
-        check = next(iter(checks(spec, Settings())))
-        properties = [prop for prop in check.properties() if prop.kind != "reachable"]
-        system = system_of(check.cls()(**spec.constants), properties)
-        found[spec.name] = all(
-            symmetry.Swap(system, symmetry.neighbours(kind, number), Clock()).keeps_steps(properties)
-            for kind in symmetric_types(system.variables.values())
-            for number in range(2, kind.count + 1)
-        )
-    assert len(found) == 4
-    assert all(found.values()), found

@@ -1,0 +1,62 @@
+"""Which specs may be searched by orbits, and that most need no z3 for that."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from checkers.licence import license_symmetry, parts_of
+from checkers.run import Settings, checks
+from checkers.spec import find, read
+from model.compiler.favours import favour
+from model.compiler.program import read_program
+from model.compiler.renaming import symmetric_types
+from model.language import Model
+
+SPECS = Path(__file__).resolve().parent.parent / "specs"
+ORBITS = [path for path in find([SPECS], "all") if read(path).symmetry]
+
+
+def test_specs_that_count_orbits() -> None:
+    assert sorted(path.stem for path in ORBITS) == [
+        "five_voters_deep", "late_messages_deep", "restarts_deep", "shipped_four_brokers"
+    ]
+
+
+@pytest.mark.parametrize("path", ORBITS, ids=lambda path: path.stem)
+def test_they_have_a_licence(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FLOODMARK_CACHE", str(tmp_path))
+    for check in checks(read(path), Settings()):
+        model = check.cls()(**check.constants)
+        functions = {prop.name: prop.function for prop in check.properties()}
+        program = read_program(model, functions)
+        assert license_symmetry(model, functions, program).kinds == tuple(symmetric_types(program.variables.values()))
+
+
+READ = ["examples/two_phase_commit", "alter_isr/core", "alter_isr/shipped", "under_replicated/draft",
+        "under_replicated/command", "zk_controller/short_isr"]
+
+
+@pytest.mark.parametrize("name", READ)
+def test_these_are_symmetric_as_they_are_written(name: str) -> None:
+    check = next(iter(checks(read(SPECS / f"{name}.toml"), Settings())))
+    model: Model = check.cls()(**check.constants)
+    program = read_program(model, {prop.name: prop.function for prop in check.properties()})
+    kinds = symmetric_types(program.variables.values())
+    assert kinds
+    assert [found for part in parts_of(program) if (found := favour(part, kinds))] == []
+
+
+def test_z3_is_not_loaded_for_what_can_be_read(tmp_path: Path) -> None:
+    script = (
+        "import sys\n"
+        "from checkers.explicit.search import explore\n"
+        "from checkers.exploration import Options\n"
+        "from specs.examples.two_phase_commit import TwoPhaseCommit\n"
+        "assert explore(TwoPhaseCommit(managers=3), [], Options(workers=1, symmetry=True)).complete\n"
+        "assert 'z3' not in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True, cwd=SPECS.parent)
