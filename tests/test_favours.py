@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from checkers.licence import parts_of
 from checkers.properties import collect
 from model.compiler.favours import favour
 from model.compiler.program import read_program
@@ -38,7 +39,7 @@ def favours(tmp_path: Path, body: str) -> list[tuple[int, str]]:
     model = module.M(nodes=3)
     program = read_program(model, {p.name: p.function for p in collect(module.M, [module]).values()})
     kinds = symmetric_types(program.variables.values())
-    parts = [*program.actions, *program.predicates, *program.boundaries]
+    parts = parts_of(program)
     return [(found.at.line, found.what) for part in parts if (found := favour(part, kinds)) is not None]
 
 

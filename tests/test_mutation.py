@@ -304,6 +304,29 @@ def test_a_step_that_changes_nothing_is_no_difference(tmp_path: Path) -> None:
     assert tried(spec, "Waits.wait: - require(self.level == 2)  + (dropped)").fate == "survived"
 
 
+def test_steps_that_orbits_do_not_tell_apart_are_no_equality(tmp_path: Path) -> None:
+    lease = """
+        from model.language import Identifier, Model, action, invariant
+
+        class Client(Identifier, count=2):
+            pass
+
+        class Lease(Model):
+            holder: Client = Client(1)
+
+            @action
+            def passes(self, other: Client) -> None:
+                self.holder = other
+
+            @invariant
+            def held(self) -> bool:
+                return any(self.holder == client for client in Client)
+    """
+    spec = 'model = "model.lease:Lease"\nsymmetry = true\n'
+    root = tank_project(tmp_path, **{"model/lease.py": lease, "specs/lease.toml": spec})
+    assert tried(read(root / "specs/lease.toml"), "- self.holder = other  + (dropped)").fate == "survived"
+
+
 def test_a_known_bad_design_that_is_no_longer_caught_kills(tmp_path: Path) -> None:
     flawed = '[[flawed]]\nclass = "flawed:Jumps"\nproperty = "drains"\n'
     more = {"invariants/tank.py": """

@@ -22,11 +22,10 @@ from model.compiler.layout import digest_text
 from model.language.model import Model
 
 NW = 1
-SYMMETRY = 0
 
 # What ``sum_steps`` is given, an array of words.
-STATES, NUMBER, EXPAND, CANONICAL, OUT, CONTEXT, SUM_1, SUM_2 = range(8)
-FIELDS = 8
+STATES, NUMBER, EXPAND, OUT, CONTEXT, SUM_1, SUM_2 = range(7)
+FIELDS = 7
 
 
 @exported
@@ -42,8 +41,6 @@ def sum_steps(w: Words) -> Word:
         seed_2 = fingerprint(state, SEED_2)
         for j in range(made):
             after = offset(out, j * NW)
-            if SYMMETRY == 1:
-                call_model(w[CANONICAL], after)
             known = same(after, state)
             for k in range(j):
                 known = known | same(after, offset(out, k * NW))
@@ -53,10 +50,10 @@ def sum_steps(w: Words) -> Word:
     return 0
 
 
-def steps_digest(model: Model, options: Options) -> str:
+def steps_digest(model: Model) -> str:
     """The digest of a model's steps. Raises what ``reachable_set`` raises; the model has been searched before."""
-    states = np.ascontiguousarray(reachable_set(model, options))
-    kernel = build_kernel(model, {}, options.symmetry)
+    states = np.ascontiguousarray(reachable_set(model, Options(workers=1)))
+    kernel = build_kernel(model, {}, symmetry=False)
     interface = kernel.interface
     out = reserve((interface.most_successors + 1) * interface.layout.words)
     context = reserve(interface.context_words + 1)
@@ -64,14 +61,13 @@ def steps_digest(model: Model, options: Options) -> str:
     fields = np.zeros(FIELDS, dtype=np.uint64)
     fields[STATES], fields[NUMBER] = states.ctypes.data, len(states)
     fields[EXPAND] = kernel.model.address("expand")
-    fields[CANONICAL] = kernel.model.address("canonical") if options.symmetry else 0
     fields[OUT], fields[CONTEXT] = out.ctypes.data, context.ctypes.data
-    _loops(interface.layout.words, options.symmetry).function("sum_steps", 1)(fields.ctypes.data)
+    _loops(interface.layout.words).function("sum_steps", 1)(fields.ctypes.data)
     return digest_text(int(fields[SUM_1]), int(fields[SUM_2]))
 
 
 @cache
-def _loops(words: int, symmetry: bool) -> MachineCode:
-    constants = {"NW": words, "SYMMETRY": int(symmetry)}
+def _loops(words: int) -> MachineCode:
+    constants = {"NW": words}
     module = str(compile_loops([fingerprint, same, sum_steps], constants))
     return MachineCode([object_image({"steps": module}, lambda: module, GOOD)])

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from checkers.exploration import Limits, Options
+from checkers.exploration import Limits
 from checkers.mutation.mutant import Mutant, functions
 from checkers.mutation.steps import steps_digest
 from checkers.result import CheckResult, ExitCode
@@ -61,7 +61,8 @@ class Trial:
     states_differ: bool = False
 
 
-_NATIVE = Settings(engine="native", workers=1)
+_NATIVE = Settings(engine="native", workers=1, symmetry=False)
+"""Orbits do not tell steps apart: one that passes a lease on leads, but for the names, to where it began."""
 
 
 def stages(spec: Spec) -> list[Stage]:
@@ -129,7 +130,7 @@ def _in_stage(trial: Trial, stage: Stage, budget: Budget) -> Trial:
 def _steps(result: CheckResult) -> str:
     """The digest of the steps of a model that a complete search was made of."""
     assert result.subject is not None
-    return steps_digest(result.subject, Options(workers=1, symmetry=result.symmetry))
+    return steps_digest(result.subject)
 
 
 def _noticed(result: CheckResult) -> str | None:
