@@ -101,6 +101,10 @@ PARTIAL = {
     "how many there were": (
         "count = 0\nfor m in Node:\n    count += 1\n    if m in self.some:\n        break  #!\nself.x = count"
     ),
+    "the largest before the end": (
+        "best = 0\nfor m in Node:\n    best = max(best, self.per[m])  #!\n    if m in self.some:\n        break\n"
+        "self.x = best"
+    ),
     "more and less": "for m in Node:\n    if m in self.some:\n        self.x += 1  #!\n    else:\n        self.x -= 1",
     "added and taken away": "for m in Node:\n    self.some.add(m)  #!\n    self.some.discard(n)",
     "one flag and the other": (

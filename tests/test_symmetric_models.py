@@ -48,15 +48,15 @@ def campaign(count: int, number: int, directory: Path) -> Counter[str]:
 
 
 def test_licences_are_kept(own_cache: Path) -> None:
-    counts = campaign(60, 1, own_cache)
+    counts = campaign(20, 1, own_cache)
     print(f"\n{dict(counts)}")
     assert counts["licensed: holds"] >= 5
-    assert counts["refused"] >= 5
+    assert counts["refused"] >= 2
 
 
 @pytest.mark.slow
 def test_many_licences_are_kept(own_cache: Path) -> None:
-    counts = campaign(4000, 2, own_cache)
+    counts = campaign(1500, 2, own_cache)
     print(f"\n{dict(counts)}")
     assert counts["licensed: holds"] >= 200
     assert counts["licensed: violated"] >= 20
