@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import importlib.util
-import multiprocessing
 import pickle
 import shlex
-import signal
-import sys
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from checkers import processes
 from checkers.exploration import Exploration, Limits, Options, Violation, Watcher
 from checkers.properties import Property, about, did_you_mean
 from checkers.resources import cores
@@ -29,8 +25,6 @@ from model.language.model import Model
 EngineName = Literal["auto", "native", "spark", "reference"]
 Engine = Callable[[Model, Sequence[Property], Options, Watcher | None], Exploration]
 
-FORKS = sys.platform.startswith("linux")
-"""Whether worker processes begin with what this one has loaded."""
 LARGE = 2_000_000
 """From this many expected states on, a search gets all cores for itself."""
 
@@ -58,11 +52,15 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A spec's model, or one known-bad design of it, and how to search it."""
+    """A spec's model, or one known-bad design of it, and how to search it.
+
+    A check that is ``alone`` has the machine to itself, and may go on in Spark when it outgrows its process.
+    """
 
     spec: Spec
     flawed: Flawed | None
     settings: Settings
+    alone: bool = True
 
     @property
     def constants(self) -> dict[str, int]:
@@ -92,6 +90,16 @@ class Check:
         """How many states the spec expects; unknown of a known-bad design and with other constants."""
         changed = self.settings.constants or self.settings.symmetry is not None
         return None if changed or self.flawed is not None else self.spec.expect.distinct
+
+    @property
+    def beside_others(self) -> Check:
+        """The check on one core, for a process that is one of many."""
+        return replace(self, settings=replace(self.settings, workers=1), alone=False)
+
+    @property
+    def seconds(self) -> float | None:
+        """The time limit of the search."""
+        return self.options.limits.seconds
 
     @property
     def large(self) -> bool:
@@ -193,71 +201,58 @@ def run(every: Sequence[Check], watch: Callable[[Check, Any], None] | None = Non
 
 
 def _run_here(every: Sequence[Check], watch: Callable[[Check, Any], None] | None) -> Iterator[CheckResult]:
+    """Runs each check in a process other than this one, which is free to hear of interrupts and of what has died."""
+    _load(every)
     small = [check for check in every if not check.large]
     large = [check for check in every if check.large]
-    processes = min(len(small), (small[0].settings.workers if small else 0) or cores())
-    if processes < 2:
-        large = [*small, *large]
-    else:
-        yield from _run_parallel(small, processes)
-    for check in large:
-        yield run_check(check, None if watch is None else _watcher(watch, check))
+    count = min(len(small), (small[0].settings.workers if small else 0) or cores())
+    if count < 2:
+        large, small = [*small, *large], []
+    yield from _run_parallel(small, [check.beside_others for check in small], run_pickled, count, None)
+    yield from _run_parallel(large, large, _run_and_tell, 1, watch)
 
 
 def _watcher(watch: Callable[[Check, Any], None], check: Check) -> Watcher:
     return lambda progress: watch(check, progress)
 
 
-def _run_parallel(small: Sequence[Check], processes: int) -> Iterator[CheckResult]:
-    _load_before_fork(small)
-    alone = [replace(check, settings=replace(check.settings, workers=1)) for check in small]
-    with process_pool(processes) as pool:
-        futures = [pool.submit(run_pickled, check) for check in alone]
-        for check, future in zip(small, futures, strict=True):
-            yield replace(_received(check, future), reproduce=check.reproduce())
+def _run_parallel(
+    asked: Sequence[Check],
+    run_as: Sequence[Check],
+    function: Callable[[Check], bytes],
+    count: int,
+    watch: Callable[[Check, Any], None] | None,
+) -> Iterator[CheckResult]:
+    def heard(position: int, progress: object) -> None:
+        if watch is not None:
+            watch(asked[position], progress)
+
+    found = processes.run_each(function, run_as, count, lambda check: check.seconds, heard)
+    for check, content in zip(asked, processes.in_order(found), strict=True):
+        yield replace(received(check, content), reproduce=check.reproduce())
 
 
-@contextmanager
-def process_pool(processes: int) -> Iterator[ProcessPoolExecutor]:
-    """Worker processes, forked where that is safe; they end at once when what they work for is given up."""
-    method = "fork" if FORKS else "spawn"
-    others = set(multiprocessing.active_children())
-    pool = ProcessPoolExecutor(processes, multiprocessing.get_context(method), _leave_interrupts_to_the_parent)
-    try:
-        yield pool
-    except BaseException:
-        for process in set(multiprocessing.active_children()) - others:
-            process.terminate()
-        raise
-    finally:
-        pool.shutdown(cancel_futures=True)
+def received(check: Check, content: bytes | Exception) -> CheckResult:
+    """The result that another process gives by ``run_pickled``, or what is said of a check that gave none."""
+    if isinstance(content, bytes):
+        return unpickled(check, content)
+    if isinstance(content, processes.Overdue):
+        return replace(
+            _blank(check), verdict="undetermined", exit_code=ExitCode.UNDETERMINED,
+            message=f"the search was still in one step long after the limit of {check.seconds:g} seconds",
+        )
+    if isinstance(content, processes.Lost):
+        return internal_error(check, str(content))
+    return internal_error(check, f"{type(content).__name__}: {content}", "".join(traceback.format_exception(content)))
 
 
-def _leave_interrupts_to_the_parent() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-
-def _received(check: Check, future: Future[bytes]) -> CheckResult:
-    try:
-        result = unpickled(check, future.result())
-    except BrokenProcessPool:
-        return internal_error(check, "a worker process was killed, maybe for want of memory")
-    except Exception as error:
-        return internal_error(check, f"{type(error).__name__}: {error}", traceback.format_exc())
-    return result
-
-
-def _load_before_fork(small: Sequence[Check]) -> None:
+def _load(every: Sequence[Check]) -> None:
     """Loads the models once, so that no worker has to; what is wrong with one is said when its check runs."""
-    if not FORKS:
-        return
-    for check in small:
-        try:
+    for check in every:
+        with suppress(SourceError):
             check.properties()
-        except SourceError:
-            continue
-    if small:
-        engine_named(small[0].settings.engine)
+    if every:
+        engine_named(every[0].settings.engine)
 
 
 def unpickled(check: Check, content: bytes) -> CheckResult:
@@ -270,9 +265,17 @@ def unpickled(check: Check, content: bytes) -> CheckResult:
 
 def run_pickled(check: Check) -> bytes:
     """Runs a check for another process."""
-    result = run_check(check)
+    return _sent(run_check(check))
+
+
+def _sent(result: CheckResult) -> bytes:
     result.properties = []  # functions of the user's files, which the asking process has itself
     return pickle.dumps(result, pickle.HIGHEST_PROTOCOL)
+
+
+def _run_and_tell(check: Check) -> bytes:
+    """Runs a check for another process, which hears of its progress."""
+    return _sent(run_check(check, processes.tell))
 
 
 def run_check(check: Check, watch: Watcher | None = None) -> CheckResult:
@@ -319,8 +322,7 @@ def internal_error(check: Check, message: str, trace: str = "") -> CheckResult:
 
 
 def _engine(check: Check) -> Engine:
-    alone = multiprocessing.parent_process() is None
-    if uses_spark(check) or (alone and may_move_to_spark(check)):
+    if uses_spark(check) or (check.alone and may_move_to_spark(check)):
         from checkers.spark.use import engine_of
 
         return engine_of(check)

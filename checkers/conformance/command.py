@@ -34,6 +34,7 @@ _EXIT_CODES = {
     "rejected": ExitCode.NOT_AS_EXPECTED,
     "undetermined": ExitCode.UNDETERMINED,
     "error": ExitCode.USER_ERROR,
+    "lost": ExitCode.INTERNAL_ERROR,
 }
 
 

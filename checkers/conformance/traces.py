@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import functools
 import json
-import multiprocessing
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from checkers import processes
 from checkers.conformance.behaviour import Judgement, judge
 from checkers.conformance.rejection import Reason, reasons
 from checkers.conformance.trace_file import parse
@@ -33,13 +32,14 @@ FEW = 4
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a trace, for reports: ``verdict`` "error" is a file or a model that cannot be read.
+    """What came of a trace, for reports: ``verdict`` "error" is a file or a model that cannot be read, "lost" a fault
+    of ours.
 
     ``line`` is the number of the line that no run fits, or that is malformed; ``run`` is the longest run that fits.
     """
 
     file: str
-    verdict: Literal["accepted", "rejected", "undetermined", "error"]
+    verdict: Literal["accepted", "rejected", "undetermined", "error", "lost"]
     message: str = ""
     line: int | None = None
     lines: int = 0
@@ -142,8 +142,14 @@ def judge_all(work: Work, texts: Sequence[Recorded], workers: int = 0) -> Iterat
     if count <= 1:
         yield from (judge_text(work, text) for text in texts)
         return
-    with ProcessPoolExecutor(count, mp_context=multiprocessing.get_context("spawn")) as pool:
-        yield from pool.map(functools.partial(judge_text, work), texts, chunksize=max(1, len(texts) // (8 * count)))
+    judged = processes.run_each(functools.partial(judge_text, work), texts, count, lambda _: work.limits.seconds)
+    for (file, _), outcome in zip(texts, processes.in_order(judged), strict=True):
+        if isinstance(outcome, processes.Overdue):
+            yield Outcome(file, "undetermined", str(outcome))
+        elif isinstance(outcome, Exception):
+            yield Outcome(file, "lost", str(outcome))
+        else:
+            yield outcome
 
 
 def judge_all_on_spark(work: Work, texts: Sequence[Recorded], master: str | None = None) -> list[Outcome]:

@@ -57,6 +57,7 @@ from model.compiler.ir import (
     StateVar,
     Subset,
     Witness,
+    may_outgrow,
 )
 from model.compiler.layout import encode
 from model.language.errors import ModelError
@@ -321,26 +322,33 @@ class Emitter(Folds):
 
     def _emit_arithmetic(self, node: Arithmetic) -> Value:
         left, right = self.emit(node.left), self.emit(node.right)
-        match node.op:
-            case "//" | "%":
-                self.fail_unless(self.builder.icmp_signed("!=", right, const(0)))
-                quotient, rest = self.builder.sdiv(left, right), self.builder.srem(left, right)
-                signs = self.builder.icmp_signed("<", self.builder.xor(rest, right), const(0))
-                uneven = self.builder.and_(self.builder.icmp_signed("!=", rest, const(0)), signs)
-                if node.op == "//":
-                    return self.builder.select(uneven, self.builder.sub(quotient, const(1)), quotient)
-                return self.builder.select(uneven, self.builder.add(rest, right), rest)
+        if node.op in ("//", "%"):
+            return self._divided(node, left, right)
+        if may_outgrow(node):
+            return self.exactly(node.op, left, right)
         plain = {"+": self.builder.add, "-": self.builder.sub, "*": self.builder.mul}
-        checked = {
-            "+": self.builder.sadd_with_overflow,
-            "-": self.builder.ssub_with_overflow,
-            "*": self.builder.smul_with_overflow,
-        }
-        if node.type != INT:
-            return plain[node.op](left, right)
-        pair = checked[node.op](left, right)
-        self.fail_unless(self.builder.not_(self.builder.extract_value(pair, 1)))
-        return self.builder.extract_value(pair, 0)
+        return plain[node.op](left, right)
+
+    def _divided(self, node: Arithmetic, left: Value, right: Value) -> Value:
+        """Python's division, which rounds down: what is left over has the sign of the divisor.
+
+        The machine traps at two divisions. One is by zero, an error in Python, too. The other is that of -2**63 by -1,
+        whose quotient has 65 bits and whose rest is that of a division by 1; only what may be any word gets there.
+        """
+        self.fail_unless(self.builder.icmp_signed("!=", right, const(0)))
+        if node.left.type == INT:
+            inverts = self.builder.icmp_signed("==", right, const(-1))
+            if node.op == "//":
+                least = self.builder.icmp_signed("==", left, const(INT.low))
+                self.fail_unless(self.builder.not_(self.builder.and_(inverts, least)))
+            else:
+                right = self.builder.select(inverts, const(1), right)
+        quotient, rest = self.builder.sdiv(left, right), self.builder.srem(left, right)
+        signs = self.builder.icmp_signed("<", self.builder.xor(rest, right), const(0))
+        uneven = self.builder.and_(self.builder.icmp_signed("!=", rest, const(0)), signs)
+        if node.op == "//":
+            return self.builder.select(uneven, self.builder.sub(quotient, const(1)), quotient)
+        return self.builder.select(uneven, self.builder.add(rest, right), rest)
 
     def _emit_compare(self, node: Compare) -> Value:
         return self.builder.icmp_signed(node.op, self.emit(node.left), self.emit(node.right))

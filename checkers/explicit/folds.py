@@ -7,9 +7,9 @@ from collections.abc import Callable
 from checkers.explicit.bits import I1, I64, Value, code_of, const, cut, put, register, resize, shifted_left
 from checkers.explicit.conversions import Conversions
 from model.compiler.ir import (
-    INT,
     Reduce,
     Sorted,
+    may_outgrow,
 )
 from model.language.types import (
     MapType,
@@ -102,12 +102,8 @@ class Folds(Conversions):
 
         def body() -> None:
             value, total = self.emit(node.body), self.builder.load(result)
-            if node.type == INT:
-                pair = self.builder.sadd_with_overflow(total, value)
-                self.fail_unless(self.builder.not_(self.builder.extract_value(pair, 1)))
-                self.builder.store(self.builder.extract_value(pair, 0), result)
-            else:
-                self.builder.store(self.builder.add(total, value), result)
+            add = self.builder.add if not may_outgrow(node) else lambda a, b: self.exactly("+", a, b)
+            self.builder.store(add(total, value), result)
 
         self.generate(node, body)
         return self.builder.load(result)

@@ -24,7 +24,7 @@ from checkers.explicit.guards import Plan, plan
 from checkers.explicit.permutation import emit_canonical
 from checkers.licence import Licence
 from model.compiler.fingerprint import fingerprint
-from model.compiler.ir import BOOL, INT, Action, Arithmetic, Inline, Position, Predicate, Reduce, Universe, walk
+from model.compiler.ir import BOOL, Action, Inline, Position, Predicate, Universe, may_outgrow, walk
 from model.compiler.layout import Layout, lay_out
 from model.compiler.program import Program
 from model.language.errors import ModelError
@@ -51,7 +51,7 @@ class Interface:
     transition_predicates: tuple[str, ...]
     premises: tuple[tuple[str, str, int], ...]
     most_successors: int
-    unbounded: Position | None = None
+    unbounded: tuple[Position, ...] = ()
     """Where integers may outgrow a register, for want of known bounds: a failure that CPython does not know."""
 
     @property
@@ -95,7 +95,7 @@ def parts(program: Program, licence: Licence | None) -> tuple[list[Part], Interf
         tuple(p.name for p in transitions),
         premises,
         most,
-        _first_unbounded(program),
+        _unbounded(program),
     )
     return _Parts(interface, program, states, transitions).all(plans, licence), interface
 
@@ -111,12 +111,11 @@ def whole(parts: Sequence[Part], name: str) -> ir.Module:
     return module
 
 
-def _first_unbounded(program: Program) -> Position | None:
+def _unbounded(program: Program) -> tuple[Position, ...]:
     nodes = [p.value for p in [*program.predicates, *program.boundaries]]
     for action in program.actions:
         nodes += [*action.guards, Inline(BOOL, action.at, action.body, None)]
-    wide = (part for node in nodes for part in walk(node) if isinstance(part, Arithmetic | Reduce) and part.type == INT)
-    return next((part.at for part in wide), None)
+    return tuple(dict.fromkeys(part.at for node in nodes for part in walk(node) if may_outgrow(part)))
 
 
 def _most_bindings(steps: Plan) -> int:

@@ -62,9 +62,24 @@ class Routine:
         """Goes to the failure block."""
         self.fail_unless(const(0, I1))
 
+    def exactly(self, op: str, left: Value, right: Value) -> Value:
+        """What ``+``, ``-`` or ``*`` makes of signed words; a failure when a word does not hold it."""
+        checked: dict[str, Any] = {
+            "+": self.builder.sadd_with_overflow,
+            "-": self.builder.ssub_with_overflow,
+            "*": self.builder.smul_with_overflow,
+        }
+        pair = checked[op](left, right)
+        self.fail_unless(self.builder.not_(self.builder.extract_value(pair, 1)))
+        return self.builder.extract_value(pair, 0)
+
     @contextmanager
     def counting(self, start: Value, stop: Value, step: int = 1) -> Any:
-        """A loop of a 64-bit counter from start up (or down) to, not including, stop; yields (counter, next, exit)."""
+        """A loop of a 64-bit counter from start up (or down) to, not including, stop; yields (counter, next, exit).
+
+        The counter never wraps. Within the loop it is before ``stop``, so one further is ``stop`` at most. A longer
+        step is taken only when the way to ``stop`` is longer still; as an unsigned word that way is exact.
+        """
         counter = self.room(I64, "i")
         head, body, onward, leave = (self.block(name) for name in ("head", "loop", "next", "leave"))
         self.builder.store(start, counter)
@@ -78,6 +93,11 @@ class Routine:
         if not self.builder.block.is_terminated:
             self.builder.branch(onward)
         self.builder.position_at_end(onward)
+        if abs(step) > 1:
+            rest = self.builder.sub(stop, index) if step > 0 else self.builder.sub(index, stop)
+            further = self.block("further")
+            self.builder.cbranch(self.builder.icmp_unsigned(">", rest, const(abs(step))), further, leave)
+            self.builder.position_at_end(further)
         self.builder.store(self.builder.add(index, const(step)), counter)
         self.builder.branch(head)
         self.builder.position_at_end(leave)

@@ -124,8 +124,10 @@ class Tracer:
 
     def unexplained(self, what: str) -> Exception:
         """The error for a failure of compiled code alone: an integer outgrew its register, or the compiler is wrong."""
-        place = self.unbounded
-        if place is None:
+        if not self.unbounded:
             return RuntimeError(f"compiled code says that {what}")
-        message = "an integer grows beyond 64 bits here; keep it small on the way, with min or %"
+        place, *others = self.unbounded
+        lines = [str(it.line) if it.file == place.file else f"{it.file}:{it.line}" for it in others]
+        where = f"here, or in line {' or '.join(dict.fromkeys(lines))}" if lines else "here"
+        message = f"an integer grows beyond 64 bits {where}; keep it small on the way, with min or %"
         return ModelError(message, place.file, place.line)

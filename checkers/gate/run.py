@@ -16,9 +16,10 @@ from checkers.gate.plan import Plan, plan_of
 from checkers.gate.schedule import run_all
 from checkers.gate.scope import Scope
 from checkers.gate.verdicts import Verdicts
+from checkers.processes import Lost
 from checkers.resources import cores
 from checkers.result import CheckResult, ExitCode
-from checkers.run import Settings, internal_error, run
+from checkers.run import Settings, received, run
 from checkers.spark.choice import uses_spark
 from checkers.spec import Tier
 from checkers.symbolic.prove import Proved
@@ -77,8 +78,7 @@ class Run:
         missing = [position for position in range(len(jobs)) if position not in known]
         here = [position for position in missing if not _on_spark(jobs[position])]
         _load([jobs[position] for position in missing])
-        processes = self.settings.workers or cores()
-        for index, content in run_all([jobs[position] for position in here], processes) if here else []:
+        for index, content in run_all([jobs[position] for position in here], self.settings.workers or cores()):
             position = here[index]
             if isinstance(content, bytes):
                 found = unpickled(jobs[position], content)
@@ -127,8 +127,8 @@ def _run_on_spark(jobs: Sequence[Job]) -> Iterator[tuple[CheckJob, CheckResult]]
         yield job, result
 
 
-def _lost(job: Job, error: BaseException) -> Found:
-    message = f"{type(error).__name__}: {error}"
+def _lost(job: Job, error: Exception) -> Found:
     if isinstance(job, CheckJob):
-        return internal_error(job.check, message), {}
+        return received(job.check, error), {}
+    message = str(error) if isinstance(error, Lost) else f"{type(error).__name__}: {error}"
     return Proved(job.name, "", "error", ExitCode.INTERNAL_ERROR, message, 0.0), {}

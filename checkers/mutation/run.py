@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import functools
-import multiprocessing
-import sys
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from checkers import processes
 from checkers.mutation.mutant import Mutant, mutants
 from checkers.mutation.trial import Budget, Stage, Trial, try_mutant
 from checkers.resources import cores
@@ -55,20 +52,19 @@ def _try(task: Task) -> Trial:
 
 
 def _here(tasks: Sequence[Task], workers: int) -> Iterator[Trial]:
-    if workers < 2 or len(tasks) < 2:
-        yield from map(_try, tasks)
-        return
-    method = "fork" if sys.platform.startswith("linux") else "spawn"
-    pool = ProcessPoolExecutor(min(workers, len(tasks)), multiprocessing.get_context(method))
-    try:
-        futures = [pool.submit(_try, task) for task in tasks]
-        for task, future in zip(tasks, futures, strict=True):
-            try:
-                yield future.result()
-            except BrokenProcessPool:
-                yield Trial(task.change, "", "", 0, 0, "undetermined", "a worker process was killed, maybe for memory")
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)
+    found = processes.run_each(_try, tasks, workers, _limit)
+    for task, trial in zip(tasks, processes.in_order(found), strict=True):
+        if isinstance(trial, processes.Lost):
+            yield Trial(task.change, "", "", 0, 0, "undetermined", str(trial))
+        elif isinstance(trial, Exception):
+            raise trial
+        else:
+            yield trial
+
+
+def _limit(task: Task) -> float:
+    """The seconds of all searches of a mutant: of each spec its model, the steps of that, and its known-bad designs."""
+    return task.budget.seconds * sum(2 + len(stage.spec.flawed) for stage in task.stages)
 
 
 def _on_spark(tasks: Sequence[Task], master: str) -> Iterator[Trial]:

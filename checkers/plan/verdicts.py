@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import multiprocessing
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
+from checkers import processes
 from checkers.plan.shapes import Shape
 from checkers.resources import cores
 
@@ -133,8 +132,7 @@ def map_shapes(
     if workers <= 1:
         return [check(shape) for shape in shapes]
     ordered = sorted(shapes, key=lambda shape: -shape.brokers)
-    with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool:
-        found = dict(zip(ordered, pool.map(check, ordered), strict=True))
+    found = dict(zip(ordered, processes.results(check, ordered, workers), strict=True))
     return [found[shape] for shape in shapes]
 
 

@@ -12,8 +12,10 @@ from typing import Any, Literal
 from model.language.types import BoolType, IntType, RecordType, Type
 
 UNBOUNDED = 1 << 62
+"""Where an interval is given up: what reaches it from below zero or above is of the type ``INT``."""
 BOOL = BoolType()
-INT = IntType(-UNBOUNDED, UNBOUNDED)
+INT = IntType(-(1 << 63), (1 << 63) - 1)
+"""Any integer that a machine word holds: what makes one checks, where it runs, that it does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -481,17 +483,28 @@ def _changes(body: list[Stmt]) -> bool:
     return False
 
 
+def may_outgrow(node: Expr) -> bool:
+    """Whether the integer that an operation makes may need more than 64 bits, as far as its operands' intervals say.
+
+    What is left over in a division never does: it lies between zero and the divisor.
+    """
+    match node:
+        case Arithmetic(op="+" | "-" | "*" | "//") | Reduce(kind="sum"):
+            return node.type == INT
+    return False
+
+
 def can_fail(node: Expr) -> bool:
     """Whether evaluating an expression can be a model error."""
     from model.compiler.joins import fits
 
     for part in walk(node):
+        if may_outgrow(part):
+            return True
         match part:
             case SeqGet() | BagChange():
                 return True
             case Convert(type=kind, operand=operand) if not fits(operand.type, kind):
-                return True
-            case Arithmetic(type=kind) | Reduce(kind="sum", type=kind) if kind == INT:
                 return True
             case Arithmetic(op="//" | "%"):
                 return True

@@ -7,7 +7,7 @@ from model.language.types import WIDEST_MASK, BagType, IntType, MapType, Optiona
 
 
 def hull(low: int, high: int) -> IntType:
-    """The integers from low to high, unbounded where they would get too wide for machine words."""
+    """The integers from low to high; where that is too wide to be sure of a machine word, whatever one holds."""
     if low <= -UNBOUNDED or high >= UNBOUNDED:
         return INT
     return IntType(low, high)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import multiprocessing
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Literal
 
+from checkers import processes
 from checkers.conformance.metadata_log.dump import Shard
 from checkers.conformance.metadata_log.judge import Report, judge
 from checkers.resources import cores
@@ -39,8 +38,7 @@ def judge_log(
         count = workers or (cores() if size > SMALL else 1)
         if count == 1:
             return judge(paths, strict)
-        with ProcessPoolExecutor(count, mp_context=multiprocessing.get_context("spawn")) as pool:
-            reports = list(pool.map(partial(_judge_shard, list(paths), strict), _shards(count)))
+        reports = processes.results(partial(_judge_shard, list(paths), strict), _shards(count), count)
     whole = Report()
     for report in reports:
         whole.add(report)

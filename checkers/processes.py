@@ -1,0 +1,253 @@
+"""Jobs in processes of their own: one that dies, or never ends, is the only one without a result.
+
+A process has one job at a time and gets the next when it is done with it, so what it had to do when it died is known.
+Whoever waits for the results is never in machine code or in a solver, and so hears of an interrupt at once. A job has
+no part in that: it may not heed interrupts, and may hang where no Python runs, and is ended all the same.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import pickle
+import signal
+import sys
+import threading
+import time
+import traceback
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from enum import IntEnum
+from math import inf
+from multiprocessing.connection import Connection, wait
+from typing import Any, Generic, TypeVar
+
+J = TypeVar("J")
+R = TypeVar("R")
+
+FORKS = sys.platform.startswith("linux")
+"""Whether processes begin with what this one has loaded."""
+GRACE = 30.0
+"""Seconds beyond twice its limit after which a job that has a limit is ended: it has to compile, and to look for the
+way to what it found, before it answers."""
+_SOON, _LEAVING = 1.0, 60.0
+"""Seconds that a process is given to end: when it is not wanted any more, and when it has done all that it had to."""
+
+
+class _News(IntEnum):
+    NOTHING = 0
+    SAYS = 1
+    RESULT = 2
+    LOST = 3
+
+
+class Lost(Exception):  # noqa: N818 - it says what became of a job
+    """A job without a result, for its process died."""
+
+
+class Overdue(Lost):
+    """A job that did not end by itself, long after its limit."""
+
+
+def run_each(
+    function: Callable[[J], R],
+    jobs: Sequence[J],
+    processes: int,
+    limit: Callable[[J], float | None] = lambda job: None,
+    heard: Callable[[int, Any], None] | None = None,
+) -> Iterator[tuple[int, R | Exception]]:
+    """``function`` of each job, with the job's position, as the jobs end; the first jobs begin first.
+
+    Instead of a result there is the exception that the function raised, or Lost. ``limit`` says how many seconds a job
+    gives itself; ``heard`` gets what a job tells on its way. Nothing runs any more when this ends, however it ends.
+    """
+    limits = [limit(job) for job in jobs]
+    waiting = deque(range(len(jobs)))
+    workers: list[_Worker[J, R]] = []
+    leaving: list[_Worker[J, R]] = []
+
+    def busy(worker: _Worker[J, R]) -> _Worker[J, R]:
+        position = waiting.popleft()
+        worker.begin(position, limits[position])
+        return worker
+
+    try:
+        while waiting or workers:
+            while waiting and len(workers) < processes:
+                workers.append(busy(_Worker(function, jobs, [worker.line for worker in [*workers, *leaving]])))
+            for worker in _with_news(workers):
+                kind, content = worker.news()
+                position = worker.position
+                match kind:
+                    case _News.NOTHING:
+                        continue
+                    case _News.SAYS:
+                        if heard is not None:
+                            heard(position, content)
+                        continue
+                    case _News.RESULT if waiting:
+                        busy(worker)
+                    case _News.RESULT:
+                        workers.remove(worker)
+                        leaving.append(worker)
+                        worker.dismiss()
+                    case _News.LOST:
+                        workers.remove(worker)
+                yield position, content
+        for worker in leaving:
+            worker.process.join(_LEAVING)
+    finally:
+        for worker in [*workers, *leaving]:
+            worker.end()
+
+
+def in_order(found: Iterable[tuple[int, R | Exception]]) -> Iterator[R | Exception]:
+    """What ``run_each`` gives, in the order of the jobs."""
+    early: dict[int, R | Exception] = {}
+    position = 0
+    for at, result in found:
+        early[at] = result
+        while position in early:
+            yield early.pop(position)
+            position += 1
+
+
+def results(function: Callable[[J], R], jobs: Sequence[J], processes: int) -> list[R]:
+    """The results of all jobs, in their order. Raises what the first job without one ended with."""
+    every = list(in_order(run_each(function, jobs, processes)))
+    for job, result in zip(jobs, every, strict=True):
+        if isinstance(result, Lost):
+            raise RuntimeError(f"{job}: {result}")
+        if isinstance(result, Exception):
+            raise result
+    return [result for result in every if not isinstance(result, Exception)]
+
+
+class _Worker(Generic[J, R]):
+    """A process, as the one that started it sees it."""
+
+    def __init__(self, function: Callable[[J], R], jobs: Sequence[J], others: Sequence[Connection]) -> None:
+        context: Any = multiprocessing.get_context("fork" if FORKS else "spawn")
+        self.line, line = context.Pipe()
+        inherited = [*others, self.line] if FORKS else []
+        self.process = context.Process(target=_work, args=(function, jobs, line, inherited), daemon=True)
+        self.process.start()
+        line.close()
+        self.position = 0
+        self.until = inf
+
+    def begin(self, position: int, seconds: float | None) -> None:
+        """Gives the process a job. If it has died meanwhile, that is the next news of it."""
+        self.position = position
+        self.until = inf if seconds is None else time.monotonic() + 2 * seconds + GRACE
+        with suppress(OSError):
+            self.line.send(position)
+
+    def news(self) -> tuple[_News, Any]:
+        """What the process says, or what has become of it."""
+        try:
+            if self.line.poll():
+                kind, content = self.line.recv()
+                return kind, pickle.loads(content)
+        except (EOFError, OSError):
+            self.end()
+        if not self.process.is_alive():
+            self.end()
+            return _News.LOST, Lost(f"its process {_ending(self.process.exitcode or 0)}")
+        if time.monotonic() > self.until:
+            self.end()
+            return _News.LOST, Overdue("it went on long after its time limit, so its process was ended")
+        return _News.NOTHING, None
+
+    def dismiss(self) -> None:
+        """Tells the process that there is nothing left to do."""
+        with suppress(OSError):
+            self.line.send(None)
+
+    def end(self) -> None:
+        """Sees to it that the process is gone."""
+        self.process.join(0)
+        self.process.terminate()
+        self.process.join(_SOON)
+        self.process.kill()
+        self.process.join()
+        self.line.close()
+
+
+def _with_news(workers: Sequence[_Worker[J, R]]) -> list[_Worker[J, R]]:
+    """Waits until there is something to hear of a worker, or to do about one."""
+    rest = min(worker.until for worker in workers) - time.monotonic()
+    sources = [source for worker in workers for source in (worker.line, worker.process.sentinel)]
+    ready = set(wait(sources, None if rest == inf else max(rest, 0)))
+    now = time.monotonic()
+    return [
+        worker
+        for worker in workers
+        if worker.line in ready or worker.process.sentinel in ready or now > worker.until
+    ]
+
+
+def _ending(code: int) -> str:
+    if code >= 0:
+        return f"ended by itself, with exit code {code}"
+    name = signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"
+    return f"was killed by {name}" + (", maybe for want of memory" if -code == signal.SIGKILL else "")
+
+
+# In the process of a worker.
+
+_line: Connection | None = None
+
+
+def tell(content: object) -> None:
+    """Lets the process that waits for the present job's result hear something."""
+    assert _line is not None
+    _line.send((_News.SAYS, pickle.dumps(content)))
+
+
+def _work(
+    function: Callable[[Any], Any], jobs: Sequence[Any], line: Connection, inherited: Sequence[Connection]
+) -> None:
+    global _line
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the one that waits hears it, and ends its workers
+    for other in inherited:
+        other.close()
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    _line = line
+    while (position := _next(line)) is not None:
+        line.send((_News.RESULT, _result(function, jobs[position])))
+
+
+def _next(line: Connection) -> int | None:
+    try:
+        position: int | None = line.recv()
+    except EOFError:
+        return None
+    return position
+
+
+def _end_with_parent() -> None:
+    """Ends this process with the one that started it, whatever it is doing: nobody waits for it then."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)
+
+
+def _result(function: Callable[[Any], Any], job: Any) -> bytes:
+    try:
+        return pickle.dumps(function(job), pickle.HIGHEST_PROTOCOL)
+    except Exception as error:
+        return _pickled(error)
+
+
+def _pickled(error: Exception) -> bytes:
+    """An exception that can be raised elsewhere; one that cannot be sent is told."""
+    error.add_note(traceback.format_exc())
+    try:
+        content = pickle.dumps(error)
+        pickle.loads(content)
+    except Exception:
+        return pickle.dumps(RuntimeError(f"{type(error).__name__}: {error}"))
+    return content
