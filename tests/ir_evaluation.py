@@ -149,10 +149,15 @@ class Evaluation:
                 return total
             case "min" | "max":
                 values = list(bodies)
-                if not values and node.default is None:
-                    raise Fails("of nothing")
-                return (min if node.kind == "min" else max)(values) if values else self.value(node.default)
+                if not values:
+                    return self._default(node)
+                return (min if node.kind == "min" else max)(values)
         raise AssertionError(node.kind)
+
+    def _default(self, node: Reduce) -> Any:
+        if node.default is None:
+            raise Fails("of nothing")
+        return self.value(node.default)
 
     def _bindings(self, generators: list[Generator]) -> Iterator[None]:
         if not generators:

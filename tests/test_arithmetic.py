@@ -105,12 +105,13 @@ def expressions(draw: st.DrawFn, depth: int = 4) -> str:
     """An integer expression over the model's variables, as source."""
     leaves = st.one_of(st.sampled_from([f"m.{name}" for name in BOUNDS]), st.sampled_from(_NUMBERS).map(str))
     if depth == 0:
-        return draw(leaves)
+        leaf: str = draw(leaves)
+        return leaf
     inner = expressions(depth=depth - 1)
     binary = st.builds("({} {} {})".format, inner, st.sampled_from(["+", "-", "*", "//", "%"]), inner)
     order = st.sampled_from(["<", "<=", ">", ">=", "==", "!="])
     ends = st.builds("range({}, {}, {})".format, inner, inner, st.sampled_from([2**61 - 1, 2**60, -(2**61), -(2**60)]))
-    return draw(st.one_of(
+    text: str = draw(st.one_of(
         leaves,
         binary, binary, binary,
         st.builds("(-{})".format, inner),
@@ -123,6 +124,7 @@ def expressions(draw: st.DrawFn, depth: int = 4) -> str:
         st.builds("grown({}, m.count)".format, inner),
         st.builds("{}({}, {})".format, st.sampled_from(["first", "last"]), inner, inner),
     ))
+    return text
 
 
 def compiled(layout: Layout, nodes: Sequence[Expr], effort: Effort) -> MachineCode:
