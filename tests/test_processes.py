@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import os
 import signal
 import subprocess
@@ -42,6 +43,7 @@ def die(how: int, number: int) -> int:
     """Ends its process for the job 2: by a signal, or with an exit code where that is not positive."""
     if number == 2:
         if how > 0:
+            faulthandler.disable()  # it would print where
             os.kill(os.getpid(), how)
         os._exit(-how)
     return square(number)

@@ -1,0 +1,167 @@
+"""Small models that tell the right reading of a construct from the likely wrong one: CPython, every engine and z3."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import numpy as np
+import pytest
+
+from checkers.explicit import flood
+from checkers.explicit.loops import compile_loops
+from checkers.explicit.machine import GOOD, MachineCode, _compile
+from checkers.spark import loops
+from model.language import Between, Capacity, Model, Set, action, invariant, reachable
+from tests.engines import ENGINES, Outcome, outcome, plain_search, properties_of
+from tests.symbolic_agreement import assert_bounded_search_agrees, assert_steps_agree
+
+
+def agreed(cls: type[Model]) -> Outcome:
+    """What CPython finds; fails when an engine or z3 finds something else."""
+    wanted, _ = plain_search(cls(), properties_of(cls))
+    for name, explore in ENGINES.items():
+        assert (name, outcome(explore, cls(), properties_of(cls))) == (name, wanted)
+    assert_steps_agree(cls())
+    assert_bounded_search_agrees(cls(), properties_of(cls), wanted, depth=3, most=60)
+    return wanted
+
+
+class Divisions(Model):
+    """Every pair of a small dividend and divisor, of both signs."""
+
+    a: Annotated[int, Between(-4, 3)] = 0
+    b: Annotated[int, Between(-3, 3)] = 1
+    quotient: Annotated[int, Between(-5, 5)] = 0
+    rest: Annotated[int, Between(-3, 3)] = 0
+
+    @action
+    def divide(self, a: Annotated[int, Between(-4, 3)], b: Annotated[int, Between(-3, 3)]) -> None:
+        self.a = a
+        self.b = b if b != 0 else 1
+        self.quotient = self.a // self.b
+        self.rest = self.a % self.b
+
+    @invariant
+    def what_is_left_has_the_sign_of_the_divisor(self) -> bool:
+        return 0 <= self.rest < self.b or self.b < self.rest <= 0
+
+    @invariant
+    def both_make_the_dividend(self) -> bool:
+        return self.quotient * self.b + self.rest == self.a
+
+
+class Leaving(Model):
+    """Loops that are left on their way, the inner of two, by each turn once; what follows ``break`` does not happen."""
+
+    stop: Annotated[int, Between(0, 4)] = 0
+    turns: Annotated[int, Between(0, 9)] = 0
+    inner: Annotated[int, Between(0, 9)] = 0
+    last: Annotated[int, Between(0, 9)] = 0
+
+    @action
+    def leave(self, stop: Annotated[int, Between(0, 4)]) -> None:
+        self.stop = stop
+        self.turns = 0
+        self.inner = 0
+        for number in range(4):
+            if number == self.stop:
+                break
+            self.turns += 1
+            self.last = number
+            for other in range(3):
+                if other == number:
+                    break
+                if other == 1:
+                    continue
+                self.inner += 1
+
+    @invariant
+    def no_turn_after_the_last(self) -> bool:
+        return self.turns == self.stop
+
+    @reachable
+    def left_at_once(self) -> bool:
+        return self.stop == 0 and self.last == 3
+
+
+Wide = Annotated[int, Between(0, 200_000)]
+HELD = (7, 150_000, 199_999)
+
+
+class FullSlots(Model):
+    """A full set in slots: what is there already, in whichever slot, changes nothing; anything else is one too many."""
+
+    held: Annotated[Set[Wide], Capacity(3)] = Set(HELD)
+    again: Annotated[int, Between(0, 3)] = 0
+
+    @action
+    def smallest(self) -> None:
+        self.held.add(7)
+        self.again = 1
+
+    @action
+    def middle(self) -> None:
+        self.held = self.held | {150_000}
+        self.again = 2
+
+    @action
+    def largest(self) -> None:
+        self.held.add(199_999)
+        self.again = 3
+
+    @action
+    def without(self) -> None:
+        self.held.discard(150_000)
+
+    @invariant
+    def each_once(self) -> bool:
+        return len(self.held) <= 3 and 7 in self.held and sum(1 for number in self.held if number == 7) == 1
+
+    @invariant
+    def equal_however_it_was_made(self) -> bool:
+        return self.held in (Set(HELD), Set((7, 199_999)))
+
+
+@pytest.mark.parametrize("cls", [Divisions, Leaving, FullSlots])
+def test_every_engine_reads_it_as_cpython_does(cls: type[Model]) -> None:
+    assert agreed(cls).verdict == "holds"
+
+
+class OverfullSlots(FullSlots):
+    @action
+    def another(self) -> None:
+        self.held.add(8)
+
+
+def test_one_too_many_is_an_error() -> None:
+    assert agreed(OverfullSlots).verdict == "error"
+
+
+@pytest.mark.parametrize("words", [2, 3])
+def test_what_lately_was_sent_is_compared_by_all_of_its_words(words: int) -> None:
+    """States that differ in one word only, whichever, all go to their owner; the same state again does not.
+
+    The filter has one place, so each state meets the one before it there.
+    """
+    code = MachineCode([_compile(compile_loops(_LOOPS, {"NW": words, "SYMMETRY": 0, "THREADS": 1}), GOOD)])
+    states = [[5] * words]
+    for place in range(words):
+        changed = list(states[-1])
+        changed[place] += 1
+        states += [changed, changed]
+    buffer = np.array(states, dtype=np.uint64).reshape(-1)
+    outbox = np.zeros(len(buffer), dtype=np.uint64)
+    boxes, counts = np.array([outbox.ctypes.data], dtype=np.uint64), np.zeros(1, dtype=np.uint64)
+    scratch, seen = np.zeros(4 * flood.GROUP, dtype=np.uint64), np.zeros(words, dtype=np.uint64)
+    fields, route = np.zeros(flood.FIELDS, dtype=np.uint64), np.zeros(loops.ROUTE_FIELDS, dtype=np.uint64)
+    fields[flood.BUFFER], fields[flood.PENDING] = buffer.ctypes.data, len(states)
+    fields[flood.SCRATCH] = scratch.ctypes.data
+    route[loops.OUTBOXES], route[loops.COUNTS] = boxes.ctypes.data, counts.ctypes.data
+    route[loops.FILTER], route[loops.FILTER_BITS], route[loops.OWNERS] = seen.ctypes.data, 0, 1
+    code.function("deliver", 2)(fields.ctypes.data, route.ctypes.data)
+    sent = [list(map(int, row)) for row in outbox[: int(counts[0]) * words].reshape(-1, words)]
+    assert sent == [states[0], *states[1::2]]
+    assert int(route[loops.DROPPED]) == words
+
+
+_LOOPS = loops.SPARK_LOOPS[: loops.SPARK_LOOPS.index(loops.deliver) + 1]
