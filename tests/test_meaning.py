@@ -122,7 +122,29 @@ class FullSlots(Model):
         return self.held in (Set(HELD), Set((7, 199_999)))
 
 
-@pytest.mark.parametrize("cls", [Divisions, Leaving, FullSlots])
+class EveryElement(Model):
+    """Slots for as many elements as there are: only then is one that is added again found in the last slot."""
+
+    held: Annotated[Set[Annotated[int, Between(0, 2)]], Capacity(3)] = Set()
+
+    @action
+    def insert(self, number: Annotated[int, Between(0, 2)]) -> None:
+        self.held.add(number)
+
+    @action
+    def join(self, number: Annotated[int, Between(0, 2)]) -> None:
+        self.held = self.held | {number, 0, 2}
+
+    @action
+    def remove(self, number: Annotated[int, Between(0, 2)]) -> None:
+        self.held.discard(number)
+
+    @invariant
+    def as_many_as_can_be_named(self) -> bool:
+        return len(self.held) == sum(1 for number in range(3) if number in self.held)
+
+
+@pytest.mark.parametrize("cls", [Divisions, Leaving, FullSlots, EveryElement])
 def test_every_engine_reads_it_as_cpython_does(cls: type[Model]) -> None:
     assert agreed(cls).verdict == "holds"
 
