@@ -33,9 +33,11 @@ from model.language import (
     require,
     transition,
 )
+from model.language.errors import ModelError
 from tests.agreement import assert_agrees
 
 Digit = Annotated[int, Between(0, 9)]
+Many = Annotated[int, Between(0, 4095)]
 
 
 class Node(Identifier, count="nodes", prefix="n"):
@@ -487,6 +489,20 @@ def test_many_successors_of_few_states(workers: int) -> None:
     assert (found.distinct, found.depth) == (300 * 300, 4)
     assert found.generated == 1 + 300 * 300 * 300 + 300 * sum(range(1, 301))
     assert found.levels[:2] == [1, 299]
+
+
+class Boundless(Counter):
+    """Has some 2**60 ways to take its step."""
+
+    @action
+    def choose(self, a: Many, b: Many, c: Many, d: Many, e: Many) -> None:
+        require(a == b == c == d == e == 0)
+        self.n = 0
+
+
+def test_more_successors_than_memory_can_be_addressed_are_refused() -> None:
+    with pytest.raises(ModelError, match=r"no room for the 1,152,921,504,606,846,9\d\d successors"):
+        explore(Boundless(), [], Options(workers=1))
 
 
 def test_the_reachable_set_is_complete() -> None:

@@ -100,7 +100,14 @@ class _Search:
         self.memory_limit = options.limits.memory or int(SHARE_OF_MEMORY * physical_memory())
         least = 4 * (flood.BATCH + self.interface.most_successors)
         most_states = max(self.memory_limit // per_state // workers * 2, least)
-        self.crew = Crew(kernel, workers, most_states)
+        try:
+            self.crew = Crew(kernel, workers, most_states)
+        except OSError:
+            message = (
+                f"there is no room for the {self.interface.most_successors:,} successors that a state may have; draw "
+                "the parameters of actions from sets of the state: require(request in self.requests)"
+            )
+            raise ModelError(message, *type(model).source_position()) from None
         self.workers = self.crew.workers
         self.found = Exploration("native", workers=workers, state_bits=layout.bits)
         kinds = {name: self.by_name[name].kind for name in self.interface.state_predicates}
