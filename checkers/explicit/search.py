@@ -102,7 +102,7 @@ class _Search:
         most_states = max(self.memory_limit // per_state // workers * 2, least)
         try:
             self.crew = Crew(kernel, workers, most_states)
-        except OSError:
+        except (OSError, OverflowError):
             message = (
                 f"there is no room for the {self.interface.most_successors:,} successors that a state may have; draw "
                 "the parameters of actions from sets of the state: require(request in self.requests)"
