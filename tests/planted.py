@@ -1,0 +1,347 @@
+"""Plants mistakes into the compiler and the engines, one at a time, and says which of them the tests do not notice.
+
+    python -m tests.planted learn                        which test runs which line: the default tests, once, measured
+    python -m tests.planted try model/compiler --sample 100 --seed 1
+    python -m tests.planted report                       what survived, and what of that has no reason
+
+A mistake is tried in a copy of the repository. The tests that run its line are asked, the quickest first, until one
+fails, for ``--seconds`` of tests at most. A line that no test was seen to run (it runs in a process of its own, or it
+is compiled) is for the tests that import its module or run what imports it. What was tried is not tried again as long
+as its file and the tests that were asked are what they were: a run can be ended, and the next goes on where it was.
+
+``tests/planted.toml`` gives a reason for each survivor that no test has to notice. Why not mutmut or cosmic-ray: the
+first has all mutants of a function in one source and a switch that chooses, where compiled loops and caches go by the
+source; the second asks one fixed set of tests about each, in the one place where the sources are.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import hashlib
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import tomllib
+import xml.etree.ElementTree as ElementTree
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+from checkers.processes import run_each
+from checkers.resources import cores
+from tests.planting import Mistake, of_folder
+
+ROOT = Path(__file__).parent.parent
+REASONS = Path(__file__).with_suffix(".toml")
+FOLDERS = ("model/compiler", "checkers/explicit", "checkers/symbolic", "checkers/spark", "checkers/kept.py",
+           "checkers/gate")
+"""Where mistakes are planted unless it is said."""
+START = 20.0
+"""Seconds that a test process may take beyond what its tests took when all was well, and as long again."""
+
+
+@dataclass(frozen=True)
+class Knowledge:
+    """What ``learn`` found: the tests that run each line of a file, and how many seconds each test takes."""
+
+    lines: Mapping[str, Mapping[int, Sequence[str]]]
+    seconds: Mapping[str, float]
+
+    def tests_of(self, mistake: Mistake, most: float) -> list[str]:
+        """The tests to ask about a mistake, the quickest first, for so many seconds of tests."""
+        known = set(self.lines.get(mistake.file, {}).get(mistake.line, ())) or self._near(mistake.file)
+        chosen: list[str] = []
+        total = 0.0
+        for test in sorted(known, key=lambda it: (self.seconds.get(it, 0.0), it)):
+            total += self.seconds.get(test, 0.0)
+            if total > most and chosen:
+                break
+            chosen.append(test)
+        return chosen
+
+    def _near(self, file: str) -> set[str]:
+        """The tests that run any line of what imports a file, or of the file, and those beside which it is imported."""
+        every = {test for lines in self.lines.get(file, {}).values() for test in lines}
+        for other in importers(file):
+            every |= {test for lines in self.lines.get(other, {}).values() for test in lines}
+            every |= {test for test in self.seconds if test.startswith(f"{other}::")}
+        return every
+
+
+@cache
+def importers(file: str) -> set[str]:
+    """The files of the repository that import a module."""
+    module = file.removesuffix(".py").replace("/", ".")
+    found = set()
+    for folder in ("model", "checkers", "tests"):
+        for path in (ROOT / folder).rglob("*.py"):
+            if module in _imported(path):
+                found.add(path.relative_to(ROOT).as_posix())
+    return found
+
+
+@cache
+def _imported(path: Path) -> set[str]:
+    found = set()
+    for node in ast.walk(ast.parse(path.read_bytes())):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module is not None:
+            found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    return found
+
+
+# Learning.
+
+_RC = """[run]
+source = {sources}
+dynamic_context = test_function
+concurrency = thread,multiprocessing
+parallel = true
+data_file = {data}
+"""
+
+
+def learn(into: Path, tests: Sequence[str]) -> None:
+    """Runs tests, measured; keeps what they run and how long they take."""
+    into.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        rc, times = Path(folder) / "rc", Path(folder) / "times.xml"
+        rc.write_text(_RC.format(sources=",".join(["model", "checkers"]), data=Path(folder) / "data"))
+        run = [sys.executable, "-m", "coverage", "run", f"--rcfile={rc}", "-m", "pytest", "-q", f"--junit-xml={times}"]
+        subprocess.run([*run, *tests], cwd=ROOT, check=True)
+        subprocess.run([sys.executable, "-m", "coverage", "combine", "-q", f"--rcfile={rc}"], cwd=ROOT, check=True)
+        seconds = _seconds(times)
+        known = {"lines": _lines(Path(folder) / "data", seconds), "seconds": seconds}
+    (into / "known.json").write_text(json.dumps(known))
+
+
+def _seconds(times: Path) -> dict[str, float]:
+    """The seconds of each test function, of all its parameters together, by its name for pytest."""
+    found: dict[str, float] = defaultdict(float)
+    for case in ElementTree.parse(times).iter("testcase"):
+        test = _test(f"{case.get('classname')}.{str(case.get('name')).partition('[')[0]}")
+        if test is not None:
+            found[test] += float(case.get("time") or 0.0)
+    return dict(found)
+
+
+def _lines(data: Path, tests: Mapping[str, float]) -> dict[str, dict[int, list[str]]]:
+    import coverage
+
+    measured = coverage.CoverageData(str(data))
+    measured.read()
+    found: dict[str, dict[int, list[str]]] = {}
+    for file in measured.measured_files():
+        lines = {
+            line: sorted({test for context in contexts if (test := _test(context)) in tests and test is not None})
+            for line, contexts in measured.contexts_by_lineno(file).items()
+        }
+        found[Path(file).relative_to(ROOT).as_posix()] = {line: known for line, known in lines.items() if known}
+    return found
+
+
+def _test(dotted: str) -> str | None:
+    """``tests.test_x.test_y`` as pytest wants it; None of what is no test of a file of tests."""
+    parts = dotted.split(".")
+    if len(parts) < 3 or parts[0] != "tests" or not parts[1].startswith("test_"):
+        return None
+    return "::".join([f"tests/{parts[1]}.py", *parts[2:]])
+
+
+def knowledge(into: Path) -> Knowledge:
+    """What ``learn`` kept. Raises SystemExit where it has not run."""
+    try:
+        known = json.loads((into / "known.json").read_text())
+    except OSError:
+        raise SystemExit("which tests run which lines is not known yet: python -m tests.planted learn") from None
+    lines = {file: {int(line): tests for line, tests in each.items()} for file, each in known["lines"].items()}
+    return Knowledge(lines, known["seconds"])
+
+
+# Trying.
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A mistake and the tests that are asked about it."""
+
+    mistake: Mistake
+    tests: tuple[str, ...]
+    allowed: float
+
+
+def trials(mistakes: Sequence[Mistake], known: Knowledge, most: float) -> list[Trial]:
+    made = []
+    for mistake in mistakes:
+        tests = tuple(known.tests_of(mistake, most))
+        made.append(Trial(mistake, tests, 2 * sum(known.seconds.get(test, 0.0) for test in tests) + START))
+    return made
+
+
+def key(trial: Trial) -> str:
+    """What the outcome of a trial depends on, hashed."""
+    files = sorted({trial.mistake.file, *(test.partition("::")[0] for test in trial.tests)})
+    hashes = [hashlib.sha256((ROOT / file).read_bytes()).hexdigest() for file in files]
+    content = [trial.mistake.name, *trial.tests, *hashes]
+    return hashlib.sha256("\0".join(content).encode()).hexdigest()[:20]
+
+
+def attempt(folder: Path, trial: Trial) -> dict[str, Any]:
+    """Plants a mistake into the copy of this process and asks the tests."""
+    copy = _copy(folder)
+    path = copy / trial.mistake.file
+    source = path.read_bytes()
+    started = time.perf_counter()
+    try:
+        path.write_bytes(trial.mistake.planted(source))
+        fate, by = _asked(copy, trial)
+    finally:
+        path.write_bytes(source)
+    return {"fate": fate, "by": by, "seconds": round(time.perf_counter() - started, 1)}
+
+
+def _copy(folder: Path) -> Path:
+    """The copy of the repository that belongs to this process."""
+    copy = folder / str(os.getpid())
+    if not copy.exists():
+        listed = subprocess.run(
+            ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT, check=True,
+            capture_output=True,
+        )
+        for name in listed.stdout.decode().split("\0"):
+            if name and (ROOT / name).is_file():
+                (copy / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(ROOT / name, copy / name)
+    return copy
+
+
+def _asked(copy: Path, trial: Trial) -> tuple[str, str]:
+    if not trial.tests:
+        return "not run", ""
+    with tempfile.TemporaryDirectory(dir=copy.parent) as own:
+        env = {**os.environ, "PYTHONPATH": str(copy), "FLOODMARK_CACHE": f"{own}/cache", "PYTHONDONTWRITEBYTECODE": "1",
+               "TMPDIR": own}
+        command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "--no-header", "--tb=no",
+                   f"--basetemp={own}/pytest", *trial.tests]
+        started = subprocess.Popen(command, cwd=copy, env=env, text=True, stdout=subprocess.PIPE,
+                                   stderr=subprocess.DEVNULL, start_new_session=True)
+        try:
+            said, _ = started.communicate(timeout=trial.allowed)
+        except subprocess.TimeoutExpired:
+            return "killed", "the time limit"
+        finally:
+            _end(started)
+    if started.returncode == 0:
+        return "survived", ""
+    failed = [line for line in said.splitlines() if line.startswith(("FAILED", "ERROR"))]
+    return "killed", failed[0].split(" ")[1] if failed else f"pytest, which ended with {started.returncode}"
+
+
+def _end(started: subprocess.Popen[str]) -> None:
+    """Ends a run of pytest and what it started, which has a session of its own."""
+    with suppress(ProcessLookupError):
+        os.killpg(started.pid, signal.SIGKILL)
+    started.wait()
+
+
+def results(into: Path) -> dict[str, dict[str, Any]]:
+    """What is known of trials, by their keys."""
+    path = into / "tried.jsonl"
+    if not path.exists():
+        return {}
+    return {entry["key"]: entry for line in path.read_text().splitlines() if (entry := json.loads(line))}
+
+
+def try_all(into: Path, every: Sequence[Trial], jobs: int) -> Iterator[dict[str, Any]]:
+    """The outcome of each trial, new ones as they come; each is kept at once."""
+    known = results(into)
+    keys = [key(trial) for trial in every]
+    yield from (known[each] for each in keys if each in known)
+    left = [(trial, each) for trial, each in zip(every, keys, strict=True) if each not in known]
+    with tempfile.TemporaryDirectory() as folder, (into / "tried.jsonl").open("a") as kept:
+        for position, found in run_each(partial(attempt, Path(folder)), [trial for trial, _ in left], jobs):
+            trial, each = left[position]
+            if isinstance(found, Exception):
+                raise found
+            mistake = trial.mistake
+            entry = {"key": each, "file": mistake.file, "line": mistake.line, "name": mistake.name,
+                     "tests": len(trial.tests), **found}
+            kept.write(json.dumps(entry) + "\n")
+            kept.flush()
+            yield entry
+
+
+# Reporting.
+
+
+def reasons() -> dict[str, str]:
+    """Why each explained survivor needs no test, by the mistake's name."""
+    content = tomllib.loads(REASONS.read_text()) if REASONS.exists() else {}
+    return {name: entry["reason"] for entry in content.get("survivors", []) for name in entry["mistakes"]}
+
+
+def report(into: Path) -> Iterator[str]:
+    """How many were noticed, by file, and each survivor with its reason."""
+    present = {mistake.name for mistake in of_folder(ROOT, FOLDERS)}
+    latest = {entry["name"]: entry for entry in results(into).values() if entry["name"] in present}
+    explained = reasons()
+    by_file: dict[str, Counter[str]] = defaultdict(Counter)
+    for entry in latest.values():
+        by_file[entry["file"]][entry["fate"]] += 1
+    for file, fates in sorted(by_file.items()):
+        yield f"{file}: " + ", ".join(f"{count} {fate}" for fate, count in sorted(fates.items()))
+    open_ones = 0
+    for entry in sorted(latest.values(), key=lambda it: (it["file"], it["line"])):
+        if entry["fate"] != "killed":
+            reason = explained.get(entry["name"])
+            open_ones += reason is None
+            yield f"{entry['fate']}  line {entry['line']}  {entry['name']}  ({reason or 'no reason yet'})"
+    yield from (f"stale reason: {name}" for name in explained if name not in present)
+    total = sum(sum(fates.values()) for fates in by_file.values())
+    killed = sum(fates["killed"] for fates in by_file.values())
+    seconds = sum(entry["seconds"] for entry in latest.values())
+    each = seconds / max(total, 1)
+    yield f"{total} mistakes: {killed} noticed, {open_ones} not and without a reason; {each:.1f} s each"
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=str(__doc__), formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--into", type=Path, default=ROOT / "build" / "planted", help="where what is found is kept")
+    commands = parser.add_subparsers(dest="command", required=True)
+    learning = commands.add_parser("learn")
+    learning.add_argument("tests", nargs="*", help="the tests to learn of; all that run by default")
+    trying = commands.add_parser("try")
+    trying.add_argument("places", nargs="*", default=list(FOLDERS), help="folders and files")
+    trying.add_argument("--sample", type=int, help="only so many mistakes, chosen by --seed")
+    trying.add_argument("--seed", type=int, default=0)
+    trying.add_argument("--jobs", type=int, default=cores(), help="how many at once")
+    trying.add_argument("--seconds", type=float, default=60.0, help="of tests for each mistake, at most")
+    commands.add_parser("report")
+    asked = parser.parse_args(arguments)
+    if asked.command == "learn":
+        learn(asked.into, asked.tests)
+    if asked.command == "try":
+        every = list(of_folder(ROOT, asked.places))
+        if asked.sample is not None and asked.sample < len(every):
+            every = random.Random(asked.seed).sample(every, asked.sample)
+        for entry in try_all(asked.into, trials(every, knowledge(asked.into), asked.seconds), asked.jobs):
+            print(f"{entry['fate']:<9} {entry['seconds']:>6} s  {entry['name']}  {entry['by']}", flush=True)
+    if asked.command == "report":
+        for line in report(asked.into):
+            print(line)
+
+
+if __name__ == "__main__":
+    main()
