@@ -81,7 +81,7 @@ class Knowledge:
 
 @cache
 def importers(file: str) -> set[str]:
-    """The files of the repository that import a module."""
+    """The files of this repository that import a module."""
     module = file.removesuffix(".py").replace("/", ".")
     found = set()
     for folder in ("model", "checkers", "tests"):
@@ -216,15 +216,17 @@ def _copy(folder: Path) -> Path:
     """The copy of the repository that belongs to this process."""
     copy = folder / str(os.getpid())
     if not copy.exists():
-        listed = subprocess.run(
-            ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT, check=True,
-            capture_output=True,
-        )
-        for name in listed.stdout.decode().split("\0"):
-            if name and (ROOT / name).is_file():
-                (copy / name).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy2(ROOT / name, copy / name)
+        for name in _files():
+            (copy / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, copy / name)
     return copy
+
+
+def _files() -> list[str]:
+    """The files of the repository, those included that are not committed yet."""
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(command, cwd=ROOT, check=True, capture_output=True).stdout.decode().split("\0")
+    return [name for name in listed if (ROOT / name).is_file()]
 
 
 def _asked(copy: Path, trial: Trial) -> tuple[str, str]:
