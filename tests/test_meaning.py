@@ -11,7 +11,7 @@ from checkers.explicit import flood
 from checkers.explicit.loops import compile_loops
 from checkers.explicit.machine import GOOD, MachineCode, _compile
 from checkers.spark import loops
-from model.language import Between, Capacity, Model, Set, action, invariant, reachable
+from model.language import Bag, Between, Capacity, Model, Set, action, invariant, reachable, require, transition
 from tests.engines import ENGINES, Outcome, outcome, plain_search, properties_of
 from tests.symbolic_agreement import assert_bounded_search_agrees, assert_steps_agree
 
@@ -85,6 +85,7 @@ class Leaving(Model):
 
 
 Wide = Annotated[int, Between(0, 200_000)]
+WIDEST = 2**62 - 1
 HELD = (7, 150_000, 199_999)
 
 
@@ -144,7 +145,52 @@ class EveryElement(Model):
         return len(self.held) == sum(1 for number in range(3) if number in self.held)
 
 
-@pytest.mark.parametrize("cls", [Divisions, Leaving, FullSlots, EveryElement])
+class WholeWord(Model):
+    """Slots that fill a word to its last bit, with nothing behind the last of them."""
+
+    held: Annotated[Set[Annotated[int, Between(0, 39_999)]], Capacity(4)] = Set((1, 2, 30_000, 39_999))
+    many: Annotated[Bag[Annotated[int, Between(0, 39_999)]], Capacity(4)] = Bag((0, 5, 5, 39_999))
+
+    @action
+    def remove(self) -> None:
+        for number in (1, 2, 30_000, 39_999):
+            if number in self.held and len(self.held) > 2:
+                self.held.remove(number)
+
+    @action
+    def discard(self) -> None:
+        self.held.discard(1)
+
+    @action
+    def take(self, number: Annotated[int, Between(0, 5)]) -> None:
+        require(number in self.many)
+        self.many.remove(number)
+
+    @invariant
+    def the_largest_stays(self) -> bool:
+        return 39_999 in self.held and 39_999 in self.many
+
+    @reachable
+    def one_of_each(self) -> bool:
+        return self.many.count(5) == 1 and len(self.many) == 2
+
+
+class Masks(Model):
+    """Elements of a set that is a mask, taken out one by one."""
+
+    held: Set[Annotated[int, Between(0, 3)]] = Set((0, 1, 2, 3))
+
+    @action
+    def remove(self, number: Annotated[int, Between(0, 3)]) -> None:
+        require(number in self.held)
+        self.held.remove(number)
+
+    @transition
+    def only_one_is_gone(old: Masks, new: Masks) -> bool:  # noqa: N805
+        return new.held < old.held and len(old.held - new.held) == 1
+
+
+@pytest.mark.parametrize("cls", [Divisions, Leaving, FullSlots, EveryElement, WholeWord, Masks])
 def test_every_engine_reads_it_as_cpython_does(cls: type[Model]) -> None:
     assert agreed(cls).verdict == "holds"
 
@@ -157,6 +203,39 @@ class OverfullSlots(FullSlots):
 
 def test_one_too_many_is_an_error() -> None:
     assert agreed(OverfullSlots).verdict == "error"
+
+
+class Far(Model):
+    """States of several words, of which the way to the bad one leads through later successors, told apart by each."""
+
+    first: Annotated[int, Between(0, WIDEST)] = 0
+    second: Annotated[int, Between(0, WIDEST)] = 0
+    third: Annotated[int, Between(0, WIDEST)] = 0
+
+    @action
+    def in_the_third(self) -> None:
+        self.third = 1
+
+    @action
+    def in_the_second(self) -> None:
+        self.second = 1
+
+    @action
+    def in_the_first(self) -> None:
+        self.first = 1
+
+    @action
+    def on(self) -> None:
+        require(self.second == 1 and self.first == 1 and self.third == 0)
+        self.first = WIDEST
+
+    @invariant
+    def never_there(self) -> bool:
+        return self.first < WIDEST
+
+
+def test_the_way_to_a_state_of_several_words() -> None:
+    assert agreed(Far).shortest == 4
 
 
 @pytest.mark.parametrize("words", [2, 3])
