@@ -112,9 +112,10 @@ class CheckItem(_Item):
         self.line = (line or 1) - 1
 
     def runtest(self) -> None:
-        from checkers.run import run_check
+        from checkers.run import run
 
-        _expect(run_check(self.check))
+        (result,) = run([self.check])
+        _expect(result)
 
 
 class ProofItem(_Item):

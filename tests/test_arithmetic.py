@@ -201,7 +201,7 @@ def test_every_value_is_in_its_interval_and_compiled_as_cpython_has_it(
 
 @pytest.mark.slow
 @given(texts=st.lists(expressions(depth=5), min_size=8, max_size=8))
-@settings(CHEAP, max_examples=1500)
+@settings(CHEAP, max_examples=200)
 def test_many_more_of_them_in_good_code_as_well(texts: list[str], tmp_path_factory: pytest.TempPathFactory) -> None:
     for _ in agree(texts, tmp_path_factory.mktemp("extremes"), [PLAIN, GOOD]):
         pass
