@@ -31,8 +31,8 @@ FORKS = sys.platform.startswith("linux")
 GRACE = 30.0
 """Seconds beyond twice its limit after which a job that has a limit is ended: it has to compile, and to look for the
 way to what it found, before it answers."""
-_SOON, _LEAVING = 1.0, 60.0
-"""Seconds that a process is given to end: when it is not wanted any more, and when it has done all that it had to."""
+_SOON, _LEAVING = 2.0, 60.0
+"""Seconds that a process is given to clear up: when it is not wanted any more, and when it has done all its jobs."""
 
 
 class _News(IntEnum):
@@ -98,6 +98,8 @@ def run_each(
         for worker in leaving:
             worker.process.join(_LEAVING)
     finally:
+        for worker in [*workers, *leaving]:
+            worker.process.terminate()
         for worker in [*workers, *leaving]:
             worker.end()
 
@@ -211,6 +213,7 @@ def _work(
 ) -> None:
     global _line
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the one that waits hears it, and ends its workers
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # which clears up where Python runs
     for other in inherited:
         other.close()
     threading.Thread(target=_end_with_parent, daemon=True).start()

@@ -163,6 +163,23 @@ def test_nothing_runs_on_when_nobody_waits_any_more() -> None:
     assert all(is_gone(process) for process in heard)
 
 
+def test_what_is_ended_clears_up_where_python_runs(tmp_path: Path) -> None:
+    def leaves(number: int) -> None:
+        place = tmp_path / str(number)
+        try:
+            place.touch()
+            hang(number)
+        finally:
+            place.unlink()
+
+    found = run_each(leaves, [0, 1], 2)
+    assert next(found) == (1, None)
+    while not (tmp_path / "0").exists():
+        time.sleep(0.01)
+    found.close()  # type: ignore[attr-defined]
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_workers_end_with_whoever_started_them() -> None:
     script = (
         "from tests.test_processes import own_id\nfrom checkers.processes import run_each\n"
@@ -248,7 +265,7 @@ def test_a_mutant_whose_process_dies_is_undetermined(tmp_path: Path, monkeypatch
 
     def kills(task: mutation.Task) -> Trial:
         if task.change == every[1].change:
-            os.kill(os.getpid(), signal.SIGTERM)
+            os.kill(os.getpid(), signal.SIGUSR1)
         return tries(task)
 
     monkeypatch.setattr(mutation, "_try", kills)
@@ -256,7 +273,7 @@ def test_a_mutant_whose_process_dies_is_undetermined(tmp_path: Path, monkeypatch
     lost = found.pop(1)
     del usual[1]
     assert found == usual
-    assert (lost.fate, lost.by, lost.line) == ("undetermined", "its process was killed by SIGTERM", every[1].line)
+    assert (lost.fate, lost.by, lost.line) == ("undetermined", "its process was killed by SIGUSR1", every[1].line)
 
 
 def test_a_trace_whose_process_dies_is_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
