@@ -38,8 +38,6 @@ from model.language.types import (
 from model.language.values import Map, Seq, running
 
 Answer = Literal["holds", "fails", "undetermined"]
-WIDTH = 16
-"""Bits of the integers of a claim that has no unbounded ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +105,7 @@ def _ask(claim: Claim, seconds: float | None) -> Answered:
     kinds = _parameters(model, claim)
     parameters, body, result = _lower(model, claim, kinds)
     endless = any(_has_int(kind) for kind in kinds.values())
-    values = Values(WIDTH, integers=endless)
+    values = Values(integers=endless)
     arguments = {name: values.fresh(kind, name) for name, kind in kinds.items()}
     effects = Effects(values, {}, {})
     for local in parameters:
@@ -206,18 +204,15 @@ def _smallest(values: Values, kinds: dict[str, Type], arguments: dict[str, Value
     names = [_weight(values, kind, arguments[name]) for name, kind in kinds.items()]
     model = solver.model()
     for measures in (sizes, *([name] for name in names)):
-        total: Any = 0
-        for measure in measures:
-            total = values.numbers.plus(total, measure)
-        if isinstance(total, int):
-            continue
-        while True:
-            best = values.numbers.value(model.eval(total, True))
+        numbers = values.numbers
+        total = numbers.total(measures)
+        while not isinstance(total, int):
+            best = numbers.value(total, model)
             solver.push()
-            solver.add(total < best)
+            solver.add(as_term(numbers.less(total, best)))
             if solver.check() != z3.sat:
                 solver.pop()
-                solver.add(total <= best)
+                solver.add(as_term(numbers.at_most(total, best)))
                 break
             model = solver.model()
             solver.pop()
@@ -233,16 +228,10 @@ def _size(values: Values, kind: Type, value: Value) -> Any:
         case SetType():
             return values.size(kind, value)
         case SeqType(element, _):
-            total = value[0]
-            if isinstance(element, IntType):
-                for item in value[1]:
-                    total = numbers.plus(total, _size(values, element, item))
-            return total
+            items = value[1] if isinstance(element, IntType) else ()
+            return numbers.plus(value[0], numbers.total(_size(values, element, item) for item in items))
         case MapType(_, of) if isinstance(of, IntType):
-            total = 0
-            for item in value:
-                total = numbers.plus(total, _size(values, of, item))
-            return total
+            return numbers.total(_size(values, of, item) for item in value)
     return 0
 
 
@@ -251,20 +240,15 @@ def _weight(values: Values, kind: Type, value: Value) -> Any:
     numbers = values.numbers
     match kind:
         case SetType(IdentifierType(), None):
-            total: Any = 0
-            for index, there in enumerate(value):
-                total = numbers.plus(total, numbers.either(there, index + 1, 0))
-            return total
+            return numbers.total(numbers.either(there, index + 1, 0) for index, there in enumerate(value))
         case IdentifierType():
             return _number(values, kind, value)
         case OptionalType(inner) if isinstance(inner, IdentifierType):
             return numbers.either(value[0], numbers.plus(1, _number(values, inner, value[1])), 0)
         case SeqType(IdentifierType() as element, capacity):
-            total = 0
-            for index, item in enumerate(value[1]):
-                step = numbers.times(capacity - index, _number(values, element, item))
-                total = numbers.plus(total, numbers.either(numbers.less(index, value[0]), step, 0))
-            return total
+            steps = [numbers.times(capacity - at, _number(values, element, item)) for at, item in enumerate(value[1])]
+            inside = [numbers.less(at, value[0]) for at in range(capacity)]
+            return numbers.total(numbers.either(there, step, 0) for there, step in zip(inside, steps, strict=True))
     return 0
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from checkers.symbolic.expressions import Evaluator
 from checkers.symbolic.terms import Truth, as_term, conj, disj, implied, negation
-from checkers.symbolic.values import Value, Values
+from checkers.symbolic.values import UnsupportedError, Value, Values
 from model.compiler.ir import (
     Action,
     Assert,
@@ -118,6 +118,12 @@ class Effects(Evaluator):
             self._statement(statement)
 
     def _statement(self, node: Stmt) -> None:
+        try:
+            self._effect(node)
+        except UnsupportedError as error:
+            raise error.at(node.at) from None
+
+    def _effect(self, node: Stmt) -> None:
         match node:
             case SetLocal(target=target, value=value):
                 self._assign(target.slot, target.type, self.evaluate(value))
@@ -193,6 +199,8 @@ class Effects(Evaluator):
         kind = self.variables[node.variable]
         value = self.evaluate(node.value)
         old = self.state["new"][node.variable]
+        fits, value = self.values.settled(node.value.type, value)
+        self.fail_unless(fits, node.at)
         updated = self._updated(kind, old, node.path, value, node.at)
         self.state["new"][node.variable] = self.values.either(kind, self.path, updated, old)
 

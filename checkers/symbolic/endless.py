@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from checkers.symbolic.values import ENDLESS
+from collections.abc import Iterator
+
 from model.language.errors import ModelError
-from model.language.model import Model
+from model.language.linear import Linear
+from model.language.model import Model, opened
+from model.language.reference import parameter_types
 from model.language.types import (
     BagType,
-    IntType,
     MapType,
+    OpenIntType,
     OptionalType,
     RecordType,
     SeqType,
@@ -18,57 +21,42 @@ from model.language.types import (
 
 
 def endless_constants(model: Model) -> list[str]:
-    """The constants that are the upper bound of an integer and at most the capacity of a set beside that."""
+    """The constants that bound an integer of the state, and whatever else they bound may be left open as well."""
     found = []
     for name, value in model.constant_values.items():
         if isinstance(value, bool):
             continue
         try:
-            other = type(model)(**{**model.constant_values, name: ENDLESS[0]})
+            read = opened(model, [name])
+            for kind in ("action", "initial"):
+                for method in type(model).methods(kind).values():
+                    parameter_types(read, method)
         except ModelError:
             continue
-        pairs = list(zip(model.variable_types.values(), other.variable_types.values(), strict=True))
-        if all(_only_bound(a, b) for a, b in pairs) and any(_bounds_integer(a, b) for a, b in pairs):
+        if any(_bounded_by(name, kind) for kind in read.variable_types.values()):
             found.append(name)
-    return found[: len(ENDLESS)]
+    return found
 
 
-def _only_bound(a: Type, b: Type) -> bool:
-    """Whether two types differ in upper bounds and in the capacities of sets at most."""
-    if a == b:
-        return True
-    match a, b:
-        case IntType(), IntType():
-            return a.low == b.low and b.high == ENDLESS[0]
-        case OptionalType(), OptionalType():
-            return _only_bound(a.inner, b.inner)
-        case RecordType(), RecordType():
-            return all(_only_bound(x, y) for (_, x), (_, y) in zip(a.fields, b.fields, strict=True))
-        case SetType(), SetType():
-            return (a.capacity is None) == (b.capacity is None) and _only_bound(a.element, b.element)
-        case BagType(), BagType():
-            return a.capacity == b.capacity and _only_bound(a.element, b.element)
-        case SeqType(), SeqType():
-            return a.capacity == b.capacity and _only_bound(a.element, b.element)
-        case MapType(), MapType():
-            return a.key == b.key and _only_bound(a.value, b.value)
-    return False
+def _bounded_by(name: str, kind: Type) -> bool:
+    """Whether a constant bounds an integer in a type."""
+    return any(
+        isinstance(bound, Linear) and name in dict(bound.times)
+        for of in _integers(kind)
+        for bound in (of.least, of.most)
+    )
 
 
-def _bounds_integer(a: Type, b: Type) -> bool:
-    match a, b:
-        case IntType(), IntType():
-            return a != b
-        case OptionalType(), OptionalType():
-            return _bounds_integer(a.inner, b.inner)
-        case RecordType(), RecordType():
-            return any(_bounds_integer(x, y) for (_, x), (_, y) in zip(a.fields, b.fields, strict=True))
-        case SetType(), SetType():
-            return _bounds_integer(a.element, b.element)
-        case BagType(), BagType():
-            return _bounds_integer(a.element, b.element)
-        case SeqType(), SeqType():
-            return _bounds_integer(a.element, b.element)
-        case MapType(), MapType():
-            return _bounds_integer(a.value, b.value)
-    return False
+def _integers(kind: Type) -> Iterator[OpenIntType]:
+    match kind:
+        case OpenIntType():
+            yield kind
+        case OptionalType(inner):
+            yield from _integers(inner)
+        case RecordType(_, fields):
+            for _, of in fields:
+                yield from _integers(of)
+        case SetType(element, _) | BagType(element, _) | SeqType(element, _):
+            yield from _integers(element)
+        case MapType(_, value):
+            yield from _integers(value)

@@ -11,7 +11,6 @@ import z3
 from checkers.symbolic.terms import Truth, as_term, conj, disj, either, implied, negation
 from checkers.symbolic.values import Relation, UnsupportedError, Value, Values
 from model.compiler.ir import (
-    INT,
     And,
     Arithmetic,
     BagChange,
@@ -35,6 +34,7 @@ from model.compiler.ir import (
     NoneType,
     Not,
     NothingType,
+    OpenConstant,
     Or,
     Position,
     Range,
@@ -103,7 +103,10 @@ class Evaluator:
     def evaluate(self, node: Expr) -> Value:
         """The value of an expression."""
         method: Callable[[Any], Value] = getattr(self, "_" + type(node).__name__.lower())
-        return method(node)
+        try:
+            return method(node)
+        except UnsupportedError as error:
+            raise error.at(node.at) from None
 
     def truth(self, node: Expr) -> Truth:
         return self.evaluate(node)
@@ -112,6 +115,9 @@ class Evaluator:
 
     def _const(self, node: Const) -> Value:
         return self.values.constant(node.type, node.value)
+
+    def _openconstant(self, node: OpenConstant) -> Value:
+        return self.values.constants[node.name]
 
     def _local(self, node: Local) -> Value:
         return self.locals[node.slot]
@@ -262,7 +268,16 @@ class Evaluator:
 
     def _relation_binary(self, op: str, left: Relation, right: Relation) -> Relation:
         combined = {"|": _union, "&": _intersection, "-": _difference, "^": _symmetric}[op]
-        return Relation(lambda item: combined(left.holds(item), right.holds(item)))
+        return Relation(lambda item: combined(left.holds(item), right.holds(item)), self._most(op, left, right))
+
+    def _most(self, op: str, left: Relation, right: Relation) -> Any:
+        """How many elements the combination of two sets has at most."""
+        if op == "-":
+            return left.most
+        if left.most is None or right.most is None:
+            return (left.most if right.most is None else right.most) if op == "&" else None
+        numbers = self.values.numbers
+        return numbers.smaller(left.most, right.most) if op == "&" else numbers.plus(left.most, right.most)
 
     def _subset(self, node: Subset) -> Truth:
         kind = node.left.type
@@ -282,7 +297,8 @@ class Evaluator:
         if isinstance(value, Relation):
             old = value
             self.fail_unless(old.holds(item), node.at)
-            return Relation(lambda x: conj((old.holds(x), negation(self.values.equal(kind.element, x, item)))))
+            most = None if old.most is None else self.values.numbers.minus(old.most, 1)
+            return Relation(lambda x: conj((old.holds(x), negation(self.values.equal(kind.element, x, item)))), most)
         if kind.capacity is None:
             self.fail_unless(self.values.contains(kind, value, item), node.at)
             here = self.positions(kind.element, item)
@@ -396,8 +412,7 @@ class Evaluator:
         best = self.evaluate(node.operands[0])
         for operand in node.operands[1:]:
             value = self.evaluate(operand)
-            better = numbers.less(best, value) if node.largest else numbers.less(value, best)
-            best = numbers.either(better, value, best)
+            best = numbers.larger(best, value) if node.largest else numbers.smaller(best, value)
         return best
 
     def _witness(self, node: Witness) -> Truth:
@@ -443,8 +458,11 @@ class Evaluator:
         if isinstance(low, int) and isinstance(high, int):
             return [(True, index) for index in range(low, high, domain.step)]
         assert isinstance(of, IntType)
-        if of == INT or of.codes > MOST_ITERATIONS or self.values.is_endless(of):
-            raise UnsupportedError("a loop over a range without bounds", domain.low.at.file, domain.low.at.line)
+        if of.codes > MOST_ITERATIONS:
+            message = f"a range over {MOST_ITERATIONS} numbers or more"
+            if self.values.is_endless(of):
+                message = "a range whose ends have no bounds"
+            raise UnsupportedError(f"{message} cannot be run through here", domain.low.at.file, domain.low.at.line)
         found = []
         for turn in range((of.codes - 1) // abs(domain.step) + 1):
             index = numbers.plus(low, turn * domain.step)
@@ -499,7 +517,7 @@ class Evaluator:
     def _quantified(self, node: Reduce, depth: int, generator: Generator, relation: Relation) -> Truth:
         """``any`` and ``all`` over a set without a bound."""
         kind = generator.variable.type
-        item = self.values.fresh(kind, f"{generator.variable.name}#{generator.variable.slot}")
+        item = self.values.fresh(kind, generator.variable.name)
         variables = self.values.arguments(kind, item)
         self.locals[generator.variable.slot] = item
         saved, already = self.path, len(self.failures)

@@ -112,17 +112,18 @@ class Inference:
         self.first = self._solver(system.initial(system.now.state))
         self.main = self._solver(system.well_formed(system.now.state), self.step.term)
         self.bad = self._solver(system.well_formed(system.now.state))
-        self.bad_mark = z3.Bool("bad")
+        mark = system.values.symbols.truth
+        self.bad_mark = mark("bad")
         self.bad.add(z3.Implies(self.bad_mark, as_term(negation(self.safe))))
-        self.here = [z3.Bool(f"here:{atom.text}") for atom in self.atoms]
-        self.there = [z3.Bool(f"there:{atom.text}") for atom in self.atoms]
+        self.here = [mark(f"here:{atom.text}") for atom in self.atoms]
+        self.there = [mark(f"there:{atom.text}") for atom in self.atoms]
         for solver in (self.first, self.main, self.bad):
             for name, atom in zip(self.here, self.atoms, strict=True):
                 solver.add(name == as_term(atom.of(system.now.terms[atom.leaf])))
         for name, atom in zip(self.there, self.atoms, strict=True):
             self.main.add(name == as_term(atom.of(self.step.next.terms[atom.leaf])))
         self.frames: list[set[Clause]] = [set(), set()]
-        self.marks = [z3.Bool("frame:0"), z3.Bool("frame:1")]
+        self.marks = [mark("frame:0"), mark("frame:1")]
         self.main.add(z3.Implies(self.marks[0], as_term(system.initial(system.now.state))))
         self.numbers = itertools.count()
 
@@ -165,14 +166,14 @@ class Inference:
         while True:
             self._clear_last()
             self.frames.append(set())
-            self.marks.append(z3.Bool(f"frame:{len(self.marks)}"))
+            self.marks.append(self.system.values.symbols.truth(f"frame:{len(self.marks)}"))
             for index in range(1, len(self.frames) - 1):
                 self._push(index)
                 if not self.frames[index]:
                     return set().union(*self.frames[index + 1 :])
 
     def _denied(self, solver: Any, term: Any) -> Any:
-        mark = z3.Bool(f"denied:{next(self.numbers)}")
+        mark = self.system.values.symbols.truth("denied")
         solver.add(z3.Implies(mark, z3.Not(term)))
         return mark
 
@@ -219,7 +220,7 @@ class Inference:
 
     def _relative(self, cube: tuple[Literal, ...], frame: int) -> bool:
         """Whether no step leads from the frame, the cube left out, into the cube."""
-        mark = z3.Bool(f"not:{next(self.numbers)}")
+        mark = self.system.values.symbols.truth("not")
         self.main.add(z3.Implies(mark, z3.Or([z3.Not(term) for term in self._named(cube, self.here)])))
         assumptions = [mark, *self._frame(frame), *self._named(cube, self.there)]
         answer = self._check(self.main, assumptions)

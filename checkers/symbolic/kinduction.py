@@ -63,8 +63,8 @@ def k_induction(
         if base.violation is not None or base.stopped:
             outcome: Outcome = "undetermined" if base.stopped else "fails"
             return KInduction(outcome, k, base.violation, shown, base.stopped, clock.taken)
-        mark = z3.Bool(f"breaks:{k}")
-        last = z3.Bool(f"fails:{k}")
+        mark = system.values.symbols.truth(f"breaks:{k}")
+        last = system.values.symbols.truth(f"fails:{k}")
         unrolling.add(z3.Implies(last, unrolling.at(as_term(disj(failing)), k - 1)))
         clock.limit(unrolling.solver)
         answer = unrolling.solver.check(last)

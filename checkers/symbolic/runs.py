@@ -69,7 +69,7 @@ class Runs(Unrolling):
 
     def _quick_answer(self, goal: Any, clock: Clock) -> z3.CheckSatResult:
         """The answer of the solver of all questions. Once it has none, questions are hard from then on."""
-        mark = z3.FreshBool("goal")
+        mark = self.system.values.symbols.truth("goal")
         self.add(z3.Implies(mark, goal))
         self.solver.set("max_conflicts", MOST_CONFLICTS)
         clock.limit(self.solver)
@@ -106,7 +106,8 @@ class Runs(Unrolling):
                     for member in members:
                         mentions[member].append(z3.And(chosen, _is(argument, member)))
             for member in members:
-                mark = z3.Bool(f"{index}:{type(member).__name__}({member.number}) was mentioned")
+                hint = f"{index}:{type(member).__name__} {member.number} was mentioned"
+                mark = self.system.values.symbols.truth(hint)
                 self.add(mark == z3.Or(self._mention(member), *mentions[member]))
                 self._mentioned[member] = mark
 

@@ -260,11 +260,11 @@ def swapped(values: Values, kind: Type, value: Value, swap: Renaming) -> Value:
         return value
     match kind:
         case IdentifierType(cls, _):
-            sort = values.sort(kind)
+            codes = values.codes(kind)
             result = value
             for index, number in enumerate(swap.get(cls, ())):
                 if number != index + 1:
-                    result = sort.either(sort.equal(value, index), number - 1, result)
+                    result = codes.either(codes.equal(value, index), number - 1, result)
             return result
         case OptionalType(inner):
             there, held = value

@@ -3,34 +3,35 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import z3
 
 from checkers.properties import Property
-from checkers.report.value import plain
 from checkers.symbolic.effects import Fired, Judged, fire, judge
 from checkers.symbolic.terms import Truth, as_term, conj, disj, negation
-from checkers.symbolic.values import ENDLESS, Leaf, UnsupportedError, Value, Values
-from model.compiler.ir import Expr, Generator, ItemStep, Predicate, Range, Stmt
-from model.compiler.program import Program, read_program
+from checkers.symbolic.values import Leaf, UnsupportedError, Value, Values
+from model.compiler.ir import Action, Position, Predicate
+from model.compiler.program import Program, read_beginnings, read_program
 from model.language.errors import ModelError
-from model.language.model import Model, State
+from model.language.linear import Bound, Linear, lowest
+from model.language.model import Model, State, defaults_of, opened
 from model.language.reference import Step, initial_states
 from model.language.types import (
     BagType,
-    IntType,
     MapType,
+    OpenIntType,
+    OpenSetType,
     OptionalType,
     RecordType,
     SeqType,
     SetType,
     Type,
+    annotation_position,
 )
 
-WIDEST = 64
 MOST_INITIAL = 4096
 
 Components = dict[str, Value]
@@ -47,31 +48,44 @@ class Replica:
 class System:
     """The symbolic form of a model: its variables, its initial states, its actions, its properties.
 
-    With ``endless``, the named constants stand for every natural number at once; the integers that they bound have no
-    upper bound, and the sets whose capacity they are hold any number of elements.
+    With ``endless``, the named constants stand for every natural number at once, as far as the types that they bound
+    hold anything: ``domain`` has what must not be negative for that. ``model`` keeps the constants that it has.
     """
 
     def __init__(
         self, model: Model, properties: Mapping[str, Callable[..., bool]], endless: Iterable[str] = ()
     ) -> None:
-        self.model = _endless_model(model, list(endless))
-        names = {name: self.model.constant_values[name] for name in endless}
-        self.program: Program = read_program(self.model, properties)
-        self.values = Values(_width(self.program), names)
+        self.model = model
+        self.values = Values(endless)
+        read = opened(model, self.values.endless)
+        self.program: Program = read_program(read, properties)
         self.variables = self.program.variables
+        self.domain = _domain(
+            [*self.variables.values(), *(it.type for action in self.program.actions for it in action.parameters)]
+        )
         self.now = self.replica("")
         self.fired: list[Fired] = [self._fire(action) for action in self.program.actions]
         self.predicates = {predicate.name: predicate for predicate in self.program.predicates}
+        self.beginnings = self._beginnings(read) if self.values.endless else []
         self._initial: list[tuple[Step, State]] | None = None
 
     # States.
 
     def replica(self, name: str) -> Replica:
         """Fresh variables for one state."""
-        state = {
-            variable: self.values.fresh(kind, f"{name}{variable}") for variable, kind in self.variables.items()
-        }
+        state = {variable: self._fresh(variable, f"{name}{variable}") for variable in self.variables}
         return Replica(state, tuple(leaf.term for leaf in self.leaves(state)))
+
+    def _fresh(self, variable: str, hint: str) -> Value:
+        try:
+            return self.values.fresh(self.variables[variable], hint)
+        except UnsupportedError as error:
+            raise error.at(self._declaration(variable)) from None
+
+    def _declaration(self, variable: str) -> Position:
+        cls = type(self.model)
+        file, line = annotation_position(cls._variables[variable], variable)
+        return Position(file or "", line or 0)
 
     def leaves(self, state: Components) -> list[Leaf]:
         """The components of a state, relations left out."""
@@ -94,7 +108,16 @@ class System:
     def well_formed(self, state: Components) -> Truth:
         """Whether components are those of a state: ranges, capacities, canonical forms."""
         parts = [self.values.well_formed(kind, state[name]) for name, kind in self.variables.items()]
-        return conj([*parts, *(symbol >= 0 for symbol in self.values.constants.values())])
+        return conj([*parts, self.constants_allowed()])
+
+    def constants_allowed(self) -> Truth:
+        """That constants which are left open are natural numbers, and such that types hold anything."""
+        values = self.values
+        return conj([values.natural(), *(values.numbers.at_most(0, values.bound(form)) for form in self.domain)])
+
+    def constants(self, model: Any) -> dict[str, int]:
+        """The values of the constants that are left open, in a model of z3."""
+        return {name: self.values.numbers.value(term, model) for name, term in self.values.constants.items()}
 
     def equal(self, a: Components, b: Components) -> Truth:
         return conj(self.values.equal(kind, a[name], b[name]) for name, kind in self.variables.items())
@@ -108,29 +131,43 @@ class System:
             if len(found) > MOST_INITIAL:
                 message = f"there are more than {MOST_INITIAL} initial states"
                 raise UnsupportedError(message, *type(self.model).source_position())
-            if self.values.endless and _marked(found, self.values.endless) != self._other_initial_states():
-                message = "an initial state is computed from a constant that stands for every number"
-                raise UnsupportedError(message, *type(self.model).source_position())
             self._initial = found
         return self._initial
-
-    def _other_initial_states(self) -> list[str]:
-        """The initial states when the endless constants are recognised by other numbers: they must be the same."""
-        numbers = ENDLESS[: max(2, len(self.values.endless))]
-        names = dict(zip(self.values.endless, (*numbers[1:], numbers[0]), strict=False))
-        other = type(self.model)(**{**self.model.constant_values, **names})
-        return _marked(itertools.islice(initial_states(other), MOST_INITIAL + 1), names)
 
     def initial(self, state: Components) -> Truth:
         return disj(self.equal(state, self.constant(known)) for _, known in self.initial_states())
 
+    def _beginnings(self, read: Model) -> list[Fired]:
+        """The methods that set the initial states, for every value of the constants that are left open.
+
+        Before them the variables have the values that the class gives, which have to be values of their types, and
+        others any.
+        """
+        given = defaults_of(self.model)
+        failures = [
+            (self._declaration(name), negation(self.values.admits(self.variables[name], value)))
+            for name, value in given.items()
+        ]
+        start = dict(self.replica("start:").state)
+        start.update({name: self.values.constant(self.variables[name], value) for name, value in given.items()})
+        file, line = type(self.model).source_position()
+        actions = read_beginnings(read) or [Action("initial", [], [], [], Position(file or "", line or 0))]
+        found = []
+        for action in actions:
+            fired = self._fire(action, start)
+            found.append(replace(fired, failures=[*(it for it in failures if it[1] is not False), *fired.failures]))
+        return found
+
     # Actions and properties.
 
-    def _fire(self, action: Any) -> Fired:
-        parameters = [
-            self.values.fresh(parameter.type, f"{action.name}({parameter.name})") for parameter in action.parameters
-        ]
-        return fire(self.values, self.variables, action, self.now.state, parameters)
+    def _fire(self, action: Action, state: Components | None = None) -> Fired:
+        try:
+            parameters = [
+                self.values.fresh(parameter.type, f"{action.name}.{parameter.name}") for parameter in action.parameters
+            ]
+        except UnsupportedError as error:
+            raise error.at(action.at) from None
+        return fire(self.values, self.variables, action, self.now.state if state is None else state, parameters)
 
     def step(self, fired: Fired, model: Any) -> Step:
         """The action and arguments that a model of z3 gives."""
@@ -169,7 +206,7 @@ class Transition:
 
     def __init__(self, system: System) -> None:
         self.next = system.replica("next:")
-        self.chosen = [z3.Bool(f"{fired.action.name}()") for fired in system.fired]
+        self.chosen = [system.values.symbols.truth(fired.action.name) for fired in system.fired]
         self.parameters = [system.parameter_terms(fired) for fired in system.fired]
         parts = [as_term(system.within(system.now.state)), z3.Or(self.chosen)]
         parts.append(as_term(system.well_formed(self.next.state)))
@@ -191,82 +228,30 @@ def replaced(term: Truth, old: Iterable[Any], new: Iterable[Any]) -> Any:
     return z3.substitute(as_term(term), *zip(old, new, strict=True))
 
 
-def _endless_model(model: Model, endless: list[str]) -> Model:
-    """The model with each endless constant set to a number that it can be recognised by."""
-    if not endless:
-        return model
-    constants = model.constant_values
-    for name in endless:
-        if name not in constants:
-            raise ModelError(f"{type(model).__name__} has no constant {name!r}", *type(model).source_position())
-    if len(endless) > len(ENDLESS):
-        raise UnsupportedError(f"more than {len(ENDLESS)} endless constants")
-    constants.update(zip(endless, ENDLESS, strict=False))
-    return type(model)(**constants)
+def _domain(kinds: Iterable[Type]) -> list[Linear]:
+    """What must not be negative, so that types hold anything; what never is, is left out."""
+    found: dict[Linear, None] = {}
+    for kind in kinds:
+        for form in _needed(kind):
+            least = lowest(form)
+            if isinstance(form, Linear) and (least is None or least < 0):
+                found[form] = None
+    return list(found)
 
 
-def _marked(states: Iterable[tuple[Step, State]], names: Mapping[str, int]) -> list[str]:
-    """States as text, in which the numbers that stand for constants are their names."""
-    known = {number: name for name, number in names.items()}
-
-    def named(value: Any) -> Any:
-        match value:
-            case bool():
-                return value
-            case int():
-                return known.get(value, value)
-            case list():
-                return [named(item) for item in value]
-            case dict():
-                return {key: named(item) for key, item in value.items()}
-        return value
-
-    return [str([named(plain(value)) for value in state]) for _, state in states]
-
-
-def _width(program: Program) -> int:
-    """Bits that are enough for every integer that the program can compute, with its sign."""
-    widest = 1
-    for kind in program.variables.values():
-        widest = max(widest, _widest_type(kind))
-    for action in program.actions:
-        for part in (*action.parameters, *action.guards, *action.body):
-            widest = max(widest, _widest(part))
-    for predicate in (*program.predicates, *program.boundaries):
-        widest = max(widest, _widest(predicate.value))
-    return min(widest.bit_length() + 1, WIDEST)
-
-
-def _widest(node: Any) -> int:
-    match node:
-        case Expr() | Stmt() | Generator() | Range() | ItemStep():
-            own = _widest_type(node.type) if isinstance(node, Expr) else 0
-            return max([own, *(_widest(getattr(node, name)) for name in _slots(type(node)))])
-        case list() | tuple():
-            return max([0, *(_widest(item) for item in node)])
-        case dict():
-            return max([0, *(_widest(item) for item in node.values())])
-        case Type():
-            return _widest_type(node)
-    return 0
-
-
-def _slots(cls: type) -> list[str]:
-    return [name for base in cls.__mro__ for name in getattr(base, "__slots__", ()) if name not in ("type", "at")]
-
-
-def _widest_type(kind: Type) -> int:
+def _needed(kind: Type) -> Iterator[Bound]:
     match kind:
-        case IntType(low, high):
-            return max(abs(low), abs(high))
+        case OpenIntType(least=least, most=most):
+            yield most - least
+        case OpenSetType(element=element, limit=limit):
+            yield limit
+            yield from _needed(element)
         case OptionalType(inner):
-            return _widest_type(inner)
+            yield from _needed(inner)
         case RecordType(_, fields):
-            return max([0, *(_widest_type(of) for _, of in fields)])
-        case SetType(element, capacity):
-            return max(_widest_type(element), capacity if capacity is not None else min(element.codes, 1 << 20))
-        case BagType(element, capacity) | SeqType(element, capacity):
-            return max(_widest_type(element), 2 * capacity)
+            for _, of in fields:
+                yield from _needed(of)
+        case SetType(element, _) | BagType(element, _) | SeqType(element, _):
+            yield from _needed(element)
         case MapType(_, value):
-            return _widest_type(value)
-    return 0
+            yield from _needed(value)

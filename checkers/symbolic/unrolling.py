@@ -10,6 +10,7 @@ import z3
 from checkers.exploration import TraceState
 from checkers.symbolic.effects import Fired
 from checkers.symbolic.system import Replica, System, Transition, replaced
+from checkers.symbolic.values import replaced_in
 from model.language.model import State
 from model.language.reference import Step, fire
 
@@ -33,8 +34,9 @@ class Unrolling:
         """One more step."""
         index = len(self.choices)
         there = self.system.replica(f"{index + 1}:")
-        copies = [[z3.Const(f"{index}:{term}", term.sort()) for term in own] for own in self.relation.parameters]
-        choices = [z3.Bool(f"{index}:{chosen}") for chosen in self.relation.chosen]
+        symbols = self.system.values.symbols
+        copies = [[symbols.copy(term, f"{index}:argument") for term in own] for own in self.relation.parameters]
+        choices = [symbols.truth(f"{index}:{fired.action.name}") for fired in self.system.fired]
         step = self.relation
         old = (*self.system.now.terms, *step.next.terms, *step.chosen, *itertools.chain(*step.parameters))
         new = (*self.states[-1].terms, *there.terms, *choices, *itertools.chain(*copies))
@@ -89,10 +91,4 @@ def arguments_of(system: System, fired: Fired, copies: list[Any]) -> list[Any]:
     """An action's parameters with their terms replaced by copies."""
     own = system.parameter_terms(fired)
     names = dict(zip((term.get_id() for term in own), copies, strict=True))
-    return [_renamed(value, names) for value in fired.parameters]
-
-
-def _renamed(value: Any, names: dict[int, Any]) -> Any:
-    if isinstance(value, tuple):
-        return tuple(_renamed(part, names) for part in value)
-    return names.get(value.get_id(), value) if isinstance(value, z3.ExprRef) else value
+    return [replaced_in(value, lambda term: names.get(term.get_id(), term)) for value in fired.parameters]

@@ -11,40 +11,36 @@
 
 What stands where nothing is (the value of None, an unused slot) is the type's first value, so that equal values have
 equal components. A set that may hold any number of elements is a relation: a function from an element to whether it is
-in.
+in. Constants that are left open are symbols themselves, and the bounds of types are terms over them.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import z3
 
-from checkers.symbolic.terms import (
-    Numbers,
-    Truth,
-    as_term,
-    bits,
-    conj,
-    disj,
-    either,
-    implied,
-    negation,
-    same_truth,
-    unbounded,
-)
-from model.compiler.ir import INT, NoneType, NothingType
+from checkers.report.value import show
+from checkers.symbolic.numbers import Bits, BitVectors, Codes, Integers, Number, Numbers
+from checkers.symbolic.symbols import Symbols
+from checkers.symbolic.terms import Truth, as_term, conj, disj, either, implied, negation, same_truth
+from model.compiler.ir import INT, NoneType, NothingType, Position
 from model.language.errors import ModelError
+from model.language.linear import Bound
 from model.language.types import (
+    WIDEST_INTEGER,
     BagType,
     BoolType,
     EnumType,
     IdentifierType,
     IntType,
     MapType,
+    OpenIntType,
+    OpenSetType,
     OptionalType,
     RecordType,
     SeqType,
@@ -55,22 +51,26 @@ from model.language.types import (
 from model.language.values import Bag, Identifier, Map, Seq, Set, order_key
 
 Value = Any
-MOST_SLOTS = 64
-"""A set with a larger capacity becomes a relation."""
-ENDLESS = (151, 157, 163, 167, 173, 179)
-"""What endless constants are set to while the model is read, so that they can be recognised; nothing else may be."""
+MOST_SLOTS = 256
+"""A set with a larger capacity would take longer to compare than anybody waits."""
 
 
 class UnsupportedError(ModelError):
     """The symbolic checker cannot express this."""
 
+    def at(self, position: Position) -> UnsupportedError:
+        """The error with a place in the source, unless it has one."""
+        if self.file is None:
+            self.file, self.line = position.file, position.line
+        return self
+
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """A set with no bound on its size."""
+    """A set of any size: whether it holds a value, and how many elements it has at ``most``, when that is known."""
 
     holds: Callable[[Value], Truth]
-    function: Any = None
+    most: Number | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,29 +83,45 @@ class Leaf:
 
 
 class Values:
-    """The values of one model, with numbers of one sort.
+    """The values of one model.
 
-    ``endless`` names constants that stand for any natural number: a type's bound that is such a constant is none.
+    ``endless`` names constants that stand for any natural number; ``integers`` says that numbers have no bounds either.
     """
 
-    def __init__(self, width: int, endless: dict[str, int] | None = None, integers: bool = False) -> None:
-        self.endless = endless or {}
-        self.numbers = unbounded() if self.endless or integers else bits(width)
-        self.constants = {number: z3.Int(name) for name, number in self.endless.items()}
-        self._codes: dict[int, Numbers] = {}
+    def __init__(self, endless: Iterable[str] = (), integers: bool = False) -> None:
+        self.endless = list(endless)
+        self.symbols = Symbols()
+        self.numbers: Numbers = Integers() if self.endless or integers else BitVectors()
+        self.constants = {name: self.numbers.fresh(self.symbols, name, 0, 0) for name in self.endless}
+        self._codes: dict[Type, Codes] = {}
         self._members: dict[Type, list[Any]] = {}
         self._lifted: dict[Type, list[Value]] = {}
 
     # Types.
 
-    def sort(self, kind: Type) -> Numbers:
-        """The sort of an integer, an enum or an identifier."""
-        if isinstance(kind, IntType):
-            return self.numbers
-        width = max(1, kind.bits) + 1  # one more, so that no code is negative
-        if width not in self._codes:
-            self._codes[width] = bits(width)
-        return self._codes[width]
+    def codes(self, kind: Type) -> Codes:
+        """How the members of an enum or of an identifier class are told apart."""
+        if kind not in self._codes:
+            self._codes[kind] = Codes(kind.codes)
+        return self._codes[kind]
+
+    def bound(self, bound: Bound) -> Number:
+        """A bound of a type, over the symbols of the constants that are left open."""
+        if isinstance(bound, int):
+            return bound
+        numbers = self.numbers
+        parts = [numbers.times(factor, self.constants[name]) for name, factor in bound.times]
+        return numbers.plus(numbers.total(parts), bound.number)
+
+    def range(self, kind: IntType) -> tuple[Number, Number]:
+        """The bounds of a type."""
+        if isinstance(kind, OpenIntType):
+            return self.bound(kind.least), self.bound(kind.most)
+        return kind.low, kind.high
+
+    def natural(self) -> Truth:
+        """That the constants which are left open are natural numbers."""
+        return conj(self.numbers.at_most(0, constant) for constant in self.constants.values())
 
     def members(self, kind: Type) -> list[Any]:
         """Every value of a finite type."""
@@ -138,17 +154,16 @@ class Values:
         return self._lifted[kind]
 
     def is_relation(self, kind: Type) -> bool:
-        if not isinstance(kind, SetType) or isinstance(kind.element, NothingType):
+        """Whether a set is kept as a relation: one that may have any size."""
+        if not self.endless or not isinstance(kind, SetType) or not self.is_endless(kind.element):
             return False
-        if kind.capacity is None:
-            return self.is_endless(kind.element)
-        return kind.capacity > MOST_SLOTS
+        return kind.capacity is None or kind.capacity >= WIDEST_INTEGER // 2  # those of its elements may be fewer
 
     def is_endless(self, kind: Type) -> bool:
-        """Whether a type has infinitely many values."""
+        """Whether a type has infinitely many values, or as good as that."""
         match kind:
-            case IntType():
-                return kind == INT or (bool(self.endless) and kind.high >= ENDLESS[0])
+            case IntType(low, high):
+                return low <= -WIDEST_INTEGER or high >= WIDEST_INTEGER
             case OptionalType(inner):
                 return self.is_endless(inner)
             case RecordType(_, fields):
@@ -159,13 +174,14 @@ class Values:
                 return self.is_endless(value)
         return False
 
-    # Making values.
+    def slots(self, kind: SetType | BagType) -> int:
+        """In how many slots a set or a bag with a capacity is kept."""
+        assert kind.capacity is not None
+        if kind.capacity > MOST_SLOTS:
+            raise UnsupportedError(f"{kind} holds up to {kind.capacity} elements, more than {MOST_SLOTS}")
+        return kind.capacity
 
-    def number(self, value: int) -> Any:
-        """An integer; one that stands for an endless constant becomes its symbol."""
-        if self.endless and abs(value) >= ENDLESS[0] and value not in self.constants:
-            raise UnsupportedError(f"a bound is more than an endless constant, or {value}; neither can be expressed")
-        return self.constants.get(value, value)
+    # Making values.
 
     def constant(self, kind: Type, value: Any) -> Value:
         """The components of a value of the language."""
@@ -173,7 +189,7 @@ class Values:
             case BoolType():
                 return bool(value)
             case IntType():
-                return self.number(value)
+                return int(value)
             case EnumType(cls):
                 return list(cls).index(value)
             case IdentifierType():
@@ -190,13 +206,12 @@ class Values:
                 return ()
             case SetType(element, _) if self.is_relation(kind):
                 inside = [self.constant(element, item) for item in value]
-                return Relation(lambda item: disj(self.equal(element, item, known) for known in inside))
+                return Relation(lambda item: disj(self.equal(element, item, known) for known in inside), len(inside))
             case SetType(element, None):
                 return tuple(item in value for item in self.members(element))
-            case SetType(element, capacity) | BagType(element, capacity):
-                assert capacity is not None
+            case SetType(element, _) | BagType(element, _):
                 items = [(True, self.constant(element, item)) for item in reversed(list(value))]
-                return (*items, *[(False, self.default(element))] * (capacity - len(items)))
+                return (*items, *[(False, self.default(element))] * (self.slots(kind) - len(items)))
             case MapType(key, of):
                 return tuple(self.constant(of, value[k]) for k in self.members(key))
             case SeqType(element, capacity):
@@ -209,8 +224,8 @@ class Values:
         match kind:
             case BoolType():
                 return False
-            case IntType(low, _):
-                return 0 if kind == INT else low
+            case IntType():
+                return 0 if kind == INT else self.range(kind)[0]
             case EnumType() | IdentifierType():
                 return 0
             case NoneType() | NothingType():
@@ -222,61 +237,56 @@ class Values:
             case SetType(NothingType(), _):
                 return ()
             case SetType() if self.is_relation(kind):
-                return Relation(lambda _: False)
+                return Relation(lambda _: False, 0)
             case SetType(element, None):
                 return (False,) * len(self.members(element))
-            case SetType(element, capacity) | BagType(element, capacity):
-                assert capacity is not None
-                return ((False, self.default(element)),) * capacity
+            case SetType(element, _) | BagType(element, _):
+                return ((False, self.default(element)),) * self.slots(kind)
             case MapType(key, of):
                 return (self.default(of),) * len(self.members(key))
             case SeqType(element, capacity):
                 return (0, (self.default(element),) * capacity)
         raise UnsupportedError(f"{kind} has no symbolic form")
 
-    def fresh(self, kind: Type, name: str) -> Value:
+    def fresh(self, kind: Type, hint: str) -> Value:
         """A value that may be any of its type, and more: ``well_formed`` says that it is one of the type."""
         match kind:
             case BoolType():
-                return z3.Bool(name)
-            case IntType() | EnumType() | IdentifierType():
-                return self.sort(kind).fresh(name)
+                return self.symbols.truth(hint)
+            case IntType(low, high):
+                return self.numbers.fresh(self.symbols, hint, low, high)
+            case EnumType() | IdentifierType():
+                return self.codes(kind).fresh(self.symbols, hint)
             case OptionalType(inner):
-                return (z3.Bool(f"{name}?"), self.fresh(inner, f"{name}!"))
+                return (self.symbols.truth(f"{hint}?"), self.fresh(inner, hint))
             case RecordType(_, fields):
-                return tuple(self.fresh(of, f"{name}.{field}") for field, of in fields)
+                return tuple(self.fresh(of, f"{hint}.{field}") for field, of in fields)
             case SetType(element, _) if self.is_relation(kind):
-                example = self.fresh(element, f"{name}#")
-                sorts = [leaf.term.sort() for leaf in self.leaves(element, example)]
-                function = z3.Function(name, *sorts, z3.BoolSort())
-                return Relation(lambda item: function(*self.arguments(element, item)), function)
+                example = self.fresh(element, hint)
+                function = self.symbols.relation(hint, [term.sort() for term in self.arguments(element, example)])
+                most = self.bound(kind.limit) if isinstance(kind, OpenSetType) else None
+                return Relation(lambda item: function(*self.arguments(element, item)), most)
             case SetType(element, None):
-                return tuple(z3.Bool(f"{name}<{self.show(item)}>") for item in self.members(element))
-            case SetType(element, capacity) | BagType(element, capacity):
-                assert capacity is not None
-                names = [f"{name}[{slot}]" for slot in range(capacity)]
-                return tuple((z3.Bool(f"{slot} used"), self.fresh(element, slot)) for slot in names)
+                return tuple(self.symbols.truth(hint) for _ in self.members(element))
+            case SetType(element, _) | BagType(element, _):
+                return tuple((self.symbols.truth(hint), self.fresh(element, hint)) for _ in range(self.slots(kind)))
             case MapType(key, of):
-                return tuple(self.fresh(of, f"{name}[{self.show(k)}]") for k in self.members(key))
+                return tuple(self.fresh(of, hint) for _ in self.members(key))
             case SeqType(element, capacity):
-                items = tuple(self.fresh(element, f"{name}[{index}]") for index in range(capacity))
-                return (self.numbers.fresh(f"len({name})"), items)
+                items = tuple(self.fresh(element, hint) for _ in range(capacity))
+                return (self.numbers.fresh(self.symbols, f"len {hint}", 0, capacity), items)
         raise UnsupportedError(f"{kind} has no symbolic form")
-
-    @staticmethod
-    def show(value: Any) -> str:
-        return repr(value)
 
     def well_formed(self, kind: Type, value: Value) -> Truth:
         """Whether components are those of a value of the type."""
         match kind:
-            case IntType(low, high):
+            case IntType():
                 if kind == INT:
                     return True
-                return conj((self.numbers.at_most(low, value), self.numbers.at_most(value, self.number(high))))
+                low, high = self.range(kind)
+                return self.numbers.between(low, value, high)
             case EnumType() | IdentifierType():
-                sort = self.sort(kind)
-                return conj((sort.at_most(0, value), sort.at_most(value, kind.codes - 1)))
+                return self.codes(kind).is_one(value)
             case OptionalType(inner):
                 there, held = value
                 empty = self.equal(inner, held, self.default(inner))
@@ -284,10 +294,8 @@ class Values:
             case RecordType(_, fields):
                 return conj(self.well_formed(of, part) for (_, of), part in zip(fields, value, strict=True))
             case SetType(element, _) if isinstance(value, Relation):
-                item = self.fresh(element, f"{kind}#wf")
-                variables = [leaf.term for leaf in self.leaves(element, item)]
-                body = implied(value.holds(item), self.well_formed(element, item))
-                return True if body is True else z3.ForAll(variables, body)
+                item = self.fresh(element, "any")
+                return self._of_every(element, item, implied(value.holds(item), self.well_formed(element, item)))
             case SetType(_, None):
                 return True
             case SetType(element, _) | BagType(element, _):
@@ -304,11 +312,30 @@ class Values:
                 return conj(self.well_formed(of, part) for part in value)
             case SeqType(element, capacity):
                 length, items = value
-                parts = [self.numbers.at_most(0, length), self.numbers.at_most(length, capacity)]
+                parts = [self.numbers.between(0, length, capacity)]
                 for index, item in enumerate(items):
                     parts.append(self.well_formed(element, item))
                     inside = self.numbers.less(index, length)
                     parts.append(disj((inside, self.equal(element, item, self.default(element)))))
+                return conj(parts)
+        return True
+
+    def admits(self, kind: Type, value: Any) -> Truth:
+        """Whether a value of the language is within the bounds of a type that are left open."""
+        match kind:
+            case OpenIntType():
+                low, high = self.range(kind)
+                return self.numbers.between(low, value, high)
+            case OptionalType(inner):
+                return value is None or self.admits(inner, value)
+            case RecordType(_, fields):
+                return conj(self.admits(of, value._values[name]) for name, of in fields)
+            case MapType(_, of):
+                return conj(self.admits(of, value[key]) for key in value)
+            case SetType(element, _) | BagType(element, _) | SeqType(element, _):
+                parts = [self.admits(element, item) for item in value]
+                if isinstance(kind, OpenSetType):
+                    parts.append(self.numbers.at_most(len(value), self.bound(kind.limit)))
                 return conj(parts)
         return True
 
@@ -320,8 +347,10 @@ class Values:
         match kind:
             case BoolType():
                 return same_truth(a, b)
-            case IntType() | EnumType() | IdentifierType():
-                return self.sort(kind).equal(a, b)
+            case IntType():
+                return self.numbers.equal(a, b)
+            case EnumType() | IdentifierType():
+                return self.codes(kind).equal(a, b)
             case NoneType() | NothingType():
                 return True
             case OptionalType(inner):
@@ -331,9 +360,8 @@ class Values:
             case SetType(NothingType(), _):
                 return True
             case SetType(element, _) if isinstance(a, Relation):
-                item = self.fresh(element, f"{kind}#eq")
-                body = same_truth(a.holds(item), b.holds(item))
-                return body if isinstance(body, bool) else z3.ForAll(self.arguments(element, item), body)
+                item = self.fresh(element, "any")
+                return self._of_every(element, item, same_truth(a.holds(item), b.holds(item)))
             case SetType(_, None):
                 return conj(same_truth(x, y) for x, y in zip(a, b, strict=True))
             case SetType(element, _) | BagType(element, _):
@@ -356,8 +384,10 @@ class Values:
         match kind:
             case BoolType():
                 return either(condition, then, otherwise)
-            case IntType() | EnumType() | IdentifierType():
-                return self.sort(kind).either(condition, then, otherwise)
+            case IntType():
+                return self.numbers.either(condition, then, otherwise)
+            case EnumType() | IdentifierType():
+                return self.codes(kind).either(condition, then, otherwise)
             case NoneType() | NothingType():
                 return then
             case OptionalType(inner):
@@ -368,7 +398,9 @@ class Values:
                     self.either(of, condition, x, y) for (_, of), x, y in zip(fields, then, otherwise, strict=True)
                 )
             case SetType() if isinstance(then, Relation):
-                return Relation(lambda item: either(condition, then.holds(item), otherwise.holds(item)))
+                known = then.most is not None and otherwise.most is not None
+                most = self.numbers.either(condition, then.most, otherwise.most) if known else None
+                return Relation(lambda item: either(condition, then.holds(item), otherwise.holds(item)), most)
             case SetType(_, None):
                 return tuple(either(condition, x, y) for x, y in zip(then, otherwise, strict=True))
             case SetType(element, _) | BagType(element, _):
@@ -389,8 +421,10 @@ class Values:
         match kind:
             case BoolType():
                 return conj((negation(a), b))
-            case IntType() | EnumType() | IdentifierType():
-                return self.sort(kind).less(a, b)
+            case IntType():
+                return self.numbers.less(a, b)
+            case EnumType() | IdentifierType():
+                return self.codes(kind).less(a, b)
         return self._lexicographic(self._by_weight(kind, a, b))
 
     def _by_weight(self, kind: Type, a: Value, b: Value) -> list[tuple[Type, Value, Value]]:
@@ -452,12 +486,7 @@ class Values:
                 fits, held = self.cast(inner, target, value[1])
                 return conj((value[0], fits)), held
             case IntType(), IntType():
-                parts = []
-                if source.low < target.low:
-                    parts.append(self.numbers.at_most(target.low, value))
-                if source.high > target.high:
-                    parts.append(self.numbers.at_most(value, self.number(target.high)))
-                return conj(parts), value
+                return self._cast_number(source, target, value)
             case SetType(), SetType():
                 return self._cast_set(source, target, value)
             case SeqType(), SeqType():
@@ -476,20 +505,38 @@ class Values:
                 return conj(fits for fits, _ in parts), tuple(held for _, held in parts)
         raise UnsupportedError(f"{source} cannot be converted to {target}")
 
+    def _cast_number(self, source: IntType, target: IntType, value: Number) -> tuple[Truth, Number]:
+        if target == INT:
+            return True, value
+        same, settled = self.numbers.settled(value, target.low, target.high)
+        if same is not True:
+            return same, settled
+        least, most = self.range(target)
+        parts = []
+        if source.low < target.low or not isinstance(least, int):
+            parts.append(self.numbers.at_most(least, value))
+        if source.high > target.high or not isinstance(most, int):
+            parts.append(self.numbers.at_most(value, most))
+        return conj(parts), settled
+
     def _cast_set(self, source: SetType, target: SetType, value: Value) -> tuple[Truth, Value]:
         if isinstance(source.element, NothingType):
             return True, self.default(target)
         if self.is_relation(target):
             if isinstance(value, Relation):
                 if source.element == target.element:
-                    return True, value
+                    return self._within(target, value)
                 raise UnsupportedError(f"an endless set of {source.element} is no set of {target.element} here")
             listed = [(there, *self.cast(source.element, target.element, item)) for there, item in
                       self.elements(source, value)]
             fits = conj(implied(there, inside) for there, inside, _ in listed)
-            return fits, Relation(
-                lambda item: disj(conj((there, self.equal(target.element, item, held))) for there, _, held in listed)
+            there_are = self.numbers.count(there for there, _, _ in listed)
+            made = Relation(
+                lambda item: disj(conj((there, self.equal(target.element, item, held))) for there, _, held in listed),
+                there_are,
             )
+            room, made = self._within(target, made)
+            return conj((fits, room)), made
         if isinstance(value, Relation):
             raise UnsupportedError("an endless set becomes a bounded one")
         fits = True
@@ -501,9 +548,48 @@ class Values:
             result = self.either(target, conj((there, inside)), larger, result)
         return fits, result
 
+    def _within(self, kind: SetType, value: Relation) -> tuple[Truth, Relation]:
+        """Whether a set of any size is within the capacity of a type, and it there."""
+        if not isinstance(kind, OpenSetType):
+            return True, value
+        return self.has_room(kind, value), Relation(value.holds, self.bound(kind.limit))
+
+    def has_room(self, kind: OpenSetType, value: Relation) -> Truth:
+        """That a set has no more elements than its capacity; false also where that cannot be shown.
+
+        It has not when it is known to be small enough. Or when a number in its elements is different for each and lies
+        in a range of as many numbers as the capacity allows: one that begins or ends where the number's type does.
+        """
+        numbers, element = self.numbers, kind.element
+        limit = self.bound(kind.limit)
+        ways = [] if value.most is None else [numbers.at_most(value.most, limit)]
+        if ways == [True]:
+            return True
+        one, other = self.fresh(element, "one"), self.fresh(element, "other")
+        both = conj((value.holds(one), value.holds(other)))
+        same = self.equal(element, one, other)
+        for leaf, its in zip(self.leaves(element, one), self.leaves(element, other), strict=True):
+            if not isinstance(leaf.type, IntType):
+                continue
+            alike = conj((both, numbers.equal(leaf.term, its.term)))
+            differs = self._of_every(element, (one, other), implied(alike, same))
+            least, most = self.range(leaf.type)
+            for first in (least, numbers.plus(numbers.minus(most, limit), 1)):
+                last = numbers.minus(numbers.plus(first, limit), 1)
+                inside = implied(value.holds(one), numbers.between(first, leaf.term, last))
+                ways.append(conj((differs, self._of_every(element, one, inside))))
+        return disj(ways)
+
+    def _of_every(self, kind: Type, item: Value, truth: Truth) -> Truth:
+        """What is said of fresh values of a type, said of every one."""
+        if isinstance(truth, bool):
+            return truth
+        return z3.ForAll(_symbols_in(item), truth)
+
     def _cast_seq(self, source: SeqType, target: SeqType, value: Value) -> tuple[Truth, Value]:
         length, items = value
-        fits = [] if source.capacity <= target.capacity else [self.numbers.at_most(length, target.capacity)]
+        same, settled = self.numbers.settled(length, 0, target.capacity)
+        fits = [same] if source.capacity <= target.capacity else [same, self.numbers.at_most(length, target.capacity)]
         held = []
         for index, item in enumerate(items[: target.capacity]):
             inside = self.numbers.less(index, length)
@@ -511,7 +597,37 @@ class Values:
             fits.append(implied(inside, good))
             held.append(self.either(target.element, inside, part, self.default(target.element)))
         held += [self.default(target.element)] * (target.capacity - len(held))
-        return conj(fits), (length, tuple(held))
+        return conj(fits), (settled, tuple(held))
+
+    def settled(self, kind: Type, value: Value) -> tuple[Truth, Value]:
+        """A value with its numbers in the sorts of their types, and whether it is the same there.
+
+        What a type's numbers are computed as may be wider than the type, even where only such results can come about
+        that the type holds.
+        """
+        if isinstance(self.numbers, Integers) or not _has_numbers(kind):
+            return True, value
+        match kind:
+            case IntType(low, high):
+                return self.numbers.settled(value, low, high)
+            case OptionalType(inner):
+                fits, held = self.settled(inner, value[1])
+                return disj((negation(value[0]), fits)), (value[0], held)
+            case RecordType(_, fields):
+                return _together(self.settled(of, part) for (_, of), part in zip(fields, value, strict=True))
+            case MapType(_, of):
+                return _together(self.settled(of, part) for part in value)
+            case SetType(element, int()) | BagType(element, _):
+                slots = [(there, *self.settled(element, item)) for there, item in value]
+                fits = conj(disj((negation(there), good)) for there, good, _ in slots)
+                return fits, tuple((there, item) for there, _, item in slots)
+            case SeqType(element, capacity):
+                same, length = self.numbers.settled(value[0], 0, capacity)
+                parts = [self.settled(element, item) for item in value[1]]
+                inside = (self.numbers.less(index, value[0]) for index in range(capacity))
+                fits = conj(disj((negation(there), good)) for there, (good, _) in zip(inside, parts, strict=True))
+                return conj((same, fits)), (length, tuple(item for _, item in parts))
+        return True, value
 
     # Containers.
 
@@ -529,7 +645,7 @@ class Values:
                 length, items = value
                 found = [(self.numbers.less(index, length), item) for index, item in enumerate(items)]
                 return [(there, item) for there, item in found if there is not False]
-        raise UnsupportedError(f"{kind} cannot be enumerated here")
+        raise UnsupportedError("a set of any size has no elements that can be counted or run through in order here")
 
     def contains(self, kind: Type, value: Value, item: Value) -> Truth:
         """Whether a container has an element of its own element type."""
@@ -544,7 +660,8 @@ class Values:
         """A set with one element more, and whether there is room."""
         if isinstance(value, Relation):
             old = value
-            return True, Relation(lambda other: disj((old.holds(other), self.equal(kind.element, other, item))))
+            most = None if old.most is None else self.numbers.plus(old.most, 1)
+            return True, Relation(lambda other: disj((old.holds(other), self.equal(kind.element, other, item))), most)
         if kind.capacity is None:
             lifted = self.lifted(kind.element)
             return True, tuple(
@@ -599,8 +716,10 @@ class Values:
         match kind:
             case BoolType():
                 yield Leaf(path, kind, as_term(value))
-            case IntType() | EnumType() | IdentifierType():
-                yield Leaf(path, kind, self.sort(kind).term(value))
+            case IntType(low, high):
+                yield Leaf(path, kind, self.numbers.term(value, low, high))
+            case EnumType() | IdentifierType():
+                yield Leaf(path, kind, self.codes(kind).term(value))
             case OptionalType(inner):
                 yield Leaf(f"{path} is not None", BoolType(), as_term(value[0]))
                 yield from self._leaves(inner, value[1], path)
@@ -609,16 +728,16 @@ class Values:
                     yield from self._leaves(of, part, f"{path}.{field}")
             case SetType(element, None) if not isinstance(value, Relation):
                 for item, there in zip(self.members(element), value, strict=True):
-                    yield Leaf(f"{self.show(item)} in {path}", BoolType(), as_term(there))
+                    yield Leaf(f"{show(item)} in {path}", BoolType(), as_term(there))
             case SetType(element, int()) | BagType(element, _) if not isinstance(value, Relation):
                 for slot, (there, item) in enumerate(value):
                     yield Leaf(f"len({path}) > {slot}", BoolType(), as_term(there))
                     yield from self._leaves(element, item, f"{path}[{slot}]")
             case MapType(key, of):
                 for k, part in zip(self.members(key), value, strict=True):
-                    yield from self._leaves(of, part, f"{path}[{self.show(k)}]")
+                    yield from self._leaves(of, part, f"{path}[{show(k)}]")
             case SeqType(element, capacity):
-                yield Leaf(f"len({path})", IntType(0, capacity), self.numbers.term(value[0]))
+                yield Leaf(f"len({path})", IntType(0, capacity), self.numbers.term(value[0], 0, capacity))
                 for index, item in enumerate(value[1]):
                     yield from self._leaves(element, item, f"{path}[{index}]")
 
@@ -628,11 +747,11 @@ class Values:
             case BoolType():
                 return value if isinstance(value, bool) else z3.is_true(model.eval(value, True))
             case IntType():
-                return value if isinstance(value, int) else self.numbers.value(model.eval(value, True))
+                return self.numbers.value(value, model)
             case EnumType(cls):
-                return list(cls)[self._code(kind, value, model)]
+                return list(cls)[self.codes(kind).value(value, model)]
             case IdentifierType(cls, _):
-                return self._identifier(cls, self._code(kind, value, model) + 1)
+                return self._identifier(cls, self.codes(kind).value(value, model) + 1)
             case OptionalType(inner):
                 return self.decode(inner, value[1], model) if self.decode(BoolType(), value[0], model) else None
             case RecordType(cls, fields):
@@ -650,12 +769,9 @@ class Values:
             case MapType(key, of):
                 return Map({k: self.decode(of, part, model) for k, part in zip(self.members(key), value, strict=True)})
             case SeqType(element, _):
-                length = self.decode(IntType(0, 0), value[0], model)
+                length = self.numbers.value(value[0], model)
                 return Seq(self.decode(element, item, model) for item in value[1][:length])
         raise UnsupportedError(f"{kind} has no symbolic form")
-
-    def _code(self, kind: Type, value: Value, model: Any) -> int:
-        return value if isinstance(value, int) else self.sort(kind).value(model.eval(value, True))
 
     @staticmethod
     def _identifier(cls: type[Identifier], number: int) -> Identifier:
@@ -663,7 +779,7 @@ class Values:
 
     def _decode_relation(self, element: Type, value: Relation, model: Any) -> Any:
         """The members that a model of z3 mentions."""
-        shape = self.fresh(element, "shown#")
+        shape = self.fresh(element, "shown")
         found = []
         for declaration in model.decls():
             if declaration.arity() == 0 or declaration.range() != z3.BoolSort():
@@ -682,10 +798,50 @@ class Values:
         if [term.sort() for term in leaves] != [term.sort() for term in terms]:
             return None
         known = {leaf.get_id(): term for leaf, term in zip(leaves, terms, strict=True)}
+        return replaced_in(shape, lambda term: known[term.get_id()])
 
-        def replaced(part: Value) -> Value:
-            if isinstance(part, tuple):
-                return tuple(replaced(item) for item in part)
-            return known[part.get_id()] if isinstance(part, z3.ExprRef) else part
 
-        return replaced(shape)
+def replaced_in(value: Value, replacement: Callable[[Any], Any]) -> Value:
+    """A value with each of its terms replaced by another of the same sort."""
+    match value:
+        case tuple():
+            return tuple(replaced_in(part, replacement) for part in value)
+        case Bits(term=term):
+            return Bits(replacement(term), value.low, value.high, value.width)
+        case z3.ExprRef():
+            return replacement(value)
+    return value
+
+
+def _symbols_in(value: Value) -> list[Any]:
+    """The terms of a fresh value."""
+    match value:
+        case tuple():
+            return [term for part in value for term in _symbols_in(part)]
+        case Bits(term=term):
+            return [term]
+        case z3.ExprRef():
+            return [value]
+    return []
+
+
+def _together(parts: Iterable[tuple[Truth, Value]]) -> tuple[Truth, Value]:
+    listed = list(parts)
+    return conj(fits for fits, _ in listed), tuple(value for _, value in listed)
+
+
+@cache
+def _has_numbers(kind: Type) -> bool:
+    """Whether there are numbers among the components of a type."""
+    match kind:
+        case IntType() | SeqType():
+            return True
+        case OptionalType(inner):
+            return _has_numbers(inner)
+        case RecordType(_, fields):
+            return any(_has_numbers(of) for _, of in fields)
+        case SetType(element, int()) | BagType(element, _):
+            return _has_numbers(element)
+        case MapType(_, value):
+            return _has_numbers(value)
+    return False

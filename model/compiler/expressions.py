@@ -28,6 +28,7 @@ from model.compiler.ir import (
     MapGet,
     NoneType,
     NothingType,
+    OpenConstant,
     Position,
     Range,
     Reduce,
@@ -47,7 +48,8 @@ from model.compiler.ir import (
 from model.compiler.joins import fits, hull, join
 from model.compiler.lowering import WIDEST_VALUE, Lowering, in_code_order, size_bound
 from model.language.errors import ModelError
-from model.language.model import Constant
+from model.language.linear import Linear
+from model.language.model import Constant, bounds_of
 from model.language.types import (
     WIDEST_INTEGER,
     WIDEST_MASK,
@@ -226,6 +228,8 @@ class Expressions(Lowering):
         if node.attr in kinds:
             return StateVar(kinds[node.attr], frame.at(node), node.attr, base.which)
         cls = type(self.model)
+        if isinstance(bounds_of(self.model).get(node.attr), Linear):
+            return OpenConstant(IntType(0, WIDEST_INTEGER), frame.at(node), node.attr)
         if isinstance(getattr(cls, node.attr, None), Constant):
             return self.known(frame, node, self.model.constant_values[node.attr])
         if hasattr(cls, node.attr):

@@ -68,6 +68,13 @@ class Const(Expr):
 
 
 @dataclass(slots=True, eq=False)
+class OpenConstant(Expr):
+    """A constant of the model that may be any natural number; only a proof for all of them has such."""
+
+    name: str
+
+
+@dataclass(slots=True, eq=False)
 class Local(Expr):
     """A local variable, a parameter or a loop variable; ``slot`` is unique within an action or a property."""
 

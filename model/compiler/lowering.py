@@ -36,7 +36,7 @@ from model.compiler.ir import (
 from model.compiler.ir import Compare as CompareNode
 from model.compiler.joins import convertible, join
 from model.language.errors import ModelError
-from model.language.model import Model
+from model.language.model import Model, bounds_of
 from model.language.types import (
     WIDEST_INTEGER,
     WIDEST_MASK,
@@ -122,7 +122,7 @@ class Lowering:
     def class_type(self, value: Any) -> Type | None:
         """The type whose values a class stands for when it is iterated: identifiers and enums."""
         if isinstance(value, type) and issubclass(value, Identifier | enum.Enum):
-            return resolve(value, self.model.constant_values)
+            return resolve(value, bounds_of(self.model))
         return None
 
     def record_type(self, cls: type[Record]) -> RecordType:

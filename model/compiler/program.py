@@ -69,6 +69,11 @@ def read_program(model: Model, properties: Mapping[str, Callable[..., bool]]) ->
     )
 
 
+def read_beginnings(model: Model) -> list[Action]:
+    """Reads the source of the methods that set the initial states of ``model``."""
+    return [_action(model, name, method) for name, method in type(model).methods("initial").items()]
+
+
 def _owner(model: Model, function: Callable[..., Any]) -> type | None:
     for base in type(model).__mro__:
         if any(value is function for value in vars(base).values()):

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from typing import Any, ClassVar, Generic, TypeVar, get_origin
 
 from model.language.errors import ModelError
-from model.language.types import WIDEST_VARIABLE, IdentifierType, RecordType, Type, annotation_position, resolve
+from model.language.linear import Bound, left_open
+from model.language.types import (
+    WIDEST_VARIABLE,
+    IdentifierType,
+    RecordType,
+    Type,
+    annotation_position,
+    is_open,
+    resolve,
+)
 from model.language.values import Identifier, Record, admit, located, running
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -152,6 +161,7 @@ class Model:
         self._records: dict[type[Record], RecordType] = {}
         self._counts: dict[type[Identifier], int] = {}
         self._constants = self._bind(constants)
+        self._bounds: dict[str, Bound] = dict(self._constants)
         self._types = {name: self._declared(name) for name in self._variables}
 
     @classmethod
@@ -204,8 +214,8 @@ class Model:
     def _declared(self, name: str) -> Type:
         owner = self._variables[name]
         try:
-            kind = resolve(self.evaluate_annotation(inspect.get_annotations(owner)[name], owner), self._constants)
-            if kind.bits > WIDEST_VARIABLE:
+            kind = resolve(self.evaluate_annotation(inspect.get_annotations(owner)[name], owner), self._bounds)
+            if not is_open(kind) and kind.bits > WIDEST_VARIABLE:
                 raise ModelError(f"it takes {kind.bits} bits, more than {WIDEST_VARIABLE}; make its type smaller")
         except ModelError as error:
             if error.file is not None:
@@ -231,14 +241,14 @@ class Model:
 
     def identifier_count(self, cls: type[Identifier]) -> int:
         if cls not in self._counts:
-            kind = resolve(cls, self._constants)
+            kind = resolve(cls, self._bounds)
             assert isinstance(kind, IdentifierType)
             self._counts[cls] = kind.count
         return self._counts[cls]
 
     def record_type(self, cls: type[Record]) -> RecordType:
         if cls not in self._records:
-            kind = resolve(cls, self._constants)
+            kind = resolve(cls, self._bounds)
             assert isinstance(kind, RecordType)
             self._records[cls] = kind
         return self._records[cls]
@@ -290,6 +300,30 @@ class Model:
                 except ModelError as error:
                     error.file, error.line = annotation_position(self._variables[name], name)
                     raise
+
+
+def bounds_of(model: Model) -> Mapping[str, Bound]:
+    """What each constant means in the bound of a type: its value, or that it is left open."""
+    return model._bounds
+
+
+def opened(model: Model, names: Iterable[str]) -> Model:
+    """A model with these constants left open: it can be read, not run.
+
+    Raises ModelError where a type has to know one of them.
+    """
+    copy = object.__new__(type(model))
+    copy.__dict__.update(model.__dict__)
+    copy._bounds = {**copy._bounds, **{name: left_open(name) for name in names}}
+    copy._records, copy._counts = {}, {}
+    copy._types = {name: copy._declared(name) for name in copy._variables}
+    return copy
+
+
+def defaults_of(model: Model) -> dict[str, Any]:
+    """The values that the body of a model's class gives variables."""
+    model.reset()
+    return dict(model._values)
 
 
 def _method_position(method: Callable[..., Any]) -> tuple[str | None, int | None]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from model.language.errors import Disabled, ModelError, SourceError, ValueOutOfRange, user_position
-from model.language.model import Model, State
+from model.language.model import Model, State, bounds_of
 from model.language.source import leading_guards, names_in, source_of
 from model.language.types import Type, resolve, universe
 from model.language.values import admit, running
@@ -43,7 +43,7 @@ def parameter_types(model: Model, function: Callable[..., Any]) -> dict[str, Typ
             raise ModelError(f"the parameter {argument.arg} needs a type", source.file, argument.lineno)
         try:
             annotation = model.evaluate_annotation(function.__annotations__[argument.arg], _owner(model, function))
-            kinds[argument.arg] = resolve(annotation, model.constant_values)
+            kinds[argument.arg] = resolve(annotation, bounds_of(model))
         except ModelError as error:
             raise ModelError(f"parameter {argument.arg}: {error.message}", source.file, argument.lineno) from None
     return kinds

@@ -18,10 +18,11 @@ import itertools
 import types
 import typing
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any, get_args, get_origin
 
 from model.language.errors import ModelError
+from model.language.linear import Bound, Linear, highest, lowest
 
 if typing.TYPE_CHECKING:
     from model.language.values import Identifier, Record
@@ -80,6 +81,20 @@ class IntType(Type):
 
     def __str__(self) -> str:
         return f"{self.low}..{self.high}"
+
+
+@dataclass(frozen=True, slots=True)
+class OpenIntType(IntType):
+    """Integers from ``least`` to ``most``, which name constants that are left open.
+
+    Whatever those are, the integers lie between ``low`` and ``high``.
+    """
+
+    least: Bound
+    most: Bound
+
+    def __str__(self) -> str:
+        return f"{self.least}..{self.most}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +180,21 @@ class SetType(Type):
 
 
 @dataclass(frozen=True, slots=True)
+class OpenSetType(SetType):
+    """A set of at most ``limit`` elements, which names constants that are left open. It is never packed."""
+
+    limit: Linear = field(kw_only=True)
+
+    @property
+    def codes(self) -> int:  # type: ignore[override]
+        return 1 << self.bits
+
+    @property
+    def bits(self) -> int:
+        return WIDEST_VARIABLE
+
+
+@dataclass(frozen=True, slots=True)
 class BagType(Type):
     """A multiset in ``capacity`` sorted slots."""
 
@@ -216,8 +246,33 @@ WIDEST_INTEGER = 1 << 62
 """Bounds lie below this and above its negative, so that compiled code can tell when a sum leaves them."""
 
 
-def bound(value: int | str, constants: Mapping[str, int]) -> int:
-    """The integer that a bound means: itself, or an expression over the constants such as ``"2 * brokers"``."""
+def open_int(least: Bound, most: Bound) -> OpenIntType:
+    """The integers between two bounds of which one or both are left open."""
+    low, high = lowest(least), highest(most)
+    return OpenIntType(-WIDEST_INTEGER if low is None else low, WIDEST_INTEGER if high is None else high, least, most)
+
+
+def is_open(kind: Type) -> bool:
+    """Whether a constant that is left open bounds a type or a part of it."""
+    match kind:
+        case OpenIntType() | OpenSetType():
+            return True
+        case OptionalType(inner):
+            return is_open(inner)
+        case RecordType(_, fields):
+            return any(is_open(of) for _, of in fields)
+        case SetType(element, _) | BagType(element, _) | SeqType(element, _):
+            return is_open(element)
+        case MapType(_, value):
+            return is_open(value)
+    return False
+
+
+def bound(value: int | str, constants: Mapping[str, Bound]) -> Bound:
+    """What a bound means: itself, or an expression over the constants such as ``"2 * brokers"``.
+
+    It is an integer unless a constant in it is left open.
+    """
     if isinstance(value, int):
         return value
     if not isinstance(value, str):
@@ -229,7 +284,7 @@ def bound(value: int | str, constants: Mapping[str, int]) -> int:
         raise ModelError(f"the bound {value!r} is not an expression over constants") from None
 
 
-def _evaluate(node: ast.expr, constants: Mapping[str, int]) -> int:
+def _evaluate(node: ast.expr, constants: Mapping[str, Bound]) -> Bound:
     match node:
         case ast.Constant(value=int() as number):
             return number
@@ -239,7 +294,8 @@ def _evaluate(node: ast.expr, constants: Mapping[str, int]) -> int:
                 raise ModelError(
                     f"the bound names the constant {name!r}, which the model does not have (it has: {known})"
                 )
-            return int(constants[name])
+            known_as = constants[name]
+            return known_as if isinstance(known_as, Linear) else int(known_as)
         case ast.UnaryOp(op=ast.USub(), operand=operand):
             return -_evaluate(operand, constants)
         case ast.BinOp(left=left, op=op, right=right):
@@ -258,10 +314,10 @@ def _evaluate(node: ast.expr, constants: Mapping[str, int]) -> int:
     raise ModelError("a bound may use integers, constants, + - * and // only")
 
 
-def resolve(annotation: Any, constants: Mapping[str, int]) -> Type:
-    """The finite type that ``annotation`` declares under these constants.
+def resolve(annotation: Any, constants: Mapping[str, Bound]) -> Type:
+    """The type that ``annotation`` declares under these constants: finite unless one of them is left open.
 
-    Raises ModelError when the annotation has no finite meaning (a bare ``int``, say).
+    Raises ModelError when the annotation has no finite meaning (a bare ``int``, say), or when it cannot be left open.
     """
     from model.language import values
 
@@ -275,7 +331,9 @@ def resolve(annotation: Any, constants: Mapping[str, int]) -> Type:
     between = next((note for note in notes if isinstance(note, Between)), None)
     if capacity is not None and origin not in (values.Set, values.Bag, values.Seq):
         raise ModelError("a capacity belongs to a Set, a Bag or a Seq: Annotated[Seq[T], Capacity(limit)]")
-    if capacity is not None and capacity < 0:
+    if isinstance(capacity, Linear) and origin is not values.Set:
+        raise ModelError(f"the capacity {capacity} of a {origin.__name__} cannot be left open; only that of a Set can")
+    if isinstance(capacity, int) and capacity < 0:
         raise ModelError(f"a capacity of {capacity} is negative")
     if between is not None and annotation is not int:
         raise ModelError("bounds belong to an integer: Annotated[int, Between(low, high)]")
@@ -285,6 +343,8 @@ def resolve(annotation: Any, constants: Mapping[str, int]) -> Type:
         if between is None:
             raise ModelError("an integer needs bounds: write Annotated[int, Between(low, high)]")
         low, high = bound(between.low, constants), bound(between.high, constants)
+        if isinstance(low, Linear) or isinstance(high, Linear):
+            return open_int(low, high)
         if high < low:
             raise ModelError(f"the bounds {low}..{high} hold no integer")
         if low <= -WIDEST_INTEGER or high >= WIDEST_INTEGER:
@@ -302,6 +362,8 @@ def resolve(annotation: Any, constants: Mapping[str, int]) -> Type:
             return EnumType(annotation)
         if issubclass(annotation, values.Identifier):
             count = bound(annotation.count, constants)
+            if isinstance(count, Linear):
+                raise ModelError(f"how many {annotation.__name__} there are cannot be left open, but it is {count}")
             if count < 1:
                 raise ModelError(f"there has to be at least one {annotation.__name__}, but its count is {count}")
             return IdentifierType(annotation, count)
@@ -314,6 +376,8 @@ def resolve(annotation: Any, constants: Mapping[str, int]) -> Type:
             raise ModelError(f"{origin.__name__} takes {'two types' if wanted == 2 else 'one type'}: {form}")
     if origin is values.Set:
         element = resolve(get_args(annotation)[0], constants)
+        if isinstance(capacity, Linear) or is_open(element):
+            return _open_set(element, capacity)
         if capacity is None and element.codes > WIDEST_MASK:
             raise ModelError(
                 f"a set over {element} has {element.codes} possible elements; more than {WIDEST_MASK} need a capacity: "
@@ -323,24 +387,56 @@ def resolve(annotation: Any, constants: Mapping[str, int]) -> Type:
     if origin is values.Bag:
         if capacity is None:
             raise ModelError("a bag needs a capacity: write Annotated[Bag[T], Capacity(limit)]")
+        assert isinstance(capacity, int)
         return BagType(resolve(get_args(annotation)[0], constants), capacity)
     if origin is values.Map:
-        key, value = get_args(annotation)
-        return MapType(resolve(key, constants), resolve(value, constants))
+        key, value = (resolve(argument, constants) for argument in get_args(annotation))
+        if is_open(key):
+            raise ModelError(f"a map has an entry for every {key}, so this cannot be left open")
+        return MapType(key, value)
     if origin is values.Seq:
         if capacity is None:
             raise ModelError("a sequence needs a capacity: write Annotated[Seq[T], Capacity(limit)]")
+        assert isinstance(capacity, int)
         return SeqType(resolve(get_args(annotation)[0], constants), capacity)
     raise ModelError(f"{annotation!r} is not a type of the modelling language")
 
 
-_open_records: list[type[Record]] = []
+def _open_set(element: Type, capacity: Bound | None) -> SetType:
+    """A set whose elements or whose capacity are left open."""
+    if _has_unlimited_set(element):
+        raise ModelError(f"a set of {element}, in which there is a set of any size, cannot be left open")
+    if not isinstance(capacity, Linear):
+        return SetType(element, capacity)
+    if not is_open(element):
+        raise ModelError(f"the capacity {capacity} is left open, so the elements have to be left open as well")
+    return OpenSetType(element, WIDEST_INTEGER, limit=capacity)
 
 
-def _resolve_record(cls: type[Record], constants: Mapping[str, int]) -> RecordType:
-    if cls in _open_records:
+def _has_unlimited_set(kind: Type) -> bool:
+    match kind:
+        case OpenSetType():
+            return True
+        case SetType(element, None):
+            return is_open(element)
+        case OptionalType(inner):
+            return _has_unlimited_set(inner)
+        case RecordType(_, fields):
+            return any(_has_unlimited_set(of) for _, of in fields)
+        case SetType(element, _) | BagType(element, _) | SeqType(element, _):
+            return _has_unlimited_set(element)
+        case MapType(_, value):
+            return _has_unlimited_set(value)
+    return False
+
+
+_unfinished_records: list[type[Record]] = []
+
+
+def _resolve_record(cls: type[Record], constants: Mapping[str, Bound]) -> RecordType:
+    if cls in _unfinished_records:
         raise ModelError(f"{cls.__name__} contains itself, so it has no finite size; refer to an identifier instead")
-    _open_records.append(cls)
+    _unfinished_records.append(cls)
     try:
         fields = []
         for name, annotation in cls.annotations().items():
@@ -353,7 +449,7 @@ def _resolve_record(cls: type[Record], constants: Mapping[str, int]) -> RecordTy
                 raise ModelError(message, *annotation_position(cls, name)) from None
         return RecordType(cls, tuple(fields))
     finally:
-        _open_records.pop()
+        _unfinished_records.pop()
 
 
 def annotation_position(owner: type, name: str) -> tuple[str | None, int | None]:

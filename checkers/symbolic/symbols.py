@@ -1,0 +1,34 @@
+"""The free symbols of z3 terms: each has a number of its own, so that no two are one by having the same name."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import z3
+
+
+class Symbols:
+    """Hands out symbols. The hint is for whoever reads a formula; the number before it is what tells symbols apart."""
+
+    def __init__(self) -> None:
+        self._numbers = itertools.count()
+
+    def fresh(self, hint: str, sort: Any) -> Any:
+        """A constant of a sort."""
+        return z3.Const(self._name(hint), sort)
+
+    def truth(self, hint: str) -> Any:
+        """A Boolean constant."""
+        return z3.Bool(self._name(hint))
+
+    def copy(self, term: Any, hint: str) -> Any:
+        """A constant of the sort of another."""
+        return self.fresh(hint, term.sort())
+
+    def relation(self, hint: str, sorts: list[Any]) -> Any:
+        """A function from values of these sorts to a truth value."""
+        return z3.Function(self._name(hint), *sorts, z3.BoolSort())
+
+    def _name(self, hint: str) -> str:
+        return f"{next(self._numbers)}:{hint}"
