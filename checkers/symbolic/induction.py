@@ -28,13 +28,14 @@ Outcome = Literal["proved", "fails", "undetermined"]
 class Counterexample:
     """A state that satisfies everything that is assumed, and a step from it to one that does not.
 
-    ``reachable`` is None when nobody was asked, or nobody could say.
+    ``reachable`` is None when nobody was asked, or nobody could say. ``constants`` are those that are left open.
     """
 
     before: State
     step: Step
     after: State | None
     reachable: bool | None = None
+    constants: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +102,8 @@ def induction(
     states = [prop for prop in properties if prop.kind != "transition"]
     system.initial_states()
     proof = Proof(assumed=[prop.name for prop in states])
-    proof.obligations += _initiation(system, questions, states)
+    start = _beginning if system.values.endless else _initiation
+    proof.obligations += start(system, questions, states)
     assumed = assumption(system, system.now.state, states)
     for fired in system.fired:
         if watch is not None:
@@ -131,19 +133,31 @@ def _initiation(system: System, questions: Questions, properties: Sequence[Prope
         outcome: Outcome = "proved"
         reason = ""
         for step, state in system.initial_states():
-            if system.values.endless:
-                judged = system.judge(system.predicates[prop.name], system.constant(state))
-                solver = questions.solver()
-                solver.add(as_term(system.well_formed(system.constant(state))))
-                solver.add(as_term(disj((negation(judged.truth), judged.failed))))
-                answer, reason = questions.ask(solver)
-                outcome = "proved" if answer == z3.unsat else "fails" if answer == z3.sat else "undetermined"
-            else:
-                outcome = "proved" if _holds(system, prop, state) else "fails"
+            outcome = "proved" if _holds(system, prop, state) else "fails"
             if outcome != "proved":
                 bad = Counterexample(state, step, None, True)
                 break
         found.append(Obligation(INITIAL, prop.name, outcome, bad, reason))
+    return found
+
+
+def _beginning(system: System, questions: Questions, properties: Sequence[Property]) -> list[Obligation]:
+    """The obligations of the initial states where constants are left open: z3 is asked about what sets them."""
+    solver = questions.solver()
+    solver.add(as_term(system.constants_allowed()))
+    found = []
+    for prop in (None, *properties):
+        name = TYPES if prop is None else prop.name
+        obligation = Obligation(INITIAL, name, "proved")
+        for fired in system.beginnings:
+            goal = fired.failed
+            if prop is not None:
+                judged = system.judge(system.predicates[prop.name], fired.after)
+                goal = conj((fired.succeeds, disj((negation(judged.truth), judged.failed))))
+            obligation = _one(system, questions, solver, fired, name, goal, INITIAL)
+            if obligation.outcome != "proved":
+                break
+        found.append(obligation)
     return found
 
 
@@ -174,22 +188,24 @@ def _preserved(
 
 
 def _one(
-    system: System, questions: Questions, solver: Any, fired: Fired, name: str, goal: Truth
+    system: System, questions: Questions, solver: Any, fired: Fired, name: str, goal: Truth, action: str = ""
 ) -> Obligation:
+    """One obligation of an action, or of what sets the initial states, which is called ``action`` then."""
+    action, begins = action or fired.action.name, bool(action)
     if goal is False:
-        return Obligation(fired.action.name, name, "proved")
+        return Obligation(action, name, "proved")
     solver.push()
     solver.add(as_term(goal))
     answer, reason = questions.ask(solver)
-    found = Obligation(fired.action.name, name, "undetermined", None, reason)
+    found = Obligation(action, name, "undetermined", None, reason)
     if answer == z3.unsat:
-        found = Obligation(fired.action.name, name, "proved")
+        found = Obligation(action, name, "proved")
     elif answer == z3.sat:
         model = solver.model()
-        before = system.decode(system.now.state, model)
-        after = None if name == TYPES else system.decode(fired.after, model)
-        shown = Counterexample(before, system.step(fired, model), after)
-        found = Obligation(fired.action.name, name, "fails", shown)
+        before = system.decode(fired.after if begins else system.now.state, model)
+        after = None if begins or name == TYPES else system.decode(fired.after, model)
+        shown = Counterexample(before, system.step(fired, model), after, constants=system.constants(model))
+        found = Obligation(action, name, "fails", shown)
     solver.pop()
     return found
 

@@ -23,10 +23,11 @@ from checkers.spec import ProofMethod, Proving, Spec, find, known, read
 from checkers.symbolic import bmc, claims
 from checkers.symbolic.clock import Clock
 from checkers.symbolic.endless import endless_constants
-from checkers.symbolic.induction import INITIAL, Counterexample, Obligation, Proof, induction, with_reachability
+from checkers.symbolic.induction import INITIAL, TYPES, Counterexample, Obligation, Proof, induction, with_reachability
 from checkers.symbolic.infer import infer
 from checkers.symbolic.kinduction import k_induction
 from checkers.symbolic.lemmas import lemmas_of
+from checkers.symbolic.spots import spot_check
 from checkers.symbolic.system import System, system_of
 from model.compiler.layout import lay_out
 from model.language.errors import SourceError
@@ -301,9 +302,13 @@ def _induction(
     }
     with_lemmas = f"{len(names)} properties with {len(lemmas)} lemmas, {len(proof.obligations)} obligations"
     every = f", for every {', '.join(endless)}" if endless else ""
+    if system.domain:
+        every += f" with {', '.join(f'{form} >= 0' for form in system.domain)}"
     result.verdict, result.exit_code = _judged(proof)
     if result.verdict == "holds":
         result.headline = f"inductive: {with_lemmas}{every}"
+        if endless:
+            _spot_check(system, [*properties, *lemmas], task, result)
         return
     failing = proof.failing()
     counts = Counter(obligation.outcome for obligation in failing)
@@ -312,6 +317,18 @@ def _induction(
     result.headline = f"not proved: {with_lemmas}{every}; {' and '.join(parts)}"
     for obligation in failing:
         result.lines += _open(system, obligation)
+
+
+def _spot_check(system: System, properties: list[Property], task: Task, result: Proved) -> None:
+    """Makes the proof for every value at a few once more; without any it is not believed."""
+    spots = spot_check(system, properties, task.seconds)
+    result.facts["spots"] = spots.proved
+    result.seconds += spots.seconds
+    tried = [", ".join(str(value) for value in constants.values()) for constants in spots.proved]
+    result.lines.append(f"once more at {', '.join(system.values.endless)} = {'; '.join(tried) or 'nothing'}")
+    if not spots.proved:
+        result.verdict, result.exit_code = "undetermined", ExitCode.UNDETERMINED
+        result.headline += ", but at no values of them could it be proved once more"
 
 
 def _judged(proof: Proof) -> tuple[Verdict, ExitCode]:
@@ -327,6 +344,8 @@ def _open(system: System, obligation: Obligation) -> list[str]:
     """An obligation that was not proved, with its counterexample to induction."""
     if obligation.action == INITIAL:
         said = f"{obligation.property} is false of an initial state"
+        if obligation.property == TYPES:
+            said = "an initial state has values that are not of the declared types"
     else:
         said = f"{obligation.action} does not preserve {obligation.property}"
     if obligation.outcome == "undetermined":
@@ -340,7 +359,11 @@ def counterexample_lines(system: System, shown: Counterexample) -> list[str]:
     names = list(system.variables)
     _, first = system.initial_states()[0]
     reached = {True: "which is reachable", False: "which is not reachable: a lemma that excludes it is missing"}
-    lines = [f"in a state{', ' + reached[shown.reachable] if shown.reachable is not None else ''}:"]
+    constants = ", ".join(f"{name} = {value}" for name, value in shown.constants.items())
+    lines = [
+        f"in a state{', with ' + constants if constants else ''}"
+        f"{', ' + reached[shown.reachable] if shown.reachable is not None else ''}:"
+    ]
     lines += [f"  {line}" for line in _differences(names, first, shown.before)] or ["  as in an initial one"]
     if shown.after is None:
         lines.append(f"{show_step(shown.step)} leaves the declared types")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,21 +16,10 @@ from checkers.symbolic.values import Leaf, UnsupportedError, Value, Values
 from model.compiler.ir import Action, Position, Predicate
 from model.compiler.program import Program, read_beginnings, read_program
 from model.language.errors import ModelError
-from model.language.linear import Bound, Linear, lowest
+from model.language.linear import Linear, lowest
 from model.language.model import Model, State, defaults_of, opened
 from model.language.reference import Step, initial_states
-from model.language.types import (
-    BagType,
-    MapType,
-    OpenIntType,
-    OpenSetType,
-    OptionalType,
-    RecordType,
-    SeqType,
-    SetType,
-    Type,
-    annotation_position,
-)
+from model.language.types import OpenIntType, OpenSetType, Type, annotation_position, parts_of
 
 MOST_INITIAL = 4096
 
@@ -231,27 +220,15 @@ def replaced(term: Truth, old: Iterable[Any], new: Iterable[Any]) -> Any:
 def _domain(kinds: Iterable[Type]) -> list[Linear]:
     """What must not be negative, so that types hold anything; what never is, is left out."""
     found: dict[Linear, None] = {}
-    for kind in kinds:
-        for form in _needed(kind):
-            least = lowest(form)
-            if isinstance(form, Linear) and (least is None or least < 0):
-                found[form] = None
+    for part in itertools.chain.from_iterable(parts_of(kind) for kind in kinds):
+        match part:
+            case OpenIntType(least=least, most=most):
+                form = most - least
+            case OpenSetType(limit=form):
+                pass
+            case _:
+                continue
+        lowest_of = lowest(form)
+        if isinstance(form, Linear) and (lowest_of is None or lowest_of < 0):
+            found[form] = None
     return list(found)
-
-
-def _needed(kind: Type) -> Iterator[Bound]:
-    match kind:
-        case OpenIntType(least=least, most=most):
-            yield most - least
-        case OpenSetType(element=element, limit=limit):
-            yield limit
-            yield from _needed(element)
-        case OptionalType(inner):
-            yield from _needed(inner)
-        case RecordType(_, fields):
-            for _, of in fields:
-                yield from _needed(of)
-        case SetType(element, _) | BagType(element, _) | SeqType(element, _):
-            yield from _needed(element)
-        case MapType(_, value):
-            yield from _needed(value)

@@ -252,20 +252,25 @@ def open_int(least: Bound, most: Bound) -> OpenIntType:
     return OpenIntType(-WIDEST_INTEGER if low is None else low, WIDEST_INTEGER if high is None else high, least, most)
 
 
+def parts_of(kind: Type) -> Iterator[Type]:
+    """A type and those that it is made of."""
+    yield kind
+    match kind:
+        case OptionalType(inner):
+            yield from parts_of(inner)
+        case RecordType(_, fields):
+            for _, of in fields:
+                yield from parts_of(of)
+        case SetType(element, _) | BagType(element, _) | SeqType(element, _):
+            yield from parts_of(element)
+        case MapType(key, value):
+            yield from parts_of(key)
+            yield from parts_of(value)
+
+
 def is_open(kind: Type) -> bool:
     """Whether a constant that is left open bounds a type or a part of it."""
-    match kind:
-        case OpenIntType() | OpenSetType():
-            return True
-        case OptionalType(inner):
-            return is_open(inner)
-        case RecordType(_, fields):
-            return any(is_open(of) for _, of in fields)
-        case SetType(element, _) | BagType(element, _) | SeqType(element, _):
-            return is_open(element)
-        case MapType(_, value):
-            return is_open(value)
-    return False
+    return any(isinstance(part, OpenIntType | OpenSetType) for part in parts_of(kind))
 
 
 def bound(value: int | str, constants: Mapping[str, Bound]) -> Bound:
@@ -404,30 +409,14 @@ def resolve(annotation: Any, constants: Mapping[str, Bound]) -> Type:
 
 def _open_set(element: Type, capacity: Bound | None) -> SetType:
     """A set whose elements or whose capacity are left open."""
-    if _has_unlimited_set(element):
-        raise ModelError(f"a set of {element}, in which there is a set of any size, cannot be left open")
+    for part in parts_of(element):
+        if isinstance(part, OpenSetType) or (isinstance(part, SetType) and part.capacity is None and is_open(part)):
+            raise ModelError(f"a set of {element}, in which there is a set of any size, cannot be left open")
     if not isinstance(capacity, Linear):
         return SetType(element, capacity)
     if not is_open(element):
         raise ModelError(f"the capacity {capacity} is left open, so the elements have to be left open as well")
     return OpenSetType(element, WIDEST_INTEGER, limit=capacity)
-
-
-def _has_unlimited_set(kind: Type) -> bool:
-    match kind:
-        case OpenSetType():
-            return True
-        case SetType(element, None):
-            return is_open(element)
-        case OptionalType(inner):
-            return _has_unlimited_set(inner)
-        case RecordType(_, fields):
-            return any(_has_unlimited_set(of) for _, of in fields)
-        case SetType(element, _) | BagType(element, _) | SeqType(element, _):
-            return _has_unlimited_set(element)
-        case MapType(_, value):
-            return _has_unlimited_set(value)
-    return False
 
 
 _unfinished_records: list[type[Record]] = []

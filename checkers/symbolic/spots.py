@@ -1,0 +1,105 @@
+"""Spot checks of a proof for every value of some constants: the same obligations at a few values, one by one.
+
+There a model is finite, its types are known and its numbers are bit vectors, so little of what made the general proof
+is used again. A difference is an internal error, never a verdict.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from checkers.properties import Property
+from checkers.symbolic.induction import induction
+from checkers.symbolic.system import System, system_of
+from checkers.symbolic.values import UnsupportedError
+from model.compiler.ir import BOOL, Const, Inline, walk
+from model.language.errors import ModelError
+from model.language.model import Model
+from model.language.types import IntType, OpenSetType, Type, parts_of
+
+SMALL = (0, 1, 2)
+LARGE = 1000
+LARGE_CAPACITY = 1
+"""What a constant has beside large ones when it is a capacity, of which questions become harder much faster."""
+MOST_NUMBERS = 6
+"""So many of the numbers that stand in a model are tried."""
+SECONDS = 20.0
+"""How long z3 may think about one choice of values; without an answer it is not counted."""
+
+Constants = dict[str, int]
+
+
+@dataclass(slots=True)
+class Spots:
+    """The values at which the obligations were proved once more, and those at which they could not be asked."""
+
+    proved: list[Constants] = field(default_factory=list)
+    open: list[Constants] = field(default_factory=list)
+    seconds: float = 0.0
+
+
+def spot_check(system: System, properties: Sequence[Property], seconds: float | None = None) -> Spots:
+    """Asks what was proved for every value at some: small ones, the model's own, large ones, those it speaks of.
+
+    Raises RuntimeError when an obligation fails.
+    """
+    started = time.perf_counter()
+    found = Spots()
+    limit = SECONDS if seconds is None else min(seconds, SECONDS)
+    for constants in choices(system):
+        model = _at(system.model, constants)
+        if model is None:
+            continue
+        try:
+            proof = induction(system_of(model, properties), properties, limit)
+        except UnsupportedError:
+            found.open.append(constants)
+            continue
+        if proof.outcome == "fails":
+            failing = next(obligation for obligation in proof.failing() if obligation.outcome == "fails")
+            said = ", ".join(f"{name} = {value}" for name, value in constants.items())
+            raise RuntimeError(
+                f"for every {', '.join(constants)} it is proved that {failing.action} preserves {failing.property}, "
+                f"for {said} it does not: {failing.counterexample}"
+            )
+        (found.proved if proof.outcome == "proved" else found.open).append(constants)
+    found.seconds = time.perf_counter() - started
+    return found
+
+
+def choices(system: System) -> list[Constants]:
+    """The values that are tried."""
+    names = system.values.endless
+    capacities = _capacities(system.variables.values())
+    tried: list[Constants] = [dict.fromkeys(names, value) for value in SMALL]
+    tried.append({name: system.model.constant_values[name] for name in names})
+    tried += [dict.fromkeys(names, value) for value in _numbers(system)]
+    tried.append({name: LARGE_CAPACITY if name in capacities else LARGE for name in names})
+    return [constants for index, constants in enumerate(tried) if constants not in tried[:index]]
+
+
+def _at(model: Model, constants: Mapping[str, int]) -> Model | None:
+    """The model with these constants; None when they leave a type without a value."""
+    try:
+        return type(model)(**{**model.constant_values, **constants})
+    except ModelError:
+        return None
+
+
+def _capacities(kinds: Iterable[Type]) -> set[str]:
+    """The constants that say how many elements sets hold."""
+    sets = [part for kind in kinds for part in parts_of(kind) if isinstance(part, OpenSetType)]
+    return {name for part in sets for name, _ in part.limit.times}
+
+
+def _numbers(system: System) -> list[int]:
+    """The largest numbers in a program: what a model does at one of them it may do nowhere else."""
+    program = system.program
+    roots = [it.value for it in (*program.predicates, *program.boundaries)]
+    for action in program.actions:
+        roots += [*action.guards, Inline(BOOL, action.at, action.body, None)]
+    constants = (part for root in roots for part in walk(root) if isinstance(part, Const))
+    found = {part.value for part in constants if isinstance(part.type, IntType) and part.value > SMALL[-1]}
+    return sorted(found)[-MOST_NUMBERS:]
