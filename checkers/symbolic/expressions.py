@@ -459,10 +459,9 @@ class Evaluator:
             return [(True, index) for index in range(low, high, domain.step)]
         assert isinstance(of, IntType)
         if of.codes > MOST_ITERATIONS:
-            message = f"a range over {MOST_ITERATIONS} numbers or more"
-            if self.values.is_endless(of):
-                message = "a range whose ends have no bounds"
-            raise UnsupportedError(f"{message} cannot be run through here", domain.low.at.file, domain.low.at.line)
+            how_many = "any number of" if self.values.endless else f"up to {of.codes}"
+            message = f"a range of {how_many} numbers cannot be run through here, of {MOST_ITERATIONS} at most"
+            raise UnsupportedError(message, domain.low.at.file, domain.low.at.line)
         found = []
         for turn in range((of.codes - 1) // abs(domain.step) + 1):
             index = numbers.plus(low, turn * domain.step)

@@ -284,7 +284,8 @@ class BitVectors(Numbers):
         low, high = _quotients(_interval(a), _interval(b))
         if _interval(a)[0] >= 0 and _interval(b)[0] > 0:
             return self._made(z3core.Z3_mk_bvudiv, a, b, low, high)
-        width = max(_width(a), _width(b), width_of(low - 1, high + 1))  # before it is rounded it may be 1 more
+        low -= 1  # for it is rounded down
+        width = max(_width(a), _width(b), width_of(low, high))
         x, y = self._in(a, width), self._in(b, width)
         quotient, rest = x / y, z3.SRem(x, y)
         rounded = z3.If(z3.And(rest != 0, (rest < 0) != (y < 0)), quotient - 1, quotient)
@@ -323,10 +324,10 @@ def _divisors(low: int, high: int) -> list[int]:
 
 
 def _quotients(a: tuple[int, int], b: tuple[int, int]) -> tuple[int, int]:
-    """Between what quotients lie; z3 divides by 0 as well, and gives 1 or -1, which is rounded."""
-    found = [x // y for x in a for y in _divisors(*b)]
+    """Between what quotients lie as z3 makes them: cut off, and 1 or -1 where it divides by 0."""
+    found = [abs(x) // abs(y) * (1 if (x < 0) == (y < 0) else -1) for x in a for y in _divisors(*b)]
     if b[0] <= 0 <= b[1]:
-        found += [-2, 1]
+        found += [-1, 1]
     return min(found), max(found)
 
 

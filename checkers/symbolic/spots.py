@@ -7,16 +7,14 @@ is used again. A difference is an internal error, never a verdict.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from checkers.properties import Property
 from checkers.symbolic.induction import induction
 from checkers.symbolic.system import System, system_of
-from checkers.symbolic.values import UnsupportedError
 from model.compiler.ir import BOOL, Const, Inline, walk
-from model.language.errors import ModelError
-from model.language.model import Model
+from model.language.errors import ModelError, ValueOutOfRange
 from model.language.types import IntType, OpenSetType, Type, parts_of
 
 SMALL = (0, 1, 2)
@@ -49,20 +47,18 @@ def spot_check(system: System, properties: Sequence[Property], seconds: float | 
     found = Spots()
     limit = SECONDS if seconds is None else min(seconds, SECONDS)
     for constants in choices(system):
-        model = _at(system.model, constants)
-        if model is None:
-            continue
         try:
+            model = type(system.model)(**{**system.model.constant_values, **constants})
             proof = induction(system_of(model, properties), properties, limit)
-        except UnsupportedError:
+        except ValueOutOfRange as error:
+            raise RuntimeError(f"{_said(constants)}: {error}") from error
+        except ModelError:  # a type without a value, no initial state, more elements than z3 can have
             found.open.append(constants)
             continue
         if proof.outcome == "fails":
             failing = next(obligation for obligation in proof.failing() if obligation.outcome == "fails")
-            said = ", ".join(f"{name} = {value}" for name, value in constants.items())
             raise RuntimeError(
-                f"for every {', '.join(constants)} it is proved that {failing.action} preserves {failing.property}, "
-                f"for {said} it does not: {failing.counterexample}"
+                f"{_said(constants)}: {failing.action} does not preserve {failing.property}: {failing.counterexample}"
             )
         (found.proved if proof.outcome == "proved" else found.open).append(constants)
     found.seconds = time.perf_counter() - started
@@ -80,12 +76,9 @@ def choices(system: System) -> list[Constants]:
     return [constants for index, constants in enumerate(tried) if constants not in tried[:index]]
 
 
-def _at(model: Model, constants: Mapping[str, int]) -> Model | None:
-    """The model with these constants; None when they leave a type without a value."""
-    try:
-        return type(model)(**{**model.constant_values, **constants})
-    except ModelError:
-        return None
+def _said(constants: Constants) -> str:
+    said = ", ".join(f"{name} = {value}" for name, value in constants.items())
+    return f"what is proved for every {', '.join(constants)} is wrong for {said}"
 
 
 def _capacities(kinds: Iterable[Type]) -> set[str]:
