@@ -21,6 +21,7 @@ from model.language.errors import SourceError
 from model.language.model import Model, State
 from model.language.reference import Step, _bindings, fire, initial_states, within_boundary
 from tests.engines import Outcome
+from tests.term_audit import assert_nothing_wraps
 
 
 def steps_of(model: Model, state: State) -> list[Step]:
@@ -103,6 +104,7 @@ def some_states(model: Model, count: int, seed: int = 0) -> list[State]:
 def assert_steps_agree(model: Model, count: int = 12) -> None:
     """Fails unless z3 and CPython give some states the same successors and the same failing actions."""
     ask = BySolver(model)
+    assert_nothing_wraps(ask.system)
     for state in some_states(model, count):
         after, failing = by_cpython(model, state)
         found, failed = ask(state)
@@ -143,6 +145,7 @@ def assert_bounded_search_agrees(
     states were compared, and whether identifiers were interchangeable."""
     levels = levels_by_cpython(model, depth, most)
     system = system_of(model, properties)
+    assert_nothing_wraps(system)
     found = levels_by_solver(model, len(levels), system)
     for number, (mine, real) in enumerate(zip(found, levels, strict=True), 1):
         assert not mine - real, f"z3 reaches in {number} states {next(iter(mine - real))}"

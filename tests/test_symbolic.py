@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
 
 import pytest
 from click.testing import CliRunner
@@ -26,12 +25,11 @@ from checkers.symbolic.kinduction import k_induction
 from checkers.symbolic.lemmas import lemmas_of
 from checkers.symbolic.prove import Task, prove_check
 from checkers.symbolic.system import system_of
-from checkers.symbolic.values import UnsupportedError
 from model.alter_isr import AlterIsr, ShippedAlterIsr
 from model.alter_isr_batch import AlterIsrBatch
 from model.alter_isr_failover import AlterIsrFailover
 from model.compiler.layout import lay_out
-from model.language import Between, Constant, Model, ModelError, action, initial, require
+from model.language import Model, ModelError
 from specs.examples.two_phase_commit import TwoPhaseCommit
 from tests.engines import imported
 from tests.model_strategy import GeneratedModel, models
@@ -164,28 +162,6 @@ def test_invariants_of_kip_497_are_inductive_without_bounds(name: str) -> None:
     assert endless == ["max_offset", "max_version", "max_leader_epoch"]
     proof = induction(system_of(model, [*properties, *lemmas], endless), [*properties, *lemmas])
     assert proof.failing() == []
-
-
-class Computed(Model):
-    """Starts from a number that is computed from a bound."""
-
-    most = Constant(4)
-    count: Annotated[int, Between(0, "most")]
-
-    @initial
-    def start(self) -> None:
-        self.count = self.most // 2
-
-    @action
-    def step(self) -> None:
-        require(self.count < self.most)
-        self.count += 1
-
-
-def test_an_initial_state_must_not_be_computed_from_an_endless_constant() -> None:
-    with pytest.raises(UnsupportedError, match="computed from a constant"):
-        induction(system_of(Computed(), [], ["most"]), [])
-    assert induction(system_of(Computed(), []), []).outcome == "proved"
 
 
 @pytest.mark.parametrize("name", ["core", "shipped"])

@@ -19,6 +19,7 @@ from model.language.types import IntType, OpenSetType, Type, parts_of
 
 SMALL = (0, 1, 2)
 LARGE = 1000
+"""What stands for large values, or twice the largest number that stands in the model."""
 LARGE_CAPACITY = 1
 """What a constant has beside large ones when it is a capacity, of which questions become harder much faster."""
 MOST_NUMBERS = 6
@@ -71,8 +72,10 @@ def choices(system: System) -> list[Constants]:
     capacities = _capacities(system.variables.values())
     tried: list[Constants] = [dict.fromkeys(names, value) for value in SMALL]
     tried.append({name: system.model.constant_values[name] for name in names})
-    tried += [dict.fromkeys(names, value) for value in _numbers(system)]
-    tried.append({name: LARGE_CAPACITY if name in capacities else LARGE for name in names})
+    numbers = _numbers(system)
+    tried += [dict.fromkeys(names, value) for value in numbers]
+    large = max([LARGE, *(2 * number for number in numbers)])
+    tried.append({name: LARGE_CAPACITY if name in capacities else large for name in names})
     return [constants for index, constants in enumerate(tried) if constants not in tried[:index]]
 
 
