@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import Enum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
+from unittest.mock import patch
 
 import pytest
 import z3
@@ -20,6 +21,8 @@ from checkers.symbolic.symbols import Symbols
 from checkers.symbolic.system import System, Transition, system_of
 from checkers.symbolic.unrolling import Unrolling
 from checkers.symbolic.values import MOST_SLOTS, UnsupportedError
+from model.compiler.calls import Calls
+from model.compiler.ir import Expr
 from model.language import (
     Between,
     Capacity,
@@ -34,6 +37,7 @@ from model.language import (
     invariant,
     require,
 )
+from model.language.types import IntType
 from tests.projects import write
 from tests.symbolic_agreement import assert_steps_agree
 from tests.term_audit import assert_nothing_wraps
@@ -221,6 +225,36 @@ def test_nothing_wraps_around_in_their_terms(cls: type[Model]) -> None:
 @pytest.mark.parametrize("cls", [Watermarks, Downward, Votes, Length, Prefixes])
 def test_their_steps_are_those_of_cpython(cls: type[Model]) -> None:
     assert_steps_agree(cls())
+
+
+class Difference(Model):
+    x: Offset = 0
+    y: Offset = 3
+
+    @action
+    def subtract(self) -> None:
+        self.y = self.x - self.y
+
+    @invariant
+    def p(self) -> bool:
+        return True
+
+
+def test_a_number_is_compared_with_its_range_where_the_compiler_sees_no_need() -> None:
+    """The mistake planted: the compiler's interval of a subtraction is the variable's range."""
+    real = Calls.arithmetic
+
+    def planted(self: Calls, *arguments: Any) -> Expr:
+        made = real(self, *arguments)
+        made.type = IntType(0, 6)
+        return made
+
+    with patch.object(Calls, "arithmetic", planted):
+        system, properties = _of(Difference)
+    found = search(system, properties, 2)
+    assert found.violation is not None
+    assert found.violation.kind == "error"
+    assert induction(system, properties).outcome == "fails"
 
 
 # Symbols.

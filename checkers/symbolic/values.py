@@ -658,10 +658,6 @@ class Values:
 
     def with_element(self, kind: SetType, value: Value, item: Value) -> tuple[Truth, Value]:
         """A set with one element more, and whether there is room."""
-        if isinstance(value, Relation):
-            old = value
-            most = None if old.most is None else self.numbers.plus(old.most, 1)
-            return True, Relation(lambda other: disj((old.holds(other), self.equal(kind.element, other, item))), most)
         if kind.capacity is None:
             lifted = self.lifted(kind.element)
             return True, tuple(
