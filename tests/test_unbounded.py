@@ -297,6 +297,16 @@ def test_types_that_hold_nothing_are_left_out_and_told() -> None:
     assert _asked(Counter)[0].domain == []
 
 
+class Overridden(Counter):
+    """What the model calls ``n`` is 7 for every ``n``."""
+
+    n = 7  # type: ignore[assignment]
+
+
+def test_a_constant_that_a_class_replaces_is_no_constant_of_its_methods() -> None:
+    assert ("up", TYPES) in _open(Overridden)
+
+
 # Initial states.
 
 
@@ -614,9 +624,18 @@ class RunsThrough(Sends):
             self.x = request.epoch
 
 
+class RunsThroughBrokers(Counter):
+    """How many there are matters in the code alone."""
+
+    def up(self) -> None:
+        require(all(self.x < self.n for broker in Broker))
+        self.x += 1
+
+
 @pytest.mark.parametrize(
     ("cls", "why"),
     [
+        (RunsThroughBrokers, "how many Broker there are cannot be left open"),
         (Range, "a range of any number of numbers"),
         (Stepped, "the step of a range is a constant"),
         (Counts, "a set of any size has no elements that can be counted"),

@@ -26,7 +26,8 @@ HEAD = """# What is proved
 
 Each line is the result of `floodmark prove`; `python -m checkers.symbolic.page` asks everything again and writes this
 page. A proof is about every state at once, not only about the reachable ones; "for every" names the constants that it
-leaves open: integers up to them, and sets with room for as many. What stands under "for" are the sizes that were set.
+leaves open: each may be any natural number, of integers that it bounds and of sets with room for as many, and the proof
+is made once more at some values. What stands under "for" are the sizes that were set.
 
 The lemmas are functions marked `@lemma` in `invariants/`. An induction has an obligation for each action and each
 property or lemma, and one for each action that no value leaves its type and no container its capacity.

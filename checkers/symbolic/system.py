@@ -47,7 +47,7 @@ class System:
         self.model = model
         self.values = Values(endless)
         read = opened(model, self.values.endless)
-        self.program: Program = read_program(read, properties)
+        self.program: Program = self._read(read, properties)
         self.variables = self.program.variables
         self.domain = _domain(
             [*self.variables.values(), *(it.type for action in self.program.actions for it in action.parameters)]
@@ -57,6 +57,14 @@ class System:
         self.predicates = {predicate.name: predicate for predicate in self.program.predicates}
         self.beginnings = self._beginnings(read) if self.values.endless else []
         self._initial: list[tuple[Step, State]] | None = None
+
+    def _read(self, read: Model, properties: Mapping[str, Callable[..., bool]]) -> Program:
+        try:
+            return read_program(read, properties)
+        except ModelError as error:
+            if error.file is None:
+                error.file, error.line = type(self.model).source_position()
+            raise
 
     # States.
 

@@ -228,9 +228,9 @@ class Expressions(Lowering):
         if node.attr in kinds:
             return StateVar(kinds[node.attr], frame.at(node), node.attr, base.which)
         cls = type(self.model)
-        if isinstance(bounds_of(self.model).get(node.attr), Linear):
-            return OpenConstant(IntType(0, WIDEST_INTEGER), frame.at(node), node.attr)
         if isinstance(getattr(cls, node.attr, None), Constant):
+            if isinstance(bounds_of(self.model)[node.attr], Linear):
+                return OpenConstant(IntType(0, WIDEST_INTEGER), frame.at(node), node.attr)
             return self.known(frame, node, self.model.constant_values[node.attr])
         if hasattr(cls, node.attr):
             return Static(getattr(cls, node.attr))
