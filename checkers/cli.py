@@ -397,7 +397,7 @@ def plan(plan_file: Path, current: Path, json_file: Path | None, **given: Any) -
 @click.option("--method", type=click.Choice(["induction", "bmc", "k-induction", "infer"]), default="induction",
               help="How; claims are just asked.")
 @click.option("--depth", type=click.IntRange(1), default=10, help="States of a run at most, for bmc and k-induction.")
-@click.option("--unbounded", is_flag=True, help="For every natural number in place of the constants that bound integers alone.")
+@click.option("--unbounded", is_flag=True, help="For every natural number as a constant that only bounds.")
 @click.option("--property", "properties", multiple=True, metavar="NAME", help="Only this property; may be repeated.")
 @click.option("--max-seconds", "seconds", type=click.FloatRange(0), help="Gives up, undetermined, after this time.")
 @click.option("--set", "assignments", type=_Assignment(), multiple=True, help="Sets a constant of the model.")

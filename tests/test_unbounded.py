@@ -297,16 +297,6 @@ def test_types_that_hold_nothing_are_left_out_and_told() -> None:
     assert _asked(Counter)[0].domain == []
 
 
-class Overridden(Counter):
-    """What the model calls ``n`` is 7 for every ``n``."""
-
-    n = 7  # type: ignore[assignment]
-
-
-def test_a_constant_that_a_class_replaces_is_no_constant_of_its_methods() -> None:
-    assert ("up", TYPES) in _open(Overridden)
-
-
 # Initial states.
 
 
