@@ -171,20 +171,28 @@ def _holds(system: System, prop: Property, state: State) -> bool:
 def _preserved(
     system: System, questions: Questions, properties: Sequence[Property], assumed: Truth, fired: Fired
 ) -> list[Obligation]:
-    """The obligations of one action: first whether anything can break, then what."""
-    goals = [(TYPES, fired.failed)]
+    """The obligations of one action: first whether anything can break, then what.
+
+    Where constants are left open, that an action never fails is proved first, and not said again: that a set of any
+    size has room for an element is not easily said.
+    """
+    solver = questions.solver()
+    solver.add(as_term(assumed))
+    types = _one(system, questions, solver, fired, TYPES, fired.failed) if system.values.endless else None
+    taken = fired.enabled if types is not None and types.outcome == "proved" else fired.succeeds
+    goals = []
     for prop in properties:
         old = system.now.state if prop.kind == "transition" else None
         judged = system.judge(system.predicates[prop.name], fired.after, old)
         broken = disj((negation(judged.truth), judged.failed))
-        goals.append((prop.name, conj((fired.succeeds, broken))))
-    solver = questions.solver()
-    solver.add(as_term(assumed))
-    if not system.values.endless:
+        goals.append((prop.name, conj((taken, broken))))
+    if types is None:
+        goals.insert(0, (TYPES, fired.failed))
         answer, _ = questions.ask(solver, as_term(disj(goal for _, goal in goals)))
         if answer == z3.unsat:
             return [Obligation(fired.action.name, name, "proved") for name, _ in goals]
-    return [_one(system, questions, solver, fired, name, goal) for name, goal in goals]
+    found = [_one(system, questions, solver, fired, name, goal) for name, goal in goals]
+    return found if types is None else [types, *found]
 
 
 def _one(
