@@ -23,6 +23,7 @@ from types import ModuleType
 
 import invariants
 import model
+from checkers.loading import SourceLoader, observed
 from model.language.errors import SourceError
 
 OWN_ROOT = Path(model.__file__ or ".").resolve().parent.parent
@@ -72,13 +73,14 @@ class Project:
         found = None if self.own or reserved(dotted) else self.find(dotted)
         if found is not None and found.is_file():
             return self.load(found)
-        try:
-            if importlib.util.find_spec(dotted) is None:
+        with observed():
+            try:
+                if importlib.util.find_spec(dotted) is None:
+                    return None
+            except ModuleNotFoundError:
                 return None
-        except ModuleNotFoundError:
-            return None
-        with _errors_placed(self.find(dotted) or self.root):
-            return importlib.import_module(dotted)
+            with _errors_placed(self.find(dotted) or self.root):
+                return importlib.import_module(dotted)
 
     def imported(self, dotted: str, folder: Path) -> Path | None:
         """The file that a file in ``folder`` means by a dotted name; None for the language and what is installed."""
@@ -96,10 +98,10 @@ class Project:
         if name in sys.modules:
             return sys.modules[name]
         if self.own and name.split(".")[0] in _SHARED_PACKAGES:
-            with _errors_placed(path):
+            with observed(), _errors_placed(path):
                 return importlib.import_module(name)
         self._top_package(name.split(".")[0])
-        with self._imports(path.parent), _errors_placed(path):
+        with observed(), self._imports(path.parent), _errors_placed(path):
             return _execute(name, path)
 
     def _top_package(self, name: str) -> None:
@@ -242,7 +244,8 @@ def _bind(name: str, module: ModuleType) -> None:
 
 
 def _execute(name: str, path: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(name, path)
+    loader = SourceLoader(name, str(path)) if path.suffix == ".py" else None
+    spec = importlib.util.spec_from_file_location(name, path, loader=loader)
     if spec is None or spec.loader is None:
         raise SourceError("this is no Python file", str(path))
     module = importlib.util.module_from_spec(spec)

@@ -175,6 +175,10 @@ class Spec:
         names.pop(DEADLOCK, None)
         return choose(found, list(names), str(self.path), flawed.line)
 
+    def module(self) -> ModuleType:
+        """The module in which the spec looks for its model."""
+        return self._module(self.model.rpartition(":")[0], self.line("model"))
+
     def _class(self, reference: str, line: int | None) -> type[Model]:
         where, _, name = reference.rpartition(":")
         if not where:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import shutil
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -60,6 +62,15 @@ def edited(
     repository(to, edits, spec, files)
     shutil.copy(root / "specs" / lock.NAME, to / "specs" / lock.NAME)
     return to
+
+
+def forget(*folders: Path) -> None:
+    """Makes this process load the modules of folders anew, as another one would."""
+    for name, module in list(sys.modules.items()):
+        places = [getattr(module, "__file__", None), *(getattr(module, "__path__", None) or [])]
+        if any(Path(place).is_relative_to(folder) for place in places if place for folder in folders):
+            del sys.modules[name]
+    importlib.invalidate_caches()
 
 
 def run(

@@ -11,7 +11,7 @@ import pytest
 
 from checkers.gate import lock
 from checkers.gate.closure import Closure, Numbering
-from checkers.gate.definitions import Definition, _parsed, definitions_of
+from checkers.gate.definitions import Definition, definitions_of, parsed
 from checkers.gate.drift import Where, compared
 from checkers.gate.lock import Lock, Mutants
 from checkers.run import Check, Settings
@@ -141,7 +141,7 @@ def without(file: Path, guard: ast.stmt) -> dict[int, Definition]:
     lines = file.read_text().splitlines()
     end = guard.end_lineno or guard.lineno
     lines[guard.lineno - 1 : end] = [" " * guard.col_offset + "pass", *[""] * (end - guard.lineno)]
-    return {each.line: each for each in _parsed(file, "\n".join(lines)).all()}
+    return {each.line: each for each in parsed(file, "\n".join(lines)).every}
 
 
 def is_guard(node: ast.AST) -> TypeGuard[ast.Expr]:
@@ -157,7 +157,7 @@ def test_every_guard_that_is_deleted_is_drift(file: Path) -> None:
     guards = [node for node in ast.walk(ast.parse(text)) if is_guard(node)]
     assert len(guards) == text.count(" require(")
     for guard in guards:
-        line = max(each.line for each in definitions_of(file).all() if each.line <= guard.lineno)
+        line = max(each.line for each in definitions_of(file).every if each.line <= guard.lineno)
         name, reached = next(
             (name, reached) for name, reached in closures().items()
             if any((each.file, each.line) == (file, line) for each in reached)

@@ -8,7 +8,7 @@ import pytest
 
 from checkers.gate import job
 from checkers.result import ExitCode
-from tests.gates import Ended, locked, repository, run
+from tests.gates import Ended, forget, locked, repository, run
 
 OTHER = {"specs/other.toml": 'model = "model.tank:Tank"\ninvariants = ["gets_full"]\n'}
 
@@ -87,6 +87,7 @@ def test_a_changed_property_is_checked_again(tmp_path: Path) -> None:
     run(root, cache=True)
     path = root / "invariants/tank.py"
     path.write_text(path.read_text().replace("!= 4", "!= 9"))
+    forget(root)
     assert known(run(root, cache=True)) == "2 of 3"
 
 
@@ -95,6 +96,7 @@ def test_a_changed_model_is_checked_again(tmp_path: Path) -> None:
     run(root, cache=True)
     path = root / "model/tank.py"
     path.write_text(path.read_text().replace("self.level > 0", "self.level > 1"))
+    forget(root)
     assert known(run(root, cache=True)) == "0 of 3"
 
 

@@ -2,13 +2,14 @@
 
 It begins with the class of the model, or with a function, and goes on with whatever a definition mentions: base
 classes, helper functions, records, types, values, wherever they are imported from, of the user's repository or of the
-protocols that come with floodmark. A module that is mentioned as a whole counts as a whole, and statements of a module
-that bind no name count as soon as anything of it does. What is not covered: the language and the checkers (the verdict
-cache has a hash of those), the standard library, installed packages.
+protocols that come with floodmark. A module that is mentioned as a whole counts as a whole. A file that is loaded on
+the way counts with its statements that bind no name, and where a list, or a class that hears of its subclasses, is
+reached, so do the statements that may add to it. What is not covered: the language and the checkers (the verdict cache
+has a hash of those), the standard library, installed packages, and what only a running program knows, such as a
+module's name that is put together; the cache has values for that, and the lock the figures of the search.
 
-A closure has two hashes. ``exact`` is of the text with its place: equal where a result is the same to the last line
-number. ``Numbering.hash`` is of the meaning: comments, docstrings, layout, and the names of variables, actions, rules,
-classes, properties and files do not count, because names are replaced by numbers in the order of their first mention.
+``Numbering.hash`` is of the meaning: comments, docstrings, layout, and the names of variables, actions, rules, classes,
+properties and files do not count, because names are replaced by numbers in the order of their first mention.
 """
 
 from __future__ import annotations
@@ -20,11 +21,13 @@ import inspect
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import Any
 
 import model.language
 from checkers.gate.definitions import Definition, Definitions, Import, definitions_of
+from checkers.loading import is_users
 from checkers.project import OWN_ROOT, Project
 
 Target = tuple[Path, str]
@@ -37,15 +40,17 @@ class Closure:
 
     definitions: list[Definition] = field(default_factory=list)
     _known: set[int] = field(default_factory=set)
+    _loaded: dict[Path, None] = field(default_factory=dict)
 
-    def copy(self) -> Closure:
-        return Closure(list(self.definitions), set(self._known))
-
-    def add(self, roots: Iterable[Any]) -> list[Definition]:
-        """Adds what classes and functions reach, and gives what is new."""
+    def add(self, roots: Iterable[Any], files: Iterable[Path] = ()) -> list[Definition]:
+        """Adds what classes and functions reach, and files that are loaded with them; gives what is new."""
         before = len(self.definitions)
         for root in roots:
             self._reach(_root(root))
+        for file in files:
+            self._reach(self._load(file.resolve()))
+        while adding := self._adding():
+            self._reach(adding)
         return self.definitions[before:]
 
     def _reach(self, start: list[Definition]) -> None:
@@ -57,31 +62,90 @@ class Closure:
                     self._known.add(id(definition))
                     self.definitions.append(definition)
                     new.append(definition)
-            waiting = [each for definition in new for each in _reached_from(definition)]
+            waiting = [each for definition in new for each in self._reached_from(definition)]
 
-    def exact(self) -> str:
-        """The hash of the text of all definitions with their places."""
-        whole = hashlib.sha256()
-        for each in sorted(self.definitions, key=lambda each: (each.file, each.line)):
-            whole.update(f"{each.file}:{each.line}\n{each.text}\n".encode())
-        return whole.hexdigest()
+    def _reached_from(self, definition: Definition) -> list[Definition]:
+        found = self._load(definition.file)
+        for file in _loaded_by(definition):
+            found += self._load(file)
+        return [*found, *_mentioned_by(definition)]
+
+    def _load(self, file: Path) -> list[Definition]:
+        """What counts because a file is loaded, and others with it."""
+        found: list[Definition] = []
+        waiting = [file]
+        while waiting:
+            each = waiting.pop()
+            if each not in self._loaded:
+                self._loaded[each] = None
+                found += definitions_of(each).loose
+                waiting += _loaded_with(each)
+        return found
+
+    def _adding(self) -> list[Definition]:
+        """Statements that are run when a loaded file is, and reach something that grows."""
+        growing = {id(each) for each in self.definitions if each.grows}
+        running = [each for file in self._loaded for each in definitions_of(file).every if each.runs] if growing else []
+        missing = [each for each in running if id(each) not in self._known]
+        return [each for each in missing if any(id(one) in growing for one in _all_from(each))]
 
 
 @functools.cache
-def _reached_from(definition: Definition) -> list[Definition]:
+def _mentioned_by(definition: Definition) -> tuple[Definition, ...]:
     file = definitions_of(definition.file)
-    found = list(file.loose)
-    for name in definition.mentioned:
-        target = resolved(file, name)
-        if target is not None:
-            found += _of(target)
-    return found
+    targets = [target for name in definition.mentioned for target in resolved(file, name)]
+    targets += [target for what in definition.imported for target in _imported(file.file, what, frozenset())]
+    return tuple(each for target in dict.fromkeys(targets) for each in _of(target))
 
 
-def _of(target: Target) -> list[Definition]:
+@functools.cache
+def _all_from(definition: Definition) -> tuple[Definition, ...]:
+    """All that a definition reaches by what is mentioned."""
+    found: dict[int, Definition] = {}
+    waiting = [definition]
+    while waiting:
+        each = waiting.pop()
+        if id(each) not in found:
+            found[id(each)] = each
+            waiting += _mentioned_by(each)
+    return tuple(found.values())
+
+
+@functools.cache
+def _loaded_with(file: Path) -> tuple[Path, ...]:
+    """The files that a file loads when it is loaded itself."""
+    return tuple(dict.fromkeys(each for what in definitions_of(file).loads for each in _files(file, what)))
+
+
+@functools.cache
+def _loaded_by(definition: Definition) -> tuple[Path, ...]:
+    """The files that functions of a definition load."""
+    return tuple(dict.fromkeys(each for what in definition.imported for each in _files(definition.file, what)))
+
+
+def _files(file: Path, what: Import) -> Iterator[Path]:
+    names = [what.module]
+    names += [] if what.name is None else [f"{what.module}.{what.name}" if what.module else what.name]
+    parts = what.module.split(".")
+    names += [".".join(parts[:end]) for end in range(1, len(parts))]
+    for name in names:
+        found = _module(file, name, what.level)
+        if found is not None:
+            yield found
+
+
+def _of(target: Target, seen: frozenset[Path] = frozenset()) -> list[Definition]:
+    """The definitions of a name; of a module as a whole with all that it imports from others."""
     file, name = target
     found = definitions_of(file)
-    return found.bound[name] if name else found.all()
+    if name:
+        return found.bound[name]
+    if file in seen:
+        return []
+    inner = [each for key in found.imports for each in resolved(found, key)]
+    inner += [each for star in found.stars for each in _imported(file, star, frozenset())]
+    seen |= {file}
+    return [*found.every, *(each for one in dict.fromkeys(inner) for each in _of(one, seen))]
 
 
 def _root(root: Any) -> list[Definition]:
@@ -89,52 +153,73 @@ def _root(root: Any) -> list[Definition]:
     file = Path(sys.modules[root.__module__].__file__ or "") if isinstance(root, type) else _file_of(root)
     found = definitions_of(file.resolve())
     name = root.__qualname__.split(".")[0]
-    return found.bound[name] if name in found.bound else found.all()
+    return found.bound.get(name, found.every)
 
 
 def _file_of(function: Callable[..., Any]) -> Path:
     return Path(inspect.unwrap(function).__code__.co_filename)
 
 
-def resolved(file: Definitions, name: str, seen: frozenset[Target] = frozenset()) -> Target | None:
-    """Where a name of a file is defined; None for what no closure covers."""
+def resolved(file: Definitions, name: str, seen: frozenset[Target] = frozenset()) -> tuple[Target, ...]:
+    """Where a name of a file may be defined: each place that binds it counts, whichever does so last; nothing of what
+    no closure covers."""
     here = (file.file, name)
-    if name in file.bound:
-        return here
     if here in seen:
-        return None
-    if name in file.imports:
-        return _imported(file.file, file.imports[name], seen | {here})
+        return ()
+    seen |= {here}
+    found = [here] if name in file.bound else []
+    for what in file.imports.get(name, ()):
+        found += _imported(file.file, what, seen)
     for star in file.stars:
-        found = _imported(file.file, Import(star.module, name, star.level), seen | {here})
-        if found is not None:
-            return found
-    return None
+        module = _module(file.file, star.module, star.level)
+        if module is not None:
+            found += resolved(definitions_of(module), name, seen)
+    return tuple(dict.fromkeys(found))
 
 
-def _imported(file: Path, what: Import, seen: frozenset[Target]) -> Target | None:
+def _imported(file: Path, what: Import, seen: frozenset[Target]) -> tuple[Target, ...]:
+    """What an import means. A module that does not define the name may make it, so it counts as a whole."""
     module = _module(file, what.module, what.level)
     if what.name is None:
-        return None if module is None else (module, "")
-    if module is not None:
-        found = resolved(definitions_of(module), what.name, seen)
-        if found is not None:
-            return found
+        return () if module is None else ((module, ""),)
+    found = () if module is None else resolved(definitions_of(module), what.name, seen)
     inner = _module(file, f"{what.module}.{what.name}" if what.module else what.name, what.level)
-    return None if inner is None else (inner, "")
+    if inner is not None:
+        found = (*found, (inner, ""))
+    made = module is not None and not found and (module, what.name) not in seen and not _elsewhere(module, what.name)
+    return ((module, ""),) if made and module is not None else found
+
+
+def _elsewhere(module: Path, name: str) -> bool:
+    """Whether a module has a name from where no closure goes, such as the language."""
+    return name in definitions_of(module).imports
 
 
 @functools.cache
 def _module(file: Path, dotted: str, level: int) -> Path | None:
-    """The file of a module that a file imports; None when it is none of a project's."""
+    """The file of a module that a file imports; None when it is none of a user's."""
     if level:
         base = file.parents[level - 1].joinpath(*filter(None, dotted.split(".")))
         candidates: list[Path | None] = [base.with_name(f"{base.name}.py"), base / "__init__.py"]
     else:
         ours = any(file.is_relative_to(OWN_ROOT / package) for package in ("model", "invariants"))
         project = Project.ours() if ours else Project.of(file)
-        candidates = [project.imported(dotted, file.parent)]
-    return next((each.resolve() for each in candidates if each is not None and each.is_file()), None)
+        candidates = [project.imported(dotted, file.parent), _on_path(dotted)]
+    found = (each.resolve() for each in candidates if each is not None and each.is_file())
+    return next((each for each in found if is_users(str(each)) and each.suffix == ".py"), None)
+
+
+def _on_path(dotted: str) -> Path | None:
+    """A user's file that is found where Python looks for modules, as in a folder of PYTHONPATH."""
+    folders = None
+    for end in range(1, dotted.count(".") + 2):
+        spec = PathFinder.find_spec(".".join(dotted.split(".")[:end]), folders)
+        if spec is None:
+            return None
+        folders = spec.submodule_search_locations
+        if folders is None:
+            break
+    return Path(spec.origin) if spec is not None and spec.origin is not None and spec.name == dotted else None
 
 
 def _language() -> Iterator[str]:
@@ -154,42 +239,77 @@ class Numbering:
     """Numbers for the names of definitions, so that hashes of them do not depend on the names."""
 
     def __init__(self) -> None:
-        self.globals: dict[Target, int] = {}
+        self.globals: dict[tuple[Target, ...], int] = {}
         self.attributes: dict[str, int] = {}
         self.members: set[str] = set()
-
-    def copy(self) -> Numbering:
-        other = Numbering()
-        other.globals = dict(self.globals)
-        other.attributes = dict(self.attributes)
-        other.members = set(self.members)
-        return other
+        self._parameters: dict[str, list[tuple[int, int, int]]] = {}
+        self._count = 0
 
     def hash(self, definitions: Iterable[Definition]) -> str:
         """The hash of what definitions mean, 16 hexadecimal digits; numbers go on from those of earlier ones."""
         definitions = list(definitions)
-        for definition in definitions:
+        for number, definition in enumerate(definitions, self._count):
             self.members |= definition.attributes - _LANGUAGE
+            for function, position, name in definition.parameters:
+                self._parameters.setdefault(name, []).append((number, function, position))
+        self._count += len(definitions)
         whole = hashlib.sha256()
         for definition in definitions:
-            whole.update("\x1f".join(self._words(definition)).encode())
+            _add(whole, self._words(definition))
+        _add(whole, self._called_by_name(definitions))
+        _add(whole, map(str, _order(definitions)))
         return whole.hexdigest()[:16]
 
     def _words(self, definition: Definition) -> Iterator[str]:
         file = definitions_of(definition.file)
         for kind, text in definition.tokens:
-            if kind == "plain":
-                yield text
-            elif kind == "local":
-                yield f"L{text}"
-            elif kind == "global" or text not in self.members:
-                yield self._global(file, text) if kind in ("global", "word") else f".{text}"
-            else:
-                yield f"A{self.attributes.setdefault(text, len(self.attributes))}"
+            match kind:
+                case "plain":
+                    yield f"'{text}"
+                case "local":
+                    yield f"L{text}"
+                case "global":
+                    yield self._global(file, text)
+                case "import":
+                    yield self._numbered(file, _imported(file.file, text, frozenset()), [text])
+                case "word" if text not in self.members:
+                    yield self._global(file, text)
+                case "member":
+                    yield f"{self._attribute(text)} {self._global(file, text)}"
+                case _:
+                    yield self._attribute(text)
+
+    def _attribute(self, name: str) -> str:
+        if name not in self.members:
+            return f".{name}"
+        return f"A{self.attributes.setdefault(name, len(self.attributes))}"
 
     def _global(self, file: Definitions, name: str) -> str:
-        target = resolved(file, name)
-        if target is not None:
-            return f"G{self.globals.setdefault(target, len(self.globals))}"
-        where = file.imports.get(name)
-        return f".{name}" if where is None else f".{where.level}{where.module}.{where.name}"
+        return self._numbered(file, resolved(file, name), file.imports.get(name, [])) or f".{name}"
+
+    def _numbered(self, file: Definitions, targets: tuple[Target, ...], imports: list[Import]) -> str:
+        """A number for what is covered, and the name of what is not."""
+        found = [f"G{self.globals.setdefault(targets, len(self.globals))}"] if targets else []
+        elsewhere = [what for what in imports if not _imported(file.file, what, frozenset())]
+        return "".join([*found, *(f".{what.level}{what.module}.{what.name}" for what in elsewhere)])
+
+    def _called_by_name(self, definitions: Iterable[Definition]) -> Iterator[str]:
+        """Which parameters the names of arguments may mean: those have numbers in the functions themselves."""
+        names = dict.fromkeys(name for each in definitions for kind, name in each.tokens if kind == "keyword")
+        for name in names:
+            if name in self._parameters:
+                yield f"{self._attribute(name)} {self._parameters[name]}"
+
+
+def _order(definitions: list[Definition]) -> list[int]:
+    """In which order the statements are run that do more than binding a function."""
+    files = {file: number for number, file in enumerate(dict.fromkeys(each.file for each in definitions))}
+    running = [number for number, each in enumerate(definitions) if each.runs]
+    return sorted(running, key=lambda number: (files[definitions[number].file], definitions[number].line))
+
+
+def _add(whole: Any, words: Iterable[str]) -> None:
+    for word in words:
+        text = word.encode("utf-8", "backslashreplace")
+        whole.update(b"%d:%b" % (len(text), text))
+    whole.update(b";")

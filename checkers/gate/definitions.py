@@ -2,7 +2,7 @@
 
 A definition is a statement of the file's top level: a function, a class as a whole, an assignment. Its tokens are its
 syntax tree without docstrings, comments, positions and layout, and with its names apart, so that a hash can be made
-of them that does not depend on how things are called.
+of them that does not depend on how things are called. Which name is whose, Python's ``symtable`` says.
 """
 
 from __future__ import annotations
@@ -15,32 +15,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-Kind = Literal["plain", "local", "global", "attribute", "keyword", "word"]
-"""A token is plain text or a name: of the function's own scope, of the file, after a dot or in a class, of an argument
-in a call, or a word in a string, which may be any of them."""
-Token = tuple[Kind, str]
+from checkers.gate.scopes import Scope
+
+Kind = Literal["plain", "local", "global", "member", "attribute", "keyword", "word", "import"]
+"""A token is plain text or a name: of a function's scope, of the file, in a class body (where it may be one of the
+file), after a dot or bound in a class, of an argument in a call, a word in a string, which may be any of them, or what
+a statement in a function imports."""
+Token = tuple[Kind, Any]
 
 _SKIPPED = ("ctx", "type_comment", "kind", "type_ignores")
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-_IMPORTS = (ast.Import, ast.ImportFrom)
-_SCOPES = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-
-
-@dataclass(frozen=True, eq=False)
-class Definition:
-    """A statement of a file's top level. ``text`` is its source as it stands, ``line`` the first of its lines."""
-
-    file: Path
-    line: int
-    text: str
-    tokens: tuple[Token, ...]
-    attributes: frozenset[str]
-    """The names that it gives to members of classes."""
-
-    @functools.cached_property
-    def mentioned(self) -> tuple[str, ...]:
-        """The names that may be names of the file, in the order of their first mention."""
-        return tuple(dict.fromkeys(name for kind, name in self.tokens if kind in ("global", "word")))
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_CONTAINERS = ("list", "dict", "set", "defaultdict", "deque", "OrderedDict", "Counter")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,80 +38,153 @@ class Import:
     level: int
 
 
+@dataclass(frozen=True, eq=False)
+class Definition:
+    """A statement of a file's top level; ``line`` is the first of its lines.
+
+    ``bound`` has the names of the file that it binds, ``attributes`` those that it gives to members of classes.
+    ``parameters`` has the position of each parameter, by the function's place among those in the definition. ``runs``
+    is whether it does something when the file is loaded beside binding a function; ``grows`` whether what it binds may
+    be changed afterwards, by whoever mentions it: a list, or a class that hears of its subclasses.
+    """
+
+    file: Path
+    line: int
+    tokens: tuple[Token, ...]
+    bound: tuple[str, ...]
+    attributes: frozenset[str]
+    parameters: tuple[tuple[int, int, str], ...]
+    runs: bool
+    grows: bool
+
+    @functools.cached_property
+    def mentioned(self) -> tuple[str, ...]:
+        """The names that may be names of the file, in the order of their first mention."""
+        return tuple(dict.fromkeys(name for kind, name in self.tokens if kind in ("global", "member", "word")))
+
+    @functools.cached_property
+    def imported(self) -> tuple[Import, ...]:
+        """What functions in it import themselves, and what it may import by its name."""
+        return tuple(dict.fromkeys(name for kind, name in self.tokens if kind == "import"))
+
+
 @dataclass(frozen=True)
 class Definitions:
-    """The definitions of one file by the names that they bind; ``loose`` bind none, and count whenever others do."""
+    """The definitions of one file by the names that they bind; ``loose`` bind none, and count whenever the file is
+    loaded. ``imports`` has all that a name may be imported from."""
 
     file: Path
     bound: dict[str, list[Definition]] = field(default_factory=dict)
     loose: list[Definition] = field(default_factory=list)
-    imports: dict[str, Import] = field(default_factory=dict)
+    imports: dict[str, list[Import]] = field(default_factory=dict)
     stars: list[Import] = field(default_factory=list)
 
-    def all(self) -> list[Definition]:
+    @functools.cached_property
+    def every(self) -> list[Definition]:
+        """All definitions, in the order of the file."""
         every = {id(each): each for found in self.bound.values() for each in found}
         return sorted([*every.values(), *self.loose], key=lambda each: each.line)
+
+    @functools.cached_property
+    def loads(self) -> tuple[Import, ...]:
+        """The modules that are loaded with the file, or may be."""
+        named = [each for found in self.imports.values() for each in found]
+        return tuple(dict.fromkeys([*named, *self.stars]))
 
 
 def definitions_of(file: Path) -> Definitions:
     """Reads a file."""
-    return _parsed(file, file.read_text(encoding="utf-8"))
+    return parsed(file, file.read_text(encoding="utf-8"))
 
 
 @functools.cache
-def _parsed(file: Path, text: str) -> Definitions:
+def parsed(file: Path, text: str) -> Definitions:
+    """The definitions of a text that stands in a file."""
     tree = ast.parse(text)
-    lines = text.splitlines()
+    scope = Scope.of_file(text, str(file))
     found = Definitions(file)
-    for node in ast.walk(tree):
-        if isinstance(node, _IMPORTS):
-            _import(node, found)
+    by_name = imports_by_name(tree)
     for statement in _without_docstring(tree.body):
-        if isinstance(statement, _IMPORTS):
+        for node in _at_top(statement):
+            _import(node, found)
+        if isinstance(statement, ast.Import | ast.ImportFrom):
             continue
-        definition = _definition(statement, file, lines)
-        names = list(_bound(statement))
-        for name in names:
+        definition = _definition(statement, file, scope, by_name)
+        for name in definition.bound:
             found.bound.setdefault(name, []).append(definition)
-        if not names:
+        if not definition.bound:
             found.loose.append(definition)
     return found
 
 
+def imports_by_name(tree: ast.AST) -> bool:
+    """Whether a file may import modules whose names it has as text."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Name(id="__import__" | "import_module") | ast.Attribute(attr="import_module"):
+                return True
+    return False
+
+
+def is_dotted(text: str) -> bool:
+    """Whether a text may be the name of a module."""
+    return all(part.isidentifier() for part in text.split("."))
+
+
+def _at_top(node: ast.AST) -> Iterator[ast.Import | ast.ImportFrom]:
+    """The imports of a statement that are made when the file is loaded."""
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        yield node
+    elif not isinstance(node, (*_FUNCTIONS, ast.Lambda)):
+        for child in ast.iter_child_nodes(node):
+            yield from _at_top(child)
+
+
 def _import(node: ast.Import | ast.ImportFrom, found: Definitions) -> None:
-    for alias in node.names:
-        if isinstance(node, ast.Import):
-            name = alias.asname or alias.name.split(".")[0]
-            found.imports[name] = Import(alias.name, None, 0)
-        elif alias.name == "*":
-            found.stars.append(Import(node.module or "", None, node.level))
+    for name, what in _imports(node):
+        if name == "*":
+            found.stars.append(what)
         else:
-            found.imports[alias.asname or alias.name] = Import(node.module or "", alias.name, node.level)
+            found.imports.setdefault(name, []).append(what)
 
 
-def _definition(statement: ast.stmt, file: Path, lines: list[str]) -> Definition:
+def _imports(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, Import]]:
+    """The names that a statement binds, and what each may mean."""
+    for alias in node.names:
+        if isinstance(node, ast.ImportFrom):
+            name = None if alias.name == "*" else alias.name
+            yield alias.asname or alias.name, Import(node.module or "", name, node.level)
+        elif alias.asname is not None:
+            yield alias.asname, Import(alias.name, None, 0)
+        else:
+            parts = alias.name.split(".")
+            for end in range(len(parts)):
+                yield parts[0], Import(".".join(parts[: end + 1]), None, 0)
+
+
+def _definition(statement: ast.stmt, file: Path, scope: Scope, by_name: bool) -> Definition:
     decorators = getattr(statement, "decorator_list", [])
     first = min([statement.lineno, *(decorator.lineno for decorator in decorators)])
-    writer = _Writer()
-    writer.node(statement, "module")
-    text = "\n".join(lines[first - 1 : statement.end_lineno])
-    return Definition(file, first, text, tuple(writer.tokens), frozenset(writer.attributes))
+    writer = _Writer(scope, by_name)
+    writer.node(statement)
+    return Definition(
+        file, first, tuple(writer.tokens), tuple(writer.bound), frozenset(writer.attributes), tuple(writer.parameters),
+        runs=not isinstance(statement, _FUNCTIONS) or bool(decorators), grows=_grows(statement),
+    )
 
 
-def _bound(statement: ast.stmt) -> Iterator[str]:
-    """The names that a statement binds where it stands."""
-    if isinstance(statement, (*_FUNCTIONS, ast.ClassDef)):
-        yield statement.name
-        return
-    for child in ast.iter_child_nodes(statement):
-        if isinstance(child, ast.stmt):
-            yield from _bound(child)
-        else:
-            yield from (each.id for each in ast.walk(child) if isinstance(each, ast.Name) and _stores(each))
-
-
-def _stores(name: ast.Name | ast.Attribute) -> bool:
-    return isinstance(name.ctx, ast.Store)
+def _grows(statement: ast.stmt) -> bool:
+    match statement:
+        case ast.ClassDef(body=body, keywords=keywords):
+            hears = any(isinstance(each, _FUNCTIONS) and each.name == "__init_subclass__" for each in body)
+            return hears or any(each.arg == "metaclass" for each in keywords) or any(map(_grows, body))
+        case ast.Assign(value=value) | ast.AnnAssign(value=value):
+            match value:
+                case ast.List() | ast.Dict() | ast.Set() | ast.ListComp() | ast.DictComp() | ast.SetComp():
+                    return True
+                case ast.Call(func=ast.Name(id=name)) | ast.Call(func=ast.Attribute(attr=name)):
+                    return name in _CONTAINERS
+    return False
 
 
 def _without_docstring(body: list[ast.stmt]) -> list[ast.stmt]:
@@ -135,132 +194,168 @@ def _without_docstring(body: list[ast.stmt]) -> list[ast.stmt]:
     return body
 
 
-Scope = Literal["module", "class", "function"]
-
-
 class _Writer:
-    """Writes a syntax tree as tokens."""
+    """Writes a syntax tree as tokens. Scopes are met in the order in which ``symtable`` meets them."""
 
-    def __init__(self) -> None:
+    def __init__(self, scope: Scope, by_name: bool) -> None:
         self.tokens: list[Token] = []
+        self.bound: dict[str, None] = {}
         self.attributes: set[str] = set()
-        self.locals: dict[str, int] = {}
-        self.members: set[str] = set()
+        self.parameters: list[tuple[int, int, str]] = []
+        self._scope = scope
+        self._by_name = by_name
+        self._locals: dict[tuple[Scope, str], int] = {}
+        self._functions = 0
 
-    def node(self, node: ast.AST, scope: Scope) -> None:
+    def node(self, node: ast.AST) -> None:
         match node:
             case ast.Import() | ast.ImportFrom():
-                return  # what a name means is said where it is mentioned
-            case ast.Expr(value=ast.Constant(value=str())):
-                return  # a docstring, or a string that says what the line above it means
+                self._inner_import(node)
+            case ast.Expr(value=ast.Constant(value=str())) | ast.Global() | ast.Nonlocal():
+                return  # a docstring, or a string that says what the line above it means; whose a name is, is known
             case ast.Name(id=name):
-                self._name(name, scope, _stores(node))
+                self._name(name, binds=not isinstance(node.ctx, ast.Load))
             case ast.Constant(value=value):
                 self._constant(value)
-            case ast.FunctionDef() | ast.AsyncFunctionDef() if scope != "function":
-                self._function(node, scope)
-            case ast.ClassDef() if scope != "function":
-                self._class(node, scope)
-            case _ if isinstance(node, _SCOPES) and scope != "function":
-                with_locals = self._scope(node)
-                self._fields(node, "function")
-                self.locals = with_locals
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda():
+                self._function(node)
+            case ast.ClassDef():
+                self._class(node)
+            case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
+                self._comprehension(node)
             case _:
-                self._fields(node, scope)
+                self._fields(node)
 
-    def _name(self, name: str, scope: Scope, stores: bool) -> None:
-        if scope == "function" and name in self.locals:
-            self._local(name)
-        elif scope == "class" and (stores or name in self.members):
-            self._member(name)
-        else:
+    def _plain(self, text: str) -> None:
+        self.tokens.append(("plain", text))
+
+    def _name(self, name: str, binds: bool) -> None:
+        meaning, scope = self._scope.meaning(name)
+        if meaning == "local":
+            self.tokens.append(("local", self._locals.setdefault((scope, name), len(self._locals))))
+        elif meaning == "global":
+            if binds:
+                self.bound[name] = None
             self.tokens.append(("global", name))
-
-    def _local(self, name: str) -> None:
-        if self.locals[name] < 0:
-            self.locals[name] = 1 + max(self.locals.values())
-        self.tokens.append(("local", str(self.locals[name])))
-
-    def _member(self, name: str) -> None:
-        self.members.add(name)
-        self.attributes.add(name)
-        self.tokens.append(("attribute", name))
+        elif binds:
+            self.attributes.add(name)
+            self.tokens.append(("attribute", name))
+        else:
+            self.tokens.append(("member", name))
 
     def _constant(self, value: Any) -> None:
         if not isinstance(value, str):
-            self.tokens.append(("plain", repr(value)))
+            self._plain(repr(value))
             return
-        self.tokens.append(("plain", "'"))
-        for word in re.findall(r"\w+|\W+", value):
+        words = re.findall(r"\w+|\W+", value)
+        self._plain(f"'{len(words)}")
+        for word in words:
             self.tokens.append(("word" if word.isidentifier() else "plain", word))
+        if self._by_name and is_dotted(value):
+            self.tokens.append(("import", Import(value, None, 0)))
 
-    def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope) -> None:
-        """A function: what stands outside of its body belongs to the scope around it."""
-        self.tokens.append(("plain", type(node).__name__))
-        if scope == "class":
-            self._member(node.name)
+    def _inner_import(self, node: ast.Import | ast.ImportFrom) -> None:
+        """An import in a function or a class; of one at the top level it is said where its names are mentioned."""
+        if self._scope.outer is None:
+            return
+        for name, what in _imports(node):
+            self.tokens.append(("import", what))
+            if name != "*":
+                self._name(name, binds=True)
+
+    def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> None:
+        """A function: its defaults, its annotations and its decorators belong to the scope around it."""
+        self._plain(type(node).__name__)
+        arguments = node.args
+        self._list([*arguments.defaults])
+        self._list([*arguments.kw_defaults])
+        every = [
+            *arguments.posonlyargs, *arguments.args, *([arguments.vararg] if arguments.vararg else []),
+            *arguments.kwonlyargs, *([arguments.kwarg] if arguments.kwarg else []),
+        ]
+        self._list([each.annotation for each in every])
+        if not isinstance(node, ast.Lambda):
+            self._list([node.returns])
+            self._list([*node.decorator_list])
+            self._name(node.name, binds=True)
+            self._list([*getattr(node, "type_params", [])])
+        shape = [len(part) for part in (arguments.posonlyargs, arguments.args, arguments.kwonlyargs)]
+        self._plain(f"{shape}{arguments.vararg is not None}{arguments.kwarg is not None}")
+        before, self._scope = self._scope, self._scope.inner(node)
+        for position, each in enumerate(every):
+            self._name(each.arg, binds=True)
+            self.parameters.append((self._functions, position, each.arg))
+        self._functions += 1
+        if isinstance(node, ast.Lambda):
+            self.node(node.body)
         else:
-            self.tokens.append(("global", node.name))
-        arguments = [each for each in ast.walk(node.args) if isinstance(each, ast.arg)]
-        outside = [*node.decorator_list, *node.args.defaults, *(each for each in node.args.kw_defaults if each)]
-        outside += [each.annotation for each in arguments if each.annotation is not None]
-        for expression in [*outside, *([node.returns] if node.returns is not None else [])]:
-            self.node(expression, scope)
-        before = self._scope(node)
-        shape = [len(node.args.posonlyargs), len(node.args.args), len(node.args.kwonlyargs), len(outside)]
-        optional = [node.args.vararg is not None, node.args.kwarg is not None]
-        self.tokens.append(("plain", f"{shape}{optional}"))
-        for each in arguments:
-            self._local(each.arg)
-        self._statements(node.body, "function")
-        self.locals = before
+            self._statements(node.body)
+        self._scope = before
 
-    def _class(self, node: ast.ClassDef, scope: Scope) -> None:
-        self.tokens.append(("plain", "ClassDef"))
-        self.tokens.append(("global" if scope == "module" else "attribute", node.name))
-        for each in [*node.decorator_list, *node.bases, *node.keywords]:
-            self.node(each, scope)
-        before = self.members
-        self.members = set()
-        self._statements(node.body, "class")
-        self.members = before
+    def _class(self, node: ast.ClassDef) -> None:
+        self._plain("ClassDef")
+        self._list([*node.bases])
+        self._list([*node.keywords])
+        self._list([*node.decorator_list])
+        self._name(node.name, binds=True)
+        self._list([*getattr(node, "type_params", [])])
+        before, self._scope = self._scope, self._scope.inner(node)
+        self._statements(node.body)
+        self._scope = before
 
-    def _statements(self, body: list[ast.stmt], scope: Scope) -> None:
-        self.tokens.append(("plain", "{"))
+    def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp) -> None:
+        """A comprehension: what its first loop runs over belongs to the scope around it."""
+        self._plain(f"{type(node).__name__}[{len(node.generators)}")
+        self.node(node.generators[0].iter)
+        before, self._scope = self._scope, self._scope.inner(node)
+        for index, each in enumerate(node.generators):
+            self.node(each.target)
+            if index:
+                self.node(each.iter)
+            self._list([*each.ifs])
+            self._plain(str(each.is_async))
+        for part in (node.value, node.key) if isinstance(node, ast.DictComp) else (node.elt,):
+            self.node(part)
+        self._scope = before
+
+    def _list(self, nodes: Iterable[ast.AST | None]) -> None:
+        nodes = list(nodes)
+        self._plain(f"[{len(nodes)}")
+        for each in nodes:
+            if each is None:
+                self._plain("None")
+            else:
+                self.node(each)
+
+    def _statements(self, body: list[ast.stmt]) -> None:
+        self._plain("{")
         for statement in _without_docstring(body):
-            self.node(statement, scope)
-        self.tokens.append(("plain", "}"))
+            self.node(statement)
+        self._plain("}")
 
-    def _scope(self, node: ast.AST) -> dict[str, int]:
-        """Enters the scope of a function with all that is nested in it, and gives back the one before."""
-        before = self.locals
-        free = {name for each in ast.walk(node) if isinstance(each, ast.Global) for name in each.names}
-        self.locals = {name: -1 for name in _names_bound_in(node) if name not in free}
-        return before
-
-    def _fields(self, node: ast.AST, scope: Scope) -> None:
-        self.tokens.append(("plain", f"{type(node).__name__}("))
+    def _fields(self, node: ast.AST) -> None:
+        self._plain(f"{type(node).__name__}(")
         for name, value in ast.iter_fields(node):
             if name not in _SKIPPED:
-                self._field(node, name, value, scope)
-        self.tokens.append(("plain", ")"))
+                self._field(node, value)
+        self._plain(")")
 
-    def _field(self, node: ast.AST, name: str, value: Any, scope: Scope) -> None:
+    def _field(self, node: ast.AST, value: Any) -> None:
         if isinstance(value, ast.AST):
-            self.node(value, scope)
+            self.node(value)
         elif isinstance(value, list):
-            self.tokens.append(("plain", f"[{len(value)}"))
+            self._plain(f"[{len(value)}")
             for item in value:
-                self._field(node, name, item, scope)
+                self._field(node, item)
         elif isinstance(value, str):
-            self._identifier(node, value, scope)
+            self._identifier(node, value)
         else:
-            self.tokens.append(("plain", repr(value)))
+            self._plain(repr(value))
 
-    def _identifier(self, node: ast.AST, name: str, scope: Scope) -> None:
+    def _identifier(self, node: ast.AST, name: str) -> None:
         match node:
             case ast.Attribute():
-                if _stores(node):
+                if not isinstance(node.ctx, ast.Load):
                     self.attributes.add(name)
                 self.tokens.append(("attribute", name))
             case ast.MatchClass():
@@ -268,19 +363,4 @@ class _Writer:
             case ast.keyword():
                 self.tokens.append(("keyword", name))
             case _:
-                self._name(name, scope, stores=True)
-
-
-def _names_bound_in(node: ast.AST) -> Iterable[str]:
-    for each in ast.walk(node):
-        match each:
-            case ast.Name(id=name) if _stores(each):
-                yield name
-            case ast.arg(arg=name):
-                yield name
-            case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)) | ast.ExceptHandler(name=str(name)):
-                yield name
-            case ast.MatchMapping(rest=str(name)):
-                yield name
-            case ast.FunctionDef(name=name) | ast.ClassDef(name=name) if each is not node:
-                yield name
+                self._name(name, binds=True)

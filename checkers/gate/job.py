@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import pickle
+import sys
 import traceback
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import ModuleType
 from typing import Any, Protocol
 
+from checkers.gate.basis import Bases, Basis
 from checkers.gate.closure import Closure, Numbering
 from checkers.gate.versions import checker_source, versions
 from checkers.result import CheckResult, ExitCode
@@ -20,10 +23,29 @@ from checkers.symbolic.claims import read as read_claims
 from checkers.symbolic.lemmas import lemmas_of
 from checkers.symbolic.prove import Proved, prove_claim, prove_listed, reproduce
 from model.language.errors import SourceError
+from model.language.model import Model
 
 Sources = Mapping[str, str]
 """Hashes of what was checked, as they stand in the lock."""
 Found = tuple[CheckResult | Proved, Sources]
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What a verdict is about: classes and functions, each with its name, and the modules that were asked for them."""
+
+    roots: Sequence[Any]
+    names: Sequence[str]
+    modules: Sequence[ModuleType]
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """The hash of what a verdict depends on, and the part of that which may change while the verdict is found."""
+
+    text: str
+    basis: Basis
+
 
 _FLAWED_SECONDS, _CLAIM_SECONDS, _PROOF_SECONDS = 0.5, 0.2, 3.0
 _GENERATED_A_SECOND = 4_000_000
@@ -39,8 +61,11 @@ class Job(Protocol):
     @property
     def seconds(self) -> float: ...
 
-    def key(self) -> str:
-        """What the verdict depends on, hashed. Raises SourceError when the sources cannot be read."""
+    def load(self) -> Subject:
+        """Loads what the verdict is about. Raises SourceError when that cannot be read."""
+
+    def key(self, subject: Subject, bases: Bases) -> Key:
+        """What the verdict depends on, once all is loaded. Raises NotKept when nobody can say."""
 
     def run(self) -> Found:
         """Finds the verdict. Never raises: an error is a verdict too."""
@@ -89,15 +114,18 @@ class CheckJob:
         guess = self.generated or expect.generated or 4 * (expect.distinct or 0) or _USUAL_GENERATED
         return _FLAWED_SECONDS + guess / _GENERATED_A_SECOND
 
-    def key(self) -> str:
+    def load(self) -> Subject:
+        check, cls = self.check, self.check.cls()
+        properties = check.properties()
+        roots = [check.spec.model_class(), cls, *(prop.function for prop in properties)]
+        names = [f"{prop.kind} {prop.name}" for prop in properties]
+        return Subject(roots, names, _consulted(check.spec, cls, check.settings.invariant_files))
+
+    def key(self, subject: Subject, bases: Bases) -> Key:
         check = self.check
         flawed = None if check.flawed is None else replace(check.flawed, line=None)
-        properties = check.properties()
-        closure = Closure()
-        closure.add([check.spec.model_class(), check.cls(), *(prop.function for prop in properties)])
         settings = replace(check.settings, workers=0)
-        names = [prop.name for prop in properties]
-        return _hash("check", closure.exact(), names, _plain(check.spec), flawed, settings, check.constants)
+        return _key("check", subject, bases, _plain(check.spec), flawed, settings, check.constants)
 
     def run(self) -> Found:
         result = run_check(self.check)
@@ -138,11 +166,13 @@ class ProofJob:
     def seconds(self) -> float:
         return _PROOF_SECONDS
 
-    def key(self) -> str:
+    def load(self) -> Subject:
         roots = self._roots()
-        closure = Closure()
-        closure.add(roots)
-        return _hash("proof", closure.exact(), [root.__qualname__ for root in roots], _plain(self.spec), self.proving)
+        consulted = [*_consulted(self.spec, roots[0]), *self.spec.invariant_modules(roots[0], "lemmas")]
+        return Subject(roots, [root.__qualname__ for root in roots], consulted)
+
+    def key(self, subject: Subject, bases: Bases) -> Key:
+        return _key("proof", subject, bases, _plain(self.spec), self.proving)
 
     def _roots(self) -> list[Any]:
         cls = self.spec.model_class()
@@ -184,10 +214,12 @@ class ClaimJob:
     def _claim(self) -> Claim:
         return next(claim for claim in read_claims(self.path) if claim.name == self.function)
 
-    def key(self) -> str:
-        closure = Closure()
-        closure.add([self._claim().function])
-        return _hash("claim", closure.exact(), self.path.resolve(), self.function)
+    def load(self) -> Subject:
+        claim = self._claim()
+        return Subject([claim.function], [claim.name], [sys.modules[claim.function.__module__]])
+
+    def key(self, subject: Subject, bases: Bases) -> Key:
+        return _key("claim", subject, bases, self.path.resolve(), self.function)
 
     def run(self) -> Found:
         try:
@@ -226,6 +258,15 @@ def _plain(spec: Spec) -> Spec:
     return replace(spec, path=path, invariant_files=files, flawed=(), prove=(), mutation=None, lines={})
 
 
-def _hash(*parts: Any) -> str:
-    text = "\x1f".join([checker_source(), versions(), *map(repr, parts)])
-    return hashlib.sha256(text.encode()).hexdigest()
+def _consulted(spec: Spec, cls: type[Model], files: tuple[Path, ...] = ()) -> list[ModuleType]:
+    """The modules in which a class and its properties were looked for, whatever was found in them."""
+    bases = [sys.modules[base.__module__] for base in cls.__mro__ if base.__module__ in sys.modules]
+    given = [spec.project.load(file) for file in (*spec.invariant_files, *files)]
+    return [*bases, spec.module(), *spec.invariant_modules(cls, "scenarios"), *given]
+
+
+def _key(kind: str, subject: Subject, bases: Bases, *parts: Any) -> Key:
+    basis = bases.of(subject.modules, subject.roots)
+    parts = (sorted(basis.files.items()), subject.names, *parts)
+    text = "\x1f".join([checker_source(), versions(), kind, basis.values, *map(repr, parts)])
+    return Key(hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest(), basis)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,6 +37,7 @@ class Outcome:
 
     ``proofs`` are claims and proofs. ``cached`` counts what was taken from the verdict cache; ``seconds`` is the whole
     run; ``reproduce`` is the command that runs it again; ``lock`` is the file that the results were held against.
+    ``unkept`` has each reason why verdicts are not kept, with how many those are.
     """
 
     results: list[CheckResult]
@@ -46,6 +48,7 @@ class Outcome:
     reproduce: str
     lock: Path
     cached: int = 0
+    unkept: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def exit_code(self) -> ExitCode:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from checkers.gate import lock as locks
 from checkers.gate.comparison import Comparison
-from checkers.gate.job import CheckJob, Found, Job, Sources, pickled, unpickled
+from checkers.gate.job import CheckJob, Found, Job, Sources, Subject, pickled, unpickled
 from checkers.gate.lock import Lock
 from checkers.gate.outcome import Outcome
 from checkers.gate.plan import Plan, plan_of
@@ -45,13 +45,14 @@ class Run:
     def outcome(self, told: Told) -> tuple[Outcome, Lock]:
         """Checks everything; gives what came of it, and the lock as it would be now."""
         started = time.perf_counter()
+        verdicts = Verdicts(self.use_cache)
         locked = locks.read(self.scope.lock)
         plan = plan_of(self.scope, self.tier, self.settings, locked)
         for broken in plan.broken:
             told(broken, 0)
         for unread in plan.broken_claims:
             told(unread, 0)
-        cached = self._run(plan, told)
+        cached = self._run(plan, verdicts, told)
         results = [self.found[job.name, job.variant][0] for job in plan.checks]
         proofs = [self.proved[job.name][0] for job in plan.others]
         comparison = Comparison(self.scope, self.tier, plan, self.found, self.proved)
@@ -64,20 +65,19 @@ class Run:
             reproduce=self.reproduce,
             lock=self.scope.lock,
             cached=cached,
+            unkept=verdicts.unkept,
         )
         return outcome, comparison.merged(locked or Lock())
 
-    def _run(self, plan: Plan, told: Told) -> int:
+    def _run(self, plan: Plan, verdicts: Verdicts, told: Told) -> int:
         """Finds every verdict; returns how many were known."""
         jobs: list[Job] = [*plan.checks, *plan.others]
         self.missing = len(jobs)
-        verdicts = Verdicts(self.use_cache)
-        known = verdicts.known(jobs)
+        known = verdicts.known(jobs, _load(jobs))
         for position, found in known.items():
             self._take(jobs[position], found, told)
         missing = [position for position in range(len(jobs)) if position not in known]
         here = [position for position in missing if not _on_spark(jobs[position])]
-        _load([jobs[position] for position in missing])
         for index, content in run_all([jobs[position] for position in here], self.settings.workers or cores()):
             position = here[index]
             if isinstance(content, bytes):
@@ -109,13 +109,14 @@ def _on_spark(job: Job) -> bool:
     return isinstance(job, CheckJob) and uses_spark(job.check)
 
 
-def _load(jobs: Sequence[Job]) -> None:
-    """Loads the models once: worker processes begin with them, and what they find is about their classes."""
-    for job in jobs:
-        if isinstance(job, CheckJob):
-            with suppress(SourceError):  # which the run of the job says in its own way
-                job.check.cls()
-                job.check.properties()
+def _load(jobs: Sequence[Job]) -> dict[int, Subject]:
+    """Loads the models, all of them and always in one order: what one module does to another is the same in every run,
+    worker processes begin with it, and what they find is about these classes."""
+    found = {}
+    for position, job in enumerate(jobs):
+        with suppress(SourceError):  # which the run of the job says in its own way
+            found[position] = job.load()
+    return found
 
 
 def _run_on_spark(jobs: Sequence[Job]) -> Iterator[tuple[CheckJob, CheckResult]]:

@@ -111,6 +111,8 @@ def end(outcome: Outcome, written: bool) -> Iterator[str]:
     for result in outcome.results:
         for line in text.warnings(result):
             yield f"{line} in {result.name}"
+    for why, count in outcome.unkept.items():
+        yield f"{count} verdict{' is' if count == 1 else 's are'} found anew in every run: {why}"
     drift = [] if written else outcome.drift
     if drift:
         yield ""

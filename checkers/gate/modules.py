@@ -1,0 +1,170 @@
+"""The files of users' repositories that a verdict rests on: every module that was loaded for it.
+
+A module rests on what it imports, as its text says, and on what was loaded while it was loaded, however that was asked
+for. So this is coarser than the definitions that a lock's hash is of: the whole text of a file counts. Two protocols
+that share no file do not share a change.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib.metadata
+import os
+import sys
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+
+from checkers.gate.definitions import imports_by_name, is_dotted
+from checkers.gate.values import NotKept
+from checkers.loading import SourceLoader, digest, is_users, noticed
+from checkers.project import Project
+
+Files = dict[str, str]
+"""The hash of each file's text; of an installed package, its version."""
+
+
+class Modules:
+    """The modules that are loaded now."""
+
+    def __init__(self) -> None:
+        self._of_file: dict[str, list[ModuleType]] = {}
+        for module in list(sys.modules.values()):
+            file = getattr(module, "__file__", None)
+            if isinstance(file, str) and is_users(file):
+                self._of_file.setdefault(_resolved(file), []).append(module)
+        self._imported: dict[str, list[str]] = {}
+        self._texts: dict[str, str] = {}
+        self._found: dict[frozenset[str], Files] = {}
+
+    def of(self, files: Iterable[str]) -> Files:
+        """What is loaded for the modules of these files. Raises NotKept when a file says that it depends on more, or
+        is not as it was loaded."""
+        first = frozenset(_resolved(file) for file in files if is_users(file))
+        if first not in self._found:
+            self._found[first] = self._reached(first)
+        return self._found[first]
+
+    def _reached(self, first: Iterable[str]) -> Files:
+        found: Files = {}
+        waiting = [*first]
+        while waiting:
+            file = waiting.pop()
+            if file not in found:
+                found[file] = self._text(file)
+                inner = self._imports(file)
+                found.update((name, _version(name)) for name in inner if not name.startswith(os.sep))
+                waiting += [name for name in inner if name.startswith(os.sep)]
+        return found
+
+    def _text(self, file: str) -> str:
+        if file not in self._texts:
+            self._texts[file] = self._as_loaded(file)
+        return self._texts[file]
+
+    def _as_loaded(self, file: str) -> str:
+        why = noticed(file)
+        if why is not None:
+            raise NotKept(why)
+        text = text_of(file)
+        for module in self._of_file.get(file, []):
+            loader = module.__loader__
+            if not isinstance(loader, SourceLoader):
+                raise NotKept(f"{file} was loaded in a way of its own")
+            if loader.digest != text:
+                raise NotKept(f"{file} was changed after it was loaded")
+        return text
+
+    def _imports(self, file: str) -> list[str]:
+        """The files that a file imports, and those that were loaded while it was; installed packages by their names."""
+        if file not in self._imported:
+            found: dict[str, None] = {}
+            for module in self._of_file.get(file, []):
+                inner = module.__loader__.inner if isinstance(module.__loader__, SourceLoader) else ()
+                for name in inner:
+                    found.update(self._loaded_as(name))
+            for name in _named_in(file, self._text(file)):
+                found.update(self._meant(file, name))
+            self._imported[file] = list(found)
+        return self._imported[file]
+
+    def _loaded_as(self, name: str) -> dict[str, None]:
+        file = getattr(sys.modules.get(name), "__file__", None)
+        return {_resolved(file): None} if isinstance(file, str) and is_users(file) else {}
+
+    def _meant(self, file: str, name: str) -> dict[str, None]:
+        """The files that a file may mean by a module's name, loaded or not; more than it does mean does no harm."""
+        path = Path(file)
+        level = len(name) - len(name.lstrip("."))
+        if level:
+            base = path.parents[level - 1].joinpath(*filter(None, name[level:].split(".")))
+            places = [base.with_name(f"{base.name}.py"), base / "__init__.py"]
+        else:
+            place = Project.of(path).imported(name, path.parent)
+            places = [] if place is None else [place]
+        found = {_resolved(str(place)): None for place in places if place.is_file() and is_users(str(place))}
+        if not level:
+            found |= self._loaded_as(name)
+            top = sys.modules.get(name.partition(".")[0])
+            installed = getattr(top, "__file__", None)
+            if not found and isinstance(installed, str) and _is_installed(installed):
+                found[name.partition(".")[0]] = None
+        return found
+
+
+def text_of(file: str) -> str:
+    """The hash of a file's text as it is now. Raises NotKept when it cannot be read."""
+    try:
+        return digest(Path(file).read_bytes())
+    except OSError:
+        raise NotKept(f"{file} cannot be read any more") from None
+
+
+@cache
+def _resolved(file: str) -> str:
+    return str(Path(file).resolve())
+
+
+def _is_installed(file: str) -> bool:
+    return any(part in ("site-packages", "dist-packages") for part in Path(file).parts) and not is_users(file)
+
+
+@cache
+def _version(package: str) -> str:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return text_of(sys.modules[package].__file__ or "")
+
+
+@cache
+def _named_in(file: str, _: str) -> tuple[str, ...]:
+    """The names of all modules that a file's import statements mean or may mean, with dots before relative ones, and
+    the texts that may be such names in a file that imports modules by their names."""
+    found: dict[str, None] = {}
+    try:
+        tree = ast.parse(Path(file).read_bytes())
+    except SyntaxError:
+        return ()
+    by_name = imports_by_name(tree)
+    for node in ast.walk(tree):
+        match node:
+            case ast.Import(names=names):
+                for alias in names:
+                    found.update(_with_parents(alias.name))
+            case ast.ImportFrom(module=module, names=names, level=level):
+                base = "." * level + (module or "")
+                found.update(_with_parents(base))
+                for alias in names:
+                    found[f"{base}{'.' if module else ''}{alias.name}"] = None
+            case ast.Constant(value=str(text)) if by_name and is_dotted(text):
+                found[text] = None
+    return tuple(found)
+
+
+def _with_parents(name: str) -> dict[str, None]:
+    """``a.b.c``, and ``a`` and ``a.b``, which are loaded before it."""
+    dots = len(name) - len(name.lstrip("."))
+    parts = name[dots:].split(".")
+    return {name[:dots] + ".".join(parts[: end + 1]): None for end in range(len(parts))}

@@ -1,0 +1,190 @@
+"""Loads the Python files of users' repositories, and notices what they depend on beside their own text.
+
+Files are always compiled from their source. Python would take bytecode that fits their size and their time, which a
+quick edit, a checkout or an archive can leave as they were.
+
+While files are loaded, an audit hook hears when one of them opens a file, reads the environment, starts a process,
+talks to another machine, or executes text. (Python says nothing of clocks, of randomness, or of whether a file is
+there: what comes of those is in the values that a module has in the end, which ``checkers.gate.values`` encodes.)
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import sys
+import sysconfig
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
+from pathlib import Path
+from types import FrameType, ModuleType
+from typing import Any
+
+import model
+
+_ROOT = Path(model.__file__ or ".").resolve().parent.parent
+_TOOL = tuple(f"{_ROOT / name}{os.sep}" for name in ("checkers", "model/language", "model/compiler"))
+_OURS = tuple(f"{_ROOT / name}{os.sep}" for name in ("model", "invariants", "specs"))
+_PACKAGE_FILES = tuple(str(_ROOT / name / "__init__.py") for name in ("model", "invariants"))
+_INSTALLED = ("site-packages", "dist-packages")
+_STANDARD = tuple(
+    f"{Path(folder).resolve()}{os.sep}" for folder in {sysconfig.get_path(name) for name in ("stdlib", "platstdlib")}
+)
+
+
+@functools.cache
+def is_users(file: str) -> bool:
+    """Whether a file is a model, a property or what they use: not Python's, not installed, not floodmark's own."""
+    if file.startswith("<"):
+        return False
+    path = str(Path(file).resolve())
+    if path.startswith(_TOOL) or path in _PACKAGE_FILES:
+        return False
+    if path.startswith(_OURS):
+        return True
+    return not path.startswith(_STANDARD) and not any(part in _INSTALLED for part in Path(path).parts)
+
+
+class SourceLoader(SourceFileLoader):
+    """Loads a file from its source; ``digest`` is of the text that was loaded, ``inner`` has the names of the modules
+    that were loaded while this one was."""
+
+    def __init__(self, fullname: str, path: str) -> None:
+        super().__init__(fullname, path)
+        self.digest = ""
+        self.inner: set[str] = set()
+
+    def get_code(self, fullname: str) -> Any:
+        path = self.get_filename(fullname)
+        _noticed.pop(str(Path(path).resolve()), None)
+        content = self.get_data(path)
+        self.digest = digest(content)
+        return self.source_to_code(content, path)
+
+    def exec_module(self, module: ModuleType) -> None:
+        for outer in _loading:
+            outer.inner.add(module.__name__)
+        _loading.append(self)
+        try:
+            super().exec_module(module)
+        finally:
+            _loading.pop()
+
+
+def digest(content: bytes) -> str:
+    """The hash of a file's content."""
+    return hashlib.sha256(content).hexdigest()
+
+
+class _Finder(MetaPathFinder):
+    """Finds what ``PathFinder`` finds, and has users' files loaded by ``SourceLoader``."""
+
+    @staticmethod
+    def find_spec(
+        fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        spec = PathFinder.find_spec(fullname, path, target)
+        if spec is not None and type(spec.loader) is SourceFileLoader and is_users(spec.origin or ""):
+            spec.loader = SourceLoader(fullname, spec.loader.path)
+        return spec
+
+
+_loading: list[SourceLoader] = []
+_observers = 0
+_noticed: dict[str, str] = {}
+_hooked = False
+
+
+def noticed(file: str) -> str | None:
+    """What a user's file depends on beside its text, as far as it was seen to: ``m.py:3 reads the environment``."""
+    return _noticed.get(file)
+
+
+@contextmanager
+def observed() -> Iterator[None]:
+    """While it lasts, users' files are loaded by ``SourceLoader`` and what they depend on is noticed."""
+    global _observers, _hooked
+    if not _hooked:
+        _hooked = True
+        sys.addaudithook(_audit)
+    if _observers:
+        yield
+        return
+    place = sys.meta_path.index(PathFinder) if PathFinder in sys.meta_path else len(sys.meta_path)
+    sys.meta_path.insert(place, _Finder)
+    _observers = 1
+    try:
+        with _environment_observed():
+            yield
+    finally:
+        _observers = 0
+        sys.meta_path.remove(_Finder)
+
+
+@contextmanager
+def _environment_observed() -> Iterator[None]:
+    """Reads of variables pass through functions that ``os.environ`` has for their text; there is no audit event."""
+    watched = [os.environ, *([os.environb] if os.supports_bytes_environ else [])]
+    kept = [(each, name, vars(each)[name]) for each in watched for name in ("encodekey", "decodekey")]
+    for each, name, function in kept:
+        setattr(each, name, _noting(function))
+    try:
+        yield
+    finally:
+        for each, name, function in kept:
+            setattr(each, name, function)
+
+
+def _noting(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    def noting(key: Any) -> Any:
+        _note("reads the environment", sys._getframe(1))
+        return function(key)
+
+    return noting
+
+
+_EVENTS = {
+    "open": "opens a file",
+    "sqlite3.connect": "opens a file",
+    "os.listdir": "lists a folder",
+    "os.scandir": "lists a folder",
+    "os.putenv": "changes the environment",
+    "os.unsetenv": "changes the environment",
+    "exec": "executes text",
+    "compile": "executes text",
+    "os.system": "starts a process",
+    "os.exec": "starts a process",
+    "os.fork": "starts a process",
+    "os.posix_spawn": "starts a process",
+    "subprocess.Popen": "starts a process",
+    "socket.__new__": "opens a socket",
+    "ctypes.dlopen": "loads a library",
+    "builtins.input": "asks for input",
+}
+_DIRECT = ("exec", "compile")
+"""Events that the standard library raises for named tuples and the like, from text that it makes itself."""
+
+
+def _audit(event: str, _: tuple[Any, ...]) -> None:
+    if _observers and event in _EVENTS:
+        _note(_EVENTS[event], sys._getframe(1), event in _DIRECT)
+
+
+def _note(what: str, frame: FrameType | None, direct: bool = False) -> None:
+    """Remembers what the nearest user's file among the callers did, unless it only loads a module.
+
+    Between it and the event there may be frames of libraries, but not those by which a module is loaded: what a library
+    does when it is imported does not depend on who imports it.
+    """
+    while frame is not None:
+        file, function = frame.f_code.co_filename, frame.f_code.co_name
+        if is_users(file):
+            _noticed.setdefault(str(Path(file).resolve()), f"{file}:{frame.f_lineno} {what}")
+            return
+        by_importing = function == "<module>" or (file.startswith("<frozen importlib") and function != "get_data")
+        if direct or by_importing or file.startswith(_TOOL):
+            return
+        frame = frame.f_back

@@ -1,0 +1,367 @@
+"""Edits after which a verdict is another one: no kept verdict may survive any of them."""
+
+from __future__ import annotations
+
+import os
+import py_compile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from model.language import model as model_module
+from tests.gates import Ended, forget, run
+from tests.projects import write
+
+HEAD = """
+from __future__ import annotations
+from typing import Annotated, Any
+from model.language import (
+    Between, Capacity, Constant, Identifier, Model, Record, Set, action, initial, invariant, require, rule,
+)
+"""
+BODY = """
+class M(Model):
+    x: Annotated[int, Between(0, 9)] = 0
+    {inside}
+    @action
+    def up(self) -> None:
+        require(self.x < 5)
+        self.x += 1
+
+    @invariant
+    def small(self) -> bool:
+        return self.x <= {bound}
+"""
+SPEC = 'model = "model.m:M"\n'
+
+
+@dataclass(frozen=True)
+class Edit:
+    """A model whose x stays below ``bound``, and a change of one text into another in ``file``: the bound is 5 first,
+    and 3 afterwards, which x passes. ``variable`` is changed instead where a verdict rests on the environment."""
+
+    name: str
+    before: str = ""
+    bound: str = "LIMIT"
+    inside: str = ""
+    files: Mapping[str, str] = field(default_factory=dict)
+    file: str = "model/m.py"
+    was: str = "5  # limit"
+    now: str = "3  # limit"
+    variable: str = ""
+    spec: str = SPEC
+
+    def write(self, root: Path) -> None:
+        text = HEAD + self.before + BODY.replace("{bound}", self.bound).replace("{inside}", self.inside)
+        write(root, {"pyproject.toml": "", "model/m.py": text, "specs/m.toml": self.spec, **self.files})
+
+    def make(self, root: Path) -> None:
+        if self.variable:
+            os.environ[self.variable] = "3"
+            return
+        path = root / self.file
+        text = path.read_text() if path.exists() else ""
+        assert text.count(self.was) == 1
+        path.write_text(text.replace(self.was, self.now))
+
+
+SIZES = {"lib/sizes.py": "LIMIT = 5  # limit\n"}
+IN_SIZES = "lib/sizes.py"
+EDITS = [
+    Edit("a plain global", "LIMIT = 5  # limit\n"),
+    Edit("a member that is called as the global is", "LIMIT = 5  # limit\n", "self.LIMIT", "LIMIT = LIMIT"),
+    Edit("a comprehension whose variable shadows a global", "LIMIT = 5  # limit\n",
+         "LIMIT + sum(LIMIT for LIMIT in (0, 0))"),
+    Edit("a lambda whose parameter shadows a global", "LIMIT = 5  # limit\n", "LIMIT + (lambda LIMIT: LIMIT)(0)"),
+    Edit("a class attribute of a global", "LIMIT = 5  # limit\n", "self.most", "most = LIMIT + 0"),
+    Edit("a class attribute that a loop computes", "LIMIT = 5  # limit\n", "self.most",
+         "most = sum(1 for _ in range(LIMIT))"),
+    Edit("an import for its effects", "import lib.sizes\nimport lib.patch\n", "lib.sizes.LIMIT",
+         files={"lib/sizes.py": "LIMIT = 0\n", "lib/patch.py": "import lib.sizes\nlib.sizes.LIMIT = 5  # limit\n"},
+         file="lib/patch.py"),
+    Edit("an import for its effects, of a module that is known by name", "import lib.patch\n"
+         "from lib.sizes import LIMITS\n",
+         "LIMITS[0]",
+         files={"lib/sizes.py": "LIMITS = [0]\n",
+                "lib/patch.py": "from lib import sizes\nsizes.LIMITS[0] = 5  # limit\n"}, file="lib/patch.py"),
+    Edit("a registry that a decorator fills",
+         "LIMITS = []\ndef register(f):\n    LIMITS.append(f())\n    return f\n"
+         "@register\ndef limit():\n    return 5  # limit\n", "LIMITS[0]"),
+    Edit("a registry that subclasses fill",
+         "class Base:\n    limits = []\n    def __init_subclass__(cls):\n        Base.limits.append(cls.limit)\n"
+         "class One(Base):\n    limit = 5  # limit\n", "Base.limits[0]"),
+    Edit("a registry in another file", "from lib.registry import LIMITS\nimport lib.plugin\n", "LIMITS[0]",
+         files={"lib/registry.py": "LIMITS = []\ndef add(f):\n    LIMITS.append(f())\n",
+                "lib/plugin.py": "from lib.registry import add\n@add\ndef limit():\n    return 5  # limit\n"},
+         file="lib/plugin.py"),
+    Edit("importlib", "import importlib\nLIMIT = importlib.import_module('lib.sizes').LIMIT\n",
+         files=SIZES, file=IN_SIZES),
+    Edit("importlib with a name that is put together",
+         "import importlib\nLIMIT = importlib.import_module('.'.join(['lib', 'siz' + 'es'])).LIMIT\n", files=SIZES,
+         file=IN_SIZES),
+    Edit("__import__", "LIMIT = __import__('lib.sizes').sizes.LIMIT\n", files=SIZES, file=IN_SIZES),
+    Edit("a loader by hand",
+         "import importlib.util, pathlib\n"
+         "place = pathlib.Path(__file__).parent.parent / 'lib/sizes.py'\n"
+         "spec = importlib.util.spec_from_file_location('sizes', place)\n"
+         "sizes = importlib.util.module_from_spec(spec)\nspec.loader.exec_module(sizes)\nLIMIT = sizes.LIMIT\n",
+         files=SIZES, file=IN_SIZES),
+    Edit("exec", "exec('LIMIT = 5  # limit')\n"),
+    Edit("exec of a file", "import pathlib\nexec((pathlib.Path(__file__).parent / 'sizes.txt').read_text())\n",
+         files={"model/sizes.txt": "LIMIT = 5  # limit\n"}, file="model/sizes.txt"),
+    Edit("runpy", "import runpy, pathlib\n"
+         "LIMIT = runpy.run_path(str(pathlib.Path(__file__).parent / 'sizes.txt'))['LIMIT']\n",
+         files={"model/sizes.txt": "LIMIT = 5  # limit\n"}, file="model/sizes.txt"),
+    Edit("the environment", "import os\nLIMIT = int(os.environ['EDITS_LIMIT'])\n", variable="EDITS_LIMIT"),
+    Edit("the environment by getenv", "from os import getenv\nLIMIT = int(getenv('EDITS_LIMIT', '5'))\n",
+         variable="EDITS_LIMIT"),
+    Edit("the environment while a search runs", "import os\n", "int(os.environ['EDITS_LIMIT'])",
+         variable="EDITS_LIMIT"),
+    Edit("the environment in another file while a search runs", "from lib.sizes import limit\n", "limit()",
+         files={"lib/sizes.py": "import os\ndef limit():\n    return int(os.environ['EDITS_LIMIT'])\n"},
+         variable="EDITS_LIMIT"),
+    Edit("a data file", "import json, pathlib\n"
+         "LIMIT = json.loads((pathlib.Path(__file__).parent / 'sizes.json').read_text())['limit']\n",
+         files={"model/sizes.json": '{"limit": 5}\n'}, file="model/sizes.json", was="5", now="3"),
+    Edit("a data file while a search runs", "FILE = __file__.replace('m.py', 'sizes.txt')\n", "int(open(FILE).read())",
+         files={"model/sizes.txt": "5\n"}, file="model/sizes.txt", was="5", now="3"),
+    Edit("a data file that need not be there",
+         "import os\nLIMIT = 3 if os.path.exists(__file__.replace('m.py', 'sizes_3')) else 5\n",
+         file="model/sizes_3", was="", now="it is"),
+    Edit("a file of invariants that patches the model", "LIMIT = 0\n",
+         files={"specs/patch.py": "from model.m import M\nimport model.m\nfrom model.language import invariant\n"
+                "model.m.LIMIT = 5  # limit\n@invariant\ndef fine(m: M) -> bool:\n    return True\n"},
+         spec=SPEC + 'invariant_files = ["patch.py"]\n', file="specs/patch.py"),
+    Edit("a file of invariants that patches a method", "", "self.most()", "@rule\n    def most(self) -> int:\n"
+         "        return 0",
+         files={"invariants/m.py": "from model.m import M\nfrom model.language import invariant\n"
+                "def most(self) -> int:\n    return 5  # limit\nM.most = most\n"}, file="invariants/m.py"),
+    Edit("another spec's file of invariants that patches the model", "LIMIT = 0\n",
+         files={"specs/patch.py": "from model.m import M\nimport model.m\nfrom model.language import invariant\n"
+                "model.m.LIMIT = 5  # limit\n@invariant\ndef fine(m: M) -> bool:\n    return True\n",
+                "specs/other.toml": SPEC + 'invariant_files = ["patch.py"]\ninvariants = ["fine"]\n'},
+         file="specs/patch.py"),
+    Edit("what a function captured", "def make(n):\n    def limit():\n        return n\n    return limit\n"
+         "limit = make(5)  # limit\n", "limit()", was="5)  # limit", now="3)  # limit"),
+    Edit("a default", "def limit(n=5):  # limit\n    return n\n", "limit()", was="5):  # limit", now="3):  # limit"),
+    Edit("a default that was computed", "LIMIT = 5  # limit\ndef limit(*, n=LIMIT):\n    return n\n", "limit()"),
+    Edit("a global that was computed", "NUMBERS = [n for n in range(5)]  # limit\nLIMIT = len(NUMBERS)\n",
+         was="5)]  # limit", now="3)]  # limit"),
+    Edit("a decorator", "import functools\ndef plus(n):\n    def around(f):\n        def inner(*a):\n"
+         "            return f(*a) + n\n"
+         "        return inner\n    return around\n@plus(5)  # limit\ndef limit():\n    return 0\n", "limit()",
+         was="5)  # limit", now="3)  # limit"),
+    Edit("a partial function", "import functools\nlimit = functools.partial(max, 5)  # limit\n", "limit(0)",
+         was="5)  # limit", now="3)  # limit"),
+    Edit("a star import", "from lib.sizes import *\n", files=SIZES, file=IN_SIZES),
+    Edit("two star imports", "from lib.other import *\nfrom lib.sizes import *\n",
+         files={**SIZES, "lib/other.py": "LIMIT = 9\n"}, file=IN_SIZES),
+    Edit("a conditional import", "from lib.switch import NEW\nif NEW:\n    from lib.sizes import LIMIT\nelse:\n"
+         "    LIMIT = 3\n",
+         files={**SIZES, "lib/switch.py": "NEW = True  # limit\n"}, file="lib/switch.py", was="True", now="False"),
+    Edit("the other branch of a conditional import",
+         "try:\n    from lib.missing import LIMIT\nexcept ImportError:\n    from lib.sizes import LIMIT\n", files=SIZES,
+         file=IN_SIZES),
+    Edit("the __init__ of a package", "import lib\n", "lib.LIMIT", files={"lib/__init__.py": "LIMIT = 5  # limit\n"},
+         file="lib/__init__.py"),
+    Edit("the __init__ of a package that is on the way", "from lib.sizes import LIMITS\n", "LIMITS[0]",
+         files={"lib/__init__.py": "from lib.sizes import LIMITS\nLIMITS[0] = 5  # limit\n",
+                "lib/sizes.py": "LIMITS = [0]\n"}, file="lib/__init__.py"),
+    Edit("a relative import", "from lib.middle import LIMIT\n",
+         files={**SIZES, "lib/__init__.py": "", "lib/middle.py": "from .sizes import LIMIT\n"}, file=IN_SIZES),
+    Edit("a relative import of a module", "from lib.middle import sizes\n", "sizes.LIMIT",
+         files={**SIZES, "lib/__init__.py": "", "lib/middle.py": "from . import sizes\n"}, file=IN_SIZES),
+    Edit("an edit of sys.path", "import sys, pathlib\n"
+         "sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / 'far'))\n"
+         "from edits_far import LIMIT\nsys.path.pop(0)\n", files={"far/edits_far.py": "LIMIT = 5  # limit\n"},
+         file="far/edits_far.py"),
+    Edit("a module under another name", "import lib.sizes as s\n", "s.LIMIT", files=SIZES, file=IN_SIZES),
+    Edit("two modules of a package", "import lib.sizes\nimport lib.other\n", "lib.sizes.LIMIT",
+         files={**SIZES, "lib/other.py": ""}, file=IN_SIZES),
+    Edit("globals()", "globals()['LIM' + 'IT'] = 5  # limit\n"),
+    Edit("globals() while a search runs", "A = 5  # limit\n", "globals()['A']"),
+    Edit("getattr by a text", "from lib import sizes\n", "getattr(sizes, 'LIM' + 'IT')", files=SIZES, file=IN_SIZES),
+    Edit("a module's __getattr__", "from lib import sizes\n", "sizes.LIMIT",
+         files={"lib/sizes.py": "def __getattr__(name):\n    if name != 'LIMIT':\n        raise AttributeError(name)\n"
+                "    return 5  # limit\n"}, file=IN_SIZES),
+    Edit("a name from a module's __getattr__", "from lib.sizes import LIMIT\n",
+         files={"lib/sizes.py": "def __getattr__(name):\n    if name != 'LIMIT':\n        raise AttributeError(name)\n"
+                "    return 5  # limit\n"}, file=IN_SIZES),
+    Edit("try", "try:\n    LIMIT = 5  # limit\nexcept ValueError:\n    LIMIT = 0\n"),
+    Edit("the name of an exception", "try:\n    raise ValueError(5)  # limit\nexcept ValueError as error:\n"
+         "    LIMIT = error.args[0]\n", was="5)  # limit", now="3)  # limit"),
+    Edit("match", "match [5]:  # limit\n    case [LIMIT]:\n        pass\n", was="5]:  # limit", now="3]:  # limit"),
+    Edit("a walrus", "if (LIMIT := 5):  # limit\n    pass\n", was="5):  # limit", now="3):  # limit"),
+    Edit("a walrus in a comprehension", "_ = [LIMIT := n for n in (1, 5)]  # limit\n", was="5)]  # limit",
+         now="3)]  # limit"),
+    Edit("for at the top", "for LIMIT in range(6):  # limit\n    pass\n", was="6):  # limit", now="4):  # limit"),
+    Edit("with at the top", "import contextlib\nwith contextlib.nullcontext(5) as LIMIT:  # limit\n    pass\n",
+         was="(5)", now="(3)"),
+    Edit("del", "max = min\ndel max  # limit\n", "max(0, 5)", was="del max  # limit", now="# limit"),
+    Edit("a global that a function sets", "LIMIT = 0\ndef begin():\n    global LIMIT\n    LIMIT = 5  # limit\n"
+         "begin()\n"),
+    Edit("the order of statements", "LIMITS = [0]\nn = 5\nLIMITS[0] = n\nn = 3  # limit\n", "LIMITS[0]",
+         was="LIMITS[0] = n\nn = 3  # limit\n", now="n = 3  # limit\nLIMITS[0] = n\n"),
+    Edit("a nested function", "def limit():\n    def inner():\n        return 5  # limit\n    return inner()\n",
+         "limit()"),
+    Edit("a type alias", "Level = Annotated[int, Between(0, 5)]  # limit\n", "9", "y: Level = 5",
+         was="5)]  # limit", now="3)]  # limit"),
+    Edit("a type alias in a text", "Level = 'Annotated[int, Between(0, 5)]'  # limit\n", "9", "y: Level = 5",
+         was="5)]'  # limit", now="3)]'  # limit"),
+    Edit("a bound from another file", "from lib.sizes import LIMIT\n", "9", "y: Annotated[int, Between(0, LIMIT)] = 5",
+         files=SIZES, file=IN_SIZES),
+    Edit("an enum whose members are computed", "from enum import Enum\nN = 5  # limit\nclass K(Enum):\n    A = N\n",
+         "K.A.value"),
+    Edit("an enum that is made by a call", "from enum import Enum\nK = Enum('K', {'A': 5})  # limit\n", "K.A.value",
+         was="5})", now="3})"),
+    Edit("a constant from another file", "from lib.sizes import LIMIT\n", "self.limit", "limit = Constant(LIMIT)",
+         files=SIZES, file=IN_SIZES),
+    Edit("a base class in another file", "from lib.base import Base\n", "self.most()",
+         "pass\nM_ = Model\nclass M(Base):\n    x: Annotated[int, Between(0, 9)] = 0",
+         files={"lib/base.py": "from model.language import Model\nclass Base(Model):\n    def most(self) -> int:\n"
+                "        return 5  # limit\n"}, file="lib/base.py"),
+    Edit("a method of a record", "class R(Record):\n    a: Annotated[int, Between(0, 9)]\n    def most(self) -> int:\n"
+         "        return 5  # limit\n", "R(a=1).most()"),
+    Edit("how many identifiers there are", "class B(Identifier, count=5):  # limit\n    pass\n", "sum(1 for _ in B)",
+         "b: Set[B] = Set()", was="5):  # limit", now="3):  # limit"),
+    Edit("a set", "LIMITS = {'a', 'b', 5}  # limit\n", "(5 if 5 in LIMITS else 3)", was="5}", now="3}"),
+    Edit("a dataclass", "from dataclasses import dataclass\n@dataclass(frozen=True)\nclass C:\n"
+         "    limit: int = 5  # limit\n"
+         "SETTINGS = C()\n", "SETTINGS.limit"),
+    Edit("a named tuple of typing", "from typing import NamedTuple\nclass C(NamedTuple):\n    limit: int\n"
+         "SETTINGS = C(5)  # limit\n", "SETTINGS.limit", was="C(5)", now="C(3)"),
+    Edit("a named tuple", "from collections import namedtuple\nC = namedtuple('C', 'limit')\n"
+         "SETTINGS = C(5)  # limit\n",
+         "SETTINGS.limit", was="C(5)", now="C(3)"),
+    Edit("setattr of a module", "from lib import sizes\nsetattr(sizes, 'LIMIT', 5)  # limit\n", "sizes.LIMIT",
+         files={"lib/sizes.py": "LIMIT = 0\n"}, was="5)  # limit", now="3)  # limit"),
+    Edit("a metaclass", "class Meta(type):\n    @property\n    def limit(cls):\n        return 5  # limit\n"
+         "class C(metaclass=Meta):\n    pass\n", "C.limit"),
+    Edit("a descriptor", "class D:\n    def __get__(self, instance, owner):\n        return 5  # limit\nclass C:\n"
+         "    d = D()\n",
+         "C.d"),
+    Edit("a builtin that is replaced", "import builtins\nbuiltins.edits_limit = 5  # limit\n", "edits_limit"),
+    Edit("arguments by name", "def limit(a, b):  # limit\n    return a + 0 * b\n", "limit(a=5, b=3)",
+         was="limit(a, b):  # limit\n    return a + 0 * b", now="limit(b, a):  # limit\n    return b + 0 * a"),
+    Edit("a constant of the spec", "", "self.limit", "limit = Constant(1)", spec=SPEC + "[constants]\nlimit = 5\n",
+         file="specs/m.toml", was="5", now="3"),
+    Edit("which invariants a spec asks for", "", "3", spec=SPEC + 'invariants = ["fine"]\n',
+         inside="@invariant\n    def fine(self) -> bool:\n        return True\n", file="specs/m.toml", was='"fine"',
+         now='"fine", "small"'),
+]
+
+
+KEPT = (
+    "a plain global", "a comprehension whose variable shadows a global", "an import for its effects",
+    "a registry in another file", "importlib", "what a function captured", "a partial function", "a star import",
+    "the __init__ of a package", "a relative import", "a module's __getattr__", "a type alias",
+    "an enum whose members are computed", "an enum that is made by a call", "a constant from another file",
+    "a method of a record", "a set", "a dataclass", "a named tuple", "a named tuple of typing", "a metaclass",
+         "a descriptor", "arguments by name",
+    "a file of invariants that patches the model",
+)
+
+
+@pytest.fixture(autouse=True)
+def limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FLOODMARK_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("EDITS_LIMIT", "5")
+
+
+def verdict(ended: Ended) -> tuple[int, list[list[str]]]:
+    """The exit code and the rows of the table, without times."""
+    return ended.code, [line.split()[:4] for line in ended.lines if line.split()[1:2] in (["m"], ["other"])]
+
+
+def anew(root: Path, cache: bool) -> Ended:
+    """The gate as another process would run it."""
+    forget(root)
+    return run(root, cache=cache)
+
+
+@pytest.mark.parametrize("edit", EDITS, ids=lambda edit: edit.name)
+def test_no_kept_verdict_survives(tmp_path: Path, edit: Edit) -> None:
+    root = tmp_path / "one"
+    edit.write(root)
+    before = anew(root, cache=True)
+    assert verdict(before)[1][0][0] == "holds", before.text
+    assert verdict(anew(root, cache=True)) == verdict(before)
+    edit.make(root)
+    after = anew(root, cache=True)
+    fresh = anew(root, cache=False)
+    assert verdict(fresh) != verdict(before), fresh.text
+    assert verdict(after) == verdict(fresh)
+
+
+@pytest.mark.parametrize("edit", [edit for edit in EDITS if edit.name in KEPT], ids=lambda edit: edit.name)
+def test_what_is_known_is_kept(tmp_path: Path, edit: Edit) -> None:
+    """Nothing is found anew for want of knowing what it rests on where that can be known."""
+    edit.write(tmp_path)
+    anew(tmp_path, cache=True)
+    again = anew(tmp_path, cache=True)
+    assert " 1 of 1 known before" in again.lines[-2], again.text
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("exec", "m.py:6 executes text"),
+        ("exec of a file", "m.py:7 opens a file"),
+        ("the environment", "m.py:7 reads the environment"),
+        ("the environment by getenv", "m.py:7 reads the environment"),
+        ("the environment while a search runs", "m.py:16 M.small uses os"),
+        ("the environment in another file while a search runs", "sizes.py:2 limit uses os"),
+        ("a data file", "m.py:7 opens a file"),
+        ("a data file while a search runs", "m.py:16 M.small uses open"),
+        ("globals() while a search runs", "m.py:16 M.small uses globals"),
+    ],
+)
+def test_why_nothing_is_kept_is_said(tmp_path: Path, name: str, said: str) -> None:
+    next(edit for edit in EDITS if edit.name == name).write(tmp_path)
+    ended = anew(tmp_path, cache=True)
+    [line] = [line for line in ended.lines if "found anew" in line]
+    assert line.startswith("1 verdict is found anew in every run: ") and line.endswith(said)
+    assert not (tmp_path / "cache/verdicts").exists()
+
+
+def test_a_comment_in_another_protocol_costs_nothing(tmp_path: Path) -> None:
+    edit = next(edit for edit in EDITS if edit.name == "a plain global")
+    edit.write(tmp_path)
+    text = (tmp_path / "model/m.py").read_text()
+    write(tmp_path, {"model/other.py": text, "specs/other.toml": SPEC.replace("model.m", "model.other")})
+    anew(tmp_path, cache=True)
+    (tmp_path / "model/other.py").write_text(f"{text}# a comment\n")
+    again = anew(tmp_path, cache=True)
+    assert " 1 of 2 known before" in again.lines[-2], again.text
+
+
+def test_a_file_that_changes_while_it_is_in_use(tmp_path: Path) -> None:
+    """What was loaded is not what stands there: nothing is taken and nothing is kept."""
+    edit = next(edit for edit in EDITS if edit.name == "a plain global")
+    edit.write(tmp_path)
+    anew(tmp_path, cache=True)
+    edit.make(tmp_path)
+    again = run(tmp_path, cache=True)
+    assert "m.py was changed after it was loaded" in again.text
+    assert " 0 of 1 known before" in again.lines[-2]
+
+
+def test_floodmark_itself_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(model_module, "_mark", model_module._mark)  # which is put back
+    edit = Edit("", "import model.language.model as language\nlanguage._mark = lambda kind: kind\nLIMIT = 5\n")
+    edit.write(tmp_path)
+    assert "model.language.model._mark of floodmark was replaced while models were loaded" in anew(tmp_path, True).text
+
+
+def test_old_bytecode_is_not_taken(tmp_path: Path) -> None:
+    """Python takes bytecode for a source of the same size and the same second."""
+    edit = Edit("", "from lib.sizes import LIMIT\n", files=SIZES, file=IN_SIZES)
+    edit.write(tmp_path)
+    source = tmp_path / IN_SIZES
+    os.utime(source, (1_000_000_000, 1_000_000_000))
+    py_compile.compile(str(source))
+    edit.make(tmp_path)
+    os.utime(source, (1_000_000_000, 1_000_000_000))
+    assert verdict(anew(tmp_path, cache=True))[0] == 1
