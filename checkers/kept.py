@@ -25,7 +25,12 @@ def read(path: Path) -> bytes | None:
     except OSError:
         return None
     digest, kept = content[:_DIGEST_BYTES], content[_DIGEST_BYTES:]
-    return kept if kept and hashlib.sha256(kept).digest() == digest else None
+    return kept if kept and _digest(path, kept) == digest else None
+
+
+def _digest(path: Path, content: bytes) -> bytes:
+    """The hash of a content under its name: what was kept under another is not meant by this one."""
+    return hashlib.sha256(path.name.encode() + b"\0" + content).digest()
 
 
 def write(path: Path, content: bytes) -> None:
@@ -33,7 +38,7 @@ def write(path: Path, content: bytes) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
-            file.write(hashlib.sha256(content).digest() + content)
+            file.write(_digest(path, content) + content)
         os.replace(file.name, path)
     except OSError:
         return

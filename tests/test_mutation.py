@@ -327,6 +327,65 @@ def test_steps_that_orbits_do_not_tell_apart_are_no_equality(tmp_path: Path) -> 
     assert tried(read(root / "specs/lease.toml"), "- self.holder = other  + (dropped)").fate == "survived"
 
 
+BOUNDED = """
+    from typing import Annotated
+
+    from model.language import Between, Model, action, boundary, initial, require
+
+    class Bounded(Model):
+        level: Annotated[int, Between(0, 9)]
+
+        @initial
+        def start(self) -> None:
+            self.level = 0
+
+        @boundary
+        def low(self) -> bool:
+            return self.level < 3
+
+        @action
+        def rise(self) -> None:
+            require(self.level < 3)
+            self.level += 1
+
+        @action
+        def leap(self) -> None:
+            require(self.level == 2)
+            if self.level > 1:
+                self.level = 7
+"""
+
+
+def trial_of(root: Path, model: str, change: str, spec: str = "") -> Trial:
+    """What becomes of a mutant of a model that has a property of nothing."""
+    files = {"model/m.py": dedent(model), "specs/m.toml": f'model = "model.m:{{}}"\n{spec}'}
+    name = model.partition("(Model)")[0].rpartition(" ")[2]
+    more = f"""
+        from model.language import invariant
+        from model.m import {name}
+
+        @invariant
+        def anything(model: {name}) -> bool:
+            return True
+    """
+    files["specs/m.toml"] = files["specs/m.toml"].replace("{}", name)
+    return tried(read(write(root, {"pyproject.toml": "", **files, "invariants/m.py": more}) / "specs/m.toml"), change)
+
+
+def test_a_step_out_of_the_boundary_is_a_difference(tmp_path: Path) -> None:
+    """States outside of it are checked, so a property could notice."""
+    trial = trial_of(tmp_path, BOUNDED, "Bounded.leap: - self.level = 7  + (dropped)")
+    assert (trial.fate, trial.states_differ) == ("survived", False)
+    assert trial_of(tmp_path, BOUNDED, "- if self.level > 1  + if True").fate == "equal"
+
+
+def test_a_state_that_begins_outside_of_the_boundary_is_a_difference(tmp_path: Path) -> None:
+    starts = BOUNDED.replace("start(self)", "start(self, far: bool)").replace("self.level = 0", """self.level = 0
+            if far:
+                self.level = 8""")
+    assert trial_of(tmp_path, starts, "Bounded.start: - self.level = 8  + (dropped)").fate == "survived"
+
+
 def test_a_known_bad_design_that_is_no_longer_caught_kills(tmp_path: Path) -> None:
     flawed = '[[flawed]]\nclass = "flawed:Jumps"\nproperty = "drains"\n'
     more = {"invariants/tank.py": """

@@ -60,14 +60,17 @@ class Kernel:
 
 
 def build_kernel(
-    model: Model, properties: Mapping[str, Callable[..., bool]], symmetry: bool, threads: int = 1, good: bool = False
+    model: Model, properties: Mapping[str, Callable[..., bool]], symmetry: bool, threads: int = 1, good: bool = False,
+    bounded: bool = True,
 ) -> Kernel:
     """Compiles ``model`` with its constants and ``properties``, or takes the code from the cache.
 
-    With ``good`` it begins with the good edition, which a long search needs anyway. Raises ModelError when there is no
-    licence for ``symmetry``.
+    With ``good`` it begins with the good edition, which a long search needs anyway. Without ``bounded`` its boundaries
+    are left out: ``expand`` then gives every successor. Raises ModelError when there is no licence for ``symmetry``.
     """
     program = read_program(model, properties)
+    if not bounded:
+        program.boundaries = []
     licence = license_symmetry(model, properties, program) if symmetry else None
     try:
         made_of, interface = parts(program, licence)

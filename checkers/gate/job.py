@@ -6,7 +6,7 @@ import hashlib
 import pickle
 import sys
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
@@ -15,6 +15,7 @@ from typing import Any, Protocol
 from checkers.gate.basis import Bases, Basis
 from checkers.gate.closure import Closure, Numbering
 from checkers.gate.versions import checker_source, versions
+from checkers.loading import is_users
 from checkers.result import CheckResult, ExitCode
 from checkers.run import Check, run_check, shown
 from checkers.spec import Proving, Spec
@@ -138,11 +139,12 @@ class CheckJob:
     def model_sources(self) -> Sources:
         """The hashes of the model and of its properties, which can be read."""
         closure, numbering = Closure(), Numbering()
+        files = _files(_consulted(self.check.spec, self.check.cls(), self.check.settings.invariant_files))
         source = numbering.hash(closure.add([self.check.spec.model_class()]))
         functions = [prop.function for prop in self.check.properties()]
         if self.check.flawed is not None:
-            return {"source": numbering.hash(closure.add([self.check.cls(), *functions]))}
-        outside = closure.add(functions)
+            return {"source": numbering.hash(closure.add([self.check.cls(), *functions], files))}
+        outside = closure.add(functions, files)
         return {"source": source, **({"predicates": numbering.hash(outside)} if outside else {})}
 
     def received(self, found: Found) -> Found:
@@ -183,9 +185,14 @@ class ProofJob:
     def run(self) -> Found:
         try:
             proved = prove_listed(self.spec, self.proving)
-            return proved, {"source": Numbering().hash(Closure().add(self._roots()))}
+            return proved, self.sources()
         except Exception as error:
             return self._failed(error), {}
+
+    def sources(self) -> Sources:
+        """The hash of what is proved, which can be read."""
+        subject = self.load()
+        return {"source": Numbering().hash(Closure().add(subject.roots, _files(subject.modules)))}
 
     def _failed(self, error: Exception) -> Proved:
         blank = Proved(self.name, self.proving.method, "error", ExitCode.USER_ERROR, "", 0.0, shown(self.spec.path))
@@ -263,6 +270,12 @@ def _consulted(spec: Spec, cls: type[Model], files: tuple[Path, ...] = ()) -> li
     bases = [sys.modules[base.__module__] for base in cls.__mro__ if base.__module__ in sys.modules]
     given = [spec.project.load(file) for file in (*spec.invariant_files, *files)]
     return [*bases, spec.module(), *spec.invariant_modules(cls, "scenarios"), *given]
+
+
+def _files(modules: Iterable[ModuleType]) -> list[Path]:
+    """The files of users' modules."""
+    files = [file for module in modules if isinstance(file := getattr(module, "__file__", None), str)]
+    return [Path(file) for file in files if is_users(file)]
 
 
 def _key(kind: str, subject: Subject, bases: Bases, *parts: Any) -> Key:

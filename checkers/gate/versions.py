@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import platform
+import sys
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -11,14 +12,15 @@ from pathlib import Path
 import checkers
 from checkers.project import OWN_ROOT
 
-_PACKAGES = ("floodmark", "llvmlite", "numpy", "z3-solver")
+_PACKAGES = ("floodmark", "llvmlite", "numpy", "pyspark", "z3-solver")
 
 
 @cache
 def versions() -> str:
-    """The versions of Python and of the packages that decide a verdict."""
+    """The versions of Python and of the packages that decide a verdict, and whether Python leaves assertions out."""
     packages = [f"{name}={_version(name)}" for name in _PACKAGES]
-    return " ".join([platform.python_version(), platform.machine(), *packages])
+    python = f"{sys.implementation.name} {sys.version} optimize={sys.flags.optimize}"
+    return " ".join([python, sys.platform, platform.machine(), *packages])
 
 
 def _version(name: str) -> str:

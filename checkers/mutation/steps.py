@@ -1,11 +1,15 @@
-"""A digest of what a model can do: of its reachable states and of every step between two different ones.
+"""A digest of what a model can do: of every step from its reachable states that changes something, wherever it leads.
 
-Two searches with one digest found the same graph, whatever its steps are called, how many ways there are to take one,
-and where a step changes nothing: no property that looks at states, or at steps that change something, tells them apart.
+Properties look at states and at steps. They see a step to a state outside of the boundary, that state itself, and an
+initial state that lies there, so these count. What no property sees does not: what a step is called, how many ways
+there are to take it, and which of the states within the boundary are initial. A step that changes nothing is left out
+by agreement: a property that minds it would mind waiting, too. (Where one does, or where deadlocks are looked for, a
+mutant that breaks it is killed before anybody asks whether it is equal.)
 """
 
 from __future__ import annotations
 
+import hashlib
 from functools import cache
 
 import numpy as np
@@ -15,11 +19,11 @@ from checkers.explicit.kernel import build_kernel
 from checkers.explicit.loops import Word, Words, call_model, compile_loops, exported, offset, words_at
 from checkers.explicit.machine import GOOD, MachineCode, object_image
 from checkers.explicit.memory import reserve
-from checkers.explicit.module import OUTSIDE
 from checkers.explicit.search import reachable_set
 from checkers.exploration import Options
-from model.compiler.layout import digest_text
+from model.compiler.layout import Layout, digest_text
 from model.language.model import Model
+from model.language.reference import initial_states, within_boundary
 
 NW = 1
 
@@ -53,21 +57,25 @@ def sum_steps(w: Words) -> Word:
 def steps_digest(model: Model) -> str:
     """The digest of a model's steps. Raises what ``reachable_set`` raises; the model has been searched before."""
     states = np.ascontiguousarray(reachable_set(model, Options(workers=1)))
-    kernel = build_kernel(model, {}, symmetry=False)
+    kernel = build_kernel(model, {}, symmetry=False, bounded=False)
     interface = kernel.interface
     out = reserve((interface.most_successors + 1) * interface.layout.words)
     context = reserve(interface.context_words + 1)
-    context[OUTSIDE] = (1 << 64) - 1
     fields = np.zeros(FIELDS, dtype=np.uint64)
     fields[STATES], fields[NUMBER] = states.ctypes.data, len(states)
     fields[EXPAND] = kernel.model.address("expand")
     fields[OUT], fields[CONTEXT] = out.ctypes.data, context.ctypes.data
     _loops(interface.layout.words).function("sum_steps", 1)(fields.ctypes.data)
-    return digest_text(int(fields[SUM_1]), int(fields[SUM_2]))
+    return digest_text(int(fields[SUM_1]), int(fields[SUM_2])) + _starts_outside(model, interface.layout)
+
+
+def _starts_outside(model: Model, layout: Layout) -> str:
+    """The hash of the initial states that lie outside of the boundary."""
+    outside = {layout.pack(state) for _, state in initial_states(model) if not within_boundary(model, state)}
+    return hashlib.sha256(repr(sorted(outside)).encode()).hexdigest() if outside else ""
 
 
 @cache
 def _loops(words: int) -> MachineCode:
-    constants = {"NW": words}
-    module = str(compile_loops([fingerprint, same, sum_steps], constants))
+    module = str(compile_loops([fingerprint, same, sum_steps], {"NW": words}))
     return MachineCode([object_image({"steps": module}, lambda: module, GOOD)])
