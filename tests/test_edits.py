@@ -10,6 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from checkers.gate.job import CheckJob
+from checkers.run import Check, Settings
+from checkers.spec import read
 from model.language import model as model_module
 from tests.gates import Ended, forget, run
 from tests.projects import write
@@ -264,6 +267,13 @@ KEPT = (
 )
 
 
+UNSEEN = (
+    "importlib with a name that is put together", "a loader by hand", "an edit of sys.path",
+    "another spec's file of invariants that patches the model",
+)
+"""What only a running program knows, and what is no part of the spec: the lock has the figures of the search for it."""
+
+
 @pytest.fixture(autouse=True)
 def limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FLOODMARK_CACHE", str(tmp_path / "cache"))
@@ -273,6 +283,12 @@ def limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def verdict(ended: Ended) -> tuple[int, list[list[str]]]:
     """The exit code and the rows of the table, without times."""
     return ended.code, [line.split()[:4] for line in ended.lines if line.split()[1:2] in (["m"], ["other"])]
+
+
+def sources(root: Path) -> Mapping[str, str]:
+    """What the lock says of the model and its properties."""
+    forget(root)
+    return CheckJob("m", None, Check(read(root / "specs/m.toml"), None, Settings())).model_sources()
 
 
 def anew(root: Path, cache: bool) -> Ended:
@@ -302,6 +318,18 @@ def test_what_is_known_is_kept(tmp_path: Path, edit: Edit) -> None:
     anew(tmp_path, cache=True)
     again = anew(tmp_path, cache=True)
     assert " 1 of 1 known before" in again.lines[-2], again.text
+
+
+@pytest.mark.parametrize(
+    "edit", [edit for edit in EDITS if edit.file.endswith(".py") and edit.name not in UNSEEN and not edit.variable],
+    ids=lambda edit: edit.name,
+)
+def test_every_edit_of_source_is_drift(tmp_path: Path, edit: Edit) -> None:
+    """The hashes in the lock notice it, and notice nothing when nothing is edited."""
+    for name in ("before", "same", "edited"):
+        edit.write(tmp_path / name)
+    edit.make(tmp_path / "edited")
+    assert sources(tmp_path / "before") == sources(tmp_path / "same") != sources(tmp_path / "edited")
 
 
 @pytest.mark.parametrize(
