@@ -54,6 +54,14 @@ def test_a_damaged_entry_is_found_anew(tmp_path: Path, folder: Path) -> None:
     assert known(run(root, cache=True)) == "2 of 2"
 
 
+def test_an_entry_under_the_name_of_another_is_found_anew(tmp_path: Path, folder: Path) -> None:
+    root = repository(tmp_path / "one")
+    locked(root, cache=True)
+    one, other = sorted(folder.iterdir())
+    other.write_bytes(one.read_bytes())
+    assert known(run(root, cache=True)) == "1 of 2"
+
+
 def test_what_cannot_be_unpickled_is_found_anew(tmp_path: Path, folder: Path) -> None:
     from checkers import kept
 
