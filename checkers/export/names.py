@@ -1,0 +1,33 @@
+"""Names in an exported text: unique, and legal in the language that it is written in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+
+class Names:
+    """Hands out names. One that is given out is never given out again, so nothing hides anything else."""
+
+    def __init__(self, reserved: Iterable[str]) -> None:
+        self._taken = set(reserved)
+
+    def fresh(self, wanted: str) -> str:
+        """``wanted``, or it with a number behind it when it is taken."""
+        base = legal(wanted)
+        name, number = base, 1
+        while name in self._taken:
+            number += 1
+            name = f"{base}_{number}"
+        self._taken.add(name)
+        return name
+
+    def inner(self) -> Names:
+        """The names inside of one definition: different from those outside, and free again in the next definition."""
+        return Names(self._taken)
+
+
+def legal(wanted: str) -> str:
+    """A name of letters, digits and underscores that begins with a letter and with no prefix that means something."""
+    name = re.sub(r"[^A-Za-z0-9_]", "_", wanted)
+    return name if re.match(r"[A-Za-z]", name) and not re.match(r"[WS]F_", name) else f"v_{name}"

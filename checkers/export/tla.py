@@ -1,0 +1,309 @@
+"""A model as a TLA+ module and a configuration for TLC."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from checkers.export.names import Names, legal
+from checkers.export.refusal import refuse
+from checkers.export.tla_effects import Effects
+from checkers.export.tla_expressions import Scope, let
+from checkers.export.tla_text import with_definitions
+from checkers.export.tla_values import RESERVED, Types, conj, disj, negated, string
+from model.compiler.ir import Action, Contains, Expr, Local, Position, Predicate, can_fail, locals_in
+from model.compiler.program import Program
+from model.language.model import State
+from model.language.reference import WIDEST_PARAMETER
+from model.language.types import SetType, Type
+
+MOST_INITIAL = 4096
+
+HELPERS = r"""
+\* None, or a value.
+None == <<>>
+Some(v) == <<v>>
+
+Elements(s) == {s[i] : i \in DOMAIN s}
+Flatten(s) == LET RECURSIVE from(_)
+                  from(i) == IF i > Len(s) THEN <<>> ELSE s[i] \o from(i + 1)
+              IN  from(1)
+Sum(f) == LET RECURSIVE over(_)
+              over(S) == IF S = {} THEN 0 ELSE LET x == CHOOSE x \in S : TRUE IN f[x] + over(S \ {x})
+          IN  over(DOMAIN f)
+Least(S) == CHOOSE x \in S : \A y \in S : x <= y
+Greatest(S) == CHOOSE x \in S : \A y \in S : x >= y
+
+\* Python's indices begin at 0, and those below count from the end.
+Place(s, i) == IF i < 0 THEN Len(s) + i + 1 ELSE i + 1
+At(s, i) == s[Place(s, i)]
+Clip(i, n) == LET k == IF i < 0 THEN i + n ELSE i IN IF k < 0 THEN 0 ELSE IF k > n THEN n ELSE k
+Ordered(s, descending) ==
+    LET nth(i) == CHOOSE x \in Elements(s) :
+                      /\ Cardinality({j \in DOMAIN s : s[j] < x}) < i
+                      /\ i <= Cardinality({j \in DOMAIN s : s[j] <= x})
+    IN  [i \in DOMAIN s |-> nth(IF descending THEN Len(s) + 1 - i ELSE i)]
+
+\* Python's // and %, for divisors of either sign.
+Quotient(a, b) == IF b > 0 THEN a \div b ELSE (-a) \div (-b)
+Rest(a, b) == a - b * Quotient(a, b)
+
+\* A bag is a function from its elements to how often they are there.
+Copies(e, b) == IF e \in DOMAIN b THEN b[e] ELSE 0
+Size(b) == Sum(b)
+Added(b, e) == [x \in DOMAIN b \cup {e} |-> Copies(x, b) + IF x = e THEN 1 ELSE 0]
+Removed(b, e) == [x \in DOMAIN b \ (IF b[e] = 1 THEN {e} ELSE {}) |-> b[x] - IF x = e THEN 1 ELSE 0]
+BagOf(s) == [x \in Elements(s) |-> Cardinality({i \in DOMAIN s : s[i] = x})]
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """The text of a module and of its configuration."""
+
+    name: str
+    module: str
+    config: str
+    reachable: tuple[str, ...]
+    """For each reachability property, the invariant that it is reached when TLC finds it violated."""
+
+
+def module(program: Program, initial: Iterable[State], constants: dict[str, int], deadlock: bool = False) -> Module:
+    """A program with these initial states as a TLA+ module.
+
+    Raises CannotExportError, with file and line, for what TLA+ as TLC reads it cannot say.
+    """
+    return _Writer(program, list(initial), constants, deadlock).module()
+
+
+class _Writer:
+    def __init__(self, program: Program, initial: list[State], constants: dict[str, int], deadlock: bool) -> None:
+        self.program = program
+        self.initial = initial
+        self.constants = constants
+        self.deadlock = deadlock
+        names = Names(RESERVED)
+        self.name = names.fresh(program.name)
+        self.variables = {name: names.fresh(name) for name in program.variables}
+        self.operators = {id(part): names.fresh(part.name) for part in
+                          [*program.actions, *program.predicates, *program.boundaries]}
+        self.names = names
+        self.types = Types(names)
+        self.extra: list[str] = []
+        """Invariants that say that a property can be evaluated."""
+
+    def module(self) -> Module:
+        actions = [self._action(action) for action in self.program.actions]
+        boundaries = [self._predicate(boundary) for boundary in self.program.boundaries]
+        properties = [self._predicate(predicate) for predicate in self.program.predicates]
+        kinds = conj(self.types.within(None, kind, self.variables[name], self.names.inner())
+                     for name, kind in self.program.variables.items())
+        initial = self._initial()
+        every = ", ".join([*self.variables.values(), "failure"])
+        inside = conj(self.operators[id(boundary)] for boundary in self.program.boundaries)
+        lines = [
+            f"---- MODULE {self.name} ----",
+            f"\\* {self.program.name} with {self._sizes()}. Written by floodmark export.",
+            "EXTENDS Integers, Sequences, FiniteSets",
+            HELPERS.rstrip(),
+            "",
+            *self.types.definitions,
+            "",
+            "\\* failure is the action that left the model's types, or failed an assertion; \"\" where none has.",
+            f"VARIABLES {every}",
+            f"vars == <<{every}>>",
+            "",
+            f"TypeOK == {kinds}",
+            'NoFailure == failure = ""',
+            "",
+            initial,
+            "",
+            *actions,
+            self._next(),
+            "",
+            "Spec == Init /\\ [][Next]_vars",
+            "",
+            *boundaries,
+            *([f"Boundary == {inside}", ""] if self.program.boundaries else []),
+            *properties,
+            "====",
+            "",
+        ]
+        return Module(self.name, "\n".join(lines), self._config(), tuple(self._reachable()))
+
+    def _sizes(self) -> str:
+        return ", ".join(f"{name} = {value}" for name, value in self.constants.items()) or "no constants"
+
+    def _initial(self) -> str:
+        if len(self.initial) > MOST_INITIAL:
+            raise refuse(f"more than {MOST_INITIAL} initial states")
+        states = []
+        for state in self.initial:
+            pairs = zip(self.program.variables.items(), state, strict=True)
+            parts = [f"{self.variables[name]} = {self.types.literal(kind, value)}" for (name, kind), value in pairs]
+            states.append("/\\ " + "\n       /\\ ".join(parts))
+        if len(states) == 1:
+            chosen = "    " + states[0].replace("\n       ", "\n    ")
+        else:
+            chosen = "    /\\ " + "\n       ".join(f"\\/ {state.replace(chr(10), chr(10) + '   ')}" for state in states)
+        return f'Init ==\n{chosen}\n    /\\ failure = ""'
+
+    def _scope(self, primed: bool = False) -> Scope:
+        return Scope(state={name: f"{text}'" if primed else text for name, text in self.variables.items()})
+
+    def _writer(self, scope: Scope) -> Effects:
+        writer = Effects(self.types, self.names.inner(), scope, dict(self.variables))
+        writer.start(self.program.variables)
+        return writer
+
+    # Actions.
+
+    def _action(self, action: Action) -> str:
+        writer = self._writer(self._scope())
+        parameters = []
+        for parameter in action.parameters:
+            name = writer.names.fresh(parameter.name)
+            writer.scope.locals[parameter.slot] = name
+            parameters.append(name)
+        guards: list[str] = []
+        rest = list(action.guards)
+        while rest and not can_fail(rest[0]):
+            guards.append(writer.evaluate(rest.pop(0)))
+        opening, writer.scope.definitions = writer.scope.definitions, []
+        for guard in rest:
+            writer.scope.required.append(writer.evaluate(guard))
+        writer.run(action.body)
+        called = self.operators[id(action)] + (f"({', '.join(parameters)})" if parameters else "")
+        conjuncts = [*guards, self._effect(action, writer)]
+        body = "\n".join(f"    /\\ {conjunct}" for conjunct in conjuncts if conjunct != "TRUE")
+        if opening:
+            body = "    " + with_definitions(opening, body.strip(), "    ")
+        return f"\\* {_place(action.at)}\n{called} ==\n{body}\n"
+
+    def _effect(self, action: Action, writer: Effects) -> str:
+        scope = writer.scope
+        changed = [name for name in self.variables if scope.state[name] != self.variables[name]]
+        kept = [self.variables[name] for name in self.variables if name not in changed]
+        parts = [*scope.required, *(f"{self.variables[name]}' = {scope.state[name]}" for name in changed)]
+        kept.append("failure")
+        parts.append(f"UNCHANGED <<{', '.join(kept)}>>")
+        failing = disj(scope.failures)
+        if failing == "FALSE":
+            text = "\n       ".join(f"/\\ {part}" for part in parts)
+            if not scope.definitions:
+                return "\n    /\\ ".join(parts)
+            return with_definitions(scope.definitions, text, "       ")
+        effect = "\n            ".join(f"/\\ {part}" for part in parts)
+        every = ", ".join(self.variables.values())
+        text = (
+            f"IF {failing}\n       THEN /\\ failure' = {string(action.name)}\n            /\\ UNCHANGED <<{every}>>\n"
+            f"       ELSE {effect}"
+        )
+        return with_definitions(scope.definitions, text, "       ")
+
+    def _next(self) -> str:
+        choices = []
+        for action in self.program.actions:
+            names = self.names.inner()
+            bound: dict[int, str] = {}
+            text = ""
+            for parameter in action.parameters:
+                name = names.fresh(parameter.name)
+                text += f"\\E {name} \\in {self._choices(action, parameter, bound)} : "
+                bound[parameter.slot] = name
+            arguments = f"({', '.join(bound.values())})" if bound else ""
+            choices.append(f"    \\/ {text}{self.operators[id(action)]}{arguments}")
+        if not choices:
+            return "Next == FALSE /\\ UNCHANGED vars"
+        return "Next ==\n" + "\n".join(choices)
+
+    def _choices(self, action: Action, parameter: Local, bound: dict[int, str]) -> str:
+        """What a parameter runs over: the set that a guard draws it from, or all of its type."""
+        for guard in action.guards:
+            if can_fail(guard):
+                break
+            match guard:
+                case Contains(item=Local(slot=slot), container=Expr(type=SetType(element, _)) as container) if (
+                    slot == parameter.slot and element == parameter.type and locals_in(container) <= set(bound)
+                ):
+                    writer = self._writer(self._scope())
+                    writer.scope.locals.update(bound)
+                    return let(writer.scope, writer.operand(container))
+        if parameter.type.codes > WIDEST_PARAMETER:
+            reason = f"{parameter.name} has {parameter.type.codes} possible values; draw it from a set of the state"
+            raise refuse(reason, action.at)
+        return self.types.universe(parameter.type)
+
+    # Properties.
+
+    def _predicate(self, predicate: Predicate) -> str:
+        name = self.operators[id(predicate)]
+        value, possible = self._judged(predicate, predicate.kind == "transition")
+        lines = [f"\\* {_place(predicate.at)}"]
+        match predicate.kind:
+            case "transition":
+                lines.append(f"{name} == [][{conj([possible, value])}]_vars")
+                lines.extend(self._of_idle_steps(predicate, name))
+            case "reachable":
+                lines.append(f"{name} == {conj([possible, value])}")
+                inside = "Boundary => " if self.program.boundaries else ""
+                never = self._extra(f"Never_{name}", f"{inside}~{name}", lines)
+                self.extra.remove(never)
+            case _:
+                lines.append(f"{name} == {conj([possible, value])}")
+        if predicate.kind in ("reachable", "boundary") and possible != "TRUE":
+            self._extra(f"Defined_{name}", possible, lines)
+        return "\n".join(lines) + "\n"
+
+    def _extra(self, wanted: str, text: str, lines: list[str]) -> str:
+        name = self.names.fresh(wanted)
+        lines.append(f"{name} == {text}")
+        self.extra.append(name)
+        return name
+
+    def _of_idle_steps(self, predicate: Predicate, name: str) -> list[str]:
+        """A step that changes nothing has to satisfy a transition property, too; ``[][P]_vars`` lets it pass."""
+        value, possible = self._judged(predicate, False)
+        both = conj([possible, value])
+        if both == "TRUE":
+            return []
+        lines: list[str] = []
+        self._extra(f"Idle_{name}", f"({both}) \\/ ~ENABLED (Next /\\ UNCHANGED vars)", lines)
+        return lines
+
+    def _judged(self, predicate: Predicate, primed: bool) -> tuple[str, str]:
+        """The value of a predicate, and the condition under which it has one."""
+        scope = self._scope(primed)
+        writer = self._writer(scope)
+        value = writer.evaluate(predicate.value)
+        possible = negated(disj(scope.failures))
+        if possible != "TRUE":
+            possible = let(scope, possible)
+        return let(scope, value), possible
+
+    def _reachable(self) -> list[str]:
+        return [f"Never_{self.operators[id(p)]}" for p in self.program.predicates if p.kind == "reachable"]
+
+    def _config(self) -> str:
+        invariants = [self.operators[id(p)] for p in self.program.predicates if p.kind == "invariant"]
+        steps = [self.operators[id(p)] for p in self.program.predicates if p.kind == "transition"]
+        lines = ["SPECIFICATION Spec", f"CHECK_DEADLOCK {'TRUE' if self.deadlock else 'FALSE'}"]
+        lines += [f"INVARIANT {name}" for name in ["TypeOK", "NoFailure", *invariants, *self.extra]]
+        lines += [f"PROPERTY {name}" for name in steps]
+        if self.program.boundaries:
+            lines.append("\\* What is outside is checked, but neither counted nor gone on from.")
+            lines.append("CONSTRAINT Boundary")
+        if self._reachable():
+            lines.append("\\* Each of these is violated when the model can do what its name says:")
+            lines += [f"\\* INVARIANT {name}" for name in self._reachable()]
+        return "\n".join(lines) + "\n"
+
+
+def _place(at: Position) -> str:
+    path = Path(at.file)
+    here = Path.cwd()
+    return f"{path.relative_to(here) if path.is_relative_to(here) else path.name}:{at.line}"
+
+
+__all__ = ["Module", "legal", "module", "Type"]

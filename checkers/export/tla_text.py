@@ -1,0 +1,52 @@
+"""LET definitions: those that are needed, and those that are needed once stand where they are used."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from checkers.export.tla_values import bracketed
+
+MOST_INLINED = 60
+
+
+def with_definitions(definitions: Sequence[tuple[str, str]], text: str, indent: str = "") -> str:
+    """``LET definitions IN text``.
+
+    Names are unique within a text, so a definition can be put where its name stands; only short ones are, as what
+    stands inside of a quantifier would be evaluated again for each value.
+    """
+    kept, text = needed(definitions, text)
+    if not kept:
+        return text
+    if not indent:
+        return "LET " + " ".join(_definition(name, body) for name, body in kept) + f" IN {text}"
+    lines = f"\n{indent}    ".join(_definition(name, body) for name, body in kept)
+    return f"LET {lines}\n{indent}IN  {text}"
+
+
+def needed(definitions: Sequence[tuple[str, str]], text: str) -> tuple[list[tuple[str, str]], str]:
+    """The definitions that a text needs, and the text with the others put in."""
+    kept: list[tuple[str, str]] = []
+    for name, body in reversed(definitions):
+        uses = _uses(name, text) + sum(_uses(name, later) for _, later in kept)
+        if uses == 0:
+            continue
+        if uses == 1 and len(body) <= MOST_INLINED and not body.startswith("RECURSIVE"):
+            text = _put(name, body, text)
+            kept = [(other, _put(name, body, later)) for other, later in kept]
+            continue
+        kept.insert(0, (name, body))
+    return kept, text
+
+
+def _definition(name: str, body: str) -> str:
+    return body if body.startswith("RECURSIVE") else f"{name} == {body}"
+
+
+def _uses(name: str, text: str) -> int:
+    return len(re.findall(rf"(?<![\w.\"]){re.escape(name)}(?![\w\"])(?! \|->)", text))
+
+
+def _put(name: str, body: str, text: str) -> str:
+    return re.sub(rf"(?<![\w.\"]){re.escape(name)}(?![\w\"])(?! \|->)", lambda _: bracketed(body), text)
