@@ -165,11 +165,11 @@ class Effects(Expressions):
         turn = chosen(negated(conj(scope.required)), f"[{so_far} EXCEPT !.ended = {DISABLED}]", turn)
         turn = chosen(disj(scope.failures), f"[{so_far} EXCEPT !.ended = {FAILED}]", turn)
         turn = let(scope, f"{loop}({turn}, Tail({rest}))")
-        self.define(
-            loop,
+        again = (
             f"RECURSIVE {loop}(_, _) {loop}({so_far}, {rest}) == IF {rest} = <<>> \\/ {so_far}.ended # {RUNNING} "
-            f"THEN {so_far} ELSE LET {item} == Head({rest}) IN {turn}",
+            f"THEN {so_far} ELSE LET {item} == Head({rest}) IN {turn}"
         )
+        self.scope.definitions.append((loop, again))
         out = self.define("out", f"{loop}({_record(begins)}, {sequence})")
         self.fail_unless(f"{out}.ended # {FAILED}" if scope.failures else "TRUE")
         if scope.required:

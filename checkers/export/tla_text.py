@@ -32,8 +32,9 @@ def needed(definitions: Sequence[tuple[str, str]], text: str) -> tuple[list[tupl
         uses = _uses(name, text) + sum(_uses(name, later) for _, later in kept)
         if uses == 0:
             continue
-        if uses == 1 and len(body) <= MOST_INLINED and not body.startswith("RECURSIVE"):
-            text = _put(name, body, text)
+        short = len(body) <= MOST_INLINED and not body.startswith("RECURSIVE")
+        if uses == 1 and (short or text == name):
+            text = body if text == name else _put(name, body, text)
             kept = [(other, _put(name, body, later)) for other, later in kept]
             continue
         kept.insert(0, (name, body))

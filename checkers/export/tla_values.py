@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from typing import Any
 
 from checkers.export.names import Names, legal
@@ -161,17 +162,18 @@ class Types:
         return "[" + ", ".join(f"{self.field(kind, name)} |-> {fields[name]}" for name, _ in kind.fields) + "]"
 
     def _map_literal(self, key: Type, items: list[str]) -> str:
-        if len(set(items)) == 1:
-            return f"[k \\in {self.universe(key)} |-> {items[0]}]"
+        variable = "k"
+        while any(re.search(rf"\b{variable}\b", item) for item in items):
+            variable += "k"
         keys = [self.literal(key, k) for k in sorted(universe(key), key=order_key)]
         groups: list[tuple[str, list[str]]] = []
         for item in dict.fromkeys(items):
             groups.append((item, [k for k, held in zip(keys, items, strict=True) if held == item]))
         choice = groups[-1][0]
         for item, members in reversed(groups[:-1]):
-            test = f"k = {members[0]}" if len(members) == 1 else f"k \\in {{{', '.join(members)}}}"
+            test = f"{variable} = {members[0]}" if len(members) == 1 else f"{variable} \\in {{{', '.join(members)}}}"
             choice = f"IF {test} THEN {item} ELSE {choice}"
-        return f"[k \\in {self.universe(key)} |-> {choice}]"
+        return f"[{variable} \\in {self.universe(key)} |-> {choice}]"
 
     def default(self, kind: Type) -> str:
         """Some value of a type, for what is never looked at."""
@@ -191,7 +193,7 @@ class Types:
             case RecordType(_, fields):
                 return self.record(kind, {name: self.default(of) for name, of in fields})
             case MapType(key, of):
-                return f"[k \\in {self.universe(key)} |-> {self.default(of)}]"
+                return self._map_literal(key, [self.default(of)] * key.codes)
         return "FALSE"
 
     def within(self, source: Type | None, target: Type, text: str, names: Names) -> str:
@@ -342,8 +344,7 @@ def _chain(parts: Any, neutral: str, decisive: str, operator: str) -> str:
     needed: list[str] = []
     for part in parts:
         if part == decisive:
-            needed.append(part)
-            break
+            return decisive
         if part != neutral and part not in needed:
             needed.append(part)
     if not needed:
@@ -357,6 +358,8 @@ def negated(text: str) -> str:
             return "FALSE"
         case "FALSE":
             return "TRUE"
+    if text.startswith("~") and _closed(text[1:]):
+        return text[2:-1] if text[1] == "(" else text[1:]
     return f"~{bracketed(text)}"
 
 
