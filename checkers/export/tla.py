@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -178,7 +179,7 @@ class _Writer:
         conjuncts = [*guards, self._effect(action, writer)]
         body = "\n".join(f"    /\\ {conjunct}" for conjunct in conjuncts if conjunct != "TRUE")
         if opening:
-            body = "    " + with_definitions(opening, body.strip(), "    ")
+            body = "    " + with_definitions(opening, textwrap.dedent(body), "    ")
         return f"\\* {_place(action.at)}\n{called} ==\n{body}\n"
 
     def _effect(self, action: Action, writer: Effects) -> str:
@@ -189,17 +190,14 @@ class _Writer:
         kept.append("failure")
         parts.append(f"UNCHANGED <<{', '.join(kept)}>>")
         failing = disj(scope.failures)
-        if failing == "FALSE":
-            text = "\n       ".join(f"/\\ {part}" for part in parts)
-            if not scope.definitions:
-                return "\n    /\\ ".join(parts)
-            return with_definitions(scope.definitions, text, "       ")
-        effect = "\n            ".join(f"/\\ {part}" for part in parts)
-        every = ", ".join(self.variables.values())
-        text = (
-            f"IF {failing}\n       THEN /\\ failure' = {string(action.name)}\n            /\\ UNCHANGED <<{every}>>\n"
-            f"       ELSE {effect}"
-        )
+        if failing == "FALSE" and not scope.definitions:
+            return "\n    /\\ ".join(parts)
+        text = "\n".join(f"/\\ {part}" for part in parts)
+        if failing != "FALSE":
+            every = ", ".join(self.variables.values())
+            stays = f"/\\ failure' = {string(action.name)}\n     /\\ UNCHANGED <<{every}>>"
+            moves = text.replace("\n", "\n     ")
+            text = f"IF {failing}\nTHEN {stays}\nELSE {moves}"
         return with_definitions(scope.definitions, text, "       ")
 
     def _next(self) -> str:

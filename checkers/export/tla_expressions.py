@@ -14,6 +14,7 @@ from typing import Any
 
 from checkers.export.names import Names
 from checkers.export.refusal import refuse
+from checkers.export.slices import open_end
 from checkers.export.tla_values import Types, bracketed, chosen, conj, disj, negated, number
 from model.compiler.ir import (
     And,
@@ -171,8 +172,18 @@ class Expressions:
     def _seqslice(self, node: SeqSlice) -> str:
         seq = self.named("seq", self.evaluate(node.seq))
         low = "0" if node.low is None else f"Clip({self.evaluate(node.low)}, Len({seq}))"
-        high = f"Len({seq})" if node.high is None else f"Clip({self.evaluate(node.high)}, Len({seq}))"
+        high = self._end(node.high, seq)
         return f"SubSeq({seq}, {low} + 1, {high})"
+
+    def _end(self, node: Expr | None, seq: str) -> str:
+        if node is None:
+            return f"Len({seq})"
+        maybe = open_end(node)
+        if maybe is None:
+            return f"Clip({self.evaluate(node)}, Len({seq}))"
+        condition = self.named("condition", self.evaluate(maybe[0]))
+        with self.under(negated(condition)):
+            return bracketed(chosen(condition, f"Len({seq})", f"Clip({self.evaluate(maybe[1])}, Len({seq}))"))
 
     def _seqconcat(self, node: SeqConcat) -> str:
         if isinstance(node.right, SeqOf) and len(node.right.elements) == 1:

@@ -11,17 +11,18 @@ MOST_INLINED = 60
 
 
 def with_definitions(definitions: Sequence[tuple[str, str]], text: str, indent: str = "") -> str:
-    """``LET definitions IN text``.
+    """``LET definitions IN text``, on lines of their own where there is an ``indent``; other lines of ``text`` get it.
 
     Names are unique within a text, so a definition can be put where its name stands; only short ones are, as what
     stands inside of a quantifier would be evaluated again for each value.
     """
     kept, text = needed(definitions, text)
     if not kept:
-        return text
+        return text.replace("\n", f"\n{indent}")
     if not indent:
         return "LET " + " ".join(_definition(name, body) for name, body in kept) + f" IN {text}"
     lines = f"\n{indent}    ".join(_definition(name, body) for name, body in kept)
+    text = text.replace("\n", f"\n{indent}    ")
     return f"LET {lines}\n{indent}IN  {text}"
 
 
