@@ -371,8 +371,14 @@ def decoded(kind: Type, index: str) -> Value:
         case SetType(_, None):
             return Mask(lambda position: f"(({index} >> {position}) & 1)")
         case MapType(_, of):
-            return Entries(lambda position: decoded(of, _digit(index, size(of) ** int(position), size(of))))
+            return Entries(lambda position: decoded(of, _digit(index, size(of) ** _constant(position), size(of))))
     return Number(index)
+
+
+def _constant(position: str) -> int:
+    if not position.isdigit():
+        raise refuse("a loop over maps")
+    return int(position)
 
 
 def _digit(index: str, stride: int, base: int) -> str:
