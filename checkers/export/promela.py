@@ -17,7 +17,7 @@ from checkers.export.promela_effects import Effects
 from checkers.export.promela_text import Text
 from checkers.export.promela_values import Place, Value, cell_type, cells, Slots, literal, load, members, size
 from checkers.export.refusal import refuse
-from model.compiler.ir import Action, Contains, Expr, For, If, Inline, Local, Position, Require, StateVar, Stmt, can_fail, walk
+from model.compiler.ir import Action, Contains, Expr, For, If, Inline, Local, Position, Predicate, Require, StateVar, Stmt, can_fail, walk
 from model.compiler.program import Program
 from model.language.model import State
 from model.language.reference import WIDEST_PARAMETER
@@ -26,6 +26,9 @@ from model.language.types import BagType, SetType, Type
 MOST_INITIAL = 4096
 MOST_CHOICES = 65_536
 """Actions with their arguments, each of which is a line."""
+
+MOST_STATEMENTS = 1900
+"""Spin takes 2,048 in one d_step; counted here by separators, which are more."""
 
 RESERVED = frozenset(
     """active assert atomic bit bool break byte c_code c_decl c_expr c_state c_track chan d_step d_proctype do dstep
@@ -45,6 +48,8 @@ class Process:
 
     name: str
     text: str
+    steps: int
+    """How many steps of Spin one of the model is, with SHORTEST."""
     reachable: tuple[str, ...]
     """For each reachability property, the macro with which Spin looks for it: found when it is violated."""
 
@@ -96,8 +101,16 @@ class _Writer:
         self.keeps_old = self.keeps_old or undone
         if self.deadlock and undone:
             raise refuse("deadlocks of an action that finds out only in its body whether it is enabled")
-        with self.text.indented(), self.text.indented(), self.text.aside() as body:
-            self._body({name: count for name, (count, _) in split.items()})
+        first = {name: count for name, (count, _) in split.items()}
+        with self.text.indented(), self.text.indented(), self.text.aside() as bodies:
+            if self.keeps_old:
+                self.text.emit("d_step {")
+                self._copy(self.places, self.old_places)
+                self.text.emit("skip };")
+            self._bodies(first)
+        with self.text.indented(), self.text.indented(), self.text.indented():
+            parts = self._parts()
+        steps = 2 + self.keeps_old + len(parts)
         name = self.program.name
         sizes = ", ".join(f"{constant} = {value}" for constant, value in self.constants.items()) or "no constants"
         macros = "\n".join(f"      or with spin -D{macro}" for macro in self.reach.values())
@@ -108,7 +121,8 @@ class _Writer:
             + ("" if self.deadlock else " -E"),
             "      searches all states. Spin stores one more than the model has: the one before the beginning.",
             "   spin -DSHORTEST ..., gcc -DBFS ...",
-            "      finds a shortest counterexample: an assertion at depth 2n - 1 is one of a trace of n states.",
+            f"      finds a shortest counterexample: one step of the model is {steps} of Spin, so an assertion at depth d ends",
+            f"      a trace of d / {steps} + 1 states, rounded down.",
             *([macros, "      finds a way to where a reachability property is true: the assertion is violated there."]
               if macros else []),
             "*/",
@@ -129,15 +143,14 @@ class _Writer:
             "    if",
             *choices,
             "    fi;",
-            "    d_step {",
-            *body,
-            "    }",
+            *bodies,
+            *(line for part in parts for line in ("    d_step {", *part, "      skip", "    };")),
             "  }",
             "  od",
             "}",
             "",
         ]
-        return Process(name, "\n".join(lines), tuple(self.reach.values()))
+        return Process(name, "\n".join(lines), steps, tuple(self.reach.values()))
 
     def _declarations(self) -> list[str]:
         lines = []
@@ -256,37 +269,63 @@ class _Writer:
 
     # What is done.
 
-    def _body(self, first: dict[str, int]) -> None:
+    def _bodies(self, first: dict[str, int]) -> None:
+        """Takes the action that was chosen; undoes what a false guard leaves behind."""
         text = self.text
-        if self.keeps_old:
-            self._copy(self.places, self.old_places)
         text.emit("if")
-        text.emit(":: action == 0 -> skip")
+        text.emit(":: d_step { action == 0 -> skip }")
         for number, action in enumerate(self.program.actions, 1):
-            text.emit(f":: action == {number} ->  /* {action.name}, {_place(action.at)} */")
+            disabled = text.label("disabled")
+            before = len(text.lines)
+            text.emit(f":: d_step {{ action == {number} ->  /* {action.name}, {_place(action.at)} */")
             with text.indented(), text.statement():
-                writer = self._writer()
+                writer = self._writer(disabled)
                 for parameter, place in zip(action.parameters, self._parameters(action), strict=True):
                     writer.locals[parameter.slot] = load(parameter.type, place)
                 for guard in action.guards[first[action.name]:]:
                     with text.statement():
                         writer.require(guard)
                 writer.run(action.body)
-                text.emit("skip")
+                if any(f"goto {disabled} " in line for line in text.lines[before:]):
+                    done = text.label("done")
+                    text.emit(f"goto {done};")
+                    text.emit(f"{disabled}:")
+                    self._copy(self.old_places, self.places)
+                    text.emit("action = 0;")
+                    text.emit(f"{done}: skip;")
+                text.emit("skip }")
+            _must_be_short(text.lines[before:], action.name, action.at)
         text.emit("fi;")
-        self._judge("transition")
-        inside = self._inside()
-        self._judge("invariant")
-        self._reached(inside)
-        if inside != "1":
-            with text.when(f"!{inside}"):
-                self._copy(self.old_places, self.places)
-        if any("goto disabled" in line for line in text.lines):
-            text.emit("goto done;")
-            text.emit("disabled:")
-            self._copy(self.old_places, self.places)
-            text.emit("done: skip;")
-        self._reset()
+
+    def _parts(self) -> list[list[str]]:
+        """What is looked at behind an action, in as many d_steps as Spin needs."""
+        parts: list[list[str]] = []
+        size = 0
+        for unit in self._units():
+            if not parts or size + _statements(unit) > MOST_STATEMENTS:
+                parts.append([])
+                size = 0
+            parts[-1].extend(unit)
+            size += _statements(unit)
+        return parts
+
+    def _units(self) -> list[list[str]]:
+        units = []
+        for kind in ("transition", "invariant"):
+            units += [self._judged(predicate) for predicate in self.program.predicates if predicate.kind == kind]
+        inside = "1"
+        if self.program.boundaries:
+            inside = self.text.temporary("inside", 1).cell("0")
+            with self.text.aside() as lines:
+                self._look_inside(inside)
+            units.append(lines)
+        units += [self._reached(p, inside) for p in self.program.predicates if p.kind == "reachable"]
+        with self.text.aside() as lines:
+            if inside != "1":
+                with self.text.when(f"!{inside}"):
+                    self._copy(self.old_places, self.places)
+            self._reset()
+        return [*units, lines]
 
     def _copy(self, source: dict[str, Place], target: dict[str, Place]) -> None:
         for name, kind in self.program.variables.items():
@@ -303,46 +342,40 @@ class _Writer:
             with self.text.loop("0", str(count)) as index_name:
                 self.text.emit(line(index_name))
 
-    def _judge(self, kind: str) -> None:
+    def _judged(self, predicate: Predicate) -> list[str]:
         text = self.text
-        for predicate in self.program.predicates:
-            if predicate.kind != kind:
-                continue
+        with text.aside() as lines, text.statement():
             text.emit(f"/* {predicate.name}, {_place(predicate.at)} */")
-            with text.statement():
-                if kind == "transition":
-                    text.emit("if :: action != 0 ->")
-                holds = self._writer().number(predicate.value)
-                flag = self.flags[predicate.name]
-                text.emit(f"{flag} = {holds}; assert({flag});")
-                if kind == "transition":
-                    text.emit("skip :: else fi;")
+            if predicate.kind == "transition":
+                text.emit("if :: action != 0 ->")
+            holds = self._writer().number(predicate.value)
+            flag = self.flags[predicate.name]
+            text.emit(f"{flag} = {holds}; assert({flag});")
+            if predicate.kind == "transition":
+                text.emit("skip :: else fi;")
+        _must_be_short(lines, predicate.name, predicate.at)
+        return lines
 
-    def _inside(self) -> str:
-        if not self.program.boundaries:
-            return "1"
+    def _look_inside(self, result: str) -> None:
         text = self.text
-        result = text.temporary("inside", 1).cell("0")
         text.emit(f"{result} = 1;")
         for boundary in self.program.boundaries:
             text.emit(f"/* {boundary.name}, {_place(boundary.at)} */")
             with text.statement(), text.when(result):
                 holds = self._writer().number(boundary.value)
                 text.emit(f"{result} = {holds};")
-        return result
 
-    def _reached(self, inside: str) -> None:
+    def _reached(self, predicate: Predicate, inside: str) -> list[str]:
         text = self.text
-        for predicate in self.program.predicates:
-            if predicate.kind != "reachable":
-                continue
+        with text.aside() as lines, text.statement():
             text.emit(f"/* {predicate.name}, {_place(predicate.at)} */")
-            with text.statement():
-                text.lines.append(f"#ifdef {self.reach[predicate.name]}")
-                holds = self._writer().number(predicate.value)
-                flag = self.flags[predicate.name]
-                text.emit(f"{flag} = !({holds} && {inside}); assert({flag});")
-                text.lines.append("#endif")
+            text.lines.append(f"#ifdef {self.reach[predicate.name]}")
+            holds = self._writer().number(predicate.value)
+            flag = self.flags[predicate.name]
+            text.emit(f"{flag} = !({holds} && {inside}); assert({flag});")
+            text.lines.append("#endif")
+        _must_be_short(lines, predicate.name, predicate.at)
+        return lines
 
     def _reset(self) -> None:
         """Clears what is no part of a state of the model."""
@@ -359,6 +392,15 @@ class _Writer:
         for name, count in text.temporaries.items():  # the counters of the loops above among them
             if count == 1:
                 text.emit(f"{name} = 0;")
+
+
+def _statements(lines: list[str]) -> int:
+    return sum(line.count(";") + line.count("->") + line.count("::") for line in lines)
+
+
+def _must_be_short(lines: list[str], name: str, at: Position) -> None:
+    if _statements(lines) > MOST_STATEMENTS:
+        raise refuse(f"{name}, which is more statements than Spin takes as one step (about 2,000)", at)
 
 
 def _draws(guard: Expr, parameter: Local) -> bool:

@@ -70,12 +70,12 @@ class Text:
         return f"{wanted}_{self._labels}"
 
     def temporary(self, wanted: str, cells: int) -> Place:
-        """Cells that nothing else uses until the statement is over."""
+        """Cells that nothing else uses until the statement is over. They become globals of C, so no name of C's is one."""
         key = (wanted, cells)
         self._used[key] += 1
         slot = (wanted, cells, self._used[key])
         if slot not in self._known:
-            self._known[slot] = self.names.fresh(wanted)
+            self._known[slot] = self.names.fresh(f"t_{wanted}")
             self.temporaries[self._known[slot]] = cells
         return Place(self._known[slot], None if cells == 1 else "0")
 
