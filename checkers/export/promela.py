@@ -15,9 +15,24 @@ from pathlib import Path
 from checkers.export.names import Names
 from checkers.export.promela_effects import Effects
 from checkers.export.promela_text import Text
-from checkers.export.promela_values import Place, Value, cell_type, cells, Slots, literal, load, members, size
+from checkers.export.promela_values import Place, Slots, Value, cell_type, cells, literal, load, members, size
 from checkers.export.refusal import refuse
-from model.compiler.ir import Action, Contains, Expr, For, If, Inline, Local, Position, Predicate, Require, StateVar, Stmt, can_fail, walk
+from model.compiler.ir import (
+    Action,
+    Contains,
+    Expr,
+    For,
+    If,
+    Inline,
+    Local,
+    Position,
+    Predicate,
+    Require,
+    StateVar,
+    Stmt,
+    can_fail,
+    walk,
+)
 from model.compiler.program import Program
 from model.language.model import State
 from model.language.reference import WIDEST_PARAMETER
@@ -30,16 +45,16 @@ MOST_CHOICES = 65_536
 MOST_STATEMENTS = 1900
 """Spin takes 2,048 in one d_step; counted here by separators, which are more."""
 
-RESERVED = frozenset(
-    """active assert atomic bit bool break byte c_code c_decl c_expr c_state c_track chan d_step d_proctype do dstep
+_WORDS = """
+    active assert atomic bit bool break byte c_code c_decl c_expr c_state c_track chan d_step d_proctype do dstep
     else empty enabled end eval false fi for full get_priority goto hidden if in init inline int len local ltl mtype
-    nempty never nfull notrace np_ nr_pr od of pc_value pid print printf printm priority proctype provided return run
-    select set_priority short show skip stdin timeout trace true typedef undef unless unsigned value weak xr xs
-    _ _last _nr_pr _pid _priority accept progress always eventually until weakuntil release next
-    action argument started model STEP TEMPORARY
-    auto case char const continue default double enum extern float long register signed sizeof static struct switch
-    union void volatile while now main""".split()
-)
+    nempty never nfull notrace np_ nr_pr od of pc_value pid print printf printm priority proctype provided return
+    run select set_priority short show skip stdin timeout trace true typedef undef unless unsigned value weak xr xs
+    _ _last _nr_pr _pid _priority accept progress always eventually until weakuntil release next action argument
+    started model STEP TEMPORARY auto case char const continue default double enum extern float long register signed
+    sizeof static struct switch union void volatile while now main
+"""
+RESERVED = frozenset(_WORDS.split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +111,8 @@ class _Writer:
     def process(self) -> Process:
         with self.text.indented(), self.text.indented(), self.text.aside() as choices:
             self._initial()
-            split = {action.name: self._choices(number, action) for number, action in enumerate(self.program.actions, 1)}
+            numbered = enumerate(self.program.actions, 1)
+            split = {action.name: self._choices(number, action) for number, action in numbered}
         undone = any(late for _, late in split.values())
         self.keeps_old = self.keeps_old or undone
         if self.deadlock and undone:
@@ -121,8 +137,8 @@ class _Writer:
             + ("" if self.deadlock else " -E"),
             "      searches all states. Spin stores one more than the model has: the one before the beginning.",
             "   spin -DSHORTEST ..., gcc -DBFS ...",
-            f"      finds a shortest counterexample: one step of the model is {steps} of Spin, so an assertion at depth d ends",
-            f"      a trace of d / {steps} + 1 states, rounded down.",
+            f"      finds a shortest counterexample: one step of the model is {steps} of Spin, so an assertion at",
+            f"      depth d ends a trace of d / {steps} + 1 states, rounded down.",
             *([macros, "      finds a way to where a reachability property is true: the assertion is violated there."]
               if macros else []),
             "*/",
@@ -166,7 +182,8 @@ class _Writer:
         if self.keeps_old:
             lines += [f"TEMPORARY {_declared(cell_type(kind).replace('bit', 'byte'), self.old[name], cells(kind))}"
                       for name, kind in self.program.variables.items() if cells(kind)]
-        lines += [f"TEMPORARY {_declared('int', name, count)}" for name, count in self.text.temporaries.items() if count]
+        used = self.text.temporaries.items()
+        lines += [f"TEMPORARY {_declared('int', name, count)}" for name, count in used if count]
         return lines
 
     def _writer(self, disabled: str = "disabled") -> Effects:
@@ -224,7 +241,8 @@ class _Writer:
         for found in candidates:
             total *= len(found)
         if total > MOST_CHOICES:
-            raise refuse(f"{action.name} with its {total} choices of arguments, each of which would be a line", action.at)
+            reason = f"{action.name} with its {total} choices of arguments, each of which would be a line"
+            raise refuse(reason, action.at)
         for arguments in itertools.product(*candidates):
             self._choice(number, action, places, arguments, first)
         return first, first < len(action.guards) or _requires(action.body)
@@ -329,7 +347,7 @@ class _Writer:
 
     def _copy(self, source: dict[str, Place], target: dict[str, Place]) -> None:
         for name, kind in self.program.variables.items():
-            self._each_cell(cells(kind), lambda index, name=name: f"{target[name].cell(index)} = "  # type: ignore[misc]
+            self._each_cell(cells(kind), lambda index, name=name: f"{target[name].cell(index)} = "
                             f"{source[name].cell(index)};")
 
     def _each_cell(self, count: int, line: object) -> None:

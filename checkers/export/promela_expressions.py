@@ -759,7 +759,7 @@ class Expressions:
                 return Maybe("1", self.converted(source, other, value))
             case (SetType() | BagType() | SeqType()), _, _ if isinstance(source.element, NothingType):
                 return empty(target)
-            case SetType(element, None), SetType(other, None), Mask(at):
+            case SetType(element, None), SetType(other, None), Mask():
                 if element == other:
                     return value
                 place = self.saved(target, empty(target), "s")
@@ -846,9 +846,12 @@ class Expressions:
             yield
             return
         generator = generators[depth]
-        with self.each(generator.variable, generator.domain, False), self._conditions(generator.conditions):
-            with self._generated(generators, depth + 1):
-                yield
+        with (
+            self.each(generator.variable, generator.domain, False),
+            self._conditions(generator.conditions),
+            self._generated(generators, depth + 1),
+        ):
+            yield
 
     @contextmanager
     def _conditions(self, conditions: list[Expr]) -> Iterator[None]:

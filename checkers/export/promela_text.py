@@ -70,7 +70,7 @@ class Text:
         return f"{wanted}_{self._labels}"
 
     def temporary(self, wanted: str, cells: int) -> Place:
-        """Cells that nothing else uses until the statement is over. They become globals of C, so no name of C's is one."""
+        """Cells that nothing else uses until the statement is over; globals of C, so none is called as C calls one."""
         key = (wanted, cells)
         self._used[key] += 1
         slot = (wanted, cells, self._used[key])

@@ -14,5 +14,6 @@ def open_end(node: Expr) -> tuple[Expr, Expr] | None:
     if isinstance(node, Choose):
         beyond = node.then.operand if isinstance(node.then, Convert) else node.then
         if isinstance(beyond, Const) and beyond.value == WIDEST_INTEGER - 1:
-            return node.condition, node.otherwise
+            end = node.otherwise
+            return node.condition, end.operand if isinstance(end, Convert) else end
     return None

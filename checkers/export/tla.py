@@ -64,7 +64,7 @@ class Module:
     """The text of a module and of its configuration."""
 
     name: str
-    module: str
+    text: str
     config: str
     reachable: tuple[str, ...]
     """For each reachability property, the invariant that it is reached when TLC finds it violated."""
@@ -87,8 +87,8 @@ class _Writer:
         names = Names(RESERVED)
         self.name = names.fresh(program.name)
         self.variables = {name: names.fresh(name) for name in program.variables}
-        self.operators = {id(part): names.fresh(part.name) for part in
-                          [*program.actions, *program.predicates, *program.boundaries]}
+        parts: list[Action | Predicate] = [*program.actions, *program.predicates, *program.boundaries]
+        self.operators = {id(part): names.fresh(part.name) for part in parts}
         self.names = names
         self.types = Types(names)
         self.extra: list[str] = []
@@ -304,4 +304,4 @@ def _place(at: Position) -> str:
     return f"{path.relative_to(here) if path.is_relative_to(here) else path.name}:{at.line}"
 
 
-__all__ = ["Module", "legal", "module", "Type"]
+__all__ = ["Module", "Type", "legal", "module"]

@@ -158,7 +158,7 @@ class Effects(Expressions):
             self._returns.pop()
             self._breaks.pop()
             self._continues.pop()
-        after = {names.local(local): scope.locals.get(local.slot, f"{so_far}.{names.local(local)}") for local in carried}
+        after = {names.local(local): scope.locals[local.slot] for local in carried}
         after |= {names.variable(variable): scope.state[variable] for variable in stored}
         ended = chosen(disj(returned.paths), RETURNED, chosen(disj(broken.paths), BROKEN, RUNNING))
         turn = _record({"ended": ended, **after})

@@ -367,13 +367,13 @@ class Expressions:
                 return f"DOMAIN {bracketed(text)}"
         return text
 
-    @staticmethod
-    def _steps(first: str, last: str, step: int) -> str:
+    def _steps(self, first: str, last: str, step: int) -> str:
+        n = self.names.fresh("n")
         size = f"({last} - {first} + {step - 1}) \\div {step}"
         if step < 0:
             size = f"({first} - {last} + {-step - 1}) \\div {-step}"
         size = f"{last} - {first}" if step == 1 else size
-        return f"[n \\in 1..({size}) |-> {first} + (n - 1) * {number(step)}]"
+        return f"[{n} \\in 1..({size}) |-> {first} + ({n} - 1) * {number(step)}]"
 
     def sequence(self, domain: Domain, at: Position) -> str:
         """What a loop runs over, in its order."""
@@ -394,7 +394,8 @@ class Expressions:
             case BagType(element, _):
                 text, n = self.named("bag", text), self.names.fresh("n")
                 order = self.types.order(element, at)
-                return f"Flatten([{n} \\in DOMAIN {order} |-> [m \\in 1..Copies({order}[{n}], {text}) |-> {order}[{n}]]])"
+                m, item = self.names.fresh("m"), f"{order}[{n}]"
+                return f"Flatten([{n} \\in DOMAIN {order} |-> [{m} \\in 1..Copies({item}, {text}) |-> {item}]])"
         raise AssertionError(domain)
 
     @contextmanager

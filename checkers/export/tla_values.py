@@ -39,15 +39,15 @@ MOST_LISTED = 1024
 WIDEST = 2**31 - 1
 """TLC's integers; it stops with an error when a sum leaves them."""
 
-RESERVED = frozenset(
-    """ACTION ASSUME ASSUMPTION AXIOM BOOLEAN BY CASE CHOOSE CONSTANT CONSTANTS COROLLARY DEF DEFINE DEFS DOMAIN ELSE
-    ENABLED EXCEPT EXTENDS FALSE HAVE HIDE IF IN INSTANCE LAMBDA LEMMA LET LOCAL MODULE NEW OBVIOUS OMITTED ONLY OTHER
-    PICK PROOF PROPOSITION PROVE QED RECURSIVE SF_ STATE STRING SUBSET SUFFICES TAKE TEMPORAL THEN THEOREM TRUE
-    UNCHANGED UNION USE VARIABLE VARIABLES WF_ WITH WITNESS
-    Nat Int Seq Len Head Tail Append SubSeq SelectSeq Cardinality IsFiniteSet
-    None Some Within Elements Flatten Sum Least Greatest At Place Clip Slice Quotient Rest Ordered Added Removed Copies
-    Size BagOf Init Next Spec vars failure TypeOK NoFailure Boundary""".split()
-)
+_WORDS = """
+    ACTION ASSUME ASSUMPTION AXIOM BOOLEAN BY CASE CHOOSE CONSTANT CONSTANTS COROLLARY DEF DEFINE DEFS DOMAIN ELSE
+    ENABLED EXCEPT EXTENDS FALSE HAVE HIDE IF IN INSTANCE LAMBDA LEMMA LET LOCAL MODULE NEW OBVIOUS OMITTED ONLY
+    OTHER PICK PROOF PROPOSITION PROVE QED RECURSIVE SF_ STATE STRING SUBSET SUFFICES TAKE TEMPORAL THEN THEOREM
+    TRUE UNCHANGED UNION USE VARIABLE VARIABLES WF_ WITH WITNESS Nat Int Seq Len Head Tail Append SubSeq SelectSeq
+    Cardinality IsFiniteSet None Some Within Elements Flatten Sum Least Greatest At Place Clip Slice Quotient Rest
+    Ordered Added Removed Copies Size BagOf Init Next Spec vars failure TypeOK NoFailure Boundary k kk kkk kkkk
+"""
+RESERVED = frozenset(_WORDS.split())
 
 
 def number(value: int, at: Position | None = None) -> str:
@@ -86,15 +86,18 @@ class Types:
             case EnumType() | IdentifierType() | RecordType():
                 return self._name(kind)
             case OptionalType(inner):
-                return f"({{None}} \\cup {{Some(v) : v \\in {self.universe(inner)}}})"
+                v = self.names.fresh("v")
+                return f"({{None}} \\cup {{Some({v}) : {v} \\in {self.universe(inner)}}})"
             case SetType(element, None):
                 return f"SUBSET {bracketed(self.universe(element))}"
             case SetType(element, capacity):
-                return f"{{s \\in SUBSET {bracketed(self.universe(element))} : Cardinality(s) <= {capacity}}}"
+                s = self.names.fresh("s")
+                return f"{{{s} \\in SUBSET {bracketed(self.universe(element))} : Cardinality({s}) <= {capacity}}}"
             case MapType(key, value):
                 return f"[{self.universe(key)} -> {self.universe(value)}]"
             case SeqType(element, capacity):
-                return f"UNION {{[1..n -> {self.universe(element)}] : n \\in 0..{capacity}}}"
+                n = self.names.fresh("n")
+                return f"UNION {{[1..{n} -> {self.universe(element)}] : {n} \\in 0..{capacity}}}"
         raise refuse(f"a choice among all values of {kind}; draw it from a set of the state")
 
     def _name(self, kind: EnumType | IdentifierType | RecordType) -> str:
@@ -243,9 +246,9 @@ class Types:
             case MapType(key, value):
                 of = source.value if isinstance(source, MapType) else None
                 k = names.fresh("k")
-                inner = self.within(of, value, f"{text}[{k}]", names)
+                held_there = self.within(of, value, f"{text}[{k}]", names)
                 total = "TRUE" if source is not None else f"DOMAIN {text} = {self.universe(key)}"
-                each = inner if inner == "TRUE" else f"(\\A {k} \\in DOMAIN {text} : {inner})"
+                each = held_there if held_there == "TRUE" else f"(\\A {k} \\in DOMAIN {text} : {held_there})"
                 return conj([total, each])
         raise refuse(f"{source} as {target}")
 
@@ -293,8 +296,10 @@ class Types:
                 return self._differs(inner, other)
             case (OptionalType(), _) | (_, OptionalType()) | (SeqType(), BagType()):
                 return True
-            case (SetType(), SetType()) | (SeqType(), SeqType()) | (BagType(), BagType()):
-                return self._differs(source.element, target.element)
+            case (SetType(element, _), SetType(other, _)) | (SeqType(element, _), SeqType(other, _)):
+                return self._differs(element, other)
+            case BagType(element, _), BagType(other, _):
+                return self._differs(element, other)
             case MapType(), MapType():
                 return self._differs(source.value, target.value)
         return False
@@ -324,9 +329,7 @@ def _closed(text: str) -> bool:
             depth += 1
         elif character == ">" and before == ">":
             depth -= 1
-        elif depth == 0 and not (character.isalnum() or character in "_.\"<>"):
-            return False
-        elif depth == 0 and character == "." and before == ".":
+        elif depth == 0 and (before + character == ".." or not (character.isalnum() or character in '_."<>')):
             return False
     return depth == 0 and not text.startswith(("IF ", "LET ", "<=", ">="))
 
