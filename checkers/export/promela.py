@@ -65,6 +65,8 @@ class Process:
     text: str
     steps: int
     """How many steps of Spin one of the model is, with SHORTEST."""
+    flags: tuple[str, ...]
+    """The variables that an assertion names when a property is false; any other assertion is a model error."""
     reachable: tuple[str, ...]
     """For each reachability property, the macro with which Spin looks for it: found when it is violated."""
 
@@ -166,7 +168,7 @@ class _Writer:
             "}",
             "",
         ]
-        return Process(name, "\n".join(lines), steps, tuple(self.reach.values()))
+        return Process(name, "\n".join(lines), steps, tuple(self.flags.values()), tuple(self.reach.values()))
 
     def _declarations(self) -> list[str]:
         lines = []

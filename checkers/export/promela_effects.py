@@ -167,7 +167,7 @@ class Effects(Expressions):
                             break
                         offset += cells(of)
                 case ItemStep(key=key), MapType(key_type, of):
-                    index = self.short(code(key_type, self.evaluate(key)), "key")
+                    index = self.index_of(code(key_type, self.evaluate(key)), "key")
                     place, kind = place.at(_times(index, cells(of))), of
                 case ItemStep(key=key), SeqType(of, _):
                     index = self.index(place.cell("0"), key)

@@ -82,6 +82,7 @@ from model.compiler.ir import (
     has_effects,
 )
 from model.compiler.joins import fits
+from model.compiler.lowering import size_bound
 from model.language.types import (
     BagType,
     BoolType,
@@ -136,6 +137,10 @@ class Expressions:
         place = self.text.temporary(wanted, 1)
         self.text.emit(f"{place.cell('0')} = {text};")
         return place.cell("0")
+
+    def index_of(self, text: str, wanted: str) -> str:
+        """An expression that may stand in brackets; Spin does not take an array there that may be the indexed one."""
+        return self._held(text, wanted) if "[" in text else self.short(text, wanted)
 
     def fail_unless(self, condition: str) -> None:
         if condition != "1":
@@ -242,7 +247,7 @@ class Expressions:
         entries = self.evaluate(node.map)
         kind = node.map.type
         assert isinstance(entries, Entries) and isinstance(kind, MapType)
-        return entries.at(self.short(code(kind.key, self.evaluate(node.key)), "key"))
+        return entries.at(self.index_of(code(kind.key, self.evaluate(node.key)), "key"))
 
     def _seqget(self, node: SeqGet) -> Value:
         seq, kind = self.evaluate(node.seq), node.seq.type
@@ -252,7 +257,7 @@ class Expressions:
     def index(self, length: str, node: Expr) -> str:
         """Where an index points, as Python means it; a failure when it is outside."""
         length = self.short(length)
-        index = self.short(self.number(node), "index")
+        index = self.index_of(self.number(node), "index")
         assert isinstance(node.type, IntType)
         if node.type.low < 0:
             index = self._held(f"({index} < 0 -> {index} + {length} : {index})", "index")
@@ -285,7 +290,7 @@ class Expressions:
         return result
 
     def _clipped(self, index: str, length: str) -> str:
-        index = self.short(index)
+        index = self.index_of(index, "n")
         if index.isdigit():
             return self._held(f"({index} < {length} -> {index} : {length})", "n") if index != "0" else "0"
         index = self._held(f"({index} < 0 -> {index} + {length} : {index})", "n")
@@ -294,7 +299,7 @@ class Expressions:
     def _seqconcat(self, node: SeqConcat) -> Value:
         kind, left, right = node.type, self.evaluate(node.left), self.evaluate(node.right)
         assert isinstance(left, Listing) and isinstance(right, Listing) and isinstance(kind, SeqType)
-        first = self.short(left.length)
+        first = self.index_of(left.length, "n")
 
         def item(index: str) -> Value:
             behind = right.at("0" if index == first else f"({index} - {first})")
@@ -417,6 +422,10 @@ class Expressions:
     @contextmanager
     def elements(self, kind: Type, container: Value) -> Iterator[Value]:
         """Runs through what is in a container, in order."""
+        if isinstance(kind, SetType | BagType | SeqType) and size_bound(kind) == 0:
+            with self.text.aside():  # nothing is ever in it
+                yield empty(kind.element)
+            return
         match kind, container:
             case SetType(element, None), Mask(at):
                 with self.text.loop("0", str(size(element))) as index, self.text.when(at(index)):
@@ -438,7 +447,7 @@ class Expressions:
         if isinstance(kind.element, NothingType):
             return "0"
         if isinstance(container, Mask):
-            return container.at(self.short(code(kind.element, item), "e"))
+            return container.at(self.index_of(code(kind.element, item), "e"))
         found = self._held("0", "b")
         with self.elements(kind, container) as held:
             equal = self.equal(kind.element, held, item)
@@ -539,7 +548,7 @@ class Expressions:
         assert isinstance(kind, SetType | BagType)
         held, item = self.evaluate(node.bag), self.evaluate(node.item)
         if isinstance(held, Mask):
-            index = self.short(code(kind.element, item), "e")
+            index = self.index_of(code(kind.element, item), "e")
             self.fail_unless(held.at(index))
             mask = held
             return Mask(lambda position: both([mask.at(position), no(same(position, index))]))
@@ -764,7 +773,7 @@ class Expressions:
                     return value
                 place = self.saved(target, empty(target), "s")
                 with self.elements(source, value) as item:
-                    index = self.short(code(other, self.converted(element, other, item)), "e")
+                    index = self.index_of(code(other, self.converted(element, other, item)), "e")
                     self.text.emit(f"{place.cell(index)} = 1;")
                 return load(target, place)
             case (SetType() | SeqType() | BagType()), (SetType() | BagType()), _:
@@ -772,7 +781,7 @@ class Expressions:
                 with self.elements(source, value) as item:
                     made = self.converted(source.element, target.element, item)
                     if isinstance(target, SetType) and target.capacity is None:
-                        self.text.emit(f"{place.cell(self.short(code(target.element, made), 'e'))} = 1;")
+                        self.text.emit(f"{place.cell(self.index_of(code(target.element, made), 'e'))} = 1;")
                     else:
                         self.insert(target, place, made)
                 return load(target, place)
@@ -826,12 +835,9 @@ class Expressions:
                 return
         container = self.evaluate(domain)
         if isinstance(variable.type, NothingType):
-            self.text.emit("if :: false ->")
-            with self.text.indented():
+            with self.text.aside():  # nothing is ever in it
                 self.locals[variable.slot] = Nothing()
                 yield
-                self.text.emit("skip")
-            self.text.emit(":: else fi;")
             return
         if freeze:
             container = self.kept(domain.type, container, "domain")
@@ -922,11 +928,12 @@ class Expressions:
             item = self.evaluate(node.body)
             match kind:
                 case SetType(element, None):
-                    self.text.emit(f"{place.cell(self.short(code(element, item), 'e'))} = 1;")
+                    self.text.emit(f"{place.cell(self.index_of(code(element, item), 'e'))} = 1;")
                 case SetType():
                     self.insert(kind, place, item)
                 case SeqType(element, _):
-                    here = place.at(plus(_stride(place.cell("0"), cells(element)), "1"))
+                    end = self.index_of(place.cell("0"), "n")
+                    here = place.at(plus(_stride(end, cells(element)), "1"))
                     self.write(element, here, item)
                     self.text.emit(f"{place.cell('0')} = {place.cell('0')} + 1;")
         return load(kind, place)

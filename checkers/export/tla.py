@@ -101,6 +101,7 @@ class _Writer:
         kinds = conj(self.types.within(None, kind, self.variables[name], self.names.inner())
                      for name, kind in self.program.variables.items())
         initial = self._initial()
+        steps = self._next()
         every = ", ".join([*self.variables.values(), "failure"])
         inside = conj(self.operators[id(boundary)] for boundary in self.program.boundaries)
         lines = [
@@ -121,7 +122,7 @@ class _Writer:
             initial,
             "",
             *actions,
-            self._next(),
+            steps,
             "",
             "Spec == Init /\\ [][Next]_vars",
             "",

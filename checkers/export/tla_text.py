@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from checkers.export.tla_values import bracketed
 
@@ -47,8 +47,18 @@ def _definition(name: str, body: str) -> str:
 
 
 def _uses(name: str, text: str) -> int:
-    return len(re.findall(rf"(?<![\w.\"]){re.escape(name)}(?![\w\"])(?! \|->)", text))
+    return sum(1 for _ in _places(name, text))
 
 
 def _put(name: str, body: str, text: str) -> str:
-    return re.sub(rf"(?<![\w.\"]){re.escape(name)}(?![\w\"])(?! \|->)", lambda _: bracketed(body), text)
+    for start, end in reversed(list(_places(name, text))):
+        text = text[:start] + bracketed(body) + text[end:]
+    return text
+
+
+def _places(name: str, text: str) -> Iterator[tuple[int, int]]:
+    """Where a text has a name that is no part of another, no string and no field of a record."""
+    for match in re.finditer(rf"(?<![\w.\"]){re.escape(name)}(?![\w\"])", text):
+        before, behind = text[: match.start()], text[match.end() :]
+        if not (behind.startswith(" |->") and before.endswith(("[", ", "))):
+            yield match.span()
