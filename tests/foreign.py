@@ -38,12 +38,16 @@ class Verdict:
 
 
 def ours(found: Exploration) -> set[Verdict]:
-    """What another checker may find: each of the violations of the level that has any, or all states."""
+    """What another checker may find: each of the violations of the level that has any, or all states.
+
+    A property that cannot be evaluated is an error to one and false to another.
+    """
     if not found.violations:
         return {Verdict(distinct=found.distinct)}
     verdicts = {
-        Verdict(None, ERROR if v.kind == "error" else v.property, len(v.trace) + (v.failed_step is not None))
+        Verdict(None, name, len(v.trace) + (v.failed_step is not None))
         for v in found.violations
+        for name in ([ERROR, v.property] if v.kind == "error" else [v.property])
     }
     first = min(verdict.length or 0 for verdict in verdicts)
     return {verdict for verdict in verdicts if verdict.length == first}
@@ -67,7 +71,9 @@ def ask_tlc(module: Module, folder: Path, reach: str | None = None, seconds: flo
     name = broken[1]
     if name == "NoFailure" or name.startswith("Defined_"):
         name = ERROR
-    return Verdict(None, name.removeprefix("Idle_"), length)
+    if name.startswith("Idle_"):  # the step that changes nothing is not in the trace
+        return Verdict(None, name.removeprefix("Idle_"), length + 1)
+    return Verdict(None, name, length)
 
 
 def ask_spin(
@@ -87,7 +93,7 @@ def ask_spin(
     if "invalid end state" in (said.split("\n(Spin")[0]):
         found = re.search(r"invalid end state \(at depth (\d+)\)", said)
         assert found, said
-        return Verdict(None, DEADLOCK, int(found[1]) // process.steps + 1)
+        return Verdict(None, DEADLOCK, int(found[1]) // process.steps)
     broken = re.search(r"assertion violated (.+) \(at depth (\d+)\)", said)
     if broken:
         flag = broken[1].strip("()")

@@ -330,6 +330,8 @@ def _choice(condition: str, a: str, b: str) -> str:
 def code(kind: Type, value: Value) -> str:
     """The index of a value among all those of its type."""
     match kind, value:
+        case (NoneType() | NothingType()), _:
+            return "0"
         case IntType(low, _), Number(text):
             return text if low == 0 else f"({text} - {number(low)})"
         case OptionalType(inner), Maybe(there, held):
@@ -355,6 +357,8 @@ def _digits(digits: list[str], base: int) -> str:
 
 def decoded(kind: Type, index: str) -> Value:
     """The value with an index among all those of its type."""
+    if isinstance(kind, NoneType | NothingType):
+        return Nothing()
     if index.isdigit():
         return literal(kind, members(kind)[int(index)])
     match kind:

@@ -329,7 +329,7 @@ def _closed(text: str) -> bool:
             depth += 1
         elif character == ">" and before == ">":
             depth -= 1
-        elif depth == 0 and (before + character == ".." or not (character.isalnum() or character in '_."<>')):
+        elif depth == 0 and (before + character == ".." or not (character.isalnum() or character in '_."<>\'')):
             return False
     return depth == 0 and not text.startswith(("IF ", "LET ", "<=", ">="))
 
