@@ -275,6 +275,16 @@ class Idles(Model):
         return new.x > old.x
 
 
+class NeverIdles(Idles):
+    """A step that its last guard forbids is none, so no property is asked of it."""
+
+    @action
+    def up(self) -> None:
+        before = self.x
+        self.x = min(3, self.x + 1)
+        require(self.x != before)
+
+
 class Stuck(Model):
     """It ends, where a step is wanted."""
 
@@ -318,4 +328,4 @@ class Unbounded(Model):
 
 
 EXPORTED = (Division, DividesByZero, Guards, Lists, Laziness, LooksTooFar, Loops, Bags, Overflows, Cut, CutTooLate,
-            Idles, Stuck, Starts)
+            Idles, NeverIdles, Stuck, Starts)
