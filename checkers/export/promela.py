@@ -10,9 +10,9 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 
 from checkers.export.names import Names
+from checkers.export.places import shown
 from checkers.export.promela_effects import Effects
 from checkers.export.promela_text import Text
 from checkers.export.promela_values import Place, Slots, Value, cell_type, cells, literal, load, members, size
@@ -297,7 +297,7 @@ class _Writer:
         for number, action in enumerate(self.program.actions, 1):
             disabled = text.label("disabled")
             before = len(text.lines)
-            text.emit(f":: d_step {{ action == {number} ->  /* {action.name}, {_place(action.at)} */")
+            text.emit(f":: d_step {{ action == {number} ->  /* {action.name}, {shown(action.at)} */")
             with text.indented(), text.statement():
                 writer = self._writer(disabled)
                 for parameter, place in zip(action.parameters, self._parameters(action), strict=True):
@@ -365,7 +365,7 @@ class _Writer:
     def _judged(self, predicate: Predicate) -> list[str]:
         text = self.text
         with text.aside() as lines, text.statement():
-            text.emit(f"/* {predicate.name}, {_place(predicate.at)} */")
+            text.emit(f"/* {predicate.name}, {shown(predicate.at)} */")
             if predicate.kind == "transition":
                 text.emit("if :: action != 0 ->")
             holds = self._writer().number(predicate.value)
@@ -380,7 +380,7 @@ class _Writer:
         text = self.text
         text.emit(f"{result} = 1;")
         for boundary in self.program.boundaries:
-            text.emit(f"/* {boundary.name}, {_place(boundary.at)} */")
+            text.emit(f"/* {boundary.name}, {shown(boundary.at)} */")
             with text.statement(), text.when(result):
                 holds = self._writer().number(boundary.value)
                 text.emit(f"{result} = {holds};")
@@ -388,7 +388,7 @@ class _Writer:
     def _reached(self, predicate: Predicate, inside: str) -> list[str]:
         text = self.text
         with text.aside() as lines, text.statement():
-            text.emit(f"/* {predicate.name}, {_place(predicate.at)} */")
+            text.emit(f"/* {predicate.name}, {shown(predicate.at)} */")
             text.lines.append(f"#ifdef {self.reach[predicate.name]}")
             holds = self._writer().number(predicate.value)
             flag = self.flags[predicate.name]
@@ -450,12 +450,3 @@ def _requires(body: list[Stmt]) -> bool:
 
 def _declared(of: str, name: str, count: int) -> str:
     return f"{of} {name};" if count == 1 else f"{of} {name}[{count}];"
-
-
-def _place(at: Position) -> str:
-    path = Path(at.file)
-    here = Path.cwd()
-    return f"{path.relative_to(here) if path.is_relative_to(here) else path.name}:{at.line}"
-
-
-__all__ = ["Process", "process"]

@@ -7,9 +7,9 @@ from typing import Any
 
 from checkers.export.promela_expressions import Expressions
 from checkers.export.promela_text import Text
-from checkers.export.promela_values import Place, Value, cells, code, load, plus, size
+from checkers.export.promela_values import Place, Value, cells, code, load, plus
 from checkers.export.refusal import refuse
-from checkers.export.tla_effects import assigned, results, stores
+from checkers.export.statements import assigned, results
 from model.compiler.ir import (
     Assert,
     Break,
@@ -186,5 +186,3 @@ def _times(index: str, step: int) -> str:
 def _mentions(node: Expr, wanted: Any) -> bool:
     return any(wanted(part) for part in walk(node))
 
-
-__all__ = ["Effects", "size", "stores"]

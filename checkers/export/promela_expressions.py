@@ -62,7 +62,6 @@ from model.compiler.ir import (
     Not,
     NothingType,
     Or,
-    Position,
     Range,
     RecordOf,
     Reduce,
@@ -960,5 +959,3 @@ def _sources(op: str, left: Value, right: Value) -> list[tuple[Value, Value, boo
         "^": [(left, right, False), (right, left, False)],
     }[op]  # type: ignore[return-value]
 
-
-__all__ = ["Expressions", "Position", "decoded"]

@@ -5,19 +5,19 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 
-from checkers.export.names import Names, legal
+from checkers.export.names import Names
+from checkers.export.places import shown
 from checkers.export.refusal import refuse
 from checkers.export.tla_effects import Effects
 from checkers.export.tla_expressions import Scope, let
 from checkers.export.tla_text import with_definitions
 from checkers.export.tla_values import RESERVED, Types, conj, disj, negated, string
-from model.compiler.ir import Action, Contains, Expr, Local, Position, Predicate, can_fail, locals_in
+from model.compiler.ir import Action, Contains, Expr, Local, Predicate, can_fail, locals_in
 from model.compiler.program import Program
 from model.language.model import State
 from model.language.reference import WIDEST_PARAMETER
-from model.language.types import SetType, Type
+from model.language.types import SetType
 
 MOST_INITIAL = 4096
 
@@ -92,7 +92,9 @@ class _Writer:
         self.names = names
         self.types = Types(names)
         self.extra: list[str] = []
-        """Invariants that say that a property can be evaluated."""
+        """Invariants that TLC needs beside those of the model."""
+        self.never: list[str] = []
+        """The negations of reachability properties."""
 
     def module(self) -> Module:
         actions = [self._action(action) for action in self.program.actions]
@@ -132,7 +134,7 @@ class _Writer:
             "====",
             "",
         ]
-        return Module(self.name, "\n".join(lines), self._config(), tuple(self._reachable()))
+        return Module(self.name, "\n".join(lines), self._config(), tuple(self.never))
 
     def _sizes(self) -> str:
         return ", ".join(f"{name} = {value}" for name, value in self.constants.items()) or "no constants"
@@ -181,7 +183,7 @@ class _Writer:
         body = "\n".join(f"    /\\ {conjunct}" for conjunct in conjuncts if conjunct != "TRUE")
         if opening:
             body = "    " + with_definitions(opening, textwrap.dedent(body), "    ")
-        return f"\\* {_place(action.at)}\n{called} ==\n{body}\n"
+        return f"\\* {shown(action.at)}\n{called} ==\n{body}\n"
 
     def _effect(self, action: Action, writer: Effects) -> str:
         scope = writer.scope
@@ -239,7 +241,7 @@ class _Writer:
     def _predicate(self, predicate: Predicate) -> str:
         name = self.operators[id(predicate)]
         value, possible = self._judged(predicate, predicate.kind == "transition")
-        lines = [f"\\* {_place(predicate.at)}"]
+        lines = [f"\\* {shown(predicate.at)}"]
         match predicate.kind:
             case "transition":
                 lines.append(f"{name} == [][{conj([possible, value])}]_vars")
@@ -247,19 +249,19 @@ class _Writer:
             case "reachable":
                 lines.append(f"{name} == {conj([possible, value])}")
                 inside = "Boundary => " if self.program.boundaries else ""
-                never = self._extra(f"Never_{name}", f"{inside}~{name}", lines)
-                self.extra.remove(never)
+                never = self.names.fresh(f"Never_{name}")
+                lines.append(f"{never} == {inside}~{name}")
+                self.never.append(never)
             case _:
                 lines.append(f"{name} == {conj([possible, value])}")
         if predicate.kind in ("reachable", "boundary") and possible != "TRUE":
             self._extra(f"Defined_{name}", possible, lines)
         return "\n".join(lines) + "\n"
 
-    def _extra(self, wanted: str, text: str, lines: list[str]) -> str:
+    def _extra(self, wanted: str, text: str, lines: list[str]) -> None:
         name = self.names.fresh(wanted)
         lines.append(f"{name} == {text}")
         self.extra.append(name)
-        return name
 
     def _of_idle_steps(self, predicate: Predicate, name: str) -> list[str]:
         """A step that changes nothing has to satisfy a transition property, too; ``[][P]_vars`` lets it pass."""
@@ -281,9 +283,6 @@ class _Writer:
             possible = let(scope, possible)
         return let(scope, value), possible
 
-    def _reachable(self) -> list[str]:
-        return [f"Never_{self.operators[id(p)]}" for p in self.program.predicates if p.kind == "reachable"]
-
     def _config(self) -> str:
         invariants = [self.operators[id(p)] for p in self.program.predicates if p.kind == "invariant"]
         steps = [self.operators[id(p)] for p in self.program.predicates if p.kind == "transition"]
@@ -293,16 +292,7 @@ class _Writer:
         if self.program.boundaries:
             lines.append("\\* What is outside is checked, but neither counted nor gone on from.")
             lines.append("CONSTRAINT Boundary")
-        if self._reachable():
+        if self.never:
             lines.append("\\* Each of these is violated when the model can do what its name says:")
-            lines += [f"\\* INVARIANT {name}" for name in self._reachable()]
+            lines += [f"\\* INVARIANT {name}" for name in self.never]
         return "\n".join(lines) + "\n"
-
-
-def _place(at: Position) -> str:
-    path = Path(at.file)
-    here = Path.cwd()
-    return f"{path.relative_to(here) if path.is_relative_to(here) else path.name}:{at.line}"
-
-
-__all__ = ["Module", "Type", "legal", "module"]

@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from checkers.export.refusal import refuse
-from checkers.export.tla_expressions import Expressions, Scope, let
+from checkers.export.statements import assigned, results, stores
+from checkers.export.tla_expressions import Expressions, let
 from checkers.export.tla_values import bracketed, chosen, conj, disj, negated
 from model.compiler.ir import (
     Assert,
@@ -252,60 +253,3 @@ class Fields:
 
 def _record(fields: dict[str, str]) -> str:
     return "[" + ", ".join(f"{name} |-> {text}" for name, text in fields.items()) + "]"
-
-
-def assigned(body: list[Stmt]) -> list[Local]:
-    """The local variables that statements assign, those of calls left out."""
-    found: list[Local] = []
-    for statement in body:
-        match statement:
-            case SetLocal(target=target):
-                found.append(target)
-            case If(then=then, otherwise=otherwise):
-                found += assigned(then) + assigned(otherwise)
-            case For(body=inner):
-                found += assigned(inner)
-    return found
-
-
-def results(body: list[Stmt]) -> list[Local]:
-    """The variables in which returns leave the result of the call that these statements are in."""
-    found: list[Local] = []
-    for statement in body:
-        match statement:
-            case Return(into=Local() as into):
-                found.append(into)
-            case If(then=then, otherwise=otherwise):
-                found += results(then) + results(otherwise)
-            case For(body=inner):
-                found += results(inner)
-    return found
-
-
-def stores(body: list[Stmt]) -> set[str]:
-    """The state variables that statements assign, those in calls inside of expressions included."""
-    found: set[str] = set()
-    for statement in body:
-        if isinstance(statement, Store):
-            found.add(statement.variable)
-        for name in statement.__slots__:
-            found |= _stores_in(getattr(statement, name))
-    return found
-
-
-def _stores_in(value: object) -> set[str]:
-    from model.compiler.ir import Expr, walk
-
-    found: set[str] = set()
-    match value:
-        case list():
-            for item in value:
-                found |= stores([item]) if isinstance(item, Stmt) else _stores_in(item)
-        case Expr():
-            for part in walk(value):
-                if isinstance(part, Inline):
-                    found |= stores(part.body)
-    return found
-
-
-__all__ = ["Effects", "Scope", "assigned", "results", "stores"]
