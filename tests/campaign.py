@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import sys
 import tempfile
 import time
 from collections import Counter
@@ -20,10 +21,13 @@ from typing import TypeVar
 
 from hypothesis import HealthCheck, Phase, assume, given, seed, settings
 
+from checkers.properties import Property
 from checkers.symbolic.values import UnsupportedError
 from model.language.errors import ModelError
+from model.language.model import Model
 from tests.engines import ENGINES, Outcome, TooMany, imported, on_spark, outcome, plain_search, properties_of, states_of
 from tests.model_strategy import GeneratedModel, models
+from tests.proof_agreement import assert_proofs_agree
 from tests.symbolic_agreement import assert_bounded_search_agrees
 
 T = TypeVar("T")
@@ -48,6 +52,7 @@ class Budget:
     seed: int = 0
     spark_one_in: int = 50
     z3_one_in: int = 1
+    proofs_one_in: int = 1
     depth: int = 3
     most: int = 24
 
@@ -148,15 +153,35 @@ class Campaign:
             if 1 < wanted.depth <= MOST_LEVELS and self._is_turn_of("Spark", self.budget.spark_one_in):
                 compare("Spark", lambda: outcome(on_spark, cls(), properties))
             if wanted.distinct and self._is_turn_of("z3", self.budget.z3_one_in):
-                try:
-                    compared, interchangeable = self._asked("z3", lambda: assert_bounded_search_agrees(
-                        cls(), properties, wanted, self.budget.depth, self.budget.most), source)
-                except UnsupportedError:
-                    self.counts["without a form in z3"] += 1
-                else:
-                    self._note("z3", compared)
-                    self.counts["z3: interchangeable"] += interchangeable
+                self._bounded_search(cls(), properties, wanted, source)
+            if self._is_turn_of("proofs", self.budget.proofs_one_in):
+                self._proofs(cls, properties, source)
         return wanted
+
+    def _bounded_search(self, model: Model, properties: list[Property], wanted: Outcome, source: str) -> None:
+        try:
+            compared, interchangeable = self._asked("z3", lambda: assert_bounded_search_agrees(
+                model, properties, wanted, self.budget.depth, self.budget.most), source)
+        except UnsupportedError:
+            self.counts["without a form in z3"] += 1
+        else:
+            self._note("z3", compared)
+            self.counts["z3: interchangeable"] += interchangeable
+
+    def _proofs(self, cls: type[Model], properties: list[Property], source: str) -> None:
+        """What is proved is not what has to be reachable, so a plain search without that says what is true."""
+        safety = [prop for prop in properties if prop.kind != "reachable"]
+        if not safety:
+            return
+        wanted, _ = plain_search(cls(), safety)
+        file = Path(sys.modules[cls.__module__].__file__ or "")
+        try:
+            said = self._asked("proofs", lambda: assert_proofs_agree(file, cls.__name__, wanted), source)
+        except UnsupportedError:
+            self.counts["proofs: without a form in z3"] += 1
+        else:
+            self._note("proofs", wanted.distinct)
+            self.counts += said
 
     def _asked(self, engine: str, ask: Callable[[], T], source: str) -> T:
         start = time.perf_counter()
@@ -185,10 +210,12 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--spark-one-in", type=int, default=50, help="0: Spark is not asked")
     parser.add_argument("--z3-one-in", type=int, default=1, help="0: z3 is not asked")
+    parser.add_argument("--proofs-one-in", type=int, default=1, help="0: the proof methods are not asked")
     parser.add_argument("--depth", type=int, default=4, help="states of the longest runs that z3 looks at")
     parser.add_argument("--json", type=Path, help="where to write what was counted")
     arguments = parser.parse_args()
-    budget = Budget(arguments.models, arguments.seed, arguments.spark_one_in, arguments.z3_one_in, arguments.depth)
+    budget = Budget(arguments.models, arguments.seed, arguments.spark_one_in, arguments.z3_one_in,
+                    arguments.proofs_one_in, arguments.depth)
     start = time.perf_counter()
     with tempfile.TemporaryDirectory() as directory:
         os.environ["FLOODMARK_CACHE"] = directory
