@@ -1,8 +1,10 @@
 """Generated models about which CPython and every engine have to agree, any number of them.
 
-    python -m tests.campaign --models 5000 --seed 1
+    python -m tests.campaign --models 5000 --seed 1 --one-in z3=4
 
-A disagreement shrinks to a small model, printed as source. The same seed gives the same models.
+The native engine is asked of every model, what takes longer of one in so many: Spark, bounded search by z3, the four
+methods of ``floodmark prove``, searches of orbits with a licence of symmetry, and the gate's kept verdicts before and
+after an edit. A disagreement shrinks to a small model, printed as source. The same seed gives the same models.
 """
 
 from __future__ import annotations
@@ -14,8 +16,9 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -23,12 +26,14 @@ from hypothesis import HealthCheck, Phase, assume, given, seed, settings
 
 from checkers.properties import Property
 from checkers.symbolic.values import UnsupportedError
-from model.language.errors import ModelError
+from model.language.errors import ModelError, SourceError
 from model.language.model import Model
+from tests.edit_agreement import assert_edits_are_noticed
 from tests.engines import ENGINES, Outcome, TooMany, imported, on_spark, outcome, plain_search, properties_of, states_of
 from tests.model_strategy import GeneratedModel, models
 from tests.proof_agreement import assert_proofs_agree
 from tests.symbolic_agreement import assert_bounded_search_agrees
+from tests.symmetric_agreement import look, nameless
 
 T = TypeVar("T")
 
@@ -41,18 +46,19 @@ MOST_LEVELS = 5
 """A model with more levels is not asked of Spark, which takes a part of a second for each."""
 
 
+ONE_IN: dict[str, int] = {"Spark": 50, "z3": 1, "proofs": 1, "symmetry": 2, "edits": 20}
+
+
 @dataclass(frozen=True)
 class Budget:
-    """How many models there are, and which of them are asked of the slower engines: one in so many.
+    """How many models there are, and which of them are asked of the slower checkers: one in so many, none for 0.
 
     z3 looks at runs of ``depth`` states, as long as they end in at most ``most`` different ones.
     """
 
     models: int
     seed: int = 0
-    spark_one_in: int = 50
-    z3_one_in: int = 1
-    proofs_one_in: int = 1
+    one_in: Mapping[str, int] = field(default_factory=lambda: ONE_IN)
     depth: int = 3
     most: int = 24
 
@@ -150,12 +156,18 @@ class Campaign:
 
             for engine, explore in ENGINES.items():
                 compare(engine, lambda explore=explore: outcome(explore, cls(), properties))  # type: ignore[misc]
-            if 1 < wanted.depth <= MOST_LEVELS and self._is_turn_of("Spark", self.budget.spark_one_in):
+            if 1 < wanted.depth <= MOST_LEVELS and self._is_turn_of("Spark"):
                 compare("Spark", lambda: outcome(on_spark, cls(), properties))
-            if wanted.distinct and self._is_turn_of("z3", self.budget.z3_one_in):
+            if wanted.distinct and self._is_turn_of("z3"):
                 self._bounded_search(cls(), properties, wanted, source)
-            if self._is_turn_of("proofs", self.budget.proofs_one_in):
+            if self._is_turn_of("proofs"):
                 self._proofs(cls, properties, source)
+            if self._is_turn_of("symmetry"):
+                self._orbits(cls, source)
+        if self._is_turn_of("edits"):
+            choice = len(self.sources)
+            self._asked("edits", lambda: assert_edits_are_noticed(source, name, choice), source)
+            self._note("edits", wanted.distinct)
         return wanted
 
     def _bounded_search(self, model: Model, properties: list[Property], wanted: Outcome, source: str) -> None:
@@ -183,11 +195,23 @@ class Campaign:
             self._note("proofs", wanted.distinct)
             self.counts += said
 
+    def _orbits(self, cls: type[Model], source: str) -> None:
+        """The model itself, and the model without the names of identifiers, which more often has a licence."""
+        with imported(nameless(source), cls.__name__, self.directory) as other:
+            for each in (cls, other):
+                try:
+                    said = self._asked("symmetry", partial(look, each(), properties_of(each)), source)
+                except (ModelError, SourceError, TooMany):
+                    continue  # without its names it is another model, of another size, which may be none
+                self.counts[f"symmetry: {said}"] += 1
+                if said.startswith("licensed"):
+                    self._note("symmetry", 0)
+
     def _asked(self, engine: str, ask: Callable[[], T], source: str) -> T:
         start = time.perf_counter()
         try:
             return ask()
-        except ModelError:
+        except (SourceError, TooMany):
             raise
         except Exception as error:
             self.suspects.add(engine)
@@ -199,23 +223,30 @@ class Campaign:
         self.counts[f"{engine}: models"] += 1
         self.counts[f"{engine}: states"] += states
 
-    def _is_turn_of(self, engine: str, one_in: int) -> bool:
+    def _is_turn_of(self, engine: str) -> bool:
+        one_in = self.budget.one_in.get(engine, 0)
         self.counts[f"{engine}: turn"] += 1
         return engine in self.suspects or (one_in > 0 and self.counts[f"{engine}: turn"] % one_in == 0)
+
+
+def _share(text: str) -> tuple[str, int]:
+    name, _, number = text.partition("=")
+    if name not in ONE_IN:
+        raise ValueError(name)
+    return name, int(number)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--models", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--spark-one-in", type=int, default=50, help="0: Spark is not asked")
-    parser.add_argument("--z3-one-in", type=int, default=1, help="0: z3 is not asked")
-    parser.add_argument("--proofs-one-in", type=int, default=1, help="0: the proof methods are not asked")
+    parser.add_argument("--one-in", action="append", type=_share, default=[], metavar="NAME=N",
+                        help=f"asks NAME ({', '.join(ONE_IN)}) of one model in N; of none for 0")
     parser.add_argument("--depth", type=int, default=4, help="states of the longest runs that z3 looks at")
     parser.add_argument("--json", type=Path, help="where to write what was counted")
     arguments = parser.parse_args()
-    budget = Budget(arguments.models, arguments.seed, arguments.spark_one_in, arguments.z3_one_in,
-                    arguments.proofs_one_in, arguments.depth)
+    one_in = {**ONE_IN, **dict(arguments.one_in)}
+    budget = Budget(arguments.models, arguments.seed, one_in, arguments.depth)
     start = time.perf_counter()
     with tempfile.TemporaryDirectory() as directory:
         os.environ["FLOODMARK_CACHE"] = directory

@@ -24,9 +24,10 @@ from model.compiler.program import read_program
 from model.language.errors import ModelError
 from model.language.model import Model
 from model.language.types import Type
-from tests.campaign import Budget, Campaign, DisagreementError
+from tests.campaign import ONE_IN, Budget, Campaign, DisagreementError
 from tests.engines import ENGINES, imported, properties_of
 from tests.model_strategy import GeneratedModel, models
+from tests.proof_agreement import METHODS
 
 MODELS = 210
 
@@ -115,7 +116,7 @@ def test_the_generator_reaches_every_construct(own_cache: Path) -> None:
 
 
 def test_engines_agree_about_generated_models(own_cache: Path) -> None:
-    campaign = Campaign(Budget(MODELS, spark_one_in=24), own_cache)
+    campaign = Campaign(Budget(MODELS, one_in={**ONE_IN, "Spark": 24}), own_cache)
     campaign.run()
     counts = campaign.counts
     print(f"\n{dict(counts)}")
@@ -123,6 +124,10 @@ def test_engines_agree_about_generated_models(own_cache: Path) -> None:
     assert counts["z3: models"] >= 150
     assert counts["z3: interchangeable"] >= 5
     assert counts["Spark: models"] >= 3
+    assert counts["proofs: models"] >= 60
+    assert min(counts[f"{method}: holds"] for method in METHODS if method != "bmc") >= 20
+    assert counts["symmetry: models"] >= 10
+    assert counts["edits: models"] >= 5
     assert counts["refused"] * 10 < counts["agreed"]
     assert counts["that moved"] * 3 > counts["agreed"]
     assert counts["violated"] > 5 < counts["error"]
@@ -136,7 +141,7 @@ def test_a_disagreement_is_printed_as_source(own_cache: Path, monkeypatch: pytes
 
     monkeypatch.setitem(ENGINES, "forgetful", forgetful)
     with pytest.raises(DisagreementError) as caught:
-        Campaign(Budget(100, spark_one_in=0, z3_one_in=0), own_cache).run()
+        Campaign(Budget(100, one_in={}), own_cache).run()
     said = str(caught.value)
     assert re.match(r"forgetful: distinct: \d, in CPython \d\nfrom __future__", said)
     assert len(said.splitlines()) < 30
