@@ -433,6 +433,8 @@ def plan(plan_file: Path, current: Path, json_file: Path | None, **given: Any) -
 @click.option("--invariants", "files", type=click.Path(path_type=Path), multiple=True, metavar="FILE.py",
               help="Adds the properties of a file.")
 @click.option("--only-variant", metavar="NAME", help="Only the model's class or the flawed design of this name.")
+@click.option("--smt", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
+              help="Writes every obligation there as SMT-LIB 2, a file each; the folder is to be empty.")
 @click.option("--json", "json_file", type=click.Path(path_type=Path), metavar="FILE",
               help="Writes the results as JSON.")
 def prove(specs: tuple[str, ...], json_file: Path | None, **given: Any) -> int:

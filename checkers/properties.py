@@ -71,6 +71,14 @@ def known(name: str, names: Iterable[str], what: str, file: str, line: int | Non
     raise SourceError(f"there is no {what} {name!r}{did_you_mean(name, names)}", file, line)
 
 
+def functions_by_name(properties: Iterable[Property]) -> dict[str, Callable[..., Any]]:
+    """The functions of properties by name. Two of one name are an error at the second: one would hide the other."""
+    found: dict[str, Property] = {}
+    for prop in properties:
+        _add(found, prop)
+    return {name: prop.function for name, prop in found.items()}
+
+
 def did_you_mean(name: str, names: Iterable[str]) -> str:
     """The end of a message about an unknown name."""
     names = list(names)

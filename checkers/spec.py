@@ -46,6 +46,9 @@ class Flawed:
 
 
 ProofMethod = Literal["induction", "bmc", "k-induction", "infer"]
+ProofExpectation = Literal["holds", "bounded"]
+"""What is expected of a proof. A bounded search says less than the others: no violation within its depth. A spec that
+has no more to say says "bounded"; the verdict is then "undetermined", as expected."""
 PROOF_METHODS: tuple[ProofMethod, ...] = ("induction", "bmc", "k-induction", "infer")
 
 
@@ -53,7 +56,8 @@ PROOF_METHODS: tuple[ProofMethod, ...] = ("induction", "bmc", "k-induction", "in
 class Proving:
     """A proof that a spec says can be made: what ``floodmark prove`` is asked, and by ``tier`` in which gate.
 
-    ``properties`` are those to be proved, all for none; ``constants`` are set over the spec's.
+    ``properties`` are those to be proved, all for none; ``constants`` are set over the spec's. ``expect`` "bounded" is
+    for bounded search: no violation within ``depth`` states is all that is claimed.
     """
 
     method: ProofMethod = "induction"
@@ -62,6 +66,7 @@ class Proving:
     properties: tuple[str, ...] = ()
     constants: Mapping[str, int] = field(default_factory=dict)
     tier: Tier = "quick"
+    expect: ProofExpectation = "holds"
     line: int | None = None
 
     @property
@@ -415,6 +420,15 @@ class _Reader:
             proving = Proving(**self.table(entry, _PROVE_KEYS, place), line=self.lines.get(place))
             if proving.unbounded and proving.method != "induction":
                 raise self.error('unbounded goes with method = "induction"', f"{place}.unbounded")
+            if proving.depth is not None and proving.method not in ("bmc", "k-induction"):
+                raise self.error('depth goes with method = "bmc" or "k-induction"', f"{place}.depth")
+            if proving.depth == 0:
+                raise self.error("depth counts the states of a run, from 1 on", f"{place}.depth")
+            if proving.expect == "bounded" and proving.method != "bmc":
+                raise self.error('expect = "bounded" goes with method = "bmc"', f"{place}.expect")
+            if "properties" in entry and not proving.properties:
+                message = "name the properties to be proved, or leave the key out for all"
+                raise self.error(message, f"{place}.properties")
             if proving.name in [each.name for each in found]:
                 raise self.error("the spec already asks for this proof", place)
             found.append(proving)
@@ -447,6 +461,7 @@ _PROVE_KEYS: dict[str, Convert] = {
     "properties": _Reader.names,
     "constants": _Reader.constants,
     "tier": lambda reader, value, key: reader.one_of(value, ("quick", "deep"), key),
+    "expect": lambda reader, value, key: reader.one_of(value, ("holds", "bounded"), key),
 }
 _SURVIVOR_KEYS: dict[str, Convert] = {
     "reason": _Reader.text,

@@ -13,8 +13,10 @@ import pytest
 from click.testing import CliRunner
 
 from checkers.cli import command
+from checkers.gate.entries import proof_entry
+from checkers.run import Check, Settings
 from checkers.spec import read
-from checkers.symbolic import claims, prove
+from checkers.symbolic import claims, enumeration, prove
 from checkers.symbolic.page import page
 from checkers.symbolic.prove import Task, prove_listed, task_of
 from model.language.errors import SourceError
@@ -118,7 +120,8 @@ properties = ["not_five"]
 [[prove]]
 method = "bmc"
 depth = 3
-constants = { most = 4 }
+expect = "bounded"
+constants = { most = 6 }
 """
 
 
@@ -149,8 +152,8 @@ def of(name: str, method: str, *arguments: str) -> tuple[int, str]:
 @pytest.mark.usefixtures("project")
 def test_bounded_search() -> None:
     code, text = of("Even", "bmc", "--depth", "3")
-    assert code == 0
-    assert "holds         even  bmc: no violation within 3 states" in text
+    assert code == 3
+    assert "undetermined  even  bmc: no violation within 3 states; what is deeper was not looked at" in text
     code, text = of("Odd", "bmc")
     assert code == 0
     assert "found         even Odd  bmc: violates not_five in 3 states; there is no shorter run" in text
@@ -158,9 +161,54 @@ def test_bounded_search() -> None:
     assert "why not_five is false" in text
     code, text = of("Odd", "bmc", "--depth", "2")
     assert code == 3
-    assert "undetermined  even Odd  bmc: no violation within 2 states" in text
+    assert "undetermined  even Odd  bmc: no violation within 2 states; not_five fails after 3 states, which" in text
     code, text = of("Odd", "bmc", "--depth", "1")
-    assert "no violation within 1 state," in text
+    assert "no violation within 1 state;" in text
+
+
+@pytest.mark.usefixtures("project")
+def test_bounded_search_holds_where_no_run_is_longer() -> None:
+    """0, 2, 4, 6 are four states; the transition property also looks at the step from the last."""
+    code, text = of("Even", "bmc", "--depth", "4")
+    assert (code, "what is deeper was not looked at" in text) == (3, True)
+    code, text = of("Even", "bmc", "--depth", "5")
+    assert code == 0
+    assert "holds         even  bmc: no violation within 5 states, which lead to all 4 reachable states" in text
+    code, text = of("Even", "bmc", "--depth", "4", "--property", "not_five")
+    assert code == 0
+    code, text = of("Even", "bmc", "--depth", "3", "--property", "not_five")
+    assert code == 3
+
+
+def test_bounded_search_of_what_is_not_enumerated(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(enumeration, "STATES", 2)
+    code, text = of("Even", "bmc", "--depth", "9")
+    assert (code, "what is deeper was not looked at" in text) == (3, True)
+
+
+BOUNDED = 'model = "model.even:Even"\n[[prove]]\nmethod = "bmc"\ndepth = 3\n{}'
+
+
+def test_a_table_says_that_a_bounded_search_is_enough(project: Path) -> None:
+    write(project, {"specs/plain.toml": BOUNDED.format(""), "specs/bounded.toml": BOUNDED.format('expect = "bounded"')})
+    plain, bounded = (read(project / "specs" / f"{name}.toml") for name in ("plain", "bounded"))
+    proved = prove_listed(plain, plain.prove[0])
+    assert (proved.verdict, int(proved.exit_code), proved.word) == ("undetermined", 3, "undetermined")
+    proved = prove_listed(bounded, bounded.prove[0])
+    assert (proved.verdict, int(proved.exit_code), proved.word) == ("undetermined", 0, "bounded")
+    assert proved.headline == "no violation within 3 states, which is what the spec asks for"
+    assert proof_entry(proved, {})["depth"] == 3
+
+
+def test_bounded_is_not_enough_where_a_violation_is_known_or_time_ran_out(project: Path) -> None:
+    write(project, {"specs/odd.toml": BOUNDED.format('expect = "bounded"').replace("depth = 3", "depth = 2")
+                    .replace("model.even:Even", "flawed:Odd")})
+    odd = read(project / "specs" / "odd.toml")
+    proved = prove_listed(odd, odd.prove[0])
+    assert (proved.verdict, int(proved.exit_code)) == ("undetermined", 3)
+    assert "not_five fails after 3 states" in proved.headline
+    ended = prove.prove_check(Check(odd, None, Settings()), Task("bmc", 2, seconds=0.0, expect="bounded"))
+    assert (ended.verdict, int(ended.exit_code)) == ("undetermined", 3)
 
 
 @pytest.mark.usefixtures("project")
@@ -186,6 +234,14 @@ def test_a_violation_that_nobody_expected(project: Path) -> None:
         assert code == 1
         assert text.startswith("violated ")
         assert "violates not_five in 3 states" in text
+    code, text = said("--method", "infer", spec="specs/odd.toml")
+    assert code == 1
+    assert "violates not_five in 3 states" in text
+
+
+def test_a_violation_of_what_is_not_enumerated(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(project, {"specs/odd.toml": 'model = "flawed:Odd"\n'})
+    monkeypatch.setattr(enumeration, "STATES", 1)
     code, text = said("--method", "infer", spec="specs/odd.toml")
     assert code == 1
     assert "a reachable state breaks a property; bmc shows the run" in text
@@ -220,13 +276,13 @@ def test_induction_finds_reachable_breaches() -> None:
 def test_nobody_says_what_is_reachable_when_there_is_too_much(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(prove, "REACHABLE_STATES", 2)
+    monkeypatch.setattr(enumeration, "STATES", 2)
     code, text = of("Even", "induction")
     assert code == 3
     assert "in a state:" in text
     code, text = of("Even", "infer", "--property", "not_five")
     assert code == 0
-    assert "every reachable state" not in text
+    assert "not looked at in all reachable states: the limit of 2 states" in text
 
 
 def test_a_constant_is_left_open(project: Path) -> None:
@@ -260,7 +316,7 @@ def test_k_induction() -> None:
 def test_inference() -> None:
     code, text = of("Even", "infer", "--property", "not_five")
     assert code == 0
-    assert "checked: initial states, every action, safety, every reachable state" in text
+    assert "(checked: initial states, every action, safety); true of all 4 reachable states" in text
 
 
 # Proofs that a spec lists, and the page.
@@ -270,20 +326,22 @@ def test_proofs_of_a_spec_make_a_page(project: Path) -> None:
     write(project, {"specs/claims/mine.py": CLAIMS})
     spec = read(project / "specs" / "even.toml")
     proofs = [(task_of(proving), prove_listed(spec, proving)) for proving in spec.prove]
-    assert [proved.verdict for _, proved in proofs] == ["holds", "holds", "holds"]
+    assert [proved.verdict for _, proved in proofs] == ["holds", "holds", "undetermined"]
     assert [proved.reproduce for _, proved in proofs] == [
         "floodmark prove specs/even.toml --method k-induction --depth 4",
         "floodmark prove specs/even.toml --method infer --property not_five",
-        "floodmark prove specs/even.toml --method bmc --depth 3 --set most=4",
+        "floodmark prove specs/even.toml --method bmc --depth 3 --set most=6",
     ]
     unbounded = read(project / "specs" / "unbounded.toml")
     (whole,) = prove.prove([unbounded.path], Task())
     (every,) = prove.prove([unbounded.path], Task(unbounded=True))
     proofs += [(Task(), whole), (Task(unbounded=True), every)]
     answers = [claims.ask(claim) for claim in claims.all_of([project / "specs" / "claims"])]
-    text = page([(task, proved) for task, proved in proofs if task.method != "bmc"], answers)
-    assert "| even k-induction | k-induction, k = 3 | 2 |  | most = 6, flag = False |  | proved |" in _no_seconds(text)
-    assert "| unbounded | induction | 2 | 0 | flag = False | most | proved |" in _no_seconds(text)
+    text = page(proofs, answers)
+    assert "| even bmc most=6 | bounded search, 3 states | 2 |" in text
+    proved = "| even k-induction | k-induction, k = 3 | 2 |  | most = 6, flag = False |  | proved | 4 |"
+    assert proved in _no_seconds(text)
+    assert "| unbounded | induction | 2 | 0 | flag = False | most | proved | 7 |" in _no_seconds(text)
     assert "- properties: `not_five`, `rises`" in text
     assert "| mine: sets are small | nowhere | **fails, not as expected** | one = {1,2} |" in text
     assert "| mine: numbers are small | nowhere | fails | number = 4 |" in text
@@ -356,7 +414,7 @@ def test_a_claim_beyond_z3(monkeypatch: pytest.MonkeyPatch, project: Path) -> No
     text = CLAIMS.replace("return twice < 8", "return number * number * number != twice * number * 7 + 5")
     write(project, {"specs/claims/mine.py": text})
     answered: Any = claims.Answered(claims.read(project / "specs/claims/mine.py")[1], "undetermined", reason="timeout")
-    monkeypatch.setattr(claims, "ask", lambda claim, seconds: answered)
+    monkeypatch.setattr(claims, "ask", lambda *_: answered)
     code, said_text = said(spec="specs/claims/mine.py")
     assert code == 3
     assert "z3 does not know: timeout" in said_text

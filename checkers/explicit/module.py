@@ -206,11 +206,13 @@ class _Parts:
         def emit(module: ir.Module) -> None:
             function = _function(module, "within", I64, 2)
             builder = ir.IRBuilder(function.append_basic_block("entry"))
-            inside: Value = const(1)
-            for name in names:
-                fine = builder.call(_function(module, name, I1, 2), function.args)
-                inside = builder.and_(inside, builder.zext(fine, I64))
-            builder.ret(inside)
+            inside = builder.alloca(I64)
+            builder.store(const(1), inside)
+            for name in names:  # behind one that is false none is evaluated, as in CPython: it might fail
+                with builder.if_then(builder.icmp_unsigned("!=", builder.load(inside), const(0))):
+                    fine = builder.call(_function(module, name, I1, 2), function.args)
+                    builder.store(builder.zext(fine, I64), inside)
+            builder.ret(builder.load(inside))
 
         return self._part("within", (names,), emit)
 

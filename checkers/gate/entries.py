@@ -65,6 +65,8 @@ def _figures(result: CheckResult) -> Entry:
 def proof_entry(proved: Proved, sources: Sources) -> Entry:
     """The entry of a claim or a proof."""
     entry: Entry = {**sources, "verdict": proved.verdict}
+    if proved.verdict == "undetermined":  # of a bounded search, of which no more is expected
+        entry["depth"] = proved.facts["depth"]
     for key in ("properties", "lemmas"):
         names: Sequence[str] = proved.facts.get(key, ())
         if names:

@@ -102,7 +102,7 @@ def _proof_rows(proofs: Sequence[Proved]) -> Iterator[_Row]:
         yield row
     for proved in proofs:
         if proved.method != "claim":
-            word = "proved" if proved.verdict == "holds" else proved.verdict
+            word = "proved" if proved.verdict == "holds" else proved.word
             yield _Row(proved.name, word, seconds=proved.seconds, codes=[proved.exit_code])
 
 

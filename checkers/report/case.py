@@ -138,7 +138,7 @@ def proof_case(proved: Proved) -> Case:
     return Case(
         suite=proved.spec,
         name=" ".join([proved.name, *filter(None, [proved.variant]), *([] if named else [proved.method])]),
-        word="found" if proved.expected and proved.verdict == "violated" else proved.verdict,
+        word=proved.word,
         text=f"{proved.method}: {proved.headline}",
         status=status_of(proved.exit_code),
         exit_code=proved.exit_code,

@@ -12,12 +12,23 @@ from checkers.exploration import TraceState, Violation
 from checkers.properties import Property
 from checkers.symbolic.clock import Clock
 from checkers.symbolic.runs import Runs
+from checkers.symbolic.smtlib import Record, Status
 from checkers.symbolic.system import Replica, System, replaced
 from checkers.symbolic.terms import as_term, conj, disj, negation
 from checkers.symbolic.unrolling import step_of
 from model.language.errors import SourceError
 from model.language.reference import Step, fire, holds, within_boundary
 from model.language.values import Identifier
+
+
+@dataclass(slots=True)
+class Goal:
+    """What is looked for at the end of a run: that a property is false or reached, or that something is an error."""
+
+    kind: str
+    prop: Property | None
+    term: Any
+    status: Status = "unknown"
 
 
 @dataclass(slots=True)
@@ -36,12 +47,17 @@ class Bounded:
 
 
 def search(
-    system: System, properties: Sequence[Property], depth: int, clock: Clock | None = None, least: int = 1
+    system: System,
+    properties: Sequence[Property],
+    depth: int,
+    clock: Clock | None = None,
+    least: int = 1,
+    record: Record | None = None,
 ) -> Bounded:
     """Looks for a shortest run of at most ``depth`` states that breaks a property or the model's types.
 
     Properties of the kind "reachable" are looked for, too: ``reached`` says how deep. With ``least`` the search
-    begins with runs of that length.
+    begins with runs of that length. ``record`` is told of what was asked.
     """
     clock = clock or Clock()
     runs = Runs(system, properties)
@@ -61,19 +77,21 @@ def search(
             runs.extend()
         if length < least:
             continue
-        goals: list[tuple[str, Property | None, Any]] = []
+        goals: list[Goal] = []
         for prop in properties:
             if prop.kind == "transition" and length == 1:
                 continue
             one = judged[prop.name]
             truth = conj((inside, one.truth)) if prop.kind == "reachable" else negation(one.truth)
             if prop.kind != "reachable" or prop.name in missing:
-                goals.append((prop.kind, prop, _placed(runs, before, as_term(truth), prop.kind, length)))
+                goals.append(Goal(prop.kind, prop, _placed(runs, before, as_term(truth), prop.kind, length)))
             if one.failed is not False:
-                goals.append(("error", prop, _placed(runs, before, as_term(one.failed), prop.kind, length)))
-        goals.append(("boundary", None, runs.at(unbounded, length - 1)))
-        goals.append(("error", None, runs.at(failing, length - 1)))
+                goals.append(Goal("error", prop, _placed(runs, before, as_term(one.failed), prop.kind, length)))
+        goals.append(Goal("boundary", None, runs.at(unbounded, length - 1)))
+        goals.append(Goal("error", None, runs.at(failing, length - 1)))
         outcome = _ask(runs, goals, missing, found, length, clock)
+        if record is not None:
+            _record(record, runs, goals, length)
         found.depth = length if outcome == "clear" else found.depth
         if outcome != "clear":
             found.stopped = "" if outcome == "violated" else outcome
@@ -87,34 +105,53 @@ def _placed(runs: Runs, before: Replica, term: Any, kind: str, length: int) -> A
     return runs.over(term, before, length - 1) if kind == "transition" else runs.at(term, length - 1)
 
 
-def _ask(
-    runs: Runs,
-    goals: list[tuple[str, Property | None, Any]],
-    missing: set[str],
-    found: Bounded,
-    length: int,
-    clock: Clock,
-) -> str:
+def _ask(runs: Runs, goals: list[Goal], missing: set[str], found: Bounded, length: int, clock: Clock) -> str:
     """Asks for each goal at one length. "clear", "violated", or why the answer is not known."""
-    bad = [(kind, prop, goal) for kind, prop, goal in goals if kind != "reachable" and not z3.is_false(goal)]
-    answer = runs.ask(disj(goal for _, _, goal in bad), clock)
+    bad = [goal for goal in goals if goal.kind != "reachable"]
+    answer = runs.ask(disj(goal.term for goal in bad if not z3.is_false(goal.term)), clock)
     if isinstance(answer, str):
         return answer
     if answer is not None:
-        kind, prop, _ = next(entry for entry in bad if z3.is_true(answer.eval(entry[2], True)))
-        found.violation = _violation(runs, kind, prop, answer, length)
+        shown = next(goal for goal in bad if z3.is_true(answer.eval(goal.term, True)))
+        shown.status = "sat"
+        found.violation = _violation(runs, shown.kind, shown.prop, answer, length)
         return "violated"
-    for kind, prop, goal in goals:
-        if kind != "reachable" or z3.is_false(goal):
+    for goal in bad:
+        goal.status = "unsat"
+    for goal in goals:
+        if goal.kind != "reachable":
             continue
-        assert prop is not None
-        answer = runs.ask(goal, clock)
+        assert goal.prop is not None
+        answer = None if z3.is_false(goal.term) else runs.ask(goal.term, clock)
         if isinstance(answer, str):
             return answer
+        goal.status = "unsat" if answer is None else "sat"
         if answer is not None:
-            missing.discard(prop.name)
-            found.reached[prop.name] = length
+            missing.discard(goal.prop.name)
+            found.reached[goal.prop.name] = length
     return "clear"
+
+
+def _record(record: Record, runs: Runs, goals: list[Goal], length: int) -> None:
+    for goal in goals:
+        subject = "" if goal.prop is None else f" {goal.prop.name}"
+        about = f"a run of {_states(length)}: {_KINDS[goal.kind]}{subject}"
+        name = f"{length}-states{subject.replace(' ', '-')}-{goal.kind}"
+        record(name, about, (*runs.meaning, goal.term), goal.status)
+
+
+def _states(count: int) -> str:
+    return "1 state" if count == 1 else f"{count} states"
+
+
+_KINDS = {
+    "invariant": "the last state breaks",
+    "lemma": "the last state breaks",
+    "transition": "the last step breaks",
+    "reachable": "the last state is one of",
+    "boundary": "the boundary cannot be evaluated",
+    "error": "the model leaves its types, or it is an error to evaluate",
+}
 
 
 def _violation(runs: Runs, kind: str, prop: Property | None, model: Any, length: int) -> Violation:

@@ -15,6 +15,7 @@ import z3
 from checkers.project import Project
 from checkers.symbolic.claim import Expectation, expectation_of
 from checkers.symbolic.effects import Effects
+from checkers.symbolic.smtlib import Record, status_of
 from checkers.symbolic.terms import as_term, conj, disj, negation
 from checkers.symbolic.values import Value, Values
 from model.compiler.calls import Calls
@@ -92,15 +93,15 @@ def read(path: Path) -> list[Claim]:
     return found
 
 
-def ask(claim: Claim, seconds: float | None = None) -> Answered:
-    """Asks z3 about a claim; a witness is confirmed by CPython."""
+def ask(claim: Claim, seconds: float | None = None, record: Record | None = None) -> Answered:
+    """Asks z3 about a claim; a witness is confirmed by CPython. ``record`` is told of the questions."""
     started = time.perf_counter()
-    answered = _ask(claim, seconds)
+    answered = _ask(claim, seconds, record)
     answered.seconds = time.perf_counter() - started
     return answered
 
 
-def _ask(claim: Claim, seconds: float | None) -> Answered:
+def _ask(claim: Claim, seconds: float | None, record: Record | None) -> Answered:
     model = _Nothing()
     kinds = _parameters(model, claim)
     parameters, body, result = _lower(model, claim, kinds)
@@ -124,6 +125,9 @@ def _ask(claim: Claim, seconds: float | None) -> Answered:
         raise ModelError(f"no case satisfies the premises of {claim.name}", claim.file, claim.line)
     solver.add(as_term(false))
     answer = solver.check()
+    if record is not None:
+        record("premises", "a case that satisfies the premises", (premise,), status_of(satisfiable))
+        record("claim", "a case in which the claim is false", (false,), status_of(answer))
     if answer == z3.unsat:
         return Answered(claim, "holds")
     if answer == z3.unknown:

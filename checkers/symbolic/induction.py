@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -11,15 +11,18 @@ import z3
 
 from checkers.properties import Property
 from checkers.symbolic.effects import Fired
+from checkers.symbolic.smtlib import Record, Status
 from checkers.symbolic.system import Components, System
 from checkers.symbolic.terms import Truth, as_term, conj, disj, negation
 from model.language.errors import SourceError
-from model.language.model import State
-from model.language.reference import Step, holds
+from model.language.model import Model, State
+from model.language.reference import Step, fire, holds, within_boundary
 
 INITIAL = "initial states"
 TYPES = "declared types"
 """The obligation that an action leaves every value in its type and every container within its capacity."""
+BOUNDARY = "the boundary"
+"""The obligation that the boundary can be evaluated: where that fails, nobody knows whether exploration goes on."""
 
 Outcome = Literal["proved", "fails", "undetermined"]
 
@@ -68,11 +71,17 @@ class Proof:
         return [obligation for obligation in self.obligations if obligation.outcome != "proved"]
 
 
+def _nowhere(name: str, about: str, terms: Iterable[Truth], status: Status) -> None:
+    """Forgets an obligation."""
+
+
 class Questions:
     """Asks z3, within a limit of time."""
 
-    def __init__(self, system: System, seconds: float | None) -> None:
+    def __init__(self, system: System, seconds: float | None, record: Record | None = None) -> None:
         self.system = system
+        self.records = record is not None
+        self.record: Record = record or _nowhere
         self.deadline = None if seconds is None else time.perf_counter() + seconds
         self.limit = seconds
 
@@ -95,10 +104,14 @@ def induction(
     properties: Sequence[Property],
     seconds: float | None = None,
     watch: Callable[[str], None] | None = None,
+    record: Record | None = None,
 ) -> Proof:
-    """Tries to prove properties (invariants, lemmas, transition properties) by induction, all of them together."""
+    """Tries to prove properties (invariants, lemmas, transition properties) by induction, all of them together.
+
+    ``record`` is told of every obligation.
+    """
     started = time.perf_counter()
-    questions = Questions(system, seconds)
+    questions = Questions(system, seconds, record)
     states = [prop for prop in properties if prop.kind != "transition"]
     system.initial_states()
     proof = Proof(assumed=[prop.name for prop in states])
@@ -127,45 +140,62 @@ def assumption(system: System, state: Components, properties: Sequence[Property]
 
 
 def _initiation(system: System, questions: Questions, properties: Sequence[Property]) -> list[Obligation]:
+    """The obligations of the initial states, which CPython runs through."""
     found = []
-    for prop in properties:
-        bad = None
-        outcome: Outcome = "proved"
-        reason = ""
+    for prop in (*([None] if system.program.boundaries else []), *properties):
+        name = BOUNDARY if prop is None else prop.name
+        obligation = Obligation(INITIAL, name, "proved")
         for step, state in system.initial_states():
-            outcome = "proved" if _holds(system, prop, state) else "fails"
-            if outcome != "proved":
-                bad = Counterexample(state, step, None, True)
+            if _breaks(system.model, prop, state, state):
+                obligation = Obligation(INITIAL, name, "fails", Counterexample(state, step, None, True))
                 break
-        found.append(Obligation(INITIAL, prop.name, outcome, bad, reason))
+        found.append(obligation)
+        if questions.records:
+            now = system.now.state
+            terms = (system.initial(now), _broken(system, prop, now))
+            questions.record(f"initial-{name}", _at_first(name), terms, _STATUS[obligation.outcome])
     return found
 
 
 def _beginning(system: System, questions: Questions, properties: Sequence[Property]) -> list[Obligation]:
     """The obligations of the initial states where constants are left open: z3 is asked about what sets them."""
+    allowed = system.constants_allowed()
     solver = questions.solver()
-    solver.add(as_term(system.constants_allowed()))
+    solver.add(as_term(allowed))
     found = []
-    for prop in (None, *properties):
-        name = TYPES if prop is None else prop.name
+    for name, prop in _subjects(system, properties):
         obligation = Obligation(INITIAL, name, "proved")
         for fired in system.beginnings:
             goal = fired.failed
-            if prop is not None:
-                judged = system.judge(system.predicates[prop.name], fired.after)
-                goal = conj((fired.succeeds, disj((negation(judged.truth), judged.failed))))
+            if name != TYPES:
+                goal = conj((fired.succeeds, _broken(system, prop, fired.after)))
             obligation = _one(system, questions, solver, fired, name, goal, INITIAL)
+            questions.record(f"initial-{name}", _at_first(name), (allowed, goal), _STATUS[obligation.outcome])
             if obligation.outcome != "proved":
                 break
         found.append(obligation)
     return found
 
 
-def _holds(system: System, prop: Property, state: State) -> bool:
-    try:
-        return holds(system.model, prop.function, state)
-    except SourceError:
-        return False
+def _at_first(name: str) -> str:
+    return f"{name} fails in an initial state"
+
+
+def _subjects(system: System, properties: Sequence[Property]) -> list[tuple[str, Property | None]]:
+    """What there is to prove of an action, or of what sets the initial states: types, boundaries, properties."""
+    boundary: list[tuple[str, Property | None]] = [(BOUNDARY, None)] if system.program.boundaries else []
+    return [(TYPES, None), *boundary, *((prop.name, prop) for prop in properties)]
+
+
+def _broken(system: System, prop: Property | None, state: Components, old: Components | None = None) -> Truth:
+    """That a property is false or cannot be evaluated; without one, that the boundary cannot."""
+    if prop is None:
+        return system.boundary_failed(state)
+    judged = system.judge(system.predicates[prop.name], state, old)
+    return disj((negation(judged.truth), judged.failed))
+
+
+_STATUS: dict[Outcome, Status] = {"proved": "unsat", "fails": "sat", "undetermined": "unknown"}
 
 
 def _preserved(
@@ -180,19 +210,27 @@ def _preserved(
     solver.add(as_term(assumed))
     types = _one(system, questions, solver, fired, TYPES, fired.failed) if system.values.endless else None
     taken = fired.enabled if types is not None and types.outcome == "proved" else fired.succeeds
-    goals = []
-    for prop in properties:
-        old = system.now.state if prop.kind == "transition" else None
-        judged = system.judge(system.predicates[prop.name], fired.after, old)
-        broken = disj((negation(judged.truth), judged.failed))
-        goals.append((prop.name, conj((taken, broken))))
-    if types is None:
-        goals.insert(0, (TYPES, fired.failed))
+    goals = [(TYPES, fired.failed)]
+    for name, prop in _subjects(system, properties)[1:]:
+        old = system.now.state if prop is not None and prop.kind == "transition" else None
+        goals.append((name, conj((taken, _broken(system, prop, fired.after, old)))))
+    found = [types, *_each(system, questions, solver, fired, goals[1:])] if types is not None else None
+    if found is None:
         answer, _ = questions.ask(solver, as_term(disj(goal for _, goal in goals)))
         if answer == z3.unsat:
-            return [Obligation(fired.action.name, name, "proved") for name, _ in goals]
-    found = [_one(system, questions, solver, fired, name, goal) for name, goal in goals]
-    return found if types is None else [types, *found]
+            found = [Obligation(fired.action.name, name, "proved") for name, _ in goals]
+        else:
+            found = _each(system, questions, solver, fired, goals)
+    for obligation, (name, goal) in zip(found, goals, strict=True):
+        about = f"{fired.action.name} does not preserve {name}"
+        questions.record(f"{fired.action.name}-{name}", about, (assumed, goal), _STATUS[obligation.outcome])
+    return found
+
+
+def _each(
+    system: System, questions: Questions, solver: Any, fired: Fired, goals: Sequence[tuple[str, Truth]]
+) -> list[Obligation]:
+    return [_one(system, questions, solver, fired, name, goal) for name, goal in goals]
 
 
 def _one(
@@ -227,3 +265,36 @@ def with_reachability(proof: Proof, reaches: Callable[[State], bool | None]) -> 
             obligation = replace(obligation, counterexample=replace(shown, reachable=reaches(shown.before)))
         marked.append(obligation)
     return replace(proof, obligations=marked)
+
+
+def confirm(model: Model, properties: Sequence[Property], obligation: Obligation) -> None:
+    """Lets CPython take the step of a counterexample. Raises RuntimeError when it does not break what z3 says.
+
+    It is for models without endless constants: only those are the model that CPython runs.
+    """
+    shown = obligation.counterexample
+    if shown is None or obligation.action == INITIAL:
+        return
+    prop = next((prop for prop in properties if prop.name == obligation.property), None)
+    try:
+        after = fire(model, shown.before, shown.step)
+    except SourceError:
+        breaks = obligation.property == TYPES
+    else:
+        breaks = after is not None and after == shown.after and _breaks(model, prop, shown.before, after)
+    if not breaks:
+        raise RuntimeError(
+            f"z3 says that {shown.step} does not preserve {obligation.property}, CPython that it does, "
+            f"in {shown.before}"
+        )
+
+
+def _breaks(model: Model, prop: Property | None, before: State, after: State) -> bool:
+    """Whether a property is false of a step's end; without one, whether the boundary cannot be evaluated there."""
+    try:
+        if prop is None:
+            within_boundary(model, after)
+            return False
+        return not holds(model, prop.function, *((before, after) if prop.kind == "transition" else (after,)))
+    except SourceError:
+        return True

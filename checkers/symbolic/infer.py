@@ -11,17 +11,18 @@ import heapq
 import itertools
 import re
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import z3
 
 from checkers.properties import Property
+from checkers.symbolic.clauses import Asked, predicate_of
+from checkers.symbolic.smtlib import Record
 from checkers.symbolic.system import Components, System, Transition, replaced
 from checkers.symbolic.terms import Truth, as_term, conj, disj, negation
 from checkers.symbolic.values import Leaf, UnsupportedError
-from model.language.model import State
 from model.language.types import BoolType, EnumType, IdentifierType, IntType
 
 MOST_ATOMS_OF_A_NUMBER = 64
@@ -56,10 +57,12 @@ Clause = frozenset[Literal]
 class Inferred:
     """What was found: ``clauses`` in words, together with the properties an inductive invariant; or why not.
 
-    ``refuted`` when a reachable state breaks a property: then there is nothing to find.
+    ``refuted`` when a reachable state breaks a property: then there is nothing to find. ``predicate`` is what the
+    clauses say together, as a function of the modelling language that every engine evaluates.
     """
 
     clauses: list[str] = field(default_factory=list)
+    predicate: Property | None = None
     refuted: bool = False
     stopped: str = ""
     frames: int = 0
@@ -69,7 +72,7 @@ class Inferred:
 
     @property
     def found(self) -> bool:
-        return not self.refuted and not self.stopped and all(self.checks.values())
+        return not self.refuted and not self.stopped and self.checks == dict.fromkeys(CHECKS, True)
 
 
 class _GaveUpError(Exception):
@@ -100,7 +103,7 @@ class Inference:
         self.step = Transition(system)
         self.leaves = system.leaves(system.now.state)
         self.atoms = [atom for index, leaf in enumerate(self.leaves) for atom in _atoms(index, leaf)]
-        self.good: list[Truth] = []
+        self.good: list[Truth] = [negation(system.boundary_failed(system.now.state))]
         unsafe: list[Truth] = [fired.failed for fired in system.fired]
         for prop in properties:
             if prop.kind == "transition":
@@ -341,6 +344,14 @@ class Inference:
         kept = self._solver(now, self.step.term, z3.Not(_good_after(self, clauses)))
         return not self._check(safe, ()) and not self._check(kept, ())
 
+    def asked(self, clauses: Iterable[Clause]) -> list[list[Asked]]:
+        """Clauses as what they ask of components, without z3's terms."""
+        return [
+            [Asked(atom.leaf, atom.relation, atom.code, literal > 0) for literal in sorted(clause)
+             for atom in [self.atoms[abs(literal) - 1]]]
+            for clause in clauses
+        ]
+
     def words(self, clause: Clause) -> str:
         """A clause as an implication in the words of the model."""
         premises = [self.atoms[-literal - 1].text for literal in sorted(clause, reverse=True) if literal < 0]
@@ -388,18 +399,6 @@ class Inference:
     def _literal_text(self, literal: Literal) -> str:
         atom = self.atoms[abs(literal) - 1]
         return atom.text if literal > 0 else atom.opposite
-
-    def holds_of(self, clauses: Sequence[Clause], state: State) -> bool:
-        """Whether a state of the language satisfies clauses."""
-        terms = [_plain(leaf.term) for leaf in self.system.leaves(self.system.constant(state))]
-        for clause in clauses:
-            for literal in clause:
-                atom = self.atoms[abs(literal) - 1]
-                if bool(atom.of(terms[atom.leaf])) == (literal > 0):
-                    break
-            else:
-                return False
-        return True
 
 
 def _identifiers(kinds: Iterable[Any]) -> dict[type, list[str]]:
@@ -453,12 +452,6 @@ def _good_after(inference: Inference, clauses: list[Clause]) -> Any:
     return replaced(whole, system.now.terms, inference.step.next.terms)
 
 
-def _plain(term: Any) -> Any:
-    if z3.is_bool(term):
-        return z3.is_true(term)
-    return term.as_signed_long()
-
-
 def _literal(atoms: list[Atom], literal: Literal, terms: Sequence[Any]) -> Truth:
     atom = atoms[abs(literal) - 1]
     asked = atom.of(terms[atom.leaf])
@@ -491,15 +484,16 @@ def _opposite(path: str) -> str:
     return f"not {path}"
 
 
+CHECKS = ("initial states", "every action", "safety")
+"""What is asked of the clauses that were found, by queries that do not use the search's."""
+
+
 def infer(
-    system: System,
-    properties: Sequence[Property],
-    seconds: float | None = None,
-    reachable: Callable[[], Iterable[State]] | None = None,
+    system: System, properties: Sequence[Property], seconds: float | None = None, record: Record | None = None
 ) -> Inferred:
     """Looks for clauses that make the properties inductive, and checks them by queries of their own.
 
-    ``reachable`` gives the reachable states that another engine found; each must satisfy the clauses.
+    ``record`` is told of those.
     """
     started = time.perf_counter()
     found = Inferred()
@@ -507,7 +501,8 @@ def infer(
     try:
         clauses = inference.pruned(inference.run())
         found.clauses = inference.described(clauses)
-        found.checks = _checked(inference, clauses, reachable)
+        found.predicate = predicate_of(system.variables, inference.asked(clauses))
+        found.checks = checked(inference, clauses, record)
     except _GaveUpError as error:
         found.stopped = str(error)
     except _RefutedError:
@@ -518,27 +513,32 @@ def infer(
     return found
 
 
-def _checked(
-    inference: Inference, clauses: list[Clause], reachable: Callable[[], Iterable[State]] | None
-) -> dict[str, bool]:
-    """Initiation, consecution and safety, each by a solver of its own; and the states that another engine found."""
+def checked(inference: Inference, clauses: list[Clause], record: Record | None = None) -> dict[str, bool]:
+    """Whether clauses and properties hold at first, are kept by each action and make every step safe.
+
+    Each question has a solver of its own. Nothing else licenses an inferred proof: the search may be wrong.
+    """
     system = inference.system
-    now = inference.term(clauses, system.now.terms)
     whole: Components = system.now.state
-    first = inference._solver(system.initial(whole), negation(conj([now, *inference.good])))
-    checks = {"initial states": not inference._check(first, ())}
-    invariant = conj([system.well_formed(whole), now, *inference.good])
-    kept = True
+    good = conj([inference.term(clauses, system.now.terms), *inference.good])
+
+    def never(name: str, about: str, *terms: Truth) -> bool:
+        possible = inference._check(inference._solver(*terms), ())
+        if record is not None:
+            record(name, about, terms, "sat" if possible else "unsat")
+        return not possible
+
+    invariant = conj([system.well_formed(whole), good])
+    initial = never("initial", "an initial state breaks the invariant", system.initial(whole), negation(good))
+    kept = []
     for fired in system.fired:
         after = [leaf.term for leaf in system.leaves(fired.after)]
         goal = conj([inference.term(clauses, after), *(
             replaced(part, system.now.terms, after) for part in inference.good
         )])
-        step = inference._solver(invariant, system.within(whole), fired.succeeds, negation(goal))
-        kept = kept and not inference._check(step, ())
-    checks["every action"] = kept
-    safe = inference._solver(invariant, negation(inference.safe))
-    checks["safety"] = not inference._check(safe, ())
-    if reachable is not None:
-        checks["every reachable state"] = all(inference.holds_of(clauses, state) for state in reachable())
-    return checks
+        about = f"{fired.action.name} does not preserve the invariant"
+        step = (invariant, system.within(whole), fired.succeeds, negation(goal))
+        kept.append(never(fired.action.name, about, *step))
+    safe = never("safety", "a step from the invariant is an error or breaks a property", invariant,
+                 negation(inference.safe))
+    return dict(zip(CHECKS, (initial, all(kept), safe), strict=True))

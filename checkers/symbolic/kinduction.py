@@ -12,6 +12,7 @@ from checkers.properties import Property
 from checkers.symbolic.bmc import search
 from checkers.symbolic.clock import Clock
 from checkers.symbolic.induction import Outcome, assumption
+from checkers.symbolic.smtlib import Record, status_of
 from checkers.symbolic.system import System
 from checkers.symbolic.terms import as_term, conj, disj, negation
 from checkers.symbolic.unrolling import Unrolling
@@ -35,46 +36,60 @@ class KInduction:
 
 
 def k_induction(
-    system: System, properties: Sequence[Property], depth: int, seconds: float | None = None
+    system: System,
+    properties: Sequence[Property],
+    depth: int,
+    seconds: float | None = None,
+    record: Record | None = None,
 ) -> KInduction:
-    """Tries k = 1, 2, ... up to ``depth``. The states of a run are all different, so that k can always be enough."""
+    """Tries k = 1, 2, ... up to ``depth``. The states of a run are all different, so that k can always be enough.
+
+    ``record`` is told of the obligations of every k that was tried.
+    """
     clock = Clock(seconds)
     states = [prop for prop in properties if prop.kind not in ("transition", "reachable")]
     steps = [prop for prop in properties if prop.kind == "transition"]
     assumed = as_term(assumption(system, system.now.state, states))
-    broken = disj(
-        part
-        for prop in states
-        for judged in [system.judge(system.predicates[prop.name], system.now.state)]
-        for part in (negation(judged.truth), judged.failed)
-    )
+    parts = [system.boundary_failed(system.now.state)]
+    for prop in states:
+        judged = system.judge(system.predicates[prop.name], system.now.state)
+        parts += [negation(judged.truth), judged.failed]
+    broken = disj(parts)
     failing = [fired.failed for fired in system.fired]
     for prop in steps:
         for fired in system.fired:
             judged = system.judge(system.predicates[prop.name], fired.after, system.now.state)
             failing.append(conj((fired.succeeds, disj((negation(judged.truth), judged.failed)))))
     unrolling = Unrolling(system)
-    unrolling.add(unrolling.at(assumed, 0))
+    unrolling.say(unrolling.at(assumed, 0))
     shown: tuple[TraceState, ...] = ()
     for k in range(1, depth + 1):
         if clock.ended:
             return KInduction("undetermined", k, None, shown, clock.reason, clock.taken)
-        base = search(system, [*states, *steps], k, clock, least=k)
+        base = search(system, [*states, *steps], k, clock, least=k, record=record)
         if base.violation is not None or base.stopped:
             outcome: Outcome = "undetermined" if base.stopped else "fails"
             return KInduction(outcome, k, base.violation, shown, base.stopped, clock.taken)
         mark = system.values.symbols.truth(f"breaks:{k}")
         last = system.values.symbols.truth(f"fails:{k}")
-        unrolling.add(z3.Implies(last, unrolling.at(as_term(disj(failing)), k - 1)))
+        goal = unrolling.at(as_term(disj(failing)), k - 1)
+        unrolling.add(z3.Implies(last, goal))
         clock.limit(unrolling.solver)
         answer = unrolling.solver.check(last)
+        if record is not None:
+            about = f"{k} different states that have the properties, and a step from the last that fails or breaks one"
+            record(f"k={k}-step", about, (*unrolling.meaning, goal), status_of(answer))
         if answer == z3.unsat:
             unrolling.extend()
             if k > 1:
                 _all_different(unrolling, k - 1)
-            unrolling.add(z3.Implies(mark, unrolling.at(as_term(broken), k)))
+            goal = unrolling.at(as_term(broken), k)
+            unrolling.add(z3.Implies(mark, goal))
             clock.limit(unrolling.solver)
             answer = unrolling.solver.check(mark)
+            if record is not None:
+                about = f"{k} different states that have the properties, and a step to one that has not"
+                record(f"k={k}-state", about, (*unrolling.meaning, goal), status_of(answer))
         else:
             mark = last
         if answer == z3.unsat:
@@ -88,7 +103,7 @@ def k_induction(
             unrolling.extend()
             if k > 1:
                 _all_different(unrolling, k - 1)
-        unrolling.add(unrolling.at(assumed, k))
+        unrolling.say(unrolling.at(assumed, k))
     return KInduction("fails", depth, None, shown, "", clock.taken)
 
 
@@ -96,7 +111,7 @@ def _all_different(unrolling: Unrolling, index: int) -> None:
     """The state number ``index`` differs from all before it."""
     new = unrolling.states[index]
     for old in unrolling.states[:index]:
-        unrolling.add(z3.Or([a != b for a, b in zip(old.terms, new.terms, strict=True)]))
+        unrolling.say(z3.Or([a != b for a, b in zip(old.terms, new.terms, strict=True)]))
 
 
 def _run(unrolling: Unrolling, model: object, length: int) -> tuple[TraceState, ...]:

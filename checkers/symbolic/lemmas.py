@@ -2,16 +2,48 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import Path
+
 from checkers.properties import Property, _belongs, _property
 from checkers.spec import Spec
+from model.language.errors import SourceError
 from model.language.model import Model, kind_of
+from model.language.source import source_of
+
+_ROLES = ("initial", "action", "boundary")
 
 
-def lemmas_of(spec: Spec, cls: type[Model]) -> list[Property]:
-    """The lemmas about a class and its bases, from ``<protocol>.py`` and ``<protocol>_lemmas.py``."""
+def lemmas_of(spec: Spec, cls: type[Model], files: tuple[Path, ...] = ()) -> list[Property]:
+    """The lemmas about a class and its bases, from ``<protocol>.py``, ``<protocol>_lemmas.py`` and ``files``.
+
+    A lemma has a name of its own: what is proved is looked up by name, so a lemma that is called like a property would
+    be proved in its place. Such a name is an error that says both places.
+    """
+    taken = {name: f"@{prop.kind} at {prop.place}" for name, prop in spec.properties(cls, files).items()}
+    taken |= dict(_roles(cls))
     found: dict[str, Property] = {}
-    for module in [*spec.invariant_modules(cls, "lemmas"), *(spec.project.load(file) for file in spec.invariant_files)]:
+    own = [spec.project.load(file) for file in (*spec.invariant_files, *files)]
+    for module in [*spec.invariant_modules(cls, "lemmas"), *own]:
         for name, function in vars(module).items():
-            if callable(function) and kind_of(function) == "lemma" and _belongs(function, cls):
-                found.setdefault(name, _property(name, "lemma", function))
+            if not (callable(function) and kind_of(function) == "lemma" and _belongs(function, cls)):
+                continue
+            lemma = _property(name, "lemma", function)
+            other = found.setdefault(name, lemma)
+            if name in taken:
+                raise _clash(lemma, taken[name])
+            if other.function is not function:
+                raise _clash(lemma, f"@lemma at {other.place}")
     return list(found.values())
+
+
+def _roles(cls: type[Model]) -> Iterator[tuple[str, str]]:
+    for role in _ROLES:
+        for name, method in cls.methods(role).items():
+            source = source_of(method)
+            yield name, f"@{role} at {source.file}:{source.tree.lineno}"
+
+
+def _clash(lemma: Property, other: str) -> SourceError:
+    message = f"a lemma needs a name of its own; {lemma.name!r} is already the name of the {other}"
+    return SourceError(message, lemma.file, lemma.line)

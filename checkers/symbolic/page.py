@@ -32,8 +32,12 @@ is made once more at some values. What stands under "for" are the sizes that wer
 The lemmas are functions marked `@lemma` in `invariants/`. An induction has an obligation for each action and each
 property or lemma, and one for each action that no value leaves its type and no container its capacity.
 
-An inferred invariant is checked by queries of its own (initial states, every action, safety) and against the states
-that the native checker reaches.
+An inferred invariant is checked by queries of its own (initial states, every action, safety).
+
+No proof is believed alone: where there are not too many states, compiled code evaluates every property, lemma, boundary
+and inferred clause in each reachable one before anything is proved. "States" says in how many; with "for every" they
+are those of the constants that the spec sets. A bounded search whose runs do not lead to all of them proves nothing
+about longer ones.
 """
 
 
@@ -52,8 +56,8 @@ def main() -> None:
 def page(proofs: list[tuple[Task, Proved]], answers: list[claims.Answered]) -> str:
     """The page as Markdown."""
     lines = [HEAD, "## Proofs", ""]
-    lines += ["| spec | method | properties | lemmas | for | for every | result | time |"]
-    lines += ["|---|---|---|---|---|---|---|---|"]
+    lines += ["| spec | method | properties | lemmas | for | for every | result | states | time |"]
+    lines += ["|---|---|---|---|---|---|---|---|---|"]
     for task, result in proofs:
         lines.append("| " + " | ".join(_row(task, result)) + " |")
     lines += ["", "### Properties and lemmas", ""]
@@ -86,11 +90,14 @@ def _row(task: Task, result: Proved) -> list[str]:
     method = _METHODS[task.method]
     if task.method == "k-induction":
         method += f", k = {facts['depth']}"
+    if task.method == "bmc":
+        method += f", {facts['depth']} states"
     lemmas = str(len(facts["lemmas"])) if "lemmas" in facts else ""
-    if task.method == "infer":
+    if task.method == "infer" and "clauses" in facts:
         lemmas = f"{len(facts['clauses'])} inferred"
     unbounded = facts.get("unbounded", [])
-    outcome = {"holds": "proved", "violated": "**violated**"}.get(result.verdict, "**not proved**")
+    outcome = {"holds": "proved", "bounded": "no violation"}.get(result.word, f"**{result.verdict}**")
+    states = facts.get("enumerated")
     return [
         result.name,
         method,
@@ -99,6 +106,7 @@ def _row(task: Task, result: Proved) -> list[str]:
         _sizes(result, tuple(unbounded)),
         ", ".join(unbounded),
         outcome,
+        "" if states is None else f"{states:,}",
         f"{result.seconds:.1f} s",
     ]
 

@@ -39,7 +39,7 @@ class Runs(Unrolling):
         self._hard = False
         self._said: list[Any] = []
         self._mentioned: dict[Identifier, Any] = {}
-        self.add(self.at(as_term(system.initial(system.now.state)), 0))
+        self.say(self.at(as_term(system.initial(system.now.state)), 0))
 
     def add(self, term: Any) -> None:
         super().add(term)

@@ -9,7 +9,7 @@ from typing import Any
 
 import z3
 
-from checkers.properties import Property
+from checkers.properties import Property, functions_by_name
 from checkers.symbolic.effects import Fired, Judged, fire, judge
 from checkers.symbolic.terms import Truth, as_term, conj, disj, negation
 from checkers.symbolic.values import Leaf, UnsupportedError, Value, Values
@@ -187,8 +187,14 @@ class System:
         return conj(part for one in judged for part in (one.truth, negation(one.failed)))
 
     def boundary_failed(self, state: Components) -> Truth:
-        """Whether evaluating a boundary leaves the declared types."""
-        return disj(self.judge(boundary, state).failed for boundary in self.program.boundaries)
+        """Whether evaluating a boundary is a model error. Behind a boundary that is false none is evaluated."""
+        failed: list[Truth] = []
+        reached: Truth = True
+        for boundary in self.program.boundaries:
+            judged = self.judge(boundary, state)
+            failed.append(conj((reached, judged.failed)))
+            reached = conj((reached, judged.truth))
+        return disj(failed)
 
     def leads_to(self, fired: Fired, after: Components) -> Truth:
         """Whether an action leads from the present state to ``after``."""
@@ -217,7 +223,7 @@ class Transition:
 
 def system_of(model: Model, properties: Iterable[Property], endless: Iterable[str] = ()) -> System:
     """The transition system of a model with these properties."""
-    return System(model, {prop.name: prop.function for prop in properties}, endless)
+    return System(model, functions_by_name(properties), endless)
 
 
 def replaced(term: Truth, old: Iterable[Any], new: Iterable[Any]) -> Any:

@@ -25,6 +25,13 @@ class Unrolling:
         self.choices: list[list[Any]] = []
         self.parameters: list[list[list[Any]]] = []
         self.relation = Transition(system)
+        self.meaning: list[Any] = []
+        """What makes a run, without what was said to make answers quicker."""
+
+    def say(self, term: Any) -> None:
+        """Says what makes a run."""
+        self.meaning.append(term)
+        self.add(term)
 
     def add(self, term: Any) -> None:
         """Says something of all runs."""
@@ -40,7 +47,7 @@ class Unrolling:
         step = self.relation
         old = (*self.system.now.terms, *step.next.terms, *step.chosen, *itertools.chain(*step.parameters))
         new = (*self.states[-1].terms, *there.terms, *choices, *itertools.chain(*copies))
-        self.add(replaced(step.term, old, new))
+        self.say(replaced(step.term, old, new))
         self.states.append(there)
         self.choices.append(choices)
         self.parameters.append(copies)

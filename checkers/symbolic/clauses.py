@@ -1,0 +1,165 @@
+"""Inferred clauses as a function of the modelling language, which CPython runs and the native engine compiles.
+
+A clause asks about components of a state by their numbers. Here each number becomes an expression again: from the types
+alone, without a term of z3, so that what z3 inferred can be looked at by those who know nothing of it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import linecache
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from checkers.properties import Property
+from checkers.symbolic.values import UnsupportedError
+from model.compiler.layout import decode
+from model.language.types import (
+    BagType,
+    BoolType,
+    EnumType,
+    IdentifierType,
+    IntType,
+    MapType,
+    OptionalType,
+    RecordType,
+    SeqType,
+    SetType,
+    Type,
+    universe,
+)
+from model.language.values import Bag, Seq, Set, order_key
+
+NAME = "inferred clauses"
+"""The name of the property; the blank keeps it apart from those of a model."""
+
+_FILES = itertools.count(1)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A literal of a clause: ``component relation code`` is true, or false where it ``holds`` not.
+
+    The relation is ``==`` or ``<=``, or empty when the component is a truth value.
+    """
+
+    component: int
+    relation: str
+    code: int
+    holds: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """One component of a state: an expression, and the conditions under which there is anything to evaluate.
+
+    Where one of them is false the component has the first value of its type.
+    """
+
+    conditions: tuple[str, ...]
+    expression: str
+    type: Type
+
+
+def predicate_of(variables: Mapping[str, Type], clauses: Iterable[Sequence[Asked]]) -> Property:
+    """The property that all clauses are true of a state.
+
+    Raises UnsupportedError when a value that a clause mentions cannot be written in the modelling language.
+    """
+    source = _Source()
+    components = [part for name, kind in variables.items() for part in source.components(kind, f"model.{name}")]
+    said = [" or ".join(source.literal(components[it.component], it) for it in clause) for clause in clauses]
+    whole = " and ".join(f"({clause or 'False'})" for clause in said) or "True"
+    lines = ["def inferred(model):\n", f"    return {whole}\n"]
+    file = f"<inferred clauses {next(_FILES)}>"
+    linecache.cache[file] = (sum(map(len, lines)), None, lines, file)
+    names: dict[str, Any] = {**source.names, "__name__": __name__}
+    exec(compile("".join(lines), file, "exec"), names)
+    function: Callable[..., bool] = names["inferred"]
+    return Property(NAME, "invariant", function, file, 1, "What was inferred is true of every reachable state.")
+
+
+class _Source:
+    """Expressions of the modelling language, and what their names stand for."""
+
+    def __init__(self) -> None:
+        self.names: dict[str, Any] = {"Set": Set, "Seq": Seq, "Bag": Bag}
+        self._known: dict[int, str] = {}
+
+    def components(self, kind: Type, text: str, conditions: tuple[str, ...] = ()) -> Iterator[Component]:
+        """The components of a value, in the order in which the symbolic checker numbers them."""
+        match kind:
+            case BoolType() | IntType() | EnumType() | IdentifierType():
+                yield Component(conditions, text, kind)
+            case OptionalType(inner):
+                there = f"{text} is not None"
+                yield Component(conditions, there, BoolType())
+                yield from self.components(inner, text, (*conditions, there))
+            case RecordType(_, fields):
+                for name, of in fields:
+                    yield from self.components(of, f"{text}.{name}", conditions)
+            case SetType(element, None):
+                for item in _members(element):
+                    yield Component(conditions, f"{self.value(element, item)} in {text}", BoolType())
+            case SetType(element, int() as capacity) | BagType(element, capacity):
+                for slot in range(capacity):  # the largest element first
+                    there = f"len({text}) > {slot}"
+                    yield Component(conditions, there, BoolType())
+                    item = f"Seq(item for item in {text})[len({text}) - {slot + 1}]"
+                    yield from self.components(element, item, (*conditions, there))
+            case MapType(key, of):
+                for item in _members(key):
+                    yield from self.components(of, f"{text}[{self.value(key, item)}]", conditions)
+            case SeqType(element, capacity):
+                yield Component(conditions, f"len({text})", IntType(0, capacity))
+                for index in range(capacity):
+                    there = f"len({text}) > {index}"
+                    yield from self.components(element, f"{text}[{index}]", (*conditions, there))
+            case _:
+                raise UnsupportedError(f"{kind} has no components that a clause could ask about")
+
+    def literal(self, component: Component, asked: Asked) -> str:
+        kind = component.type
+        first = kind.low if isinstance(kind, IntType) else 0
+        match asked.relation:
+            case "<=":
+                question, at_first = f"{component.expression} <= {asked.code}", first <= asked.code
+            case "==":
+                wanted = self.value(kind, decode(kind, asked.code))
+                question, at_first = f"{component.expression} == {wanted}", first == asked.code
+            case _:
+                question, at_first = f"({component.expression})", False
+        there = " and ".join(f"({condition})" for condition in component.conditions)
+        if there:
+            question = f"not ({there}) or {question}" if at_first else f"{there} and {question}"
+        return f"({question})" if asked.holds else f"(not ({question}))"
+
+    def value(self, kind: Type, value: Any) -> str:
+        """A value as an expression."""
+        match kind:
+            case BoolType() | IntType():
+                return repr(value)
+            case EnumType() | IdentifierType():
+                return self._name(value)
+            case OptionalType(inner):
+                return "None" if value is None else self.value(inner, value)
+            case RecordType(cls, fields):
+                parts = [f"{name}={self.value(of, getattr(value, name))}" for name, of in fields]
+                return f"{self._name(cls)}({', '.join(parts)})"
+            case SetType(element, _) | SeqType(element, _) | BagType(element, _):
+                items = [self.value(element, item) for item in value]
+                return f"{type(value).__name__}([{', '.join(items)}])"
+        raise UnsupportedError(f"a {kind} cannot be written as one expression")
+
+    def _name(self, value: Any) -> str:
+        """A name for an object; by its identity, as members of different classes may be equal."""
+        if id(value) not in self._known:
+            self._known[id(value)] = f"value_{len(self._known)}"
+            self.names[self._known[id(value)]] = value
+        return self._known[id(value)]
+
+
+def _members(kind: Type) -> list[Any]:
+    """Every value of a type, in the order in which CPython goes through a set of them."""
+    return sorted(universe(kind), key=order_key)

@@ -1,0 +1,89 @@
+"""What a proof says, looked at in every reachable state by compiled code, which knows nothing of z3's terms.
+
+A proof and a search have the program's graph in common and no more. Where the states can be enumerated a proof is said
+only after this, and a difference is a fault of one of the two: an internal error, never a verdict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from checkers.exploration import Limits, Options, Violation
+from checkers.properties import Property
+from model.compiler.layout import lay_out
+from model.language.errors import SourceError
+from model.language.model import Model, State
+
+STATES = 3_000_000
+"""Up to this many states are enumerated,"""
+SECONDS = 60.0
+"""within this time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Enumeration:
+    """What came of it. ``reason`` says why it is not complete; of one that found a ``violation`` nothing more is known.
+
+    ``depth`` counts the states of the longest of all shortest runs.
+    """
+
+    states: int = 0
+    depth: int = 0
+    reason: str = ""
+    violation: Violation | None = None
+
+    @property
+    def complete(self) -> bool:
+        return not self.reason and self.violation is None
+
+
+def enumerate_states(model: Model, properties: Sequence[Property], seconds: float | None = None) -> Enumeration:
+    """Evaluates properties, lemmas and the boundary in every reachable state, or gives up at a limit.
+
+    ``seconds`` are what is left, where that is less than ``SECONDS``.
+    """
+    from checkers.explicit.search import explore
+
+    limits = Limits(states=STATES, seconds=SECONDS if seconds is None else min(seconds, SECONDS))
+    judged = [replace(prop, kind="invariant") if prop.kind not in ("transition", "reachable") else prop
+              for prop in properties]
+    try:
+        found = explore(model, judged, Options(workers=1, limits=limits))
+    except SourceError as error:  # this engine cannot have the model, or not these numbers
+        return Enumeration(reason=str(error))
+    if found.violations:
+        return Enumeration(found.distinct, found.depth, violation=found.violations[0])
+    return Enumeration(found.distinct, found.depth, found.stopped)
+
+
+class Reachable:
+    """Knows which states can be reached, within the same limits."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self._layout = lay_out(model.variable_types)
+        self._rows: Any = None
+        self._tried = False
+
+    def asks(self, state: State) -> bool | None:
+        """Whether a state can be reached; None when nobody can say."""
+        rows = self._all_rows()
+        if rows is None:
+            return None
+        return bool((rows == np.array(self._layout.pack(state), dtype=np.uint64)).all(axis=1).any())
+
+    def _all_rows(self) -> Any:
+        if not self._tried:
+            self._tried = True
+            from checkers.explicit.search import reachable_set
+
+            limits = Limits(states=STATES, seconds=SECONDS)
+            try:
+                self._rows = reachable_set(self._model, Options(workers=1, limits=limits))
+            except (RuntimeError, SourceError):
+                self._rows = None
+        return self._rows

@@ -1,0 +1,139 @@
+"""A second opinion: cvc5 is asked about the obligations of recorded proofs: of ``[[prove]]`` tables and of claims.
+
+``python -m tests.second_solver`` asks about those of all specs and claims, or of those that are named, and prints what
+came of it; benchmarks/RESULTS.md has the figures of such a run. It needs the package cvc5.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Literal
+
+import cvc5
+
+from checkers.resources import cores
+from checkers.spec import Proving, Spec, find, read
+from checkers.symbolic import claims
+from checkers.symbolic.prove import prove_claim, prove_listed
+from checkers.symbolic.smtlib import Scripts
+
+SPECS = Path(__file__).resolve().parent.parent / "specs"
+SECONDS = 10.0
+"""How long cvc5 may think about one obligation."""
+
+Outcome = Literal["agrees", "differs", "undetermined"]
+
+
+@dataclass(frozen=True, slots=True)
+class Opinion:
+    """What cvc5 says of a file that z3 answered with ``expected``. Without an answer of both nothing is agreed upon."""
+
+    file: Path
+    expected: str
+    answer: str
+    seconds: float
+
+    @property
+    def outcome(self) -> Outcome:
+        if "unknown" in (self.expected, self.answer):
+            return "undetermined"
+        return "agrees" if self.expected == self.answer else "differs"
+
+
+def ask(file: Path, seconds: float = SECONDS) -> Opinion:
+    """Asks cvc5 about a file. Raises RuntimeError when it cannot read the file."""
+    text = file.read_text(encoding="utf-8")
+    status = re.search(r"\(set-info :status (\w+)\)", text)
+    if status is None:
+        raise RuntimeError(f"{file} does not say which answer is expected")
+    started = time.perf_counter()
+    solver = cvc5.Solver(cvc5.TermManager())
+    solver.setOption("tlimit-per", str(int(seconds * 1000)))
+    if "(set-logic QF_BV)" in text:
+        solver.setOption("bitblast", "eager")  # as z3 does; unrollings take a fraction of the time
+    parser = cvc5.InputParser(solver)
+    parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, text.replace(status[0], ""), file.name)
+    symbols = parser.getSymbolManager()
+    answer = ""
+    while not (command := parser.nextCommand()).isNull():
+        answer += command.invoke(solver, symbols)
+    answer = answer.strip().removesuffix(" (TIMEOUT)")
+    if answer not in ("sat", "unsat", "unknown"):
+        raise RuntimeError(f"{file}: cvc5 says {answer!r}")
+    return Opinion(file, status[1], answer, time.perf_counter() - started)
+
+
+def ask_all(files: Iterable[Path], seconds: float = SECONDS, processes: int = 1) -> Iterator[Opinion]:
+    """Asks about many files, in their order."""
+    question = partial(ask, seconds=seconds)
+    if processes == 1:
+        yield from map(question, files)
+        return
+    with ProcessPoolExecutor(processes) as pool:
+        yield from pool.map(question, files, chunksize=8)
+
+
+def recorded(paths: Sequence[Path]) -> Iterator[tuple[Spec, Proving]]:
+    """The proofs that specs list."""
+    for path in find([path for path in paths if path.suffix != ".py"], "all"):
+        spec = read(path)
+        for proving in spec.prove:
+            yield spec, proving
+
+
+def write(folder: Path, proofs: Iterable[tuple[Spec, Proving]], files: Sequence[Path]) -> list[Path]:
+    """Writes the obligations of proofs, and of the claims in files and folders.
+
+    Raises RuntimeError when something is not proved as it should be.
+    """
+    scripts = Scripts(folder)
+    found = [prove_listed(spec, proving, scripts) for spec, proving in proofs]
+    found += [prove_claim(claim, scripts=scripts) for claim in claims.all_of(list(files))]
+    for proved in found:
+        if not proved.expected:
+            raise RuntimeError(f"{proved.name}: {proved.headline}")
+    return sorted(folder.rglob("*.smt2"))
+
+
+def main() -> int:
+    """Prints a line for each proof; 1 when the solvers differ, 3 when one of them does not know."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else "")
+    parser.add_argument("paths", nargs="*", type=Path, default=[SPECS, SPECS / "claims"])
+    parser.add_argument("--seconds", type=float, default=SECONDS, help="for one obligation")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as place:
+        folders = [path for path in given.paths if path.suffix == ".py" or path.is_dir()]
+        files = write(Path(place), recorded(given.paths), folders)
+        outcomes: dict[str, Counter[Outcome]] = {}
+        seconds: Counter[str] = Counter()
+        for opinion in ask_all(files, given.seconds, cores()):
+            proof = opinion.file.parent.name
+            outcomes.setdefault(proof, Counter())[opinion.outcome] += 1
+            seconds[proof] += opinion.seconds  # type: ignore[assignment]
+            if opinion.outcome != "agrees":
+                name = opinion.file.relative_to(place)
+                print(f"{opinion.outcome}: {name}: z3 {opinion.expected}, cvc5 {opinion.answer}", file=sys.stderr)
+    for proof, counts in outcomes.items():
+        print(f"{_said(counts)}, {seconds[proof]:.1f} s of cvc5  {proof}")
+    total = sum(outcomes.values(), Counter[Outcome]())
+    print(f"{_said(total)}, {sum(seconds.values()):.0f} s of cvc5 {cvc5.__version__} in all")
+    return 1 if total["differs"] else 3 if total["undetermined"] else 0
+
+
+def _said(counts: Counter[Outcome]) -> str:
+    return f"{counts.total()} obligations: {counts['agrees']} agree, {counts['differs']} differ, " \
+           f"{counts['undetermined']} undetermined"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
