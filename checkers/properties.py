@@ -9,11 +9,15 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, Literal
 
+from model.language.bindings import member_place, place, require_own_decorators, require_single_names
 from model.language.errors import SourceError
-from model.language.model import PROPERTY_KINDS, Model, kind_of
+from model.language.members import MARKS, PROPERTY_KINDS, kind_of, role_of
+from model.language.model import Model
 from model.language.source import source_of
 
 PropertyKind = Literal["invariant", "transition", "reachable"]
+DEADLOCK = "deadlock"
+"""The name by which a spec expects a state without successors; no property has it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,16 +39,23 @@ class Property:
 def collect(cls: type[Model], modules: Iterable[ModuleType]) -> dict[str, Property]:
     """The properties of ``cls`` by name: its decorated methods, then the decorated functions of the modules.
 
-    A function belongs to the model when the annotation of its first parameter is the class or a base of it.
+    A function belongs to the model when the annotation of its first parameter is the class or a base of it. Raises
+    SourceError when a name is that of two properties, or of a property and of something else of the model.
     """
     found: dict[str, Property] = {}
     for kind in PROPERTY_KINDS:
         for name, method in cls.methods(kind).items():
             found[name] = _property(name, kind, method)
     for module in modules:
+        _require_plain_text(module)
+        _require_no_lost_step(module)
         for name, function in vars(module).items():
             if callable(function) and kind_of(function) in PROPERTY_KINDS and _belongs(function, cls):
                 _add(found, _property(name, kind_of(function), function))
+                _require_no_member(found[name], cls)
+    if DEADLOCK in found:
+        message = f"a state without successors is called {DEADLOCK}, so no property can be; rename it"
+        raise SourceError(message, found[DEADLOCK].file, found[DEADLOCK].line)
     return found
 
 
@@ -98,6 +109,32 @@ def _add(found: dict[str, Property], new: Property) -> None:
     if old is not None and old.function is not new.function:
         raise SourceError(f"there is already a property {new.name!r} at {old.place}", new.file, new.line)
     found[new.name] = new
+
+
+def _require_plain_text(module: ModuleType) -> None:
+    """Refuses a file that defines a name twice, or in which a foreign decorator may have dropped a property."""
+    file = getattr(module, "__file__", None)
+    if file is not None:
+        require_single_names(file)
+        require_own_decorators(file, vars(module), MARKS)
+
+
+def _require_no_lost_step(module: ModuleType) -> None:
+    """Refuses a function of a file that is decorated as what only a method can be: it would be part of no model."""
+    for function in vars(module).values():
+        kind = kind_of(function)
+        if kind in ("initial", "action", "boundary") and function.__qualname__ == function.__name__:
+            message = f"{function.__name__} is decorated as {kind}, so it has to be a method; derive a class with it"
+            raise SourceError(message, function.__code__.co_filename, function.__code__.co_firstlineno)
+
+
+def _require_no_member(prop: Property, cls: type[Model]) -> None:
+    """Refuses a property of a file that is called as something of the model that is no property."""
+    owner = next((base for base in cls.__mro__ if prop.name in vars(base)), None)
+    if owner is not None:
+        what = role_of(vars(owner)[prop.name])
+        at = place(*member_place(owner, prop.name))
+        raise SourceError(f"{prop.name} is already the name of a {what} of the model at {at}", prop.file, prop.line)
 
 
 def _belongs(function: Callable[..., Any], cls: type[Model]) -> bool:

@@ -58,6 +58,9 @@ class _Search:
 
     def run(self) -> Exploration:
         self.started = time.perf_counter()
+        for kind in ("initial", "action"):
+            for method in type(self.model).methods(kind).values():
+                reference.parameter_types(self.model, method)  # what is refused is refused before anything is run
         self.layout = lay_out(self.model.variable_types)
         self.orbits = Orbits(self.layout, self._licensed())
         self.values: dict[str, set[Any]] = {name: set() for name in self.model.variable_types}

@@ -12,13 +12,11 @@ from typing import Any, Literal
 from checkers import toml
 from checkers.exploration import Limits
 from checkers.project import Project
-from checkers.properties import Property, about, choose, collect, did_you_mean, known
+from checkers.properties import DEADLOCK, Property, about, choose, collect, did_you_mean, known
 from model.language.errors import SourceError
 from model.language.model import Model
 
 Tier = Literal["quick", "deep"]
-DEADLOCK = "deadlock"
-"""The name by which a spec expects a state without successors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,7 +287,11 @@ class _Reader:
         values = self.table(data, _SPEC_KEYS, "")
         if "model" not in values:
             raise self.error('a spec needs model = "model.alter_isr:AlterIsr"', "")
-        return Spec(path=self.path, lines=self.lines, **values)
+        spec = Spec(path=self.path, lines=self.lines, **values)
+        for index, flawed in enumerate(spec.flawed):
+            if flawed.name == spec.model.rpartition(":")[2]:
+                raise self.error(f"{flawed.name} is what the spec's model is called; rename one", f"flawed.{index}")
+        return spec
 
     def error(self, message: str, key: str) -> SourceError:
         while key and key not in self.lines:
@@ -344,6 +346,9 @@ class _Reader:
     def names(self, value: Any, key: str) -> tuple[str, ...]:
         if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
             raise self.error(f"{key.rpartition('.')[2]} must be a list of names, not {value!r}", key)
+        twice = next((name for name in value if value.count(name) > 1), None)
+        if twice is not None:
+            raise self.error(f"{twice} is named twice", key)
         return tuple(value)
 
     def invariants(self, value: Any, key: str) -> tuple[str, ...] | None:
@@ -399,7 +404,7 @@ class _Reader:
     def flawed(self, value: Any, key: str) -> tuple[Flawed, ...]:
         if not isinstance(value, list):
             raise self.error("write [[flawed]], with two brackets: there can be several", key)
-        found = []
+        found: list[Flawed] = []
         for index, entry in enumerate(value):
             place = f"{key}.{index}"
             values = self.table(entry, _FLAWED_KEYS, place)
@@ -408,7 +413,12 @@ class _Reader:
                     raise self.error(f"a flawed design needs {needed} = ...", place)
             reference = values.pop("class")
             name = reference.rpartition(":")[2]
-            found.append(Flawed(reference, name, line=self.lines.get(place), **values))
+            flawed = Flawed(reference, name, line=self.lines.get(place), **values)
+            for other in found:
+                if other.name == name and (other.reference != reference or other.property == flawed.property):
+                    message = f"there is already a {name} that breaks {other.property} at line {other.line}"
+                    raise self.error(f"{message}, and reports could not tell them apart; rename one", place)
+            found.append(flawed)
         return tuple(found)
 
     def prove(self, value: Any, key: str) -> tuple[Proving, ...]:

@@ -584,18 +584,18 @@ def test_a_proof_is_kept_for_the_same_part_only(tmp_path: Path, monkeypatch: pyt
 
 
 def test_two_types_of_one_name(tmp_path: Path) -> None:
-    text = model_text("ours: Set[Node] = Set()\ntheirs: Set[first.Node] = Set()\n\n"
+    text = model_text("ours: Set[Node] = Set()\ntheirs: Set[Place.Node] = Set()\n\n"
                       "@action\ndef join_ours(self, n: Node) -> None:\n    self.ours.add(n)\n\n"
-                      "@action\ndef join_theirs(self, n: first.Node) -> None:\n    self.theirs.add(n)\n")
-    head = (
-        "\nfrom types import SimpleNamespace\n\n\nclass Node(Identifier, count=2):\n    pass\n\n\n"
-        "first = SimpleNamespace(Node=Node)\n\n\n"
-    )
-    text = text.replace('class Node(Identifier, count="nodes"', head + 'class Node(Identifier, count="nodes"', 1)
-    module = load(tmp_path, text)
-    found = native_engine.explore(module.M(nodes=3), [], Options(workers=1, symmetry=True))
+                      "@action\ndef join_theirs(self, n: Place.Node) -> None:\n    self.theirs.add(n)\n")
+    other = "class Place:\n    class {}(Identifier, count=2):\n        pass\n\n\n"
+    named_alike = text.replace("class Node(", other.format("Node") + "class Node(", 1)
+    for engine in (native_engine, reference):
+        with pytest.raises(ModelError, match="rename one"):
+            search(load(tmp_path, named_alike), engine, Options(symmetry=True), nodes=3)
+    text = text.replace("class Node(", other.format("Other") + "class Node(", 1).replace("Place.Node", "Place.Other")
+    found = search(load(tmp_path, text), native_engine, Options(workers=1, symmetry=True), nodes=3)
     assert found.distinct == 4 * 3
-    assert reference.explore(module.M(nodes=3), [], Options(symmetry=True)).digest == found.digest
+    assert search(load(tmp_path, text), reference, Options(symmetry=True), nodes=3).digest == found.digest
 
 
 def test_too_many_renamings(tmp_path: Path) -> None:

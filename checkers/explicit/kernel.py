@@ -9,7 +9,6 @@ second or more.
 from __future__ import annotations
 
 import hashlib
-import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
@@ -88,16 +87,10 @@ def _loops(words: int, symmetry: bool, threads: int) -> MachineCode:
     key = (words, symmetry, threads)
     if key not in _KNOWN_LOOPS:
         constants = {"NW": words, "SYMMETRY": int(symmetry), "THREADS": threads}
-        source = {"loops": _source(), "constants": repr(constants)}
+        source = {"loops": _compiler(), "constants": repr(constants)}
         image = object_image(source, lambda: compile_loops(flood.LOOPS, constants), GOOD)
         _KNOWN_LOOPS[key] = MachineCode([image])
     return _KNOWN_LOOPS[key]
-
-
-def _source() -> str:
-    from checkers.explicit import loops
-
-    return inspect.getsource(flood) + inspect.getsource(loops)
 
 
 @cache
@@ -106,8 +99,9 @@ def _compiler() -> str:
     whole = hashlib.sha256()
     for package in ("checkers.explicit", "model.compiler", "model.language"):
         for file in _sources(files(package)):
-            whole.update(file.name.encode())
-            whole.update(file.read_bytes())
+            for part in (file.name.encode(), file.read_bytes()):
+                whole.update(f"{len(part)}:".encode())
+                whole.update(part)
     return whole.hexdigest()
 
 

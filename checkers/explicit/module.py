@@ -11,6 +11,7 @@ differ.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -142,17 +143,23 @@ class _Parts:
         self.states = states
         self.transitions = transitions
         self.words = interface.layout.words
-        self.layout_key = fingerprint(*(repr(part) for part in interface.layout.slots.items()), program.variables)
+        self.symbols = _Symbols()
+        self.of_states = [self.symbols.new(predicate.kind, predicate.name) for predicate in states]
+        self.of_transitions = [self.symbols.new(predicate.kind, predicate.name) for predicate in transitions]
+        self.of_boundaries = [self.symbols.new(predicate.kind, predicate.name) for predicate in program.boundaries]
+        self.of_actions = [self.symbols.new("action", action.name) for action in program.actions]
 
     def all(self, plans: Sequence[Plan], licence: Licence | None) -> list[Part]:
         found = []
         place = self.interface.first_premise
-        for predicate in [*self.states, *self.transitions, *self.program.boundaries]:
-            found.append(self._predicate(predicate, place))
+        predicates = [*self.states, *self.transitions, *self.program.boundaries]
+        symbols = [*self.of_states, *self.of_transitions, *self.of_boundaries]
+        for predicate, symbol in zip(predicates, symbols, strict=True):
+            found.append(self._predicate(predicate, symbol, place))
             place += len(predicate.premises)
         found += [self._check(), self._within(), self._judge()]
         for index, (action, steps) in enumerate(zip(self.program.actions, plans, strict=True)):
-            found.append(self._action(action, steps, index))
+            found.append(self._action(action, self.of_actions[index], steps, index))
         found.append(self._expand())
         if licence is not None:
             layout = self.interface.layout
@@ -161,17 +168,17 @@ class _Parts:
         return found
 
     def _part(self, name: str, key: tuple[object, ...], emit: Callable[[ir.Module], None]) -> Part:
-        return Part(name, fingerprint(name, self.layout_key, *key), emit)
+        return Part(name, fingerprint(name, self.interface.layout, *key), emit)
 
     def _pointers(self, emitter: Effects, base: Value) -> list[Value]:
         return [emitter.builder.gep(base, [const(index)]) for index in range(self.words)]
 
-    def _predicate(self, predicate: Predicate, first_premise: int) -> Part:
+    def _predicate(self, predicate: Predicate, symbol: str, first_premise: int) -> Part:
         """One predicate as a function of its own: (state*, context*) or (old*, new*, context*) -> bool."""
         transition = predicate.kind == "transition"
 
         def emit(module: ir.Module) -> None:
-            function = _function(module, _name(predicate), I1, 3 if transition else 2)
+            function = _function(module, symbol, I1, 3 if transition else 2)
             emitter = Effects(function, self.interface.layout, function.args[-1], first_premise)
             leave = emitter.block("gave.up")
             emitter.failed = _failure(emitter, leave)
@@ -182,11 +189,11 @@ class _Parts:
             emitter.builder.ret(emitter.emit(predicate.value))
             emitter.finish()
 
-        return self._part(_name(predicate), (predicate, first_premise if predicate.premises else 0), emit)
+        return self._part(symbol, (predicate, first_premise if predicate.premises else 0), emit)
 
     def _check(self) -> Part:
         """``check``: bit i of the result is the truth of state predicate i."""
-        names = [_name(predicate) for predicate in self.states]
+        names = self.of_states
 
         def emit(module: ir.Module) -> None:
             function = _function(module, "check", I64, 2)
@@ -201,7 +208,7 @@ class _Parts:
 
     def _within(self) -> Part:
         """``within``: whether every boundary predicate is true of a state."""
-        names = [_name(boundary) for boundary in self.program.boundaries]
+        names = self.of_boundaries
 
         def emit(module: ir.Module) -> None:
             function = _function(module, "within", I64, 2)
@@ -221,7 +228,7 @@ class _Parts:
 
         It checks the step, and the state predicates of a successor that is not kept.
         """
-        names = [_name(transition) for transition in self.transitions]
+        names = self.of_transitions
         bounded = bool(self.program.boundaries)
 
         def emit(module: ir.Module) -> None:
@@ -248,7 +255,7 @@ class _Parts:
         return self._part("judge", (names, bounded), emit)
 
     def _expand(self) -> Part:
-        names = [f"action.{action.name}" for action in self.program.actions]
+        names = self.of_actions
 
         def emit(module: ir.Module) -> None:
             function = _function(module, "expand", I64, 3)
@@ -263,13 +270,14 @@ class _Parts:
 
         return self._part("expand", (names,), emit)
 
-    def _action(self, action: Action, steps: Plan, index: int) -> Part:
+    def _action(self, action: Action, symbol: str, steps: Plan, index: int) -> Part:
         """(state*, out*, context*) -> how many successors were written to out."""
-        name = f"action.{action.name}"
-        return self._part(name, (action, index), lambda module: self._emit_action(module, action, steps, index))
+        return self._part(
+            symbol, (action, index), lambda module: self._emit_action(module, action, symbol, steps, index)
+        )
 
-    def _emit_action(self, module: ir.Module, action: Action, steps: Plan, index: int) -> None:
-        function = _function(module, f"action.{action.name}", I64, 3)
+    def _emit_action(self, module: ir.Module, action: Action, symbol: str, steps: Plan, index: int) -> None:
+        function = _function(module, symbol, I64, 3)
         state, out, context = function.args
         emitter = Effects(function, self.interface.layout, context, 0)
         count, fired = emitter.room(I64, "count"), emitter.room(I64, "fired")
@@ -316,8 +324,20 @@ class _Parts:
         builder.store(builder.add(number, builder.call(judge, [state, place, emitter.context])), count)
 
 
-def _name(predicate: Predicate) -> str:
-    return f"property.{predicate.name}"
+class _Symbols:
+    """The names of the functions that a model's actions and predicates become, each given once.
+
+    A symbol says role and name, so that a known-bad design finds the code of its model, and counts those before it
+    that say the same, so that two functions never share one.
+    """
+
+    def __init__(self) -> None:
+        self._given: Counter[tuple[str, str]] = Counter()
+
+    def new(self, role: str, name: str) -> str:
+        number = self._given[role, name]
+        self._given[role, name] += 1
+        return f"{role}.{number}.{name}"
 
 
 def _function(module: ir.Module, name: str, result: ir.Type, parameters: int) -> ir.Function:

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, get_args, get_origin
 import z3
 
 from checkers.project import Project
-from checkers.symbolic.claim import Expectation, expectation_of
+from checkers.symbolic.claim import Expectation, expectation_of, fails, holds
 from checkers.symbolic.effects import Effects
 from checkers.symbolic.smtlib import Record, status_of
 from checkers.symbolic.terms import as_term, conj, disj, negation
@@ -21,6 +21,7 @@ from checkers.symbolic.values import Value, Values
 from model.compiler.calls import Calls
 from model.compiler.frame import Frame, LocalTypes
 from model.compiler.ir import INT, Local, Position, Stmt
+from model.language.bindings import require_own_decorators
 from model.language.errors import Disabled, ModelError, SourceError
 from model.language.model import Model
 from model.language.source import source_of
@@ -84,6 +85,7 @@ def find(folder: Path) -> list[Path]:
 def read(path: Path) -> list[Claim]:
     """The claims of a file, in their order."""
     module: ModuleType = Project.of(path).load(path)
+    require_own_decorators(str(path), vars(module), (holds, fails))
     found = []
     for name, function in vars(module).items():
         expectation = expectation_of(function)
@@ -190,7 +192,7 @@ def _lower(model: Model, claim: Claim, kinds: dict[str, Type]) -> tuple[list[Loc
     parameters = [compiler.fresh(kind, name, at) for name, kind in kinds.items()]
     types = LocalTypes()
     while True:
-        frame = Frame(source, None, local_types=types)
+        frame = Frame(source, local_types=types)
         for parameter in parameters:
             frame.bind(parameter)
         types.changed = False

@@ -8,7 +8,8 @@ from pathlib import Path
 from checkers.properties import Property, _belongs, _property
 from checkers.spec import Spec
 from model.language.errors import SourceError
-from model.language.model import Model, kind_of
+from model.language.members import kind_of
+from model.language.model import Model
 from model.language.source import source_of
 
 _ROLES = ("initial", "action", "boundary")

@@ -6,6 +6,7 @@ import ast
 import enum
 import inspect
 from collections.abc import Callable
+from types import BuiltinFunctionType, FunctionType
 from typing import Any, Literal, cast
 
 from model.compiler.expressions import Expressions, domain_size
@@ -40,6 +41,7 @@ from model.compiler.ir import (
 from model.compiler.joins import fits, hull, join
 from model.compiler.lowering import size_bound
 from model.compiler.statements import Statements
+from model.language.model import Model
 from model.language.types import (
     BagType,
     IntType,
@@ -94,6 +96,8 @@ class Calls(Expressions, Statements):
 
     def _function(self, frame: Frame, node: ast.Call, callee: Any) -> Expr:
         at = frame.at(node)
+        if not isinstance(callee, type | FunctionType | BuiltinFunctionType):
+            raise frame.refuse(node, f"{ast.unparse(node.func)} is no plain function; write one: def name(...)")
         if callee is require:
             raise frame.refuse(node, "require stands on a line of its own")
         if callee is implies:
@@ -115,7 +119,7 @@ class Calls(Expressions, Statements):
         if isinstance(callee, type) and callee not in _INSTEAD:
             return self._construct(frame, node, callee)
         if inspect.isfunction(callee):
-            return self.inline(frame, node, callee, None, None)
+            return self.inline(frame, node, callee, None)
         hint = _INSTEAD.get(callee, "") if callable(callee) else ""
         raise frame.refuse(node, f"{ast.unparse(node.func)} is not part of the modelling language{hint}")
 
@@ -188,7 +192,7 @@ class Calls(Expressions, Statements):
             reverse = bool(keyword.value.value)
         if len(node.args) != 1:
             raise frame.refuse(node, "sorted takes one container")
-        seq = self._as_seq(frame, node, node.args[0])
+        seq = self._as_seq(frame, node, node.args[0], any_order=True)
         assert isinstance(seq.type, SeqType)
         if not isinstance(seq.type.element, IntType | NothingType):
             raise frame.refuse(node, f"sorted takes integers; {seq.type.element} has no order in Python")
@@ -196,8 +200,7 @@ class Calls(Expressions, Statements):
 
     # Containers.
 
-    def _as_seq(self, frame: Frame, node: ast.Call, argument: ast.expr) -> Expr:
-        any_order = isinstance(node.func, ast.Name) and node.func.id in ("sorted", "Bag")
+    def _as_seq(self, frame: Frame, node: ast.Call, argument: ast.expr, any_order: bool) -> Expr:
         match argument:
             case (
                 ast.GeneratorExp(elt=element, generators=generators) | ast.ListComp(elt=element, generators=generators)
@@ -232,7 +235,7 @@ class Calls(Expressions, Statements):
         if not node.args:
             seq: Expr = SeqOf(SeqType(NothingType(), 0), at, [])
         else:
-            seq = self._as_seq(frame, node, node.args[0])
+            seq = self._as_seq(frame, node, node.args[0], any_order=callee is Bag)
         if callee is Bag:
             assert isinstance(seq.type, SeqType)
             return self.convert(seq, BagType(seq.type.element, seq.type.capacity), "")
@@ -300,7 +303,7 @@ class Calls(Expressions, Statements):
 
     def _method(self, frame: Frame, node: ast.Call, func: ast.Attribute) -> Expr:
         match func.value:
-            case ast.Call(func=ast.Name(id="super"), args=[], keywords=[]):
+            case ast.Call(func=ast.Name() as called, args=[], keywords=[]) if self.is_name_of(frame, called, super):
                 return self._super(frame, node, func.attr)
         owner = self.binding(frame, func.value)
         if isinstance(owner, ModelRef):
@@ -315,42 +318,45 @@ class Calls(Expressions, Statements):
 
     def _static_method(self, frame: Frame, node: ast.Call, owner: Any, name: str) -> Expr:
         member = getattr(owner, name)
-        if isinstance(owner, type) and inspect.isfunction(member) and issubclass(owner, type(self.model).__mro__[-2]):
+        if isinstance(owner, type) and inspect.isfunction(member) and self._is_model(owner):
             if isinstance(inspect.getattr_static(owner, name), staticmethod):
-                return self.inline(frame, node, member, None, owner)
+                return self.inline(frame, node, member, None)
             if not node.args:
                 called = ast.unparse(node.func)
                 raise frame.refuse(node, f"{called} takes the model first: {called}(self)")
             first, *rest = node.args
             call = ast.copy_location(ast.Call(func=node.func, args=rest, keywords=node.keywords), node)
-            return self.inline(frame, call, member, self.binding(frame, first), owner)
+            return self.inline(frame, call, member, self.binding(frame, first))
         return self._function(frame, node, member)
+
+    def _is_model(self, owner: type) -> bool:
+        return issubclass(owner, Model) or owner in type(self.model).__mro__
 
     def _own_method(self, frame: Frame, node: ast.Call, name: str, first: ModelRef) -> Expr:
         for base in type(self.model).__mro__:
             if name in vars(base):
-                return self._inline_member(frame, node, vars(base)[name], first, base)
+                return self._inline_member(frame, node, vars(base)[name], first)
         raise frame.refuse(node, f"{type(self.model).__name__} has no method {name!r}")
 
     def _super(self, frame: Frame, node: ast.Call, name: str) -> Expr:
-        if frame.owner is None:
-            raise frame.refuse(node, "super() works in a method of a model")
+        written_in = frame.defining_class()
         order = type(self.model).__mro__
-        first = frame.bindings.get(frame.source.parameters[0])
-        assert isinstance(first, ModelRef)
-        for base in order[order.index(frame.owner) + 1 :]:
+        first = frame.bindings.get(frame.source.parameters[0]) if frame.source.parameters else None
+        if written_in not in order or not isinstance(first, ModelRef):
+            raise frame.refuse(node, "super() works in a method written in the class of the model or a base of it")
+        for base in order[order.index(written_in) + 1 :]:
             if name in vars(base):
-                return self._inline_member(frame, node, vars(base)[name], first, base)
-        raise frame.refuse(node, f"no base of {frame.owner.__name__} has a method {name!r}")
+                return self._inline_member(frame, node, vars(base)[name], first)
+        raise frame.refuse(node, f"no base of {written_in.__name__} has a method {name!r}")
 
-    def _inline_member(self, frame: Frame, node: ast.Call, member: Any, first: ModelRef, base: type) -> Expr:
+    def _inline_member(self, frame: Frame, node: ast.Call, member: Any, first: ModelRef) -> Expr:
         if isinstance(member, staticmethod):
-            return self.inline(frame, node, member.__func__, None, base)
+            return self.inline(frame, node, member.__func__, None)
         if isinstance(member, property):
             raise frame.refuse(node, "a property is not part of the language; write a method")
         if not inspect.isfunction(member):
             raise frame.refuse(node, f"{ast.unparse(node.func)} is no method")
-        return self.inline(frame, node, cast(Callable[..., Any], member), first, base)
+        return self.inline(frame, node, cast(Callable[..., Any], member), first)
 
     def _value_method(self, frame: Frame, node: ast.Call, name: str, owner: Expr) -> Expr:
         owner = self.unwrapped(owner)

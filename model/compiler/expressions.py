@@ -7,6 +7,7 @@ import builtins
 import enum
 import inspect
 import types
+from collections.abc import Iterator
 from typing import Any, Literal
 
 from model.compiler.frame import Binding, Frame, ModelRef, Static
@@ -49,7 +50,8 @@ from model.compiler.joins import fits, hull, join
 from model.compiler.lowering import WIDEST_VALUE, Lowering, in_code_order, size_bound
 from model.language.errors import ModelError
 from model.language.linear import Linear
-from model.language.model import Constant, bounds_of
+from model.language.members import Constant
+from model.language.model import bounds_of
 from model.language.types import (
     WIDEST_INTEGER,
     WIDEST_MASK,
@@ -105,12 +107,12 @@ class Expressions(Lowering):
         constant = self.constant(value, frame.at(node))
         if constant is not None:
             return constant
-        if isinstance(value, Set | set | frozenset):
+        if type(value) in (Set, set, frozenset):
             made = self._set_of([self.known(frame, node, item) for item in sorted(value, key=repr)], frame, node)
             assert isinstance(made, SetOf)
             made.typed = isinstance(value, Set)
             return made
-        if isinstance(value, Seq | tuple | list):
+        if type(value) in (Seq, tuple, list):
             return self._seq_of([self.known(frame, node, item) for item in value], frame, node)
         raise frame.refuse(node, f"{text or repr(value)} is no value of the modelling language{_instead(value)}")
 
@@ -169,6 +171,11 @@ class Expressions(Lowering):
         what = type(node).__name__
         raise frame.refuse(node, f"{ast.unparse(node)!r} ({what}) is not part of the modelling language")
 
+    def is_name_of(self, frame: Frame, node: ast.Name, meant: object) -> bool:
+        """Whether a name means this built-in here, and nothing that a model calls the same."""
+        bound = self._name(frame, node, node.id)
+        return isinstance(bound, Static) and bound.value is meant
+
     def _is_container(self, frame: Frame, node: ast.Name) -> bool:
         """Whether a name is a container's class, as in ``Set[Broker]()``."""
         bound = self._name(frame, node, node.id)
@@ -191,7 +198,7 @@ class Expressions(Lowering):
             if isinstance(bound, Local) and name not in frame.definite:
                 raise frame.refuse(node, f"{name} may have no value here; assign it before the branch")
             return bound
-        if name in frame.local_types.types or name in frame.slots:
+        if name in frame.local_types.types or name in frame.slots or name in frame.source.own_names:
             raise frame.refuse(node, f"{name} may have no value here; assign it first")
         names = frame.global_names()
         if name in names:
@@ -346,7 +353,7 @@ class Expressions(Lowering):
     def _membership(self, frame: Frame, item: ast.expr, container: ast.expr) -> Expr:
         at = frame.at(item)
         match container:
-            case ast.Call(func=ast.Name(id="range")):
+            case ast.Call(func=ast.Name() as called) if self.is_name_of(frame, called, range):
                 domain, kind, _ = self.domain(frame, container)
                 assert isinstance(domain, Range)
                 if domain.step != 1:
@@ -496,9 +503,11 @@ class Expressions(Lowering):
         lower_body = self.condition if kind in ("any", "all") else self.expression
         body = lower_body(frame, element)
         lowered_key = self.expression(frame, key) if key is not None else None
-        asked = [body, *(test for generator in lowered for test in generator.conditions)]
+        asked = [body, *([lowered_key] if lowered_key is not None else []), *_parts(lowered)]
         if kind in ("any", "all") and unordered is not None and any(can_fail(part) for part in asked):
             raise self.no_order(frame, *unordered, f"what {kind} asks of it can fail, and ")
+        if unordered is not None and any(has_effects(part) for part in asked):
+            raise self.no_order(frame, *unordered, "what is called for its elements changes a variable, and ")
         frame.bindings, frame.definite = saved, definite
         return self.reduction(frame, node, kind, lowered, body, lowered_key, bound, at=at)
 
@@ -576,7 +585,9 @@ class Expressions(Lowering):
     def domain(self, frame: Frame, node: ast.expr) -> tuple[Domain, Type, bool]:
         """What a loop runs over, the type of its variable, and whether its order is fixed."""
         match node:
-            case ast.Call(func=ast.Name(id="range"), args=arguments, keywords=keywords):
+            case ast.Call(func=ast.Name() as called, args=arguments, keywords=keywords) if self.is_name_of(
+                frame, called, range
+            ):
                 if not 1 <= len(arguments) <= 3 or keywords:
                     raise frame.refuse(node, "range takes one to three integers")
                 return self._range(frame, node, arguments)
@@ -638,6 +649,17 @@ class Expressions(Lowering):
         assert isinstance(a, IntType) and isinstance(b, IntType)
         of = hull(a.low, max(b.high - 1, a.low)) if step > 0 else hull(min(b.low + 1, a.high), a.high)
         return Range(low, high, step), of, True
+
+
+def _parts(generators: list[Generator]) -> Iterator[Expr]:
+    """What generators evaluate, but for the first domain, which is evaluated once and before all else."""
+    for number, generator in enumerate(generators):
+        match generator.domain:
+            case Range(low=low, high=high) if number:
+                yield from (low, high)
+            case Expr() as domain if number:
+                yield domain
+        yield from generator.conditions
 
 
 def _compares_with_none(test: ast.expr, value: ast.expr, operator: type[ast.cmpop]) -> bool:

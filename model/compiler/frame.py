@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -70,7 +71,6 @@ class Frame:
     """The names of one function while its body is lowered."""
 
     source: Source
-    owner: type | None
     bindings: dict[str, Binding] = field(default_factory=dict)
     local_types: LocalTypes = field(default_factory=LocalTypes)
     slots: dict[str, int] = field(default_factory=dict)
@@ -95,13 +95,19 @@ class Frame:
         at = self.at(node)
         return ModelError(message, at.file, at.line)
 
+    def defining_class(self) -> type | None:
+        """The class in whose body the function was written, which ``super()`` in it looks past."""
+        return self._closure().get("__class__")
+
     def global_names(self) -> dict[str, Any]:
         """What the function's free names mean: its module's names and its closure."""
         function: Callable[..., Any] = self.source.function
-        names = dict(function.__globals__)
+        return {**function.__globals__, **self._closure()}
+
+    def _closure(self) -> dict[str, Any]:
+        function: Callable[..., Any] = self.source.function
+        names = {}
         for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-            try:
+            with contextlib.suppress(ValueError):
                 names[name] = cell.cell_contents
-            except ValueError:
-                continue
         return names

@@ -36,13 +36,12 @@ from model.compiler.ir import (
 from model.compiler.ir import Compare as CompareNode
 from model.compiler.joins import convertible, join
 from model.language.errors import ModelError
-from model.language.model import Model, bounds_of
+from model.language.model import Model
 from model.language.types import (
     WIDEST_INTEGER,
     WIDEST_MASK,
     BagType,
     BoolType,
-    EnumType,
     IdentifierType,
     IntType,
     MapType,
@@ -51,7 +50,6 @@ from model.language.types import (
     SeqType,
     SetType,
     Type,
-    resolve,
 )
 from model.language.values import Identifier, Record
 
@@ -87,9 +85,7 @@ class Lowering:
     def block(self, frame: Frame, body: list[ast.stmt]) -> tuple[list[Stmt], bool]:
         raise NotImplementedError
 
-    def inline(
-        self, frame: Frame, node: ast.Call, function: Callable[..., Any], first: Binding | None, owner: type | None
-    ) -> Expr:
+    def inline(self, frame: Frame, node: ast.Call, function: Callable[..., Any], first: Binding | None) -> Expr:
         raise NotImplementedError
 
     # Shared helpers.
@@ -103,26 +99,29 @@ class Lowering:
         match value:
             case None:
                 return Const(NoneType(), at, None)
+            case enum.Enum():
+                kind = self.class_type(type(value))
+                if kind is None:
+                    return None
+                return Const(kind, at, value)
             case bool():
                 return Const(BOOL, at, value)
-            case int():
+            case int() if type(value) is int:
                 if abs(value) >= WIDEST_INTEGER:
                     raise ModelError(f"{value} is too large; integers lie within 2**62", at.file, at.line)
                 return Const(IntType(value, value), at, value)
-            case enum.Enum():
-                return Const(EnumType(type(value)), at, value)
             case Identifier():
-                kind = IdentifierType(type(value), self.model.identifier_count(type(value)))
-                if not 1 <= value.number <= kind.count:
-                    message = f"there is no {type(value).__name__}({value.number}): the model has {kind.count}"
+                count = self.model.identifier_count(type(value))
+                if not 1 <= value.number <= count:
+                    message = f"there is no {type(value).__name__}({value.number}): the model has {count}"
                     raise ModelError(message, at.file, at.line)
-                return Const(kind, at, value)
+                return Const(IdentifierType(type(value), count), at, value)
         return None
 
     def class_type(self, value: Any) -> Type | None:
         """The type whose values a class stands for when it is iterated: identifiers and enums."""
         if isinstance(value, type) and issubclass(value, Identifier | enum.Enum):
-            return resolve(value, bounds_of(self.model))
+            return self.model.finite_type(value)
         return None
 
     def record_type(self, cls: type[Record]) -> RecordType:

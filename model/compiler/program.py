@@ -37,7 +37,8 @@ from model.compiler.ir import (
 )
 from model.compiler.lowering import size_bound
 from model.language.errors import ModelError
-from model.language.model import Model, kind_of
+from model.language.members import kind_of
+from model.language.model import Model
 from model.language.reference import parameter_types
 from model.language.source import source_of
 from model.language.types import Type
@@ -74,13 +75,6 @@ def read_beginnings(model: Model) -> list[Action]:
     return [_action(model, name, method) for name, method in type(model).methods("initial").items()]
 
 
-def _owner(model: Model, function: Callable[..., Any]) -> type | None:
-    for base in type(model).__mro__:
-        if any(value is function for value in vars(base).values()):
-            return base
-    return None
-
-
 def _action(model: Model, name: str, method: Callable[..., Any]) -> Action:
     source = source_of(method)
     compiler = Calls(model)
@@ -96,7 +90,7 @@ def _action(model: Model, name: str, method: Callable[..., Any]) -> Action:
     parameters = [compiler.fresh(kind, parameter, at) for parameter, kind in kinds.items()]
     types = LocalTypes()
     while True:
-        frame = Frame(source, _owner(model, method), local_types=types, is_action=True)
+        frame = Frame(source, local_types=types, is_action=True)
         frame.bindings[source.parameters[0]] = ModelRef("new", writable=True)
         for parameter in parameters:
             frame.bind(parameter)
@@ -167,12 +161,13 @@ def _predicate(model: Model, name: str, function: Callable[..., Any], kind: str 
     compiler.guarded = False
     at = Position(source.file, source.tree.lineno)
     wanted = 2 if kind == "transition" else 1
-    if len(source.parameters) != wanted:
+    given = source.tree.args
+    if len(source.parameters) != wanted or given.posonlyargs or given.kwonlyargs or given.vararg or given.kwarg:
         takes = "(old, new)" if wanted == 2 else "the model alone"
         raise ModelError(f"{name} is decorated as {kind}, so it takes {takes}", at.file, at.line)
     types = LocalTypes()
     while True:
-        frame = Frame(source, _owner(model, function), local_types=types)
+        frame = Frame(source, local_types=types)
         for parameter, which in zip(source.parameters, ("old", "new") if wanted == 2 else ("new",), strict=True):
             frame.bindings[parameter] = ModelRef("old" if which == "old" else "new", writable=False)
         types.changed = False

@@ -312,9 +312,7 @@ class Statements(Lowering):
 
     # Calls of the model's own functions.
 
-    def inline(
-        self, frame: Frame, node: ast.Call, function: Callable[..., Any], first: Binding | None, owner: type | None
-    ) -> Expr:
+    def inline(self, frame: Frame, node: ast.Call, function: Callable[..., Any], first: Binding | None) -> Expr:
         """The body of ``function`` in place of a call of it; ``first`` is what ``self`` means there."""
         source = source_of(function)
         if self.depth >= DEEPEST_CALL:
@@ -325,7 +323,7 @@ class Statements(Lowering):
         self.depth += 1
         try:
             while True:
-                inner = Frame(source, owner, local_types=types)
+                inner = Frame(source, local_types=types)
                 prologue = self._bind(inner, arguments, assigned)
                 types.changed = False
                 body, goes_on = self.block(inner, source.body)

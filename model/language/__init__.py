@@ -1,10 +1,8 @@
 """The modelling language: what a protocol file imports."""
 
 from model.language.errors import Disabled, ModelError, SourceError, ValueOutOfRange
-from model.language.model import (
+from model.language.members import (
     Constant,
-    Model,
-    State,
     action,
     boundary,
     initial,
@@ -14,6 +12,7 @@ from model.language.model import (
     rule,
     transition,
 )
+from model.language.model import Model, State
 from model.language.types import Between, Capacity
 from model.language.values import Bag, Identifier, Map, Record, Seq, Set, implies, require
 

@@ -1,4 +1,4 @@
-"""The base class of every protocol model, and the decorators that say what a method is for."""
+"""The base class of every protocol model."""
 
 from __future__ import annotations
 
@@ -6,125 +6,52 @@ import inspect
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
-from typing import Any, ClassVar, Generic, TypeVar, get_origin
+from typing import Any, ClassVar, get_origin
 
+from model.language.bindings import class_place, place, require_own_decorators_in
 from model.language.errors import ModelError
 from model.language.linear import Bound, left_open
+from model.language.members import MARKS, Constant, Variable, kind_of, require_one_role
+from model.language.plain import require_plain
 from model.language.types import (
     WIDEST_VARIABLE,
     IdentifierType,
     RecordType,
     Type,
     annotation_position,
+    classes_in,
     is_open,
     resolve,
 )
-from model.language.values import Identifier, Record, admit, located, running
-
-F = TypeVar("F", bound=Callable[..., Any])
-C = TypeVar("C", int, bool)
+from model.language.values import Identifier, Record, admit, running
 
 State = tuple[Any, ...]
 """The values of a model's variables, in the order of their declaration."""
 
-_KIND = "__floodmark__"
 
+class ModelClass(type):
+    """The class of models: each is read once, when it is made, and stays as its text says from then on."""
 
-def _mark(kind: str) -> Callable[[F], F]:
-    def mark(function: F) -> F:
-        setattr(function, _KIND, kind)
-        return function
+    _variables: dict[str, type]
+    _defaults: dict[str, Any]
 
-    return mark
+    def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> None:
+        super().__init__(name, bases, namespace)
+        if bases:
+            cls._declare()
+            require_plain(cls, Model, _OWN)
+            for base in cls.__mro__[:-1]:
+                require_own_decorators_in(base, vars(sys.modules[base.__module__]), MARKS)
+            require_one_role(cls, Model)
 
+    def __setattr__(cls, name: str, value: Any) -> None:
+        raise ModelError(f"{cls.__name__}.{name} is assigned from outside of the class; derive one that overrides it")
 
-initial = _mark("initial")
-"""Sets every variable: one initial state for each choice of its parameters."""
-action = _mark("action")
-"""One atomic step; its parameters are its nondeterminism, ``require`` is its guard."""
-rule = _mark("rule")
-"""A rule of the protocol that a known-bad design may override."""
-boundary = _mark("boundary")
-"""A predicate: states outside of it are checked, but neither counted nor expanded."""
-invariant = _mark("invariant")
-"""A predicate that every reachable state satisfies."""
-transition = _mark("transition")
-"""A predicate over (old, new) that every step satisfies."""
-reachable = _mark("reachable")
-"""A predicate that some reachable state satisfies: the guard against a model that cannot do anything."""
-lemma = _mark("lemma")
-"""A predicate that is true of every reachable state and only helps to prove others by induction."""
+    def __delattr__(cls, name: str) -> None:
+        raise ModelError(f"{cls.__name__}.{name} is deleted from outside of the class; derive one that overrides it")
 
-PROPERTY_KINDS = ("invariant", "transition", "reachable")
-
-
-def kind_of(function: Any) -> str | None:
-    """What a function was decorated as: ``"action"``, ``"invariant"`` ..., or None."""
-    return getattr(function, _KIND, None)
-
-
-class Constant(Generic[C]):
-    """A size or a switch that a spec sets: ``brokers = Constant(3)``. Without a default the spec must set it."""
-
-    name: str
-
-    def __init__(self, default: C | None = None) -> None:
-        self.default: C | None = default
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.name = name
-
-    def __get__(self, instance: Model | None, owner: type) -> C:
-        if instance is None:
-            return self  # type: ignore[return-value]
-        value: C = instance._constants[self.name]  # type: ignore[assignment]
-        return value
-
-
-class _Variable:
-    """A state variable: reading it gives an immutable value that knows its place, assigning checks the type."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def __get__(self, instance: Model | None, owner: type) -> Any:
-        if instance is None:
-            return self
-        if self.name not in instance._values:
-            raise ModelError(f"the variable {self.name!r} is read before an @initial method has set it")
-        return located(instance._values[self.name], _Root(instance, self.name))
-
-    def __set__(self, instance: Model, value: Any) -> None:
-        instance._assign(self.name, value)
-
-
-class _Root:
-    """The place of a state variable."""
-
-    __slots__ = ("model", "name")
-
-    def __init__(self, model: Model, name: str) -> None:
-        self.model = model
-        self.name = name
-
-    def get(self) -> Any:
-        return self.model._values[self.name]
-
-    def set(self, value: Any) -> None:
-        self.model._assign(self.name, value)
-
-
-class Model:
-    """A protocol: annotated attributes are its state, decorated methods what can happen.
-
-    ``Model(brokers=3)`` sets constants; the others keep their defaults. A value assigned in the class body
-    (``hw: Offset = 0``) is the variable's initial value unless an ``@initial`` method sets another.
-    """
-
-    _variables: ClassVar[dict[str, type]] = {}
-    _defaults: ClassVar[dict[str, Any]] = {}
-
-    def __init_subclass__(cls) -> None:
+    def _declare(cls) -> None:
+        """Makes the annotations of a class body variables."""
         own: dict[str, Any] = inspect.get_annotations(cls)
         variables: dict[str, type] = {}
         defaults: dict[str, Any] = {}
@@ -144,7 +71,7 @@ class Model:
             variables[name] = cls
             if name in cls.__dict__:
                 defaults[name] = given
-            setattr(cls, name, _Variable(name))
+            type.__setattr__(cls, name, Variable(name))
         for name, value in cls.__dict__.items():
             if isinstance(value, staticmethod | classmethod) and kind_of(value.__func__) is not None:
                 message = f"{name} is decorated as {kind_of(value.__func__)}, so it has to be a plain method with self"
@@ -152,14 +79,26 @@ class Model:
             if inspect.isfunction(value) and hasattr(Model, name) and not name.startswith("__"):
                 message = f"{name} is a name of the language, so it cannot be a method; call it something else"
                 raise ModelError(message, *_method_position(value))
-        cls._variables = variables
-        cls._defaults = defaults
+        type.__setattr__(cls, "_variables", variables)
+        type.__setattr__(cls, "_defaults", defaults)
+
+
+class Model(metaclass=ModelClass):
+    """A protocol: annotated attributes are its state, decorated methods what can happen.
+
+    ``Model(brokers=3)`` sets constants; the others keep their defaults. A value assigned in the class body
+    (``hw: Offset = 0``) is the variable's initial value unless an ``@initial`` method sets another.
+    """
+
+    _variables: ClassVar[dict[str, type]] = {}
+    _defaults: ClassVar[dict[str, Any]] = {}
 
     def __init__(self, **constants: int) -> None:
         self._frozen = False
         self._values: dict[str, Any] = {}
         self._records: dict[type[Record], RecordType] = {}
         self._counts: dict[type[Identifier], int] = {}
+        self._classes: dict[str, type] = {}
         self._constants = self._bind(constants)
         self._bounds: dict[str, Bound] = dict(self._constants)
         self._types = {name: self._declared(name) for name in self._variables}
@@ -178,7 +117,7 @@ class Model:
 
         An override counts as what its base was decorated as, so a known-bad design need not repeat the decorator.
         """
-        return dict(_methods(cls, kind))  # type: ignore[arg-type]
+        return dict(_methods(cls, kind))
 
     def _bind(self, given: Mapping[str, int]) -> dict[str, int]:
         known = self.constants()
@@ -193,6 +132,10 @@ class Model:
                 raise ModelError(
                     f"the constant {name} is {value!r}, but needs {wanted.__name__}", *self.source_position()
                 )
+        for name, constant in known.items():
+            if type(constant.default) not in (bool, int, type(None)):
+                message = f"the constant {name} is {constant.default!r}; a constant is an int or a bool"
+                raise ModelError(message, *self.source_position())
         bound_constants = {name: given.get(name, constant.default) for name, constant in known.items()}
         for name, chosen in bound_constants.items():
             if chosen is None:
@@ -206,15 +149,12 @@ class Model:
     @classmethod
     def source_position(cls) -> tuple[str | None, int | None]:
         """File and line of the class."""
-        try:
-            return inspect.getsourcefile(cls), inspect.getsourcelines(cls)[1]
-        except (OSError, TypeError):
-            return None, None
+        return class_place(cls)
 
     def _declared(self, name: str) -> Type:
         owner = self._variables[name]
         try:
-            kind = resolve(self.evaluate_annotation(inspect.get_annotations(owner)[name], owner), self._bounds)
+            kind = self.finite_type(self.evaluate_annotation(inspect.get_annotations(owner)[name], owner))
             if not is_open(kind) and kind.bits > WIDEST_VARIABLE:
                 raise ModelError(f"it takes {kind.bits} bits, more than {WIDEST_VARIABLE}; make its type smaller")
         except ModelError as error:
@@ -223,32 +163,46 @@ class Model:
             raise ModelError(f"variable {name}: {error.message}", *annotation_position(owner, name)) from None
         return kind
 
-    def evaluate_annotation(self, annotation: Any, owner: type) -> Any:
-        """The object that an annotation means; with ``from __future__ import annotations`` it is a string."""
+    def evaluate_annotation(self, annotation: Any, owner: type, file: Mapping[str, Any] | None = None) -> Any:
+        """The object that an annotation means; with ``from __future__ import annotations`` it is a string.
+
+        It was written in the body of ``owner``, in the file whose names are ``file``.
+        """
         if not isinstance(annotation, str):
             return annotation
         names: dict[str, Any] = {}
         for base in reversed(owner.__mro__):
             names.update(vars(base))
-        names.update(vars(sys.modules[owner.__module__]))
+        names.update(vars(sys.modules[owner.__module__]) if file is None else file)
+        names.update({name: value for name, value in vars(owner).items() if not isinstance(value, Variable)})
         try:
             meant = eval(annotation, names)
             return eval(meant, names) if isinstance(meant, str) else meant
         except Exception as error:
             raise ModelError(f"the annotation {annotation!r} cannot be read: {error}") from None
 
+    def finite_type(self, annotation: Any) -> Type:
+        """The finite type that an annotation means with the constants of this model."""
+        kind = resolve(annotation, self._bounds)
+        for cls in classes_in(kind):
+            known = self._classes.setdefault(cls.__name__, cls)
+            if known is not cls:
+                message = f"another {cls.__name__}, which the model uses as well, is at {place(*class_place(known))}"
+                raise ModelError(f"{message}; no report could tell them apart, so rename one", *class_place(cls))
+        return kind
+
     # What identifiers and records ask of the model that runs them.
 
     def identifier_count(self, cls: type[Identifier]) -> int:
         if cls not in self._counts:
-            kind = resolve(cls, self._bounds)
+            kind = self.finite_type(cls)
             assert isinstance(kind, IdentifierType)
             self._counts[cls] = kind.count
         return self._counts[cls]
 
     def record_type(self, cls: type[Record]) -> RecordType:
         if cls not in self._records:
-            kind = resolve(cls, self._bounds)
+            kind = self.finite_type(cls)
             assert isinstance(kind, RecordType)
             self._records[cls] = kind
         return self._records[cls]
@@ -264,6 +218,11 @@ class Model:
     def variable_types(self) -> dict[str, Type]:
         """The finite type of each variable, in the order of declaration."""
         return dict(self._types)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name not in type(self)._variables and name not in _FIELDS:
+            raise ModelError(f"{name} is no variable of the model; declare it: {name}: <type>")
+        object.__setattr__(self, name, value)
 
     def _assign(self, name: str, value: Any) -> None:
         if self._frozen:
@@ -324,6 +283,11 @@ def defaults_of(model: Model) -> dict[str, Any]:
     """The values that the body of a model's class gives variables."""
     model.reset()
     return dict(model._values)
+
+
+_FIELDS = frozenset({"_frozen", "_values", "_records", "_counts", "_constants", "_bounds", "_types", "_classes"})
+_OWN = _FIELDS | {name for name in vars(Model) if not name.startswith("__")} - {"_variables", "_defaults"}
+"""The names of the language, which no model can have for anything else."""
 
 
 def _method_position(method: Callable[..., Any]) -> tuple[str | None, int | None]:

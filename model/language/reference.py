@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from model.language.errors import Disabled, ModelError, SourceError, ValueOutOfRange, user_position
-from model.language.model import Model, State, bounds_of
+from model.language.model import Model, State
 from model.language.source import leading_guards, names_in, source_of
-from model.language.types import Type, resolve, universe
+from model.language.types import Type, universe
 from model.language.values import admit, running
 
 WIDEST_PARAMETER = 4096
@@ -42,9 +42,12 @@ def parameter_types(model: Model, function: Callable[..., Any]) -> dict[str, Typ
         if argument.annotation is None:
             raise ModelError(f"the parameter {argument.arg} needs a type", source.file, argument.lineno)
         try:
-            annotation = model.evaluate_annotation(function.__annotations__[argument.arg], _owner(model, function))
-            kinds[argument.arg] = resolve(annotation, bounds_of(model))
+            given_type = function.__annotations__[argument.arg]
+            annotation = model.evaluate_annotation(given_type, _owner(model, function), function.__globals__)
+            kinds[argument.arg] = model.finite_type(annotation)
         except ModelError as error:
+            if error.file is not None:
+                raise
             raise ModelError(f"parameter {argument.arg}: {error.message}", source.file, argument.lineno) from None
     return kinds
 
@@ -67,7 +70,7 @@ def initial_states(model: Model) -> Iterator[tuple[Step, State]]:
             with _located(), running(model):
                 model.reset()
                 try:
-                    method(model, **arguments)
+                    _run(method, model, arguments)
                 except Disabled:
                     continue
                 yield Step(name, arguments), model.snapshot()
@@ -88,6 +91,14 @@ def successors(model: Model, state: State) -> Iterator[tuple[Step, State]]:
                 yield step, after
 
 
+def _run(method: Callable[..., Any], model: Model, arguments: dict[str, Any]) -> None:
+    """Takes an action. What gives something back, a generator above all, may not have run at all."""
+    if method(model, **arguments) is not None:
+        code = method.__code__
+        message = f"{method.__name__} returns a value; an action only changes the model's variables"
+        raise ModelError(message, code.co_filename, code.co_firstlineno)
+
+
 def choices(model: Model, state: State, name: str) -> list[Step]:
     """The ways to take an action in ``state`` that its leading guards do not rule out at once."""
     model.load(state)
@@ -103,7 +114,7 @@ def fire(model: Model, state: State, step: Step) -> State | None:
     model.load(state)
     with _located(), running(model):
         try:
-            method(model, **step.arguments)
+            _run(method, model, step.arguments)
         except Disabled:
             return None
         return model.snapshot()
@@ -112,7 +123,11 @@ def fire(model: Model, state: State, step: Step) -> State | None:
 def holds(model: Model, prop: Callable[..., bool], *states: State) -> bool:
     """Whether a property is true of a state, or of (old, new) for a transition property."""
     with _located(), running(model):
-        return bool(prop(*(model.at(state) for state in states)))
+        found = prop(*(model.at(state) for state in states))
+        if not isinstance(found, bool):
+            message = f"{prop.__name__} has to return a bool, and this is {found!r}"
+            raise ModelError(message, prop.__code__.co_filename, prop.__code__.co_firstlineno)
+        return found
 
 
 def within_boundary(model: Model, state: State) -> bool:

@@ -6,12 +6,15 @@ import ast
 import functools
 import inspect
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from model.language.bindings import require_own_decorators, require_single_names
 from model.language.errors import ModelError
+from model.language.members import MARKS
+from model.language.values import require
 
 
 @dataclass(frozen=True)
@@ -25,6 +28,12 @@ class Source:
     @property
     def parameters(self) -> list[str]:
         return [argument.arg for argument in self.tree.args.args]
+
+    @functools.cached_property
+    def own_names(self) -> frozenset[str]:
+        """The function's parameters, and what it assigns somewhere: in it these names mean nothing else."""
+        parameters = (node.arg for node in ast.walk(self.tree.args) if isinstance(node, ast.arg))
+        return frozenset([*parameters, *_assigned(self.tree.body)])
 
     @property
     def body(self) -> list[ast.stmt]:
@@ -40,22 +49,41 @@ _REWRITTEN: dict[Callable[..., Any], Source] = {}
 
 def source_of(function: Callable[..., Any]) -> Source:
     """The source of ``function``. Raises ModelError when Python does not have it."""
+    if not isinstance(function, types.FunctionType):
+        name = getattr(function, "__qualname__", repr(function))
+        raise ModelError(f"{name} is no plain function; write a method: def name(self, ...)", *_place_of(function))
     return _REWRITTEN.get(function) or _parsed(function)
 
 
 @functools.cache
-def _parsed(function: Callable[..., Any]) -> Source:
-    wrapped: Any = getattr(function, "__func__", function)
+def _parsed(function: types.FunctionType) -> Source:
+    """Reads what the function itself does, whatever it wraps, and whatever its name says that it is."""
+    code = function.__code__
     try:
-        lines, first = inspect.getsourcelines(wrapped)
-        file = inspect.getsourcefile(wrapped) or "?"
+        lines, first = inspect.getsourcelines(code)
+        file = inspect.getsourcefile(code) or "?"
     except (OSError, TypeError):
-        raise ModelError(f"the source of {wrapped.__qualname__} cannot be found; define it in a file") from None
+        raise ModelError(f"the source of {function.__qualname__} cannot be found; define it in a file") from None
+    require_single_names(file)
+    require_own_decorators(file, function.__globals__, MARKS)
     tree = _tree("".join(lines), first)
-    if wrapped is not function or not isinstance(tree, ast.FunctionDef):
-        message = f"{wrapped.__qualname__} is no plain function; write a method: def name(self, ...)"
+    if not isinstance(tree, ast.FunctionDef) or not _is_of(tree, code):
+        message = f"{function.__qualname__} is no plain function; write a method: def name(self, ...)"
         raise ModelError(message, file, getattr(tree, "lineno", first))
     return Source(function, tree, file)
+
+
+def _place_of(wrapper: Any) -> tuple[str | None, int | None]:
+    """File and line of the function that something wraps, as ``functools.cache`` and ``staticmethod`` do."""
+    code = getattr(inspect.unwrap(wrapper), "__code__", None)
+    return (None, None) if code is None else (code.co_filename, code.co_firstlineno)
+
+
+def _is_of(tree: ast.FunctionDef, code: types.CodeType) -> bool:
+    """Whether a definition is that of a code: on its first line a lambda may stand, in a decorator say."""
+    given = tree.args
+    names = [each.arg for each in (*given.posonlyargs, *given.args, *given.kwonlyargs)]
+    return tree.name == code.co_name and names == list(code.co_varnames[: len(names)])
 
 
 def _tree(text: str, first: int) -> ast.stmt:
@@ -112,7 +140,7 @@ def leading_guards(source: Source) -> tuple[list[ast.expr], int]:
     """The conjuncts of the ``require`` statements that open a function, and how many statements those are."""
     guards: list[ast.expr] = []
     count = 0
-    for statement in source.body:
+    for statement in source.body if _knows_require(source.function) else ():
         match statement:
             case ast.Expr(value=ast.Call(func=ast.Name(id="require"), args=[condition], keywords=[])):
                 guards.extend(conjuncts(condition))
@@ -120,6 +148,24 @@ def leading_guards(source: Source) -> tuple[list[ast.expr], int]:
             case _:
                 break
     return guards, count
+
+
+def _knows_require(function: Callable[..., Any]) -> bool:
+    """Whether ``require`` is the language's in a function, and nothing else of that name."""
+    code = function.__code__
+    nearer = (*code.co_varnames, *code.co_cellvars, *code.co_freevars)
+    return "require" not in nearer and function.__globals__.get("require") is require
+
+
+_OWN_SCOPES = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Lambda)
+
+
+def _assigned(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    for node in nodes:
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+        if not isinstance(node, _OWN_SCOPES):
+            yield from _assigned(ast.iter_child_nodes(node))
 
 
 def conjuncts(condition: ast.expr) -> list[ast.expr]:

@@ -23,6 +23,7 @@ from typing import Annotated, Any, get_args, get_origin
 
 from model.language.errors import ModelError
 from model.language.linear import Bound, Linear, highest, lowest
+from model.language.plain import require_plain, require_plain_enum
 
 if typing.TYPE_CHECKING:
     from model.language.values import Identifier, Record
@@ -362,10 +363,12 @@ def resolve(annotation: Any, constants: Mapping[str, Bound]) -> Type:
         return OptionalType(resolve(members[0], constants))
     if isinstance(annotation, type):
         if issubclass(annotation, enum.Enum):
+            require_plain_enum(annotation)
             if not annotation.__members__:
                 raise ModelError(f"{annotation.__name__} has no members")
             return EnumType(annotation)
         if issubclass(annotation, values.Identifier):
+            require_plain(annotation, values.Identifier, {"number"})
             count = bound(annotation.count, constants)
             if isinstance(count, Linear):
                 raise ModelError(f"how many {annotation.__name__} there are cannot be left open, but it is {count}")
@@ -419,16 +422,23 @@ def _open_set(element: Type, capacity: Bound | None) -> SetType:
     return OpenSetType(element, WIDEST_INTEGER, limit=capacity)
 
 
+_RECORDS_OWN = frozenset({"annotations", "build", "replace", "_at", "_place", "_values", "_with"})
 _unfinished_records: list[type[Record]] = []
 
 
 def _resolve_record(cls: type[Record], constants: Mapping[str, Bound]) -> RecordType:
     if cls in _unfinished_records:
         raise ModelError(f"{cls.__name__} contains itself, so it has no finite size; refer to an identifier instead")
+    from model.language.values import Record
+
+    require_plain(cls, Record, _RECORDS_OWN)
     _unfinished_records.append(cls)
     try:
         fields = []
         for name, annotation in cls.annotations().items():
+            if name.startswith("_") or name in _RECORDS_OWN:
+                message = f"{cls.__name__} cannot have a field called {name}; rename it, with a letter at its beginning"
+                raise ModelError(message, *annotation_position(cls, name))
             try:
                 fields.append((name, resolve(annotation, constants)))
             except ModelError as error:
@@ -451,6 +461,22 @@ def annotation_position(owner: type, name: str) -> tuple[str | None, int | None]
         if text.strip().startswith(f"{name}:"):
             return file, first + offset
     return file, first
+
+
+def classes_in(kind: Type) -> Iterator[type]:
+    """The classes that a type is made of, those of parts included."""
+    match kind:
+        case EnumType(cls) | IdentifierType(cls, _):
+            yield cls
+        case RecordType(cls, fields):
+            yield cls
+            for _, of in fields:
+                yield from classes_in(of)
+        case OptionalType(inner) | SetType(inner, _) | BagType(inner, _) | SeqType(inner, _):
+            yield from classes_in(inner)
+        case MapType(key, value):
+            yield from classes_in(key)
+            yield from classes_in(value)
 
 
 def universe(kind: Type) -> Iterator[Any]:

@@ -187,9 +187,8 @@ class Record:
     _place: Place | None
 
     def __init_subclass__(cls) -> None:
-        own = inspect.get_annotations(cls)
-        cls._annotations = {**cls._annotations, **own}
-        cls.__hash__ = Record.__hash__  # type: ignore[method-assign]
+        records = [base for base in reversed(cls.__mro__) if issubclass(base, Record) and base is not Record]
+        cls._annotations = {name: kind for base in records for name, kind in inspect.get_annotations(base).items()}
 
     @classmethod
     def annotations(cls) -> dict[str, Any]:
@@ -524,10 +523,10 @@ def order_key(value: Any) -> Any:
     match value:
         case None:
             return (0,)
-        case bool() | int():
-            return (1, int(value))
         case enum.Enum():
             return (1, list(type(value)).index(value))
+        case bool() | int():
+            return (1, int(value))
         case Identifier():
             return (1, value.number)
         case Record():
@@ -555,7 +554,7 @@ def admit(kind: Type, value: Any, name: str) -> Any:
             if isinstance(value, bool):
                 return value
         case IntType(low, high):
-            if isinstance(value, int) and not isinstance(value, bool):
+            if type(value) is int:
                 if low <= value <= high:
                     return value
                 raise ValueOutOfRange(f"{name} would become {value}, outside of {low}..{high}")
@@ -563,7 +562,7 @@ def admit(kind: Type, value: Any, name: str) -> Any:
             if isinstance(value, cls):
                 return value
         case IdentifierType(cls, count):
-            if isinstance(value, cls) and 1 <= value.number <= count:
+            if type(value) is cls and 1 <= value.number <= count:
                 return value
         case OptionalType(inner):
             return None if value is None else admit(inner, value, name)
