@@ -121,7 +121,7 @@ class Lowering:
     def class_type(self, value: Any) -> Type | None:
         """The type whose values a class stands for when it is iterated: identifiers and enums."""
         if isinstance(value, type) and issubclass(value, Identifier | enum.Enum):
-            return self.model.finite_type(value)
+            return self.model.declared_type(value)
         return None
 
     def record_type(self, cls: type[Record]) -> RecordType:

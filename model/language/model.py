@@ -154,7 +154,7 @@ class Model(metaclass=ModelClass):
     def _declared(self, name: str) -> Type:
         owner = self._variables[name]
         try:
-            kind = self.finite_type(self.evaluate_annotation(inspect.get_annotations(owner)[name], owner))
+            kind = self.declared_type(self.evaluate_annotation(inspect.get_annotations(owner)[name], owner))
             if not is_open(kind) and kind.bits > WIDEST_VARIABLE:
                 raise ModelError(f"it takes {kind.bits} bits, more than {WIDEST_VARIABLE}; make its type smaller")
         except ModelError as error:
@@ -181,8 +181,8 @@ class Model(metaclass=ModelClass):
         except Exception as error:
             raise ModelError(f"the annotation {annotation!r} cannot be read: {error}") from None
 
-    def finite_type(self, annotation: Any) -> Type:
-        """The finite type that an annotation means with the constants of this model."""
+    def declared_type(self, annotation: Any) -> Type:
+        """The type that an annotation means with the constants of this model."""
         kind = resolve(annotation, self._bounds)
         for cls in classes_in(kind):
             known = self._classes.setdefault(cls.__name__, cls)
@@ -195,14 +195,14 @@ class Model(metaclass=ModelClass):
 
     def identifier_count(self, cls: type[Identifier]) -> int:
         if cls not in self._counts:
-            kind = self.finite_type(cls)
+            kind = self.declared_type(cls)
             assert isinstance(kind, IdentifierType)
             self._counts[cls] = kind.count
         return self._counts[cls]
 
     def record_type(self, cls: type[Record]) -> RecordType:
         if cls not in self._records:
-            kind = self.finite_type(cls)
+            kind = self.declared_type(cls)
             assert isinstance(kind, RecordType)
             self._records[cls] = kind
         return self._records[cls]

@@ -44,7 +44,7 @@ def parameter_types(model: Model, function: Callable[..., Any]) -> dict[str, Typ
         try:
             given_type = function.__annotations__[argument.arg]
             annotation = model.evaluate_annotation(given_type, _owner(model, function), function.__globals__)
-            kinds[argument.arg] = model.finite_type(annotation)
+            kinds[argument.arg] = model.declared_type(annotation)
         except ModelError as error:
             if error.file is not None:
                 raise

@@ -465,18 +465,9 @@ def annotation_position(owner: type, name: str) -> tuple[str | None, int | None]
 
 def classes_in(kind: Type) -> Iterator[type]:
     """The classes that a type is made of, those of parts included."""
-    match kind:
-        case EnumType(cls) | IdentifierType(cls, _):
-            yield cls
-        case RecordType(cls, fields):
-            yield cls
-            for _, of in fields:
-                yield from classes_in(of)
-        case OptionalType(inner) | SetType(inner, _) | BagType(inner, _) | SeqType(inner, _):
-            yield from classes_in(inner)
-        case MapType(key, value):
-            yield from classes_in(key)
-            yield from classes_in(value)
+    for part in parts_of(kind):
+        if isinstance(part, EnumType | IdentifierType | RecordType):
+            yield part.cls
 
 
 def universe(kind: Type) -> Iterator[Any]:
