@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
+import z3
 from click.testing import CliRunner
 
 from checkers.cli import command
@@ -86,6 +88,38 @@ def nothing(one: Set[Broker]) -> bool:
 """)
     with pytest.raises(ModelError, match="no case satisfies the premises"):
         ask(read(path)[0])
+
+
+def test_premises_that_z3_cannot_judge_leave_the_answer_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is true of no case is true of every case, so a claim may hold only when there is a case."""
+
+    class Unsure:
+        """A solver that runs out of time when it is asked about the premises."""
+
+        def __init__(self, logic: str) -> None:
+            self.solver = z3.Solver()
+            self.asked = 0
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self.solver, name)
+
+        def check(self, *assumptions: Any) -> Any:
+            self.asked += 1
+            return z3.unknown if self.asked == 1 else self.solver.check(*assumptions)
+
+        def reason_unknown(self) -> str:
+            return "timeout"
+
+    monkeypatch.setattr(z3, "SolverFor", Unsure)
+    path = _written(tmp_path, """
+@holds("of sets")
+def smaller(one: Set[Broker], other: Set[Broker]) -> bool:
+    require(len(one) < len(other))
+    return one != other
+""")
+    (claim,) = read(path)
+    answered = ask(claim)
+    assert (answered.answer, answered.reason) == ("undetermined", "of the premises, timeout")
 
 
 def test_a_claim_needs_types(tmp_path: Path) -> None:

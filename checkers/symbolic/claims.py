@@ -125,13 +125,14 @@ def _ask(claim: Claim, seconds: float | None, record: Record | None) -> Answered
     satisfiable = solver.check(as_term(premise))
     if satisfiable == z3.unsat:
         raise ModelError(f"no case satisfies the premises of {claim.name}", claim.file, claim.line)
+    unknown = f"of the premises, {solver.reason_unknown()}" if satisfiable == z3.unknown else ""
     solver.add(as_term(false))
     answer = solver.check()
     if record is not None:
         record("premises", "a case that satisfies the premises", (premise,), status_of(satisfiable))
         record("claim", "a case in which the claim is false", (false,), status_of(answer))
     if answer == z3.unsat:
-        return Answered(claim, "holds")
+        return Answered(claim, "undetermined", reason=unknown) if unknown else Answered(claim, "holds")
     if answer == z3.unknown:
         return Answered(claim, "undetermined", reason=solver.reason_unknown())
     smallest = _smallest(values, kinds, arguments, solver)
