@@ -227,15 +227,21 @@ def test_an_internal_error(tmp_path: Path) -> None:
     assert "Traceback" in done.stderr
 
 
+HEED = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+"""What a process does first that is to hear of an interrupt, which a shell's background jobs ignore."""
+
+
+def unmeasured() -> dict[str, str]:
+    """The environment of a process that is to be interrupted; measuring coverage may keep one alive for minutes."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE_")}
+
+
 @pytest.mark.parametrize("arguments", [(), ("--only-variant", "Tank")])
 def test_an_interrupt_ends_the_command_and_its_workers(tmp_path: Path, arguments: tuple[str, ...]) -> None:
     root = tank_project(tmp_path, FLAWED.replace("Leaks", "StopsHalf").replace("gets_full", "below_size"))
     command = [*COMMAND, "check", "--engine", "reference", "--set", "size=10000000", *arguments]
-    heed = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # which a shell's background jobs ignore
-    # An interrupted process that measures its coverage may take minutes to write it.
-    unmeasured = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE_")}
     started = subprocess.Popen(
-        command, cwd=root, env=unmeasured, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=heed
+        command, cwd=root, env=unmeasured(), text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=HEED
     )
     with pytest.raises(subprocess.TimeoutExpired):
         started.wait(4)  # on a machine that is busy its imports take a while, too
@@ -252,10 +258,10 @@ def test_the_cursor_is_back_after_an_interrupt(tmp_path: Path) -> None:
     """On a terminal the line in place hides the cursor; whoever interrupts wants to go on typing."""
     root = tank_project(tmp_path)
     command = [*COMMAND, "check", "--engine", "reference", "--set", "size=10000000"]
-    unmeasured = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE_")}
-    unmeasured |= {"TERM": "xterm"}
     terminal, ours = pty.openpty()
-    started = subprocess.Popen(command, cwd=root, env=unmeasured, stdout=ours, stderr=ours, start_new_session=True)
+    started = subprocess.Popen(
+        command, cwd=root, env={**unmeasured(), "TERM": "xterm"}, stdout=ours, stderr=ours, preexec_fn=HEED
+    )
     os.close(ours)
     said = b""
     while b"states of" not in said:
