@@ -9,8 +9,9 @@ renaming of identifiers carries a model with its properties along, in every stat
   steps is violated (false, or failing) in both or in neither; so are premises met.
 
 Then by induction over the length of runs every reachable state is a renaming of a visited one and the other way round:
-no verdict, depth, action that never fires, premise that is never true or state without a step is lost. Initial states
-may name identifiers: whatever orbits they lie in are visited from there.
+no verdict, length of a shortest counterexample, action that never fires, premise that is never true or state without a
+step is lost. Initial states may name identifiers: whatever orbits they lie in are visited from there. Then a search of
+orbits may have fewer levels than one of states: what is far under one name may be near under another.
 
 Most models have a licence because of how they are written (``model.compiler.favours``). What that reading cannot decide
 z3 is asked: first whether a property can fail at all, where that is all that matters; then whether it, or an action,

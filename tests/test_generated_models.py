@@ -90,7 +90,9 @@ def test_every_node_of_the_expression_graph_has_to_be_generated() -> None:
         name for name, cls in vars(ir).items()
         if isinstance(cls, type) and cls.__module__ == ir.__name__ and not issubclass(cls, Type)
     }
-    assert declared - {"Expr", "Stmt", "Position", "Action", "Predicate"} == CONSTRUCTS
+    no_constructs = {"Expr", "Stmt", "Position", "Action", "Predicate"}
+    for_proofs = {"OpenConstant"}  # in no model that can be run
+    assert declared - no_constructs - for_proofs == CONSTRUCTS
 
 
 def test_the_generator_reaches_every_construct(own_cache: Path) -> None:
