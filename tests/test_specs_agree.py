@@ -44,6 +44,8 @@ SHRUNK: dict[str, dict[str, int]] = {
     "alter_isr/failover_same_epoch": {"brokers": 2},
     "alter_isr/zombie_controller": {"brokers": 2, "max_version": 2},
     "examples/paxos_commit": {"managers": 1, "acceptors": 2},
+    "examples/lost_partitions": {"machines": 1},
+    "examples/lost_partitions_deep": {"machines": 1, "levels": 2},
     "examples/philosophers": {"last": 3},
     "kraft/batch": {"voters": 2},
     "kraft/clusters": {"voters": 2},

@@ -1,8 +1,9 @@
-"""Known-bad designs of two-phase commit."""
+"""Known-bad designs of two-phase commit and of a search that loses partitions."""
 
 from __future__ import annotations
 
 from model.language import require
+from specs.examples.lost_partitions import Content, Files, LostPartitions, Partition
 from specs.examples.two_phase_commit import Coordinator, Manager, ResourceManager, TwoPhaseCommit
 
 
@@ -27,3 +28,57 @@ class AbortsAfterPrepared(TwoPhaseCommit):
     def manager_chooses_to_abort(self, manager: ResourceManager) -> None:
         require(self.managers_state[manager] != Manager.COMMITTED)
         self.managers_state[manager] = Manager.ABORTED
+
+
+class RepairIgnoresLosses(LostPartitions):
+    """Levels are believed because a header names them, also those of a repair during which another partition was lost.
+
+    A level that was asked for again leaves nothing of it in the files.
+    """
+
+    def believes(self, files: Files, levels: int) -> bool:
+        return levels <= files.named
+
+    def names_partial_levels(self) -> bool:
+        return self.repairing
+
+
+class BelievesOldHeaders(LostPartitions):
+    """Levels are believed because a header names them: also one that was never accepted, where a partition goes back to.
+
+    A repair whose reports say that something was lost leaves nothing in the files.
+    """
+
+    def believes(self, files: Files, levels: int) -> bool:
+        return levels <= files.named
+
+    def names_partial_levels(self) -> bool:
+        return not self.repairing
+
+
+class ChangesWhatIsNamed(LostPartitions):
+    """A second merge of a level leaves the header as it is until it ends, which it may not."""
+
+    def marks_first(self) -> bool:
+        return False
+
+
+class KeepsWhatIsThere(LostPartitions):
+    """After the search, the states are those that are found in the files."""
+
+    def checks_what_it_keeps(self) -> bool:
+        return False
+
+
+class TellsItsOwnMergeOnly(LostPartitions):
+    """An expansion that finds nothing says so to the merge of its own partition, which may have been before."""
+
+    def misses(self, partition: Partition) -> bool:
+        return self.sent[partition] == Content.LOST
+
+
+class BelievesTornCheckpoints(LostPartitions):
+    """A checkpoint is believed because it is there."""
+
+    def compares_checkpoints(self) -> bool:
+        return False
