@@ -1,34 +1,48 @@
-"""Checkpoints: every complete level is written once, then a small manifest that names all levels before it.
+"""Checkpoints: every complete level is written once, with a manifest that says what was accepted of it.
 
-A manifest counts only with the states that it names: they are counted and their digest is compared when they are read,
-so a torn checkpoint is found out, and the one of the level before is taken.
+A manifest has a sum of itself, and names the manifest before it with its sum, so one sum stands for all levels up to
+it. The states are compared, level by level and partition by partition, with the counts and digests in the manifests. A
+checkpoint that is torn, or in which a byte is another, is passed over for the one before it.
+
+Every run writes under names of its own and claims the folder before; a run whose claim another has taken over ends.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
-from dataclasses import asdict, dataclass, field
+import os
+import re
+import socket
+import uuid
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from checkers.explicit import flood
 from checkers.spark.cluster import Broken, Cluster
 from checkers.spark.files import Folder
+from checkers.spark.ledger import DIGEST_1, SEAL_1, Ledger
 from model.language.errors import SourceError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from pyspark import SparkContext
 
-FORMAT = 1
-_MANIFEST = "level-{:06}.json"
+FORMAT = 2
+ATTEMPTS = 2
+"""How often a checkpoint is read before it is taken for torn: a partition may be lost while it is."""
+_MANIFEST = re.compile(r"level-(\d{6})-\w+\.json")
+_CLAIM = "claim.json"
 
 
 @dataclass(slots=True)
 class Manifest:
-    """All of a search but its states. ``level`` levels are complete; ``data`` are the folders with their states."""
+    """All of a search but its states, when ``level`` levels of it were complete.
+
+    ``rows`` are of the levels in the folder ``data``: for each level and partition how many states, and their digest.
+    ``previous`` is the name and the sum of the manifest before.
+    """
 
     format: int
     model: str
@@ -37,15 +51,24 @@ class Manifest:
     identity: str
     partitions: int
     level: int
-    levels: list[int]
-    ends: list[list[int]]
     counters: str
-    digest: list[int]
     reached: list[str]
     cut: int
     shuffled: int
     seconds: float
-    data: list[str] = field(default_factory=list)
+    data: str = ""
+    rows: str = ""
+    previous: list[str] = field(default_factory=list)
+
+    def packed(self) -> tuple[bytes, str]:
+        """The file's content, and its sum."""
+        said = json.dumps(asdict(self), sort_keys=True)
+        known = _sum(said)
+        return json.dumps({"sum": known, "said": said}).encode(), known
+
+    def counts_and_digests(self) -> Any:
+        """By level and partition: how many states, and the two sums of their fingerprints."""
+        return np.frombuffer(bytes.fromhex(self.rows), dtype=np.uint64).reshape(-1, self.partitions, 3)
 
 
 class Checkpoints:
@@ -53,65 +76,150 @@ class Checkpoints:
 
     def __init__(self, context: SparkContext, url: str) -> None:
         self.spark = context
+        self.run = uuid.uuid4().hex[:8]
         try:
             self.folder = Folder(context, url)
-            self.known = sorted(name for name in self.folder.names() if name.startswith("level-") and ".json" in name)
+            names = self.folder.names()
         except Exception as error:
             raise SourceError(f"the checkpoint folder {url} cannot be reached: {_first_line(error)}") from None
-        self.written: list[str] = []
+        self.known = sorted(name for name in names if name.startswith("level-") and name.endswith(".json"))
+        self.is_claimed = _CLAIM in names
+        self.previous: list[str] = []
         self.last = -1
 
     def must_be_empty(self) -> None:
-        """Raises SourceError when the folder has checkpoints already."""
+        """Raises SourceError when the folder has checkpoints already, or another run is about to write some."""
         if self.known:
             raise SourceError(f"{self.folder.url} holds checkpoints already: go on from them with --resume, "
                               "or name another folder")
+        if self.is_claimed:
+            raise SourceError(f"another run has taken {self.folder.url} for its checkpoints: {self._claimant()}; name "
+                              "another folder, or take this one over with --resume when that run has ended")
+
+    def claim(self) -> None:
+        """Makes the folder this run's; a run that had it before ends when it is about to write."""
+        said = json.dumps({"run": self.run, "host": socket.gethostname(), "process": os.getpid()})
+        self._write(_CLAIM, said.encode())
+
+    def _claimant(self) -> str:
+        """Who writes checkpoints here, as far as that can be read."""
+        try:
+            said = json.loads(self.folder.read(_CLAIM))
+            return f"process {said['process']} on {said['host']}"
+        except Exception:
+            return "a run that is not known"
+
+    def _must_be_ours(self) -> None:
+        try:
+            ours = json.loads(self.folder.read(_CLAIM))["run"] == self.run
+        except Exception:
+            ours = False
+        if not ours:
+            raise SourceError(f"another run writes its checkpoints to {self.folder.url}: {self._claimant()}; "
+                              "each needs a folder of its own")
+
+    def _write(self, name: str, content: bytes) -> None:
+        try:
+            self.folder.write(name, content)
+        except Exception as error:
+            raise SourceError(f"{self.folder.at(name)} cannot be written: {_first_line(error)}") from None
 
     def save(self, cluster: Cluster, manifest: Manifest) -> None:
         """Writes the levels that were not written before, then the manifest."""
-        level = len(cluster.ends[0]) - 1
+        level = cluster.ledger.levels - 1
         if level <= self.last:
             return
-        name = f"states-{level:06}"
-        self.folder.remove(name)
-        pieces = [cluster.level_pieces(number) for number in range(self.last + 1, level + 1)]
-        cluster.save(self.spark.union(pieces) if len(pieces) > 1 else pieces[0], self.folder.at(name))
-        self.written.append(name)
-        self.last = level
-        manifest.data = list(self.written)
-        self.folder.write(_MANIFEST.format(level), json.dumps(asdict(manifest)).encode())
-
-    def manifests(self) -> Iterator[Manifest]:
-        """The manifests that can be read, the newest first."""
-        for name in reversed(self.known):
-            try:
-                data = json.loads(self.folder.read(name))
-                if data.get("format") == FORMAT:
-                    yield Manifest(**data)
-                    continue
-            except (ValueError, TypeError):
-                continue
-            raise SourceError(f"{self.folder.at(name)} was written by another version of floodmark")
-
-    def restore(self, cluster: Cluster, manifest: Manifest) -> bool:
-        """Gives a cluster the states of a checkpoint; False when they are not what the manifest says."""
+        self._must_be_ours()
+        numbers = range(self.last + 1, level + 1)
+        name = f"states-{level:06}-{self.run}"
+        pieces = [cluster.level_pieces(number) for number in numbers]
         try:
-            for name in manifest.data:
-                records = self.spark.pickleFile(self.folder.at(name))
-                cluster.put_from(records.map(_as_seed))
-            cluster.ends = [list(ends) for ends in manifest.ends]
-            cluster.adopt(repair=False)
-        except Broken:
-            return False
-        if [int(cluster.fields[place]) for place in (flood.DIGEST_1, flood.DIGEST_2)] != manifest.digest:
+            cluster.save(self.spark.union(pieces) if len(pieces) > 1 else pieces[0], self.folder.at(name))
+        except Broken as error:
+            raise SourceError(f"the checkpoint {self.folder.at(name)} cannot be written: {error.message}") from None
+        ledger = cluster.ledger
+        rows = np.stack([_row(ledger, number) for number in numbers])
+        own = replace(manifest, data=name, rows=rows.tobytes().hex(), previous=self.previous)
+        content, known = own.packed()
+        path = f"level-{level:06}-{self.run}.json"
+        self._must_be_ours()
+        self._write(path, content)
+        self.previous = [path, known]
+        self.last = level
+
+    # Reading.
+
+    def manifests(self) -> Iterator[list[Manifest]]:
+        """The manifests from which a search could go on, the newest first, each with those before it, in order."""
+        for name in reversed(self.known):
+            chain = self._chain(name)
+            if chain:
+                yield chain
+
+    def _chain(self, name: str) -> list[Manifest]:
+        """A manifest and those before it; nothing where one of them is not as it was written."""
+        chain: list[Manifest] = []
+        wanted = ""
+        while True:
+            found = self._read(name)
+            if found is None or wanted not in ("", found[1]):
+                return []
+            chain.insert(0, found[0])
+            if not found[0].previous:
+                return chain
+            name, wanted = found[0].previous
+
+    def _read(self, name: str) -> tuple[Manifest, str] | None:
+        """A manifest with its sum; None where it is damaged. Raises SourceError where it is of another version."""
+        try:
+            said = json.loads(self.folder.read(name))
+            is_old = "said" not in said and "format" in said
+            content = {} if is_old else json.loads(said["said"])
+        except Exception:
+            return None
+        if not is_old and _sum(said["said"]) != said["sum"]:
+            return None
+        if is_old or content.get("format") != FORMAT or not _MANIFEST.fullmatch(name):
+            raise SourceError(f"{self.folder.at(name)} was written by another version of floodmark")
+        return Manifest(**content), said["sum"]
+
+    def restore(self, cluster: Cluster, chain: list[Manifest]) -> bool:
+        """Gives a cluster the states of a checkpoint; False when they are not what its manifests say."""
+        manifest = chain[-1]
+        ledger = Ledger(manifest.partitions)
+        for each in chain:
+            for level in each.counts_and_digests():
+                ledger.accept([int(count) for count in level[:, 0]], level[:, 1:])
+        for _ in range(ATTEMPTS):
+            pieces = (self.spark.pickleFile(self.folder.at(each.data)).map(_as_seed) for each in chain)
+            try:
+                if cluster.restore(ledger, pieces):
+                    break
+            except Exception:  # of a damaged file anything may be said: by Hadoop, by Spark, by pickle
+                continue
+        else:
             return False
         cluster.context[:] = np.frombuffer(bytes.fromhex(manifest.counters), dtype=np.uint64)
-        totals = [sum(ends[level] for ends in manifest.ends) for level in range(len(manifest.ends[0]))]
-        cluster.levels = list(zip([0, *totals], totals[: manifest.level], strict=False))
+        ends = np.cumsum(ledger.widths()[: manifest.level]).tolist()
+        cluster.levels = list(zip([0, *ends], ends, strict=False))
         cluster.shuffled = manifest.shuffled
-        self.written = list(manifest.data)
-        self.last = len(manifest.ends[0]) - 1
+        _, known = manifest.packed()
+        self.last = ledger.levels - 1
+        self.previous = [self._name_of(manifest), known]
         return True
+
+    def _name_of(self, manifest: Manifest) -> str:
+        """The name of the file that a manifest was read from, which goes with its data."""
+        return f"{manifest.data.replace('states-', 'level-')}.json"
+
+
+def _sum(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _row(ledger: Ledger, level: int) -> Any:
+    counts = np.array(ledger.counts(level), dtype=np.uint64)
+    return np.column_stack([counts, ledger.rows[level, :, DIGEST_1:SEAL_1]])
 
 
 def _as_seed(record: tuple[int, int, bytes]) -> tuple[int, tuple[int, bytes]]:

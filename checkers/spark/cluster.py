@@ -1,4 +1,9 @@
-"""The workers of a Spark application as the one worker of a search: it takes levels, and gives what was found."""
+"""The workers of a Spark application as the one worker of a search: it takes levels, and gives what was found.
+
+What was accepted of each level stands in a ledger. A level is accepted when no partition that it is made of was lost;
+every task is told what was accepted of its partition, and a level that is computed again has to come to the same.
+`specs/examples/lost_partitions.py` is this protocol as a model, with the designs that do not suffice.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +23,10 @@ from checkers.explicit.module import COUNTERS, Interface
 from checkers.spark import tasks
 from checkers.spark.code import Code
 from checkers.spark.files import Folder
-from checkers.spark.shard import Array, Packed, owners_of
-from checkers.spark.tasks import Expanded, Level, Merged, Run
+from checkers.spark.ledger import Ledger
+from checkers.spark.shard import Array, Packed, divided
+from checkers.spark.tasks import Absent, Expanded, Level, Merged, Run
+from model.language.errors import SourceError
 
 if TYPE_CHECKING:
     from pyspark import RDD, SparkContext
@@ -27,6 +34,8 @@ if TYPE_CHECKING:
 LOOK_SECONDS = 0.5
 """How often the budgets are looked at while Spark works."""
 RETRIES = 8
+_LOST = "checkers.spark.shard.Lost"
+"""By this Spark's account of a job says that a partition was lost."""
 DIGESTS = [flood.DIGEST_1, flood.DIGEST_2]
 SEED_BYTES = 256 << 20
 """States that are known already go to the workers in rounds of this size."""
@@ -36,8 +45,8 @@ class Cancelled(Exception):  # noqa: N818 - it ends a search undetermined, it is
     """A budget ended while Spark was at work on a level."""
 
 
-class Broken(RuntimeError):  # noqa: N818 - as above
-    """Spark gave up on a job."""
+class Broken(SourceError):  # noqa: N818 - as above
+    """Spark gave up on a job, or what it came to cannot be relied on."""
 
 
 class Cluster:
@@ -59,7 +68,7 @@ class Cluster:
         self.context = np.zeros(COUNTERS + len(interface.actions) + len(interface.premises) + 1, dtype=np.uint64)
         self.store = np.zeros(0, dtype=np.uint64)
         self.levels: list[tuple[int, int]] = []
-        self.ends: list[list[int]] = [[] for _ in range(self.partitions)]
+        self.ledger = Ledger(self.partitions)
         self.memory = 0
         self.shuffled = 0
         self.repaired = 0
@@ -82,7 +91,7 @@ class Cluster:
 
     @property
     def count(self) -> int:
-        return sum(ends[-1] if ends else 0 for ends in self.ends)
+        return self.ledger.count
 
     @property
     def fired(self) -> Array:
@@ -94,17 +103,18 @@ class Cluster:
 
     def expand_level(self, paused: Callable[[], bool]) -> bool:
         """Expands the frontier, and checks what is found; False when ``paused`` said to stop on the way."""
-        level = Level(len(self.levels), *self.wanted, self.deadlock)
+        level = Level(len(self.levels), self.ledger.upto(), *self.wanted, self.deadlock)
         self.complete = False
         try:
             self.reports = self._complete(level, paused)
         except Cancelled:
             return False
+        self.ledger.accept([report.found for report in self.reports], [report.digest for report in self.reports])
+        self.fields[DIGESTS] = self.ledger.digest()
         for report in self.reports:
-            self.ends[report.partition].append(self.ends[report.partition][-1] + report.found)
-            self.fields[DIGESTS] += np.array(report.digest, dtype=np.uint64)
             self.shuffled += report.received
-            parts: list[Merged | Expanded] = [report, *report.expanded]
+            assert report.expanded is not None
+            parts: tuple[Merged, Expanded] = (report, report.expanded)
             for part in parts:
                 self.context += np.frombuffer(part.context, dtype=np.uint64)
                 self._note(part.noted)
@@ -120,12 +130,8 @@ class Cluster:
 
     def parent_in(self, level: int, target: Packed) -> Packed | None:
         """The smallest state of a level (counted from 0) that has ``target`` as a successor."""
-        for _ in range(RETRIES):
-            found = self._collect(self._everywhere(partial(tasks.parent, self.run, level, target)))
-            if not any(isinstance(each, Merged) for each in found):
-                return min(found, default=None)
-            self._repair(len(self.levels))
-        raise Broken("the partitions are lost as fast as they are computed again")
+        found = self._of_all(partial(tasks.parent, self.run, self.ledger.upto(), level, target))
+        return min(found, default=None)
 
     def _note(self, noted: dict[int, Packed]) -> None:
         for place, state in noted.items():
@@ -135,14 +141,28 @@ class Cluster:
     # Levels.
 
     def _complete(self, level: Level, paused: Callable[[], bool] | None = None) -> list[Merged]:
-        """The reports of a level on which no partition was lost."""
+        """The reports of a level on which no partition was lost, one for each partition, in order."""
+        why = ""
         for _ in range(RETRIES):
-            reports = self._level(level, paused)
-            lost = [r for r in reports if r.lost is not None or any(e.lost is not None for e in r.expanded)]
-            if not lost:
-                return sorted(reports, key=lambda report: report.partition)
-            self._repair(level.number)
-        raise Broken("the partitions are lost as fast as they are computed again")
+            reports = sorted(self._level(level, paused), key=lambda report: report.partition)
+            whys = [report.lost for report in reports if report.lost]
+            if not whys and [report.partition for report in reports] == list(range(self.partitions)):
+                return reports
+            why = (whys or ["a report is missing"])[0]
+            self._repair()
+        raise _too_often(why)
+
+    def _of_all(self, task: Callable[[int], Iterator[Any]]) -> list[Any]:
+        """What a task gives for each partition, when none was lost."""
+        why = ""
+        for _ in range(RETRIES):
+            found = self._collect(self._everywhere(task))
+            absent = [each for each in found if isinstance(each, Absent)]
+            if not absent:
+                return found
+            why = absent[0].why
+            self._repair()
+        raise _too_often(why)
 
     def _level(self, level: Level, paused: Callable[[], bool] | None = None) -> list[Merged]:
         successors = self._everywhere(partial(tasks.expand, self.run, level))
@@ -169,89 +189,116 @@ class Cluster:
         batches: Any = BatchedSerializer  # its constructor has no types
         return RDD(jvm.PythonRDD.valueOfPair(pairs), self.spark, batches(self.spark._unbatched_serializer))
 
-    def _repair(self, levels: int) -> None:
-        """Computes lost partitions again until each has so many levels: from the others, a level at a time."""
+    def _repair(self) -> None:
+        """Computes what partitions lack again, from the others, a level at a time, until each has what was accepted."""
         self.repaired += 1
-        for _ in range(RETRIES * (levels + 1)):
-            have = dict(self._collect(self._everywhere(partial(tasks.have, self.run))))
-            least = min(have.values())
-            if least >= levels:
-                return
-            behind = frozenset(p for p, known in have.items() if known == least)
-            if least == 0:
-                self._seed_initial(behind)
+        for _ in range(RETRIES * (self.ledger.levels + 1)):
+            seals = self._collect(self._everywhere(partial(tasks.have, self.run)))
+            have = {p: self.ledger.known(p, found) for p, found in seals}
+            while min(have.values()) < self.ledger.levels:
+                least = min(have.values())
+                behind = frozenset(p for p, known in have.items() if known == least)
+                if not (self._again(least, behind) if least else self._seed_initial(behind)):
+                    break
+                have |= dict.fromkeys(behind, least + 1)
             else:
-                self._level(Level(least, 0, 0, False, behind))
-        raise Broken("the partitions are lost as fast as they are computed again")
+                return
+        raise _too_often("a repair does not end")
+
+    def _again(self, number: int, partitions: frozenset[int]) -> bool:
+        """Computes an accepted level again for some partitions; False when one was lost. Raises Broken."""
+        level = Level(number, self.ledger.upto(number), 0, 0, False, partitions)
+        reports = self._level(level)
+        if any(report.lost for report in reports) or {report.partition for report in reports} != partitions:
+            return False
+        for report in reports:
+            if not self.ledger.agrees(report.partition, number, report.found, report.digest):
+                raise Broken(
+                    f"level {number} of partition {report.partition} was computed again and came to other states than "
+                    "before: files were changed or a machine is faulty, and neither result can be relied on; run again"
+                )
+        return True
 
     # Seeding.
 
-    def _seed_initial(self, partitions: frozenset[int]) -> None:
-        owners = owners_of(self.initial, self.words, self.partitions)
-        rows = self.initial.reshape(-1, self.words)
-        records = []
-        ends = []
-        for p in range(self.partitions):
-            mine = rows[owners == p]
-            ends.append([len(mine)])
-            if p in partitions:
-                records.append((p, (0, mine.tobytes())))
-        self.put(records)
-        self._collect(self._everywhere(partial(tasks.adopt, self.run, ends, partitions)))
+    def _seed_initial(self, partitions: frozenset[int]) -> bool:
+        """Gives some partitions their initial states; False when one was lost."""
+        token = _token()
+        parts = divided(self.initial, self.words, self.partitions)
+        self._put(token, [(p, (0, parts[p][0].tobytes())) for p in partitions if len(parts[p][0])])
+        return self._adopt(token, partitions, 1)
 
     def seed(self, levels: Iterable[Array]) -> None:
         """Gives all partitions their share of states that were found elsewhere, level after level."""
         records: list[tuple[int, tuple[int, bytes]]] = []
         waiting = 0
+        token = _token()
         for states in levels:
-            totals = [ends[-1] if ends else 0 for ends in self.ends]
+            counts = [0] * self.partitions
+            sums = [[0, 0] for _ in range(self.partitions)]
+            before = [int(self.ledger.of(p)[-1, 0]) if self.ledger.levels else 0 for p in range(self.partitions)]
             step = (tasks.OUTBOX_BYTES // 8) // self.words * self.words
             for start in range(0, len(states), step):
                 part = states[start : start + step]
-                owners = owners_of(part, self.words, self.partitions)
-                rows = part.reshape(-1, self.words)
-                for p in range(self.partitions):
-                    mine = rows[owners == p]
+                for p, (mine, digest) in enumerate(divided(part, self.words, self.partitions)):
                     if len(mine):
-                        records.append((p, (totals[p], mine.tobytes())))
-                        totals[p] += len(mine)
+                        records.append((p, (before[p] + counts[p], mine.tobytes())))
+                        counts[p] += len(mine)
+                        sums[p] = [(a + b) & flood.EVERYTHING for a, b in zip(sums[p], digest, strict=True)]
                 waiting += len(part) * 8
                 if waiting > SEED_BYTES:
-                    self.put(records)
+                    self._put(token, records)
                     records, waiting = [], 0
-            for p in range(self.partitions):
-                self.ends[p].append(totals[p])
-        self.put(records)
-        self.adopt()
+            self.ledger.accept(counts, sums)
+        self._put(token, records)
+        self.fields[DIGESTS] = self.ledger.digest()
+        if not self._adopt(token, frozenset(range(self.partitions)), self.ledger.levels):
+            self._repair()
 
-    def put(self, records: list[tuple[int, tuple[int, bytes]]]) -> None:
+    def restore(self, ledger: Ledger, pieces: Iterable[RDD[Any]]) -> bool:
+        """Gives all partitions states from elsewhere, records of (partition, (position, bytes)); False when they are
+        not what the ledger says."""
+        initial = divided(self.initial, self.words, self.partitions)
+        if not all(ledger.agrees(p, 0, len(mine), digest) for p, (mine, digest) in enumerate(initial)):
+            return False
+        token = _token()
+        for records in pieces:
+            self._put_from(token, records)
+        if not self._adopt(token, frozenset(range(self.partitions)), ledger.levels, ledger):
+            return False
+        self.ledger = ledger
+        self.fields[DIGESTS] = ledger.digest()
+        return True
+
+    def _put(self, token: str, records: list[tuple[int, tuple[int, bytes]]]) -> None:
         if records:
             slices = min(len(records), 4 * self.partitions)
-            self.put_from(self.spark.parallelize(records, slices))
+            self._put_from(token, self.spark.parallelize(records, slices))
 
-    def put_from(self, records: RDD[Any]) -> None:
-        """Writes known states, records of (partition, (position, bytes)), to the partitions' files."""
-        self._collect(self._arriving(records, partial(tasks.seed, self.run)))
+    def _put_from(self, token: str, records: RDD[Any]) -> None:
+        self._collect(self._arriving(records, partial(tasks.seed, self.run, token)))
 
-    def adopt(self, repair: bool = True) -> None:
-        """Makes what was put the partitions' levels, whose ends are known, and sets the digest."""
-        reports = self._collect(self._everywhere(partial(tasks.adopt, self.run, self.ends, None)))
-        if any(report.lost is not None for report in reports):
-            if not repair:
-                raise Broken("states are missing")
-            self._repair(len(self.ends[0]))
-            sums = self._collect(self._everywhere(partial(tasks.sums, self.run)))
-        else:
-            sums = [report.digest for report in reports]
-            self.memory = sum(report.size for report in reports)
-        self.fields[DIGESTS] = np.sum(np.array(sums, dtype=np.uint64), axis=0, dtype=np.uint64)
+    def _adopt(self, token: str, partitions: frozenset[int], levels: int, ledger: Ledger | None = None) -> bool:
+        """Makes what was put the partitions' first levels; False when it is not what the ledger says of them."""
+        rows = {p: (ledger or self.ledger).of(p)[:levels] for p in partitions}
+        sizes = self._collect(self._everywhere(partial(tasks.adopt, self.run, token, rows)))
+        if len(sizes) != len(partitions) or any(isinstance(size, Absent) for size in sizes):
+            return False
+        self.memory = max(self.memory, sum(sizes))
+        return True
 
     # The rest.
+
+    def verify(self) -> None:
+        """Reads all that the partitions have and compares it with what was accepted. Raises Broken."""
+        found = self._of_all(partial(tasks.verify, self.run, self.ledger.upto()))
+        if sum(found) != self.ledger.count or (self.fields[DIGESTS] != self.ledger.digest()).any():
+            raise Broken("the partitions do not add up to what was found; run again")
 
     def codes(self) -> dict[str, Array]:
         """The codes that each variable takes, ascending; rows of words where it is wider than one."""
         slots = self.interface.layout.slots
-        known = self._collect(self._everywhere(partial(tasks.values, self.run, dict(slots))))
+        known = self._of_all(partial(tasks.values, self.run, self.ledger.upto(), dict(slots)))
         return {
             name: np.unique(np.concatenate([each[name] for each in known]), axis=0 if slot.bits > 64 else None)
             for name, slot in slots.items()
@@ -264,25 +311,33 @@ class Cluster:
 
     def all_pieces(self) -> RDD[Any]:
         """All states, as records (level, bytes)."""
-        return self._everywhere(partial(tasks.all_pieces, self.run))
+        return self._everywhere(partial(tasks.all_pieces, self.run, self.ledger.upto()))
 
     def level_pieces(self, level: int) -> RDD[Any]:
         """The states of a level as records (partition, position, bytes)."""
-        return self._everywhere(partial(tasks.pieces, self.run, level))
+        return self._everywhere(partial(tasks.pieces, self.run, self.ledger.upto(), level))
 
     def save(self, rdd: RDD[Any], url: str) -> None:
         """Writes records to a folder of any file system that Spark reaches."""
+
+        def write() -> None:
+            Folder(self.spark, url).remove("")
+            rdd.saveAsPickleFile(url, 1)
+
+        self.whole(write)
+
+    def whole(self, write: Callable[[], None]) -> None:
+        """Has states written; again when a partition was lost meanwhile. Raises Broken."""
         for _ in range(RETRIES):
             try:
-                rdd.saveAsPickleFile(url, 1)
+                write()
             except Exception as error:
-                if "Lost" not in str(error):
+                if _LOST not in str(error):
                     raise Broken(reason(error)) from None
-                self._repair(len(self.ends[0]))
-                Folder(self.spark, url).remove("")
+                self._repair()
             else:
                 return
-        raise Broken("the partitions are lost as fast as they are computed again")
+        raise _too_often("while states were written")
 
     def close(self) -> None:
         """Removes the files."""
@@ -323,6 +378,14 @@ class Cluster:
                 watcher.join()
 
 
+def _token() -> str:
+    return uuid.uuid4().hex[:12]
+
+
+def _too_often(why: str) -> Broken:
+    return Broken(f"partitions are lost as fast as they are computed again; the last one: {why}")
+
+
 def reason(error: Any) -> str:
     """What a worker said last, out of Spark's long account of it."""
     text = str(getattr(error, "java_exception", None) or error)
@@ -330,5 +393,3 @@ def reason(error: Any) -> str:
     own = [line for line in lines if line and not line.startswith(("at ", "File ", "Driver stacktrace", "^"))]
     said = [line for line in own if "Error" in line or "Exception" in line]
     return (said or own or ["no reason given"])[-1][:400]
-
-

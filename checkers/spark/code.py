@@ -35,8 +35,8 @@ class Code:
 
     @property
     def identity(self) -> str:
-        """Equal for the same model, constants, properties and symmetry; nothing else is."""
-        return hashlib.sha256(f"{self.symmetry} {self.words}\n{self.model_text}".encode()).hexdigest()
+        """Equal for the same model, constants, properties, symmetry, and place of a state among the partitions."""
+        return hashlib.sha256(f"{self.symmetry} {self.words}\n{self.model_text}{self.loops_text}".encode()).hexdigest()
 
     def load(self) -> Loaded:
         """The functions, ready to be called in this process."""
@@ -69,6 +69,14 @@ class Loaded:
     @cached_property
     def check(self) -> Callable[..., int]:
         return self.loops.function("check_states", 3)
+
+    @cached_property
+    def digest(self) -> Callable[..., int]:
+        return self.loops.function("digest", 3)
+
+    @cached_property
+    def misplaced(self) -> Callable[..., int]:
+        return self.loops.function("misplaced", 1)
 
     @cached_property
     def find_parent(self) -> Callable[..., int]:

@@ -1,12 +1,15 @@
-"""The loops that a Spark task needs beside those of ``checkers.explicit.flood``: insert, and expand by owner."""
+"""The loops that a Spark task needs beside those of ``checkers.explicit.flood``: insert, expand by owner, verify."""
 
 from __future__ import annotations
 
 from checkers.explicit.flood import (
     BATCH,
+    BITS,
     BUFFER,
     COUNT,
     CURSOR,
+    DIGEST_1,
+    DIGEST_2,
     GROUP,
     LEVEL_END,
     LIMIT,
@@ -15,6 +18,7 @@ from checkers.explicit.flood import (
     PENDING,
     SCRATCH,
     SEED_1,
+    SEED_2,
     STORE,
     TABLE,
     copy,
@@ -22,10 +26,11 @@ from checkers.explicit.flood import (
     fingerprint,
     insert_all,
     same,
+    state_at,
 )
-from checkers.explicit.loops import Word, Words, exported, offset, prefetch, words_at
+from checkers.explicit.loops import Word, Words, cells_at, exported, offset, prefetch, words_at
 
-__all__ = ["GROUP", "NW", "ROUTE_FIELDS", "SPARK_LOOPS", "STORE", "TABLE", "insert", "route"]
+__all__ = ["GROUP", "NW", "ROUTE_FIELDS", "SPARK_LOOPS", "STORE", "TABLE", "digest", "insert", "misplaced", "route"]
 
 # Fields of a route, an array of words.
 OUTBOXES, COUNTS, ROOM, OWNERS, FILTER, FILTER_BITS, FULLEST, DROPPED = range(8)
@@ -98,4 +103,67 @@ def route(w: Words, r: Words, start: Word, stop: Word) -> Word:
     return w[CURSOR]
 
 
-SPARK_LOOPS = [*LOOPS, insert, deliver, route]
+@exported
+def digest(w: Words, start: Word, stop: Word) -> Word:
+    """Sets DIGEST_1 and DIGEST_2 to the sums of the fingerprints of a slice of the store."""
+    store = words_at(w[STORE])
+    digest_1 = 0
+    digest_2 = 0
+    for i in range(stop - start):
+        state = offset(store, (start + i) * NW)
+        digest_1 = digest_1 + fingerprint(state, SEED_1)
+        digest_2 = digest_2 + fingerprint(state, SEED_2)
+    w[DIGEST_1] = digest_1
+    w[DIGEST_2] = digest_2
+    return 0
+
+
+@exported
+def misplaced(w: Words) -> Word:
+    """How much is wrong with the table: cells of no state, states without a cell, states that are there twice."""
+    store = words_at(w[STORE])
+    table = cells_at(w[TABLE])
+    bits = w[BITS]
+    mask = (1 << bits) - 1
+    tags = (1 << (32 - bits)) - 1
+    count = w[COUNT]
+    taken = 0
+    for i in range(1 << bits):
+        if table[i] != 0:
+            taken = taken + 1
+    if taken != count:
+        return 1
+    wrong = 0
+    scratch = words_at(w[SCRATCH])
+    start = 0
+    while start < count:
+        size = count - start
+        if size > GROUP:
+            size = GROUP
+        for j in range(size):
+            h = fingerprint(offset(store, (start + j) * NW), SEED_1)
+            scratch[j] = h
+            prefetch(table, h & mask)
+        for k in range(size):
+            h = scratch[k]
+            state = offset(store, (start + k) * NW)
+            tag = (h >> 32) & tags
+            mine = (tag << bits) | (start + k + 1)
+            place = h & mask
+            cell = table[place]
+            while cell != mine and cell != 0:
+                position = cell & mask
+                if (
+                    (cell >> bits) == tag and position > 0 and position <= count
+                    and same(state_at(w, position - 1), state) == 1
+                ):
+                    wrong = wrong + 1
+                place = (place + 1) & mask
+                cell = table[place]
+            if cell == 0:
+                wrong = wrong + 1
+        start = start + size
+    return wrong
+
+
+SPARK_LOOPS = [*LOOPS, insert, deliver, route, digest, misplaced]

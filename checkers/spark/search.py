@@ -112,10 +112,14 @@ class Search(_Search):
         if self.cluster is None:
             self._move()
         assert self.cluster is not None
+        cluster, spark = self.cluster, self.session()
         try:
-            frame(self.session(), self.cluster, self.interface.layout).write.mode("overwrite").parquet(url)
+            cluster.whole(lambda: frame(spark, cluster, self.interface.layout).write.mode("overwrite").parquet(url))
+            written = spark.read.parquet(url).count()
         except Exception as error:
             raise SourceError(f"the states cannot be written to {url}: {reason(error)}") from None
+        if written != cluster.count:
+            raise SourceError(f"{written:,} of {cluster.count:,} states are in {url}; does anything else write there?")
 
     def session(self) -> SparkSession:
         from checkers.spark.session import session
@@ -136,9 +140,11 @@ class Search(_Search):
             self.checkpoints = Checkpoints(self.session().sparkContext, where.resume)
             if self.checkpoints.known:
                 self._resume(self.checkpoints)
+            self.checkpoints.claim()
         elif where.checkpoint is not None:
             self.checkpoints = Checkpoints(self.session().sparkContext, where.checkpoint)
             self.checkpoints.must_be_empty()
+            self.checkpoints.claim()
 
     def _flood(self) -> None:
         with ThreadPoolExecutor(len(self.workers)) as threads:
@@ -153,6 +159,8 @@ class Search(_Search):
                     self._move()
                     continue
                 break
+        if self.cluster is not None and not self.stop:
+            self.cluster.verify()
 
     def _level(self, threads: ThreadPoolExecutor) -> bool:
         """One level; False when there was none, or when it was not completed."""
@@ -276,10 +284,7 @@ class Search(_Search):
             self.code.identity + (" deadlock" if self.options.deadlock else ""),
             0 if cluster is None else cluster.partitions,
             self.level,
-            list(self.found.levels),
-            [] if cluster is None else cluster.ends,
             "" if cluster is None else cluster.context.tobytes().hex(),
-            [] if cluster is None else [int(cluster.fields[place]) for place in (flood.DIGEST_1, flood.DIGEST_2)],
             sorted(self.found.reached),
             self.found.cut,
             0 if cluster is None else cluster.shuffled,
@@ -289,12 +294,13 @@ class Search(_Search):
     def _resume(self, checkpoints: Checkpoints) -> None:
         """Goes on from the newest checkpoint that is whole."""
         own = self._manifest(None)
-        for manifest in checkpoints.manifests():
+        for chain in checkpoints.manifests():
+            manifest = chain[-1]
             refuse_another(manifest, own, checkpoints.folder.url)
             cluster = self._new_cluster(manifest.partitions)
-            if checkpoints.restore(cluster, manifest):
+            if checkpoints.restore(cluster, chain):
                 self.level = manifest.level
-                self.found.levels = list(manifest.levels)
+                self.found.levels = cluster.ledger.widths()[: manifest.level]
                 self.found.reached = {name: () for name in manifest.reached}
                 self.found.cut = manifest.cut
                 self.earlier = manifest.seconds

@@ -2,21 +2,34 @@
 
 The states lie one after the other, level after level, as in the native checker's worker; the file only grows, and it
 is mapped, so every Python worker of a machine sees it at once and none has to read it. Beside it lies the table of
-their places, and a header that names the last complete level. A task that dies leaves a header of the level before,
-whatever it did to the other two files: the next task drops what is not in the header and fills the table again.
-Nothing here needs to be trusted to survive, since a lost partition is computed again from the others.
+their places, and a header that names the complete levels, each with its digest and its seal (`ledger.py`).
+
+Nothing in a file is believed because it is there. A task is told the seal of the levels that the driver accepted, and
+works on files whose header has it, or says that the partition is lost. Before a merge changes anything, what it is
+about to change is taken out of the header, so a task that dies, or a second one that comes late, leaves a header of the
+levels before; the next task drops what is not in the header and fills the table again. A process that opens a file
+anew, a Python worker that was started since or a machine that was, reads it through and compares it with its header.
+When the search ends, all of it is read and compared (`verify`): so a byte that changed under a process that had the
+file open is found out before a verdict is given.
+
+What is lost is computed again from the others, and has to have the digests that were accepted.
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
+import hashlib
 import json
 import mmap
 import os
+import socket
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,31 +37,71 @@ from numpy.typing import NDArray
 from checkers.explicit import flood
 from checkers.explicit.module import COUNTERS
 from checkers.explicit.worker import FIRST_BITS, FULLEST, MOST_BITS
+from checkers.spark import ledger
 from checkers.spark.code import Loaded
 
 Array = NDArray[np.uint64]
 Packed = tuple[int, ...]
 _FIRST_STATES = 1 << 16
+_GROWTH = 8
+"""The file of the states grows by this part of itself."""
+
+
+@cache
+def this_boot() -> str:
+    """Names the time since this machine was started, during which what is written is seen by all of its processes."""
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    except OSError:
+        return socket.gethostname()
 
 
 @dataclass(slots=True)
 class Header:
-    """What is known to be complete: ``ends[j]`` states were found in level j (0: the initial ones) and before."""
+    """What files are said to hold: a row for each complete level, and of which file on which machine that is said.
 
-    ends: list[int] = field(default_factory=list)
+    ``bits`` is the size of the table of these states, 0 where there is none.
+    """
+
+    rows: Array = field(default_factory=lambda: np.zeros((0, ledger.COLUMNS), dtype=np.uint64))
     bits: int = 0
+    file: tuple[int, int] = (0, 0)
+    boot: str = ""
+
+    @property
+    def levels(self) -> int:
+        return len(self.rows)
 
     @property
     def count(self) -> int:
-        return self.ends[-1] if self.ends else 0
+        return self.end(self.levels - 1)
+
+    def end(self, level: int) -> int:
+        """How many states were found up to a level, -1 being before the first."""
+        return int(self.rows[level, ledger.END]) if level >= 0 else 0
+
+    def packed(self) -> bytes:
+        said = {"levels": self.levels, "bits": self.bits, "file": self.file, "boot": self.boot}
+        content = json.dumps(said).encode() + b"\n" + self.rows.tobytes()
+        return hashlib.blake2b(content, digest_size=16).digest() + content
+
+
+def unpacked(content: bytes) -> Header:
+    """A header as it was written. Raises ValueError where a byte of it is another."""
+    if hashlib.blake2b(content[16:], digest_size=16).digest() != content[:16]:
+        raise ValueError("the header is damaged")
+    said, _, rows = content[16:].partition(b"\n")
+    known = json.loads(said)
+    table = np.frombuffer(rows, dtype=np.uint64).reshape(known["levels"], ledger.COLUMNS)
+    return Header(table, known["bits"], (known["file"][0], known["file"][1]), known["boot"])
 
 
 class Lost(Exception):  # noqa: N818 - the driver has it computed again
-    """The partition's files are not there, or end before the level that is needed."""
+    """The partition's files are not there, or do not hold the levels that the driver accepted."""
 
-    def __init__(self, levels: int) -> None:
-        super().__init__(f"only {levels} levels are there")
-        self.levels = levels
+
+class FilesChangedError(Exception):
+    """Files do not hold what was written to them. Levels may have been computed from what they hold now."""
 
 
 class Shard:
@@ -67,7 +120,10 @@ class Shard:
         self._scratch = np.zeros(4 * flood.GROUP, dtype=np.uint64)
         self.store: Array = np.zeros(0, dtype=np.uint64)
         self.table: Array = np.zeros(0, dtype=np.uint64)
-        self._store_file = self._table_file = (0, 0)
+        self._file: IO[bytes] | None = None
+        self._compared = (0, 0)
+        self._table_file = (0, 0)
+        self._knows_table = False
         for place, value in {
             flood.BUFFER: self.buffer.ctypes.data,
             flood.SCRATCH: self._scratch.ctypes.data,
@@ -84,112 +140,234 @@ class Shard:
         context[flood.OUTSIDE] = flood.EVERYTHING
         return context
 
+    # Levels.
+
+    @contextlib.contextmanager
+    def reading(self, levels: int, seal: bytes) -> Iterator[None]:
+        """The accepted levels, which no other process changes meanwhile. Raises Lost."""
+        with self._locked(fcntl.LOCK_SH):
+            self._believe(levels, seal)
+            yield
+
+    @contextlib.contextmanager
+    def extending(self, levels: int, seal: bytes) -> Iterator[None]:
+        """Room for the level that follows the accepted ones, complete when the block ends without an error.
+
+        Raises Lost. A level that follows them already is dropped.
+        """
+        with self._locked(fcntl.LOCK_EX):
+            self._believe(levels, seal)
+            bits = self.header.bits if self.header.levels == levels else 0
+            self._name(self.header.rows[:levels], 0)
+            self._make_room(self.header.count + self.room)
+            self.fields[flood.COUNT] = self.header.count
+            if not (bits and self._take_table(bits)):
+                self._fill_table()
+            self.fields[flood.DIGEST_1] = self.fields[flood.DIGEST_2] = 0
+            first = self.count
+            yield
+            row = ledger.row_after(self.header.rows, self.count - first, self.digest)
+            self._name(np.vstack([self.header.rows, row[np.newaxis]]), int(self.fields[flood.BITS]))
+
+    @property
+    def digest(self) -> tuple[int, int]:
+        """The sums of the fingerprints of what was looked at last: the level that is being extended, or a slice."""
+        return int(self.fields[flood.DIGEST_1]), int(self.fields[flood.DIGEST_2])
+
+    def seals(self) -> bytes:
+        """The seals of the levels that the files hold, one after the other."""
+        with self._locked(fcntl.LOCK_SH):
+            try:
+                self._read_header()
+                self._compare()
+            except Lost:
+                return b""
+            return bytes(self.header.rows[:, ledger.SEAL_1 :].tobytes())
+
+    def slice(self, level: int) -> tuple[int, int]:
+        """Where a level's states lie."""
+        return self.header.end(level - 1), self.header.end(level)
+
+    def verify(self, levels: int, seal: bytes) -> None:
+        """Reads all states and the table. Raises Lost, or FilesChangedError where they are not what was written."""
+        with self._locked(fcntl.LOCK_EX):
+            self._compared = (0, 0)
+            self._believe(levels, seal)
+            self.fields[flood.COUNT] = self.header.count
+            if self.header.levels == levels and self.header.bits:
+                self._map_table(self.header.bits)
+            else:
+                self._name(self.header.rows[:levels], 0)
+                self.fields[flood.COUNT] = self.header.count
+                self._fill_table()
+                self._name(self.header.rows, int(self.fields[flood.BITS]))
+            self._require_table()
+
+    # States that are known already.
+
+    def put(self, token: str, position: int, states: bytes) -> None:
+        """Writes states that are known already to a file beside the others; ``adopt`` makes it the partition's."""
+        with self._locked(fcntl.LOCK_EX):
+            path = self.folder / f"seed-{token}"
+            with open(path, "r+b" if path.exists() else "w+b") as file:
+                file.seek(position * self.words * 8)
+                file.write(states)
+
+    def adopt(self, token: str, rows: Array) -> None:
+        """Makes what was put the levels that ``rows`` tell of. Raises Lost where it is not what they tell."""
+        with self._locked(fcntl.LOCK_EX):
+            path = self.folder / f"seed-{token}"
+            with contextlib.suppress(Lost):
+                self._believe(len(rows), bytes(rows[-1, ledger.SEAL_1 :].tobytes()))
+                path.unlink(missing_ok=True)
+                return
+            (self.folder / "header").unlink(missing_ok=True)
+            for old in self.folder.glob("seed-*"):
+                if old != path:
+                    old.unlink(missing_ok=True)
+            if not path.exists():
+                if rows[-1, ledger.END]:
+                    raise Lost("nothing was put there")
+                path.touch()
+            os.truncate(path, min(path.stat().st_size, int(rows[-1, ledger.END]) * self.words * 8))
+            os.replace(path, self.folder / "states")
+            self.header = Header(rows, 0, _file_of(self.folder / "states"), this_boot())
+            self._open()
+            if not self._is_as_named():
+                raise Lost("what was put there is not what is known")
+            self._compared = self.header.file
+            self._make_room(self.header.count + self.room)
+            self.fields[flood.COUNT] = self.header.count
+            self._fill_table()
+            self._name(rows, int(self.fields[flood.BITS]))
+
     # Files.
 
     @contextlib.contextmanager
-    def reading(self, level: int) -> Iterator[tuple[int, int]]:
-        """The slice of the store that is a level, which no other process changes meanwhile. Raises Lost."""
-        with self._locked(fcntl.LOCK_SH):
-            self._read_header()
-            if len(self.header.ends) <= level:
-                raise Lost(len(self.header.ends))
-            self._map_store(self.header.count)
-            yield (self.header.ends[level - 1] if level else 0), self.header.ends[level]
-
-    @contextlib.contextmanager
-    def extending(self, level: int) -> Iterator[None]:
-        """Room for the states of a level, complete when the block ends without an error. Raises Lost."""
-        with self._locked(fcntl.LOCK_EX):
-            self._read_header()
-            if len(self.header.ends) < level:
-                raise Lost(len(self.header.ends))
-            unfinished = self.folder / "unfinished"
-            whole = len(self.header.ends) == level and not unfinished.exists()
-            unfinished.touch()
-            self.header.ends = self.header.ends[:level]
-            self._map_store(self.header.count + self.room)
-            self.fields[flood.COUNT] = self.header.count
-            if whole and self.header.bits:
-                self._map_table(self.header.bits)
-            else:
-                self._fill_table()
-            self.fields[flood.DIGEST_1] = self.fields[flood.DIGEST_2] = 0
-            yield
-            self.header.ends.append(self.count)
-            self._write_header()
-            unfinished.unlink()
-
-    def levels(self) -> int:
-        """How many levels are complete."""
-        with self._locked(fcntl.LOCK_SH):
-            self._read_header()
-        return len(self.header.ends)
-
-    def put(self, position: int, states: bytes) -> None:
-        """Writes states that are known already to their place; ``adopt`` makes them levels."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        with open(self.folder / "states", "r+b" if (self.folder / "states").exists() else "w+b") as file:
-            file.seek(position * self.words * 8)
-            file.write(states)
-
-    def adopt(self, ends: list[int]) -> tuple[int, int]:
-        """Makes what was put the levels up to ``ends``; returns the sums of the states' fingerprints.
-
-        Raises OSError where the file with the states is gone or too short.
-        """
-        with self._locked(fcntl.LOCK_EX):
-            self.header.ends = list(ends)
-            wanted = self.header.count * self.words * 8
-            if wanted and (self.folder / "states").stat().st_size < wanted:
-                raise OSError(f"{self.folder} lacks states")
-            self._map_store(self.header.count + self.room)
-            self.fields[flood.COUNT] = self.header.count
-            self._fill_table()
-            self._write_header()
-            (self.folder / "unfinished").unlink(missing_ok=True)
-            return digest_sums(self.states(0, self.header.count), self.words)
-
-    @contextlib.contextmanager
     def _locked(self, how: int) -> Iterator[None]:
-        self.folder.mkdir(parents=True, exist_ok=True)
-        with open(self.folder / "lock", "a+b") as file:
-            fcntl.flock(file, how)
-            yield
+        """Holds the lock of the folder that is there now, which somebody may have removed a moment ago."""
+        path = self.folder / "lock"
+        while True:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            try:
+                file = open(path, "a+b")  # noqa: SIM115 - closed below
+            except FileNotFoundError:
+                continue
+            with file:
+                fcntl.flock(file, how)
+                if _file_of(path) == _stat_of(file):
+                    yield
+                    return
+
+    def _believe(self, levels: int, seal: bytes) -> None:
+        """Opens files that hold the accepted levels, for a task that begins. Raises Lost, or FilesChangedError."""
+        self.context[:] = self.new_context()
+        self.best[:] = 0
+        self.fields[flood.PENDING] = 0
+        self._read_header()
+        if self.header.levels < levels or self.header.rows[levels - 1, ledger.SEAL_1 :].tobytes() != seal:
+            raise Lost(f"{self.folder} has {self.header.levels} levels, which are not the {levels} accepted ones")
+        self._compare()
 
     def _read_header(self) -> None:
+        """Raises Lost where there is none, or one of another file."""
+        path = self.folder / "states"
         try:
-            known = json.loads((self.folder / "header").read_text())
+            self.header = unpacked((self.folder / "header").read_bytes())
         except (OSError, ValueError):
             self.header = Header()
-        else:
-            self.header = Header(known["ends"], known["bits"])
+        if self.header.file != _file_of(path):
+            self.header = Header()
+        if not self.header.levels:
+            raise Lost(f"{self.folder} has no levels")
 
-    def _write_header(self) -> None:
+    def _compare(self) -> None:
+        """Opens the file of the states; what was not open in this process before is compared with its header."""
+        self._open()
+        if self._compared == self.header.file and self.header.boot == this_boot():
+            return
+        if not self._is_as_named():
+            if self.header.boot != this_boot():
+                raise Lost(f"{self.folder} is not what was written before this machine was started")
+            raise FilesChangedError(
+                f"the states in {self.folder} on {socket.gethostname()} are not those that were written there: the "
+                "files were changed, or the disk is damaged; what was computed since cannot be relied on"
+            )
+        self._compared = self.header.file
+
+    def _is_as_named(self) -> bool:
+        """Whether the states have the digests that the header says."""
+        if len(self.store) < self.header.count * self.words:
+            return False
+        for level in range(self.header.levels):
+            self.code.digest(self.fields.ctypes.data, *self.slice(level))
+            if self.digest != tuple(int(part) for part in self.header.rows[level, ledger.DIGEST_1 : ledger.SEAL_1]):
+                return False
+        return True
+
+    def _name(self, rows: Array, bits: int) -> None:
+        """Writes a header. Raises Lost where its file is no longer the one that this process has open."""
+        assert self._file is not None
+        self.header = Header(rows, bits, _stat_of(self._file), this_boot())
         new = self.folder / "header.new"
-        new.write_text(json.dumps({"ends": self.header.ends, "bits": self.header.bits}))
-        os.replace(new, self.folder / "header")
+        try:
+            new.write_bytes(self.header.packed())
+            if _file_of(self.folder / "states") != self.header.file:
+                raise Lost(f"{self.folder} was removed")
+            os.replace(new, self.folder / "header")
+        except FileNotFoundError:
+            raise Lost(f"{self.folder} was removed") from None
 
-    def _map_store(self, states: int) -> None:
-        """Maps the file of the states, with room for at least so many."""
+    def _open(self) -> None:
+        """Maps the file of the states that is there now."""
         path = self.folder / "states"
-        size = path.stat().st_size if path.exists() else 0
-        wanted = _FIRST_STATES * self.words * 8
-        while wanted < max(states * self.words * 8, size):
-            wanted *= 2
-        if wanted != size or len(self.store) * 8 != wanted or self._store_file != _file_of(path):
-            with open(path, "r+b" if path.exists() else "w+b") as file:
-                if wanted > size:
-                    os.ftruncate(file.fileno(), wanted)
-                self.store = np.frombuffer(mmap.mmap(file.fileno(), wanted), dtype=np.uint64)
-            self._store_file = _file_of(path)
-            self.fields[flood.STORE] = self.store.ctypes.data
+        if self._file is None or _stat_of(self._file) != _file_of(path):
+            try:
+                file = open(path, "r+b")  # noqa: SIM115 - stays open
+            except FileNotFoundError:
+                raise Lost(f"{path} was removed") from None
+            if self._file is not None:
+                self._file.close()
+            self._file = file
+            self._compared = (0, 0)
+            self._knows_table = False
+            self.store = np.zeros(0, dtype=np.uint64)
+        size = os.fstat(self._file.fileno()).st_size // (self.words * 8) * self.words
+        if size != len(self.store):
+            self._map(size)
+
+    def _map(self, size: int) -> None:
+        assert self._file is not None
+        self.store = self.store[:0]
+        if size:
+            self.store = np.frombuffer(mmap.mmap(self._file.fileno(), size * 8), dtype=np.uint64)
+        self.fields[flood.STORE] = self.store.ctypes.data
+
+    def _make_room(self, states: int) -> None:
+        """Room for so many states, in the file that is open, wherever its name has gone meanwhile."""
+        assert self._file is not None
+        known = len(self.store) // self.words
+        if states <= known:
+            return
+        wanted = max(states, _FIRST_STATES, known + known // _GROWTH) * self.words
+        _allocate(self._file, wanted * 8, self.folder)
+        self._map(wanted)
+
+    def _take_table(self, bits: int) -> bool:
+        """Maps the table that a merge before this one left; False where it is not to be relied on."""
+        try:
+            self._map_table(bits)
+        except (OSError, ValueError):
+            return False
+        self._knows_table = self._knows_table or not self.code.misplaced(self.fields.ctypes.data)
+        return self._knows_table
 
     def _map_table(self, bits: int) -> None:
         path = self.folder / f"table-{bits}"
         if self._table_file != _file_of(path):
             with open(path, "r+b") as file:
                 self.table = np.frombuffer(mmap.mmap(file.fileno(), 4 << bits), dtype=np.uint64)
-            self._table_file = _file_of(path)
+                self._table_file = _stat_of(file)
         self.fields[flood.TABLE] = self.table.ctypes.data
         self.fields[flood.BITS] = bits
         self._limit()
@@ -207,14 +385,24 @@ class Shard:
             raise MemoryError("a partition holds at most 3 billion states; use more partitions")
         path = self.folder / f"table-{bits}"
         path.unlink(missing_ok=True)
-        with open(path, "w+b") as file:
-            os.ftruncate(file.fileno(), 4 << bits)
-        self._map_table(bits)
+        try:
+            with open(path, "w+b") as file:
+                _allocate(file, 4 << bits, self.folder)
+            self._map_table(bits)
+        except FileNotFoundError:
+            raise Lost(f"{self.folder} was removed") from None
         self.code.rehash(self.fields.ctypes.data)
         for old in self.folder.glob("table-*"):
             if old != path:
                 old.unlink(missing_ok=True)
-        self.header.bits = bits
+        self._knows_table = True
+
+    def _require_table(self) -> None:
+        if self.code.misplaced(self.fields.ctypes.data):
+            raise FilesChangedError(
+                f"the table in {self.folder} on {socket.gethostname()} is not what was written there: the files were "
+                "changed, or the disk is damaged; what was computed since cannot be relied on"
+            )
 
     # States.
 
@@ -225,7 +413,7 @@ class Shard:
     @property
     def size(self) -> int:
         """What the partition takes: states and table."""
-        return self.header.count * self.words * 8 + (4 << self.header.bits)
+        return self.count * self.words * 8 + (4 << int(self.fields[flood.BITS]))
 
     def insert(self, states: Array) -> None:
         """Adds those states (words one after the other) that are new."""
@@ -236,9 +424,9 @@ class Shard:
             done += self.code.insert(self.fields.ctypes.data, start.ctypes.data, total - done)
             if done == total:
                 return
-            self._map_store(self.count + self.room)
-            self._limit()
+            self._make_room(self.count + self.room)
             if self.count + self.room > int(FULLEST * (1 << int(self.fields[flood.BITS]))):
+                self._require_table()  # what was wrong with it cannot be seen any more in another one
                 self._fill_table(int(self.fields[flood.BITS]) + 1)
             self._limit()
 
@@ -286,6 +474,26 @@ def _file_of(path: Path) -> tuple[int, int]:
     return found.st_dev, found.st_ino
 
 
+def _stat_of(file: IO[bytes]) -> tuple[int, int]:
+    found = os.fstat(file.fileno())
+    return found.st_dev, found.st_ino
+
+
+def _allocate(file: IO[bytes], size: int, folder: Path) -> None:
+    """Makes a file as large, with blocks of the disk: a mapped file without them ends the process on a full disk."""
+    try:
+        if hasattr(os, "posix_fallocate"):
+            os.posix_fallocate(file.fileno(), 0, size)
+        else:
+            os.ftruncate(file.fileno(), size)
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        where = f"{folder} on {socket.gethostname()}"
+        said = f"the disk of {where} is full; a file of {size / 1e6:,.1f} MB does not fit"
+        raise OSError(error.errno, said) from None
+
+
 def fingerprints(states: Array, words: int, seed: int) -> Array:
     """The fingerprint of each state, as ``model.compiler.layout.fingerprint`` defines it."""
     rows = states.reshape(-1, words)
@@ -298,16 +506,15 @@ def fingerprints(states: Array, words: int, seed: int) -> Array:
     return h
 
 
-def owners_of(states: Array, words: int, owners: int) -> Array:
-    """The partition of each state."""
-    return (fingerprints(states, words, flood.SEED_1) >> np.uint64(32)) * np.uint64(owners) >> np.uint64(32)
-
-
-def digest_sums(states: Array, words: int) -> tuple[int, int]:
-    """The sums of the states' fingerprints that make up the digest."""
-    part = (1 << 18) * words
-    sums = [0, 0]
-    for start in range(0, len(states), part):
-        for place, seed in enumerate((flood.SEED_1, flood.SEED_2)):
-            sums[place] += int(fingerprints(states[start : start + part], words, seed).sum(dtype=np.uint64))
-    return sums[0] & flood.EVERYTHING, sums[1] & flood.EVERYTHING
+def divided(states: Array, words: int, owners: int) -> list[tuple[Array, tuple[int, int]]]:
+    """The states of each partition, a row each, and the sums of their fingerprints."""
+    rows = states.reshape(-1, words)
+    first = fingerprints(states, words, flood.SEED_1)
+    second = fingerprints(states, words, flood.SEED_2)
+    owner = (first >> np.uint64(32)) * np.uint64(owners) >> np.uint64(32)
+    parts = []
+    for p in range(owners):
+        mine = owner == p
+        sums = int(first[mine].sum(dtype=np.uint64)), int(second[mine].sum(dtype=np.uint64))
+        parts.append((rows[mine], sums))
+    return parts

@@ -93,9 +93,12 @@ def _convert(words: int, columns: Any, level_name: str, batches: Iterable[pa.Rec
 def _places(rows: Any, slot: Slot, codes: Any) -> Any:
     """The place of each row's code among the ascending codes."""
     own = tasks.column(rows, slot)
-    if own.ndim == 1:
-        return np.searchsorted(codes, own)
-    return np.searchsorted(_as_bytes(codes), _as_bytes(own))
+    if own.ndim > 1:
+        codes, own = _as_bytes(codes), _as_bytes(own)
+    places = np.searchsorted(codes, own)
+    if (codes.take(places, mode="clip") != own).any():
+        raise ValueError("a state has a value that was not there when the values were gathered")
+    return places
 
 
 def _as_bytes(rows: Any) -> Any:

@@ -5,6 +5,10 @@ successors by the partition that owns them; a filter of the states seen lately l
 shuffle carries them. *Merge* adds those that are new to the partition's files, checks the properties on them and
 reports. What expanding found out travels through the shuffle too, as a report to the partition's own merge, so that a
 task that Spark runs twice counts once.
+
+A merge believes what arrives when every expansion has told it how much it sent, and the sum of its words: an expansion
+that Spark ran again may have found its partition gone, when other merges had long taken what the first one sent. Each
+task is told what the driver accepted of its partition, and says that it is lost where its files hold anything else.
 """
 
 from __future__ import annotations
@@ -16,6 +20,7 @@ import shutil
 import socket
 import tempfile
 import time
+import zlib
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -26,6 +31,7 @@ import numpy as np
 
 from checkers.explicit import flood
 from checkers.spark.code import Code, Loaded
+from checkers.spark.ledger import Accepted, Array
 from checkers.spark.loops import (
     COUNTS,
     DROPPED,
@@ -37,7 +43,7 @@ from checkers.spark.loops import (
     ROOM,
     ROUTE_FIELDS,
 )
-from checkers.spark.shard import Lost, Packed, Shard, digest_sums, fingerprints
+from checkers.spark.shard import Lost, Packed, Shard, fingerprints
 
 if TYPE_CHECKING:
     from pyspark import Broadcast
@@ -64,9 +70,11 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """What a level's tasks need to know. ``only`` are the partitions to compute, None for all."""
+    """What a level's tasks need to know. ``accepted`` are the levels before it; ``only`` are the partitions to compute,
+    None for all."""
 
     number: int
+    accepted: Accepted
     invariants: int
     reachable: int
     deadlock: bool
@@ -78,7 +86,6 @@ class Expanded:
     """What expanding a partition's part of the frontier came to."""
 
     partition: int
-    lost: int | None = None
     context: bytes = b""
     noted: dict[int, Packed] = field(default_factory=dict)
     dropped: int = 0
@@ -86,12 +93,56 @@ class Expanded:
     seconds: float = 0.0
 
 
+@dataclass(frozen=True, slots=True)
+class Sealed:
+    """A report on its way through the shuffle, which keeps it on a disk."""
+
+    content: bytes
+    sum: int
+
+    def opened(self) -> Expanded:
+        """Raises Lost where it is not what was sent."""
+        if zlib.crc32(self.content) != self.sum:
+            raise Lost("a report was damaged on its way")
+        report: Expanded = pickle.loads(self.content)
+        return report
+
+
+def sealed(report: Expanded) -> Sealed:
+    content = pickle.dumps(report, pickle.HIGHEST_PROTOCOL)
+    return Sealed(content, zlib.crc32(content))
+
+
 @dataclass(slots=True)
-class Merged:
-    """What a partition has after a level. ``lost`` is how many levels its files hold when that is too few."""
+class Sum:
+    """How many words went somewhere, and their sum: no byte of them may be another when they arrive."""
+
+    words: int = 0
+    total: int = 0
+
+    def add(self, states: Array) -> None:
+        self.add_sum(Sum(len(states), int(states.sum(dtype=np.uint64))))
+
+    def add_sum(self, other: Sum) -> None:
+        self.words += other.words
+        self.total = (self.total + other.total) & flood.EVERYTHING
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """Tells a merge that an expansion has sent it all, and what that comes to; or that its partition is lost."""
 
     partition: int
-    lost: int | None = None
+    lost: bool
+    sent: Sum
+
+
+@dataclass(slots=True)
+class Merged:
+    """What a partition has after a level. ``lost`` says why it has not got it."""
+
+    partition: int
+    lost: str = ""
     found: int = 0
     digest: tuple[int, int] = (0, 0)
     context: bytes = b""
@@ -99,9 +150,16 @@ class Merged:
     size: int = 0
     received: int = 0
     seconds: float = 0.0
-    waited: float = 0.0
     place: str = ""
-    expanded: list[Expanded] = field(default_factory=list)
+    expanded: Expanded | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Absent:
+    """Says of a partition that its files are not what the driver accepted, in place of what was asked."""
+
+    partition: int
+    why: str
 
 
 class _Process:
@@ -162,28 +220,26 @@ def alone(task: Callable[[int], Iterator[Any]], partition: int, records: Iterabl
 # Seeding.
 
 
-def seed(run: Run, partition: int, records: Iterable[Record]) -> Iterator[int]:
+def seed(run: Run, token: str, partition: int, records: Iterable[Record]) -> Iterator[int]:
     """Writes states that are known already: the payload is (position, bytes)."""
     shard = shard_of(run, partition)
     for _, payload in records:
         if isinstance(payload, tuple):
-            shard.put(*payload)
+            shard.put(token, *payload)
     yield partition
 
 
-def adopt(
-    run: Run, ends: list[list[int]], only: frozenset[int] | None, partition: int
-) -> Iterator[Merged]:
-    """Makes what was seeded the partition's levels."""
-    if only is not None and partition not in only:
+def adopt(run: Run, token: str, rows: dict[int, Array], partition: int) -> Iterator[int | Absent]:
+    """Makes what was seeded the partition's levels, unless it has them; gives what they take."""
+    if partition not in rows:
         return
     shard = shard_of(run, partition)
     try:
-        digest = shard.adopt(ends[partition])
-    except (OSError, ValueError):
-        yield Merged(partition, lost=0)
+        shard.adopt(token, rows[partition])
+    except Lost as lost:
+        yield Absent(partition, str(lost))
     else:
-        yield Merged(partition, found=shard.header.count, digest=digest, size=shard.size)
+        yield shard.size
 
 
 # A level.
@@ -194,19 +250,25 @@ def expand(run: Run, level: Level, partition: int) -> Iterator[Record]:
     started = time.perf_counter()
     shard = shard_of(run, partition)
     report = Expanded(partition)
+    sent = [Sum() for _ in range(run.partitions)]
+    is_lost = False
     try:
-        with shard.reading(level.number - 1) as (start, stop):
-            yield from _routed(run, level, shard, start, stop, report)
+        with shard.reading(level.accepted.levels, level.accepted.seal(partition)):
+            yield from _routed(run, level, shard, *shard.slice(level.number - 1), report, sent)
             report.noted = shard.take_noted()
             report.context = shard.take_counters()
-    except Lost as lost:
-        report.lost = lost.levels
+    except Lost:
+        is_lost = True
     report.seconds = time.perf_counter() - started
-    for owner in {partition} if level.only is None else level.only:
-        yield owner, report
+    for owner in range(run.partitions) if level.only is None else level.only:
+        yield owner, End(partition, is_lost, sent[owner])
+    if level.only is None:
+        yield partition, sealed(report)
 
 
-def _routed(run: Run, level: Level, shard: Shard, start: int, stop: int, report: Expanded) -> Iterator[Record]:
+def _routed(
+    run: Run, level: Level, shard: Shard, start: int, stop: int, report: Expanded, sent: list[Sum]
+) -> Iterator[Record]:
     if start == stop:
         return
     words, owners = shard.words, run.partitions
@@ -231,9 +293,10 @@ def _routed(run: Run, level: Level, shard: Shard, start: int, stop: int, report:
         least = 1 if at == stop else room // 2
         for owner in np.nonzero(counts >= least)[0]:
             if level.only is None or int(owner) in level.only:
-                piece = boxes[owner, : int(counts[owner]) * words].tobytes()
-                report.sent += len(piece)
-                yield int(owner), piece
+                piece = boxes[owner, : int(counts[owner]) * words]
+                report.sent += piece.nbytes
+                sent[owner].add(piece)
+                yield int(owner), piece.tobytes()
             counts[owner] = 0
         route[FULLEST] = counts.max()
     report.dropped = int(route[DROPPED])
@@ -267,73 +330,95 @@ def merge(run: Run, level: Level, partition: int, records: Iterable[Record]) -> 
     shard = shard_of(run, partition)
     report = Merged(partition, place=f"{socket.gethostname()}:{os.getpid()}")
     try:
-        with shard.extending(level.number):
+        with shard.extending(level.accepted.levels, level.accepted.seal(partition)):
             first = shard.count
-            for _, payload in records:
-                if isinstance(payload, bytes):
-                    report.received += len(payload)
-                    shard.insert(np.frombuffer(payload, dtype=np.uint64))
-                elif isinstance(payload, Expanded):
-                    report.expanded.append(payload)
+            _take(run, level, shard, records, report)
             shard.check(first, shard.count, level.invariants, level.reachable)
             report.found = shard.count - first
-            report.digest = (int(shard.fields[flood.DIGEST_1]), int(shard.fields[flood.DIGEST_2]))
+            report.digest = shard.digest
             report.noted = shard.take_noted()
             report.context = shard.take_counters()
     except Lost as lost:
-        report.lost = lost.levels
-        for _, payload in records:
-            if isinstance(payload, Expanded):
-                report.expanded.append(payload)
+        report.lost = str(lost)
+        for _ in records:
+            pass
     report.size = shard.size
     report.seconds = time.perf_counter() - started
     yield report
 
 
+def _take(run: Run, level: Level, shard: Shard, records: Iterable[Record], report: Merged) -> None:
+    """Adds what arrives. Raises Lost unless it is all that every expansion sent."""
+    here, told = Sum(), Sum()
+    ended = set()
+    for _, payload in records:
+        if isinstance(payload, bytes):
+            states = np.frombuffer(payload, dtype=np.uint64)
+            here.add(states)
+            report.received += len(payload)
+            shard.insert(states)
+        elif isinstance(payload, Sealed):
+            report.expanded = payload.opened()
+        elif isinstance(payload, End):
+            if payload.lost:
+                raise Lost(f"partition {payload.partition} could not be expanded")
+            ended.add(payload.partition)
+            told.add_sum(payload.sent)
+    if len(ended) < run.partitions or here != told or (level.only is None) != (report.expanded is not None):
+        raise Lost("what arrived is not what was sent")
+
+
 # Looking back, and at the end.
 
 
-def have(run: Run, partition: int) -> Iterator[tuple[int, int]]:
-    """How many levels the partition's files hold."""
-    yield partition, shard_of(run, partition).levels()
+def have(run: Run, partition: int) -> Iterator[tuple[int, bytes]]:
+    """The seals of the levels that the partition's files hold."""
+    yield partition, shard_of(run, partition).seals()
 
 
-def parent(run: Run, level: int, target: Packed, partition: int) -> Iterator[Packed | Merged]:
+def parent(run: Run, accepted: Accepted, level: int, target: Packed, partition: int) -> Iterator[Packed | Absent]:
     """The smallest state of the partition's part of a level that leads to ``target``."""
     shard = shard_of(run, partition)
     try:
-        with shard.reading(level) as (start, stop):
-            found = shard.parent_in(start, stop, target)
+        with shard.reading(accepted.levels, accepted.seal(partition)):
+            found = shard.parent_in(*shard.slice(level), target)
             if found is not None:
                 yield found
     except Lost as lost:
-        yield Merged(partition, lost=lost.levels)
+        yield Absent(partition, str(lost))
 
 
-def pieces(run: Run, level: int, partition: int) -> Iterator[tuple[int, int, bytes]]:
-    """The states of the partition's part of a level: (partition, position, bytes)."""
+def pieces(run: Run, accepted: Accepted, level: int, partition: int) -> Iterator[tuple[int, int, bytes]]:
+    """The states of the partition's part of a level: (partition, position, bytes). Raises Lost."""
     shard = shard_of(run, partition)
-    with shard.reading(level) as (start, stop):
+    with shard.reading(accepted.levels, accepted.seal(partition)):
+        start, stop = shard.slice(level)
         step = max(1, OUTBOX_BYTES // (shard.words * 8))
         for at in range(start, stop, step):
             yield partition, at, shard.states(at, min(at + step, stop)).tobytes()
 
 
-def sums(run: Run, partition: int) -> Iterator[tuple[int, int]]:
-    """The digest of all states of the partition."""
+def verify(run: Run, accepted: Accepted, partition: int) -> Iterator[int | Absent]:
+    """Reads all that the partition has; gives how many states that is."""
     shard = shard_of(run, partition)
-    with shard.reading(0):
-        yield digest_sums(shard.states(0, shard.header.count), shard.words)
+    try:
+        shard.verify(accepted.levels, accepted.seal(partition))
+        yield shard.count
+    except Lost as lost:
+        yield Absent(partition, str(lost))
 
 
-def values(run: Run, slots: dict[str, Any], partition: int) -> Iterator[dict[str, Any]]:
+def values(run: Run, accepted: Accepted, slots: dict[str, Any], partition: int) -> Iterator[dict[str, Any] | Absent]:
     """The values that each variable has in the partition, as an array of its distinct codes."""
     shard = shard_of(run, partition)
-    with shard.reading(0):
-        rows = shard.states(0, shard.header.count).reshape(-1, shard.words)
-        yield {
-            name: np.unique(column(rows, slot), axis=0 if slot.bits > 64 else None) for name, slot in slots.items()
-        }
+    try:
+        with shard.reading(accepted.levels, accepted.seal(partition)):
+            rows = shard.states(0, shard.slice(accepted.levels - 1)[1]).reshape(-1, shard.words)
+            yield {
+                name: np.unique(column(rows, slot), axis=0 if slot.bits > 64 else None) for name, slot in slots.items()
+            }
+    except Lost as lost:
+        yield Absent(partition, str(lost))
 
 
 def column(rows: Any, slot: Any) -> Any:
@@ -347,11 +432,10 @@ def column(rows: Any, slot: Any) -> Any:
     return rows[:, slot.word] >> np.uint64(slot.offset) & np.uint64((1 << slot.bits) - 1)
 
 
-def all_pieces(run: Run, partition: int) -> Iterator[tuple[int, bytes]]:
-    """All states of the partition: (level, counted from 1, and bytes)."""
-    shard = shard_of(run, partition)
-    for level in range(shard.levels()):
-        for _, _, states in pieces(run, level, partition):
+def all_pieces(run: Run, accepted: Accepted, partition: int) -> Iterator[tuple[int, bytes]]:
+    """All states of the partition: (level, counted from 1, and bytes). Raises Lost."""
+    for level in range(accepted.levels):
+        for _, _, states in pieces(run, accepted, level, partition):
             yield level + 1, states
 
 

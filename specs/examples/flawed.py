@@ -44,7 +44,7 @@ class RepairIgnoresLosses(LostPartitions):
 
 
 class BelievesOldHeaders(LostPartitions):
-    """Levels are believed because a header names them: also one that was never accepted, where a partition goes back to.
+    """Levels are believed because a header names them, also one that was never accepted, when a partition moves back.
 
     A repair whose reports say that something was lost leaves nothing in the files.
     """
