@@ -19,6 +19,7 @@ from checkers.properties import collect
 from checkers.resources import cores
 from checkers.run import Check, Settings, checks, run_check, unpickled
 from checkers.spark import suite
+from checkers.spark.checkpoint import _sum
 from checkers.spark.choice import uses_spark
 from checkers.spark.cluster import Broken, Cluster, reason
 from checkers.spark.files import Folder
@@ -142,9 +143,14 @@ def test_a_checkpoint_of_another_search_is_refused(interrupted: Path, tmp_path: 
 def test_a_checkpoint_of_another_version_is_refused(interrupted: Path, tmp_path: Path) -> None:
     kept = copied(interrupted, tmp_path)
     for path in kept.glob("level-*.json"):
-        path.write_text(json.dumps({**json.loads(path.read_text()), "format": 0}))
+        said = json.dumps({**json.loads(json.loads(path.read_text())["said"]), "format": 0})
+        path.write_text(json.dumps({"sum": _sum(said), "said": said}))
         (kept / f".{path.name}.crc").unlink()
-    with pytest.raises(SourceError, match=r"level-\d+\.json was written by another version of floodmark"):
+    with pytest.raises(SourceError, match=r"level-\d+-\w+\.json was written by another version of floodmark"):
+        found_by(Sieve(), resume=str(kept))
+    for path in kept.glob("level-*.json"):
+        path.write_text(json.loads(path.read_text())["said"])  # as the first version wrote them
+    with pytest.raises(SourceError, match=r"level-\d+-\w+\.json was written by another version of floodmark"):
         found_by(Sieve(), resume=str(kept))
 
 
@@ -192,7 +198,7 @@ def test_a_checkpoint_is_written_although_a_partition_was_lost(
 
 
 def test_what_was_given_to_a_cluster_is_computed_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    once(monkeypatch, "adopt", 0, 1)
+    once(monkeypatch, "_adopt", 0, 1)
     same(found_by(Sieve(), wide=3), Sieve())
 
 

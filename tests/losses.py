@@ -1,0 +1,209 @@
+"""A distributed search without Spark, whose tasks run here, on machines that are folders, in an order that is drawn.
+
+What Spark may do is done to it between any two tasks, and in the middle of one: files vanish, a partition moves to a
+machine that has older files of it, a Python worker is killed, an expansion runs again after other merges took what it
+sent, a merge runs again, at once or much later, to its end or half way.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import shutil
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from checkers.exploration import Exploration, Options
+from checkers.properties import Property
+from checkers.spark import search, tasks
+from checkers.spark.cluster import Cluster
+from checkers.spark.search import Distribution, Search
+from model.language.model import Model
+
+FAULTS = (
+    "files are lost", "partition moves", "worker is killed", "expansion runs again", "merge is killed",
+    "merge runs again", "merge runs again later", "second merge is killed later",
+)
+MACHINES = 2
+
+
+class Killed(BaseException):
+    """A task that gets no further."""
+
+
+@dataclass
+class Machines:
+    """What there is besides the driver: where each partition is, and tasks that may come back."""
+
+    root: Path
+    draw: random.Random
+    faults: tuple[str, ...] = FAULTS
+    often: float = 0.004
+    home: dict[int, int] = field(default_factory=dict)
+    now: int = 0
+    late: list[Callable[[bool], None]] = field(default_factory=list)
+    happened: list[str] = field(default_factory=list)
+    processes: dict[int, Any] = field(default_factory=dict)
+    code: Any = None
+
+    def happens(self, *of: str) -> str:
+        """One of some faults, or none."""
+        known = [fault for fault in of if fault in self.faults]
+        if not known or self.draw.random() > self.often * len(known):
+            return ""
+        self.happened.append(self.draw.choice(known))
+        return self.happened[-1]
+
+    def folder(self, run: Any) -> Path:
+        return self.root / f"machine-{self.now}" / str(run.folder)
+
+    def process(self, run: Any) -> Any:
+        """The Python worker of this machine: what it has in memory, but for the code, which all share."""
+        self.code = self.code or run.code.value.load()
+        new = SimpleNamespace(code=self.code, shards={}, filter_words=np.zeros(0, dtype=np.uint64))
+        return self.processes.setdefault(self.now, new)
+
+    @contextlib.contextmanager
+    def at(self, partition: int) -> Iterator[None]:
+        """Where a partition's tasks run now."""
+        self.now = self.home.setdefault(partition, 0)
+        yield
+
+    def between_tasks(self, cluster: Simulated) -> None:
+        partition = self.draw.randrange(cluster.partitions)
+        machine = self.draw.randrange(MACHINES)
+        match self.happens("files are lost", "partition moves", "worker is killed"):
+            case "files are lost":
+                self.now = machine
+                shutil.rmtree(self.folder(cluster.run) / f"{partition:05}", ignore_errors=True)
+            case "partition moves":
+                self.home[partition] = machine
+            case "worker is killed":
+                self.processes.pop(machine, None)
+        if self.late and (late := self.happens("merge runs again later", "second merge is killed later")):
+            self.late.pop(self.draw.randrange(len(self.late)))("killed" in late)
+
+
+Stage = Callable[[int, Iterable[Any]], Iterator[Any]]
+
+
+class Simulated(Cluster):
+    """A cluster whose RDDs are the tasks themselves."""
+
+    machines: Machines
+
+    def _home(self) -> Any:
+        return None
+
+    def _everywhere(self, task: Callable[[int], Iterator[Any]]) -> Any:
+        return (task, None)
+
+    def _arriving(self, records: Any, task: Stage) -> Any:
+        return (records, task)
+
+    def _collect(self, rdd: Any, paused: Any = None) -> list[Any]:
+        first, second = rdd
+        if second is None:
+            return [found for p in self._shuffled() for found in self._run(p, first)]
+        from_driver = isinstance(first, list)
+        sent = {self.partitions: first} if from_driver else {p: self._run(p, first[0]) for p in self._shuffled()}
+        found = []
+        for p in self._shuffled():
+            if not from_driver and self.machines.happens("expansion runs again"):
+                again = self.machines.draw.randrange(self.partitions)
+                sent[again] = self._run(again, first[0])
+            found += self._merged(p, second, [r for records in sent.values() for r in records if r[0] == p])
+        return found
+
+    def _shuffled(self) -> list[int]:
+        order = list(range(self.partitions))
+        self.machines.draw.shuffle(order)
+        return order
+
+    def _run(self, partition: int, task: Callable[..., Iterator[Any]], *given: Any) -> list[Any]:
+        self.machines.between_tasks(self)
+        with self.machines.at(partition):
+            return list(task(partition, *given))
+
+    def _merged(self, partition: int, task: Stage, records: list[Any]) -> list[Any]:
+        """A task that takes records, perhaps killed and started again, perhaps run twice."""
+        records = records[:]
+        self.machines.draw.shuffle(records)
+        while self.machines.happens("merge is killed"):
+            self._half(partition, task, records)
+        found = self._run(partition, task, iter(records))
+        if self.machines.happens("merge runs again"):
+            self._run(partition, task, iter(records))
+        machine = self.machines.home[partition]
+
+        def later(is_killed: bool) -> None:
+            self.machines.now = machine
+            if is_killed:
+                self._half(partition, task, records, machine)
+            else:
+                list(task(partition, iter(records)))
+
+        self.machines.late.append(later)
+        return found
+
+    def _half(self, partition: int, task: Stage, records: list[Any], machine: int | None = None) -> None:
+        """Runs a task until it is killed, with the process that it runs in."""
+        most = self.machines.draw.randrange(len(records) + 1)
+
+        def some() -> Iterator[Any]:
+            yield from records[:most]
+            raise Killed
+
+        with self.machines.at(partition), contextlib.suppress(Killed):
+            if machine is not None:
+                self.machines.now = machine
+            list(task(partition, some()))
+        self.machines.processes.pop(self.machines.now, None)
+
+
+def explore(
+    model: Model, properties: list[Property], machines: Machines, partitions: int = 3, wide: int = 0
+) -> tuple[Exploration, int]:
+    """What a search finds on such machines, and how many repairs there were. Raises Broken."""
+    context = SimpleNamespace(
+        broadcast=lambda code: SimpleNamespace(value=code, destroy=lambda: None),
+        defaultParallelism=partitions,
+        getConf=lambda: SimpleNamespace(get=lambda name: None),
+        parallelize=lambda records, slices: list(records),
+    )
+    clusters: list[Simulated] = []
+
+    class Here(Simulated):
+        def __init__(self, *given: Any) -> None:
+            self.machines = machines
+            super().__init__(*given)
+            clusters.append(self)
+
+    with _instead(
+        (search, "Cluster", Here),
+        (Search, "session", lambda self: SimpleNamespace(sparkContext=context)),
+        (tasks, "scratch_folder", machines.folder),
+        (tasks, "_process", machines.process),
+        (tasks, "clean_up_after_others", lambda run: None),
+    ):
+        found = search.explore(
+            model, properties, Options(workers=1), None, Distribution(partitions=partitions, wide=wide)
+        )
+    return found, sum(cluster.repaired for cluster in clusters)
+
+
+@contextlib.contextmanager
+def _instead(*changes: tuple[Any, str, Any]) -> Iterator[None]:
+    kept = [(place, name, getattr(place, name)) for place, name, _ in changes]
+    for place, name, value in changes:
+        setattr(place, name, value)
+    try:
+        yield
+    finally:
+        for place, name, value in kept:
+            setattr(place, name, value)
