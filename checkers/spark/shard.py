@@ -193,12 +193,11 @@ class Shard:
         with self._locked(fcntl.LOCK_EX):
             self._compared = (0, 0)
             self._believe(levels, seal)
-            self.fields[flood.COUNT] = self.header.count
-            if self.header.levels == levels and self.header.bits:
-                self._map_table(self.header.bits)
-            else:
+            bits = self.header.bits if self.header.levels == levels else 0
+            if not bits or not self._map_table(bits):
                 self._name(self.header.rows[:levels], 0)
-                self.fields[flood.COUNT] = self.header.count
+            self.fields[flood.COUNT] = self.header.count
+            if not self.header.bits:
                 self._fill_table()
                 self._name(self.header.rows, int(self.fields[flood.BITS]))
             self._require_table()
@@ -355,22 +354,27 @@ class Shard:
 
     def _take_table(self, bits: int) -> bool:
         """Maps the table that a merge before this one left; False where it is not to be relied on."""
-        try:
-            self._map_table(bits)
-        except (OSError, ValueError):
+        if not self._map_table(bits):
             return False
         self._knows_table = self._knows_table or not self.code.misplaced(self.fields.ctypes.data)
         return self._knows_table
 
-    def _map_table(self, bits: int) -> None:
+    def _map_table(self, bits: int) -> bool:
+        """Maps the table of this size; False where there is none, or part of one."""
         path = self.folder / f"table-{bits}"
-        if self._table_file != _file_of(path):
+        try:
             with open(path, "r+b") as file:
-                self.table = np.frombuffer(mmap.mmap(file.fileno(), 4 << bits), dtype=np.uint64)
-                self._table_file = _stat_of(file)
+                if _stat_of(file) != self._table_file:
+                    self.table = np.frombuffer(mmap.mmap(file.fileno(), 4 << bits), dtype=np.uint64)
+                    self._table_file = _stat_of(file)
+                elif os.fstat(file.fileno()).st_size < 4 << bits:
+                    return False
+        except (OSError, ValueError):
+            return False
         self.fields[flood.TABLE] = self.table.ctypes.data
         self.fields[flood.BITS] = bits
         self._limit()
+        return True
 
     def _limit(self) -> None:
         bits = int(self.fields[flood.BITS])
@@ -388,9 +392,10 @@ class Shard:
         try:
             with open(path, "w+b") as file:
                 _allocate(file, 4 << bits, self.folder)
-            self._map_table(bits)
         except FileNotFoundError:
             raise Lost(f"{self.folder} was removed") from None
+        if not self._map_table(bits):
+            raise Lost(f"{self.folder} was removed")
         self.code.rehash(self.fields.ctypes.data)
         for old in self.folder.glob("table-*"):
             if old != path:

@@ -1,0 +1,364 @@
+"""A partition's files: what is believed of them, by whom, after tasks that were killed and bytes that changed."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+import pytest
+
+from checkers.explicit import flood
+from checkers.spark import ledger, shard
+from checkers.spark.code import Loaded, build_code
+from checkers.spark.ledger import Ledger
+from checkers.spark.shard import FilesChangedError, Lost, Shard, divided
+from specs.examples.philosophers import Philosophers
+
+FIRST = np.arange(7, 8, dtype=np.uint64)
+SECOND = np.arange(100, 1100, dtype=np.uint64)
+THIRD = np.arange(5000, 5300, dtype=np.uint64)
+LEVELS = (FIRST, SECOND, THIRD)
+
+
+@pytest.fixture(scope="module")
+def code() -> Loaded:
+    return build_code(Philosophers(last=4), {}, False).load()
+
+
+def accepted(*levels: ledger.Array) -> Ledger:
+    known = Ledger(1)
+    for states in levels:
+        ((_, digest),) = divided(states, 1, 1)
+        known.accept([len(states)], [digest])
+    return known
+
+
+KNOWN = accepted(*LEVELS)
+
+
+def upto(levels: int) -> tuple[int, bytes]:
+    return levels, KNOWN.upto(levels).seal(0)
+
+
+def begun(folder: Path, code: Loaded, levels: int = 3) -> Shard:
+    """A partition with so many levels."""
+    new = Shard(folder, code)
+    new.put("a", 0, FIRST.tobytes())
+    new.adopt("a", KNOWN.of(0)[:1])
+    for number in range(1, levels):
+        add(new, number)
+    return new
+
+
+def add(files: Shard, number: int) -> None:
+    with files.extending(*upto(number)):
+        files.insert(LEVELS[number][::-1].copy())
+
+
+def held(files: Shard, levels: int = 3) -> list[list[int]]:
+    with files.reading(*upto(levels)):
+        return [sorted(files.states(*files.slice(level)).tolist()) for level in range(levels)]
+
+
+WHOLE = [states.tolist() for states in LEVELS]
+
+
+class Killed(BaseException):
+    """A process that gets no further."""
+
+
+def test_levels_are_read_by_another_process(tmp_path: Path, code: Loaded) -> None:
+    files = begun(tmp_path, code)
+    assert held(files) == held(Shard(tmp_path, code)) == WHOLE
+    assert KNOWN.known(0, files.seals()) == 3
+    files.verify(*upto(3))
+    Shard(tmp_path, code).verify(*upto(3))
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_merge_that_is_killed_leaves_the_levels_before(first: bool, tmp_path: Path, code: Loaded) -> None:
+    """Also the second attempt of one whose report the driver has long accepted."""
+    files = begun(tmp_path, code, 2 if first else 3)
+    with contextlib.suppress(Killed), files.extending(*upto(2)):
+        files.insert(THIRD[:150].copy())
+        raise Killed
+    for each in (files, Shard(tmp_path, code)):
+        with pytest.raises(Lost, match="has 2 levels, which are not the 3 accepted ones"):
+            held(each)
+        assert held(each, 2) == WHOLE[:2]
+    with pytest.raises(Lost):
+        Shard(tmp_path, code).verify(*upto(3))
+    add(Shard(tmp_path, code), 2)
+    assert held(files) == held(Shard(tmp_path, code)) == WHOLE
+    files.verify(*upto(3))
+
+
+def test_a_merge_that_runs_again_drops_what_follows(tmp_path: Path, code: Loaded) -> None:
+    files, late = begun(tmp_path, code), Shard(tmp_path, code)
+    add(late, 1)
+    with pytest.raises(Lost):
+        held(files)
+    add(files, 2)
+    assert held(files) == held(late) == WHOLE
+
+
+@pytest.mark.parametrize("other", [THIRD[:-1], THIRD + np.uint64(1), np.append(THIRD, np.uint64(0))])
+def test_levels_that_were_not_accepted_are_not_read(other: ledger.Array, tmp_path: Path, code: Loaded) -> None:
+    files = begun(tmp_path, code, 2)
+    with files.extending(*upto(2)):
+        files.insert(other.copy())
+    for each in (files, Shard(tmp_path, code)):
+        with pytest.raises(Lost):
+            held(each)
+        assert KNOWN.known(0, each.seals()) == 2
+        with pytest.raises(Lost), each.extending(*upto(3)):
+            raise AssertionError
+    add(files, 2)
+    assert held(files) == WHOLE
+
+
+def test_the_same_states_in_other_levels_are_not_the_same(tmp_path: Path, code: Loaded) -> None:
+    other = accepted(FIRST, SECOND[:500], np.concatenate([SECOND[500:], THIRD]))
+    files = begun(tmp_path, code)
+    with pytest.raises(Lost), files.reading(3, other.upto().seal(0)):
+        raise AssertionError
+    assert other.known(0, files.seals()) == 1
+    assert other.digest().tolist() == KNOWN.digest().tolist()
+
+
+# Bytes that change.
+
+
+def changed(path: Path, place: int, mask: int = 0x40) -> None:
+    with open(path, "r+b") as file:
+        file.seek(place)
+        known = file.read(1)[0]
+        file.seek(place)
+        file.write(bytes([known ^ mask]))
+
+
+def test_each_byte_of_a_header(tmp_path: Path, code: Loaded) -> None:
+    files = begun(tmp_path, code)
+    path = tmp_path / "header"
+    for place in range(path.stat().st_size):
+        changed(path, place, 1 << place % 8)
+        assert files.seals() == b""
+        with pytest.raises(Lost):
+            held(files)
+        changed(path, place, 1 << place % 8)
+    for size in range(path.stat().st_size):
+        content = path.read_bytes()
+        path.write_bytes(content[:size])
+        assert files.seals() == b""
+        path.write_bytes(content)
+    assert held(files) == WHOLE
+
+
+def test_each_byte_of_the_states(tmp_path: Path, code: Loaded) -> None:
+    """Seen by a process that opens the file anew, and at the end by one that has it open."""
+    files = begun(tmp_path, code)
+    path = tmp_path / "states"
+    for place in range(0, KNOWN.count * 8, 7):
+        changed(path, place, 1 << place % 8)
+        for task in (held, lambda new: new.seals(), lambda new: add(new, 2)):
+            with pytest.raises(FilesChangedError, match="not those that were written there"):
+                task(Shard(tmp_path, code))
+        with pytest.raises(FilesChangedError):
+            files.verify(*upto(3))
+        changed(path, place, 1 << place % 8)
+    files.verify(*upto(3))
+    changed(path, KNOWN.count * 8)  # behind the last state
+    assert held(Shard(tmp_path, code)) == WHOLE
+
+
+def test_each_byte_of_the_table(tmp_path: Path, code: Loaded) -> None:
+    """Seen at the end; a process that opens it anew makes another one."""
+    files = begun(tmp_path, code, 2)
+    path = tmp_path / "table-16"
+    content = path.read_bytes()
+    taken = [place for place, byte in enumerate(content) if byte]
+    for place in [*taken[::7], *range(0, len(content), 997)]:
+        changed(path, place, 1 << place % 8)
+        with pytest.raises(FilesChangedError, match="the table in"):
+            files.verify(*upto(2))
+        changed(path, place, 1 << place % 8)
+    for place in [*taken[::97], *range(0, len(content), 39973)]:
+        folder = tmp_path / str(place)
+        begun(folder, code, 2)
+        changed(folder / "table-16", place, 1 << place % 8)
+        add(Shard(folder, code), 2)
+        assert held(Shard(folder, code)) == WHOLE
+        Shard(folder, code).verify(*upto(3))
+    os.truncate(path, 1000)
+    with pytest.raises(Lost):
+        files.verify(*upto(3))
+    files.verify(*upto(2))
+    path.unlink()
+    add(files, 2)
+    path.unlink()
+    files.verify(*upto(3))
+
+
+def test_a_table_is_looked_at_before_a_larger_one_replaces_it(tmp_path: Path, code: Loaded) -> None:
+    files = begun(tmp_path, code, 2)
+    (path,) = tmp_path.glob("table-16")
+    changed(path, next(place for place, byte in enumerate(path.read_bytes()) if byte))
+    with pytest.raises(FilesChangedError), files.extending(*upto(2)):
+        files.insert(np.arange(10_000, 90_000, dtype=np.uint64))
+
+
+def test_states_that_are_there_twice(tmp_path: Path, code: Loaded) -> None:
+    """As a damaged table has them found again: the digest that was accepted has them, too."""
+    files = begun(tmp_path, code, 2)
+    twice = accepted(FIRST, SECOND, SECOND[:1])
+    with files.extending(*upto(2)):
+        files.table[:] = 0
+        files.insert(SECOND[:1].copy())
+    with pytest.raises(FilesChangedError, match="the table in"):
+        files.verify(3, twice.upto().seal(0))
+    (tmp_path / "table-16").unlink()
+    with pytest.raises(FilesChangedError, match="the table in"):
+        files.verify(3, twice.upto().seal(0))
+
+
+def test_what_a_machine_lost_when_it_stopped_is_lost(
+    tmp_path: Path, code: Loaded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun(tmp_path, code)
+    monkeypatch.setattr(shard, "this_boot", lambda: "another")
+    assert held(Shard(tmp_path, code)) == WHOLE
+    changed(tmp_path / "states", 800)
+    with pytest.raises(Lost, match="before this machine was started"):
+        held(Shard(tmp_path, code))
+
+
+# Files that vanish, and come back.
+
+
+def test_files_that_were_copied_here_are_not_believed(tmp_path: Path, code: Loaded) -> None:
+    files = begun(tmp_path / "a", code)
+    shutil.copytree(tmp_path / "a", tmp_path / "b")
+    assert Shard(tmp_path / "b", code).seals() == b""
+    shutil.move(tmp_path / "a", tmp_path / "c")
+    assert held(Shard(tmp_path / "c", code)) == WHOLE
+    with pytest.raises(Lost):
+        held(files)
+
+
+@pytest.mark.parametrize("what", ["folder", "states", "header", "lock"])
+def test_a_folder_that_is_removed_during_a_merge(what: str, tmp_path: Path, code: Loaded) -> None:
+    """The merge grows its files after that; what it came to is not found under the name."""
+    folder = tmp_path / "p"
+    files = begun(folder, code, 2)
+    many = np.arange(10_000, 210_000, dtype=np.uint64)
+
+    def merge() -> None:
+        with files.extending(*upto(2)):
+            files.insert(many[:1000].copy())
+            shutil.rmtree(folder) if what == "folder" else (folder / what).unlink()
+            files.insert(many[1000:].copy())
+            assert files.count == KNOWN.upto(2).last[0, ledger.END] + len(many)
+            assert (files.states(1001, files.count) == many).all()
+
+    if what in ("folder", "states"):
+        with pytest.raises(Lost, match="was removed"):
+            merge()
+        assert Shard(folder, code).seals() == b""
+    else:
+        merge()
+        assert KNOWN.known(0, Shard(folder, code).seals()) == 2
+
+
+def test_who_waits_for_a_lock_takes_the_one_that_is_there_then(tmp_path: Path, code: Loaded) -> None:
+    folder = tmp_path / "p"
+    begun(folder, code)
+    waiting = Shard(folder, code)
+    original = fcntl.flock
+    calls: list[int] = []
+
+    def flock(file: IO[bytes], how: int) -> None:
+        original(file, how)
+        calls.append(how)
+        if len(calls) == 1:
+            shutil.rmtree(folder)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fcntl, "flock", flock)
+        assert waiting.seals() == b""
+    assert len(calls) == 2
+
+
+# Known states.
+
+
+def test_seeds_are_compared(tmp_path: Path, code: Loaded) -> None:
+    new = Shard(tmp_path, code)
+    with pytest.raises(Lost, match="nothing was put there"):
+        new.adopt("a", KNOWN.of(0)[:1])
+    new.put("b", 0, FIRST.tobytes())
+    with pytest.raises(Lost, match="not what is known"):
+        new.adopt("b", KNOWN.of(0))
+    assert new.seals() == b""
+    new.put("c", 1, SECOND.tobytes())
+    new.put("c", 1 + len(SECOND), THIRD.tobytes() + b"more than that")
+    new.put("c", 0, FIRST.tobytes())
+    new.adopt("c", KNOWN.of(0))
+    assert held(new) == WHOLE
+
+
+def test_seeds_that_come_late_change_nothing(tmp_path: Path, code: Loaded) -> None:
+    files, late = begun(tmp_path, code), Shard(tmp_path, code)
+    late.put("a", 0, FIRST.tobytes() * 2000)
+    assert held(files) == WHOLE
+    late.adopt("a", KNOWN.of(0)[:1])
+    assert held(files) == WHOLE
+    assert not list(tmp_path.glob("seed-*"))
+
+
+# A full disk.
+
+
+@pytest.mark.parametrize("which", ["states", "table"])
+def test_a_full_disk_is_named(which: str, tmp_path: Path, code: Loaded, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = begun(tmp_path, code, 2)
+    allocate: Callable[..., None] = os.posix_fallocate
+
+    def full(descriptor: int, start: int, size: int) -> None:
+        if ("table" in os.readlink(f"/proc/self/fd/{descriptor}")) == (which == "table"):
+            raise OSError(errno.ENOSPC, "No space left on device")
+        allocate(descriptor, start, size)
+
+    monkeypatch.setattr(os, "posix_fallocate", full)
+    is_full = pytest.raises(OSError, match=r"the disk of .* is full; a file of .* MB does not fit")
+    with is_full, files.extending(*upto(2)):
+        files.insert(np.arange(10_000, 210_000, dtype=np.uint64))
+    monkeypatch.undo()
+    with pytest.raises(Lost):
+        held(files)
+    add(Shard(tmp_path, code), 2)
+    assert held(files) == WHOLE
+
+
+def test_the_ledger(code: Loaded) -> None:
+    many = Ledger(2)
+    for level in range(40):
+        many.accept([level, 1], [(level, 2), (flood.EVERYTHING, 3)])
+    assert (many.levels, many.count) == (40, 780 + 40)
+    assert many.counts(7) == [7, 1]
+    assert many.widths() == [level + 1 for level in range(40)]
+    assert many.agrees(0, 7, 7, (7, 2))
+    assert not many.agrees(0, 7, 7, (7, 3))
+    assert not many.agrees(1, 7, 2, (flood.EVERYTHING, 3))
+    assert many.digest().tolist() == [780 - 40, 40 * 5]
+    seals = many.of(0)[:, ledger.SEAL_1 :].tobytes()
+    assert many.known(0, seals) == many.known(0, seals + bytes(32)) == 40
+    assert many.known(0, seals[:160]) == 10
+    assert many.known(0, seals[:160] + bytes(16) + seals[176:]) == 10
+    assert many.known(1, seals) == 0
