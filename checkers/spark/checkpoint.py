@@ -12,7 +12,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
 import socket
 import uuid
 from collections.abc import Iterator
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
 FORMAT = 2
 ATTEMPTS = 2
 """How often a checkpoint is read before it is taken for torn: a partition may be lost while it is."""
-_MANIFEST = re.compile(r"level-(\d{6})-\w+\.json")
 _CLAIM = "claim.json"
 
 
@@ -172,16 +170,18 @@ class Checkpoints:
     def _read(self, name: str) -> tuple[Manifest, str] | None:
         """A manifest with its sum; None where it is damaged. Raises SourceError where it is of another version."""
         try:
-            said = json.loads(self.folder.read(name))
-            is_old = "said" not in said and "format" in said
-            content = {} if is_old else json.loads(said["said"])
-        except Exception:
+            found = json.loads(self.folder.read(name))
+            content = found
+            if "format" not in found:  # which the first version had here, and no sum
+                if _sum(found["said"]) != found["sum"]:
+                    return None
+                content = json.loads(found["said"])
+            is_ours = content["format"] == FORMAT
+        except Exception:  # of a damaged file anything may be said
             return None
-        if not is_old and _sum(said["said"]) != said["sum"]:
-            return None
-        if is_old or content.get("format") != FORMAT or not _MANIFEST.fullmatch(name):
+        if not is_ours:
             raise SourceError(f"{self.folder.at(name)} was written by another version of floodmark")
-        return Manifest(**content), said["sum"]
+        return Manifest(**content), found["sum"]
 
     def restore(self, cluster: Cluster, chain: list[Manifest]) -> bool:
         """Gives a cluster the states of a checkpoint; False when they are not what its manifests say."""
