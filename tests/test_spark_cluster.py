@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import shutil
-import signal
-import socket
 import subprocess
 import sys
 import time
@@ -17,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy
-import pyspark
 import pytest
 
+from benchmarks.standalone import SPARK, Standalone, descendants, kill, python_workers, standalone
 from checkers.spark.java import find_java, java_home
 from checkers.spark.package import write_zip
 from tests.projects import tank_project
@@ -29,7 +26,6 @@ pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parent.parent
 FLAWED = '[[flawed]]\nclass = "flawed:Leaks"\nproperty = "gets_full"\n'
 SPEC = "specs/examples/philosophers.toml"
-SPARK = Path(pyspark.__file__).parent
 PATIENCE = 240
 
 
@@ -62,20 +58,6 @@ def same(found: dict[str, Any], wanted: dict[str, Any]) -> None:
         assert found[name] == wanted[name], name
 
 
-def descendants(root: int) -> dict[int, tuple[int, str]]:
-    """The processes below one, with their parents and command lines."""
-    known = {}
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            with contextlib.suppress(OSError):
-                parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
-                known[int(entry.name)] = (parent, (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode())
-    below = {root}
-    while more := {pid for pid, (parent, _) in known.items() if parent in below} - below:
-        below |= more
-    return {pid: known[pid] for pid in below if pid in known and pid != root}
-
-
 def eventually(look: Callable[[], Any]) -> Any:
     end = time.monotonic() + PATIENCE
     while time.monotonic() < end:
@@ -86,16 +68,15 @@ def eventually(look: Callable[[], Any]) -> Any:
 
 
 @dataclass
-class Standalone:
-    """A master and two workers of one core each on loopback, started by the test."""
+class Cluster:
+    """A cluster, and a Python without this package for its tasks."""
 
-    url: str
+    spark: Standalone
     python: str
-    workers: list[subprocess.Popen[bytes]]
 
-    def executors(self) -> list[int]:
-        below = [item for worker in self.workers for item in descendants(worker.pid).items()]
-        return [pid for pid, (_, line) in below if "CoarseGrainedExecutorBackend" in line and "java" in line.split()[0]]
+    @property
+    def url(self) -> str:
+        return self.spark.url
 
 
 def bare_python(folder: Path) -> str:
@@ -106,55 +87,25 @@ def bare_python(folder: Path) -> str:
     return str(folder / "bin" / "python")
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-    return port
-
-
 @pytest.fixture(scope="module")
-def standalone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Standalone]:
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     folder = tmp_path_factory.mktemp("standalone")
-    home = java_home(find_java())
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    environment |= {"JAVA_HOME": str(home), "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_WORKER_DIR": str(folder)}
-    port = free_port()
-    url = f"spark://127.0.0.1:{port}"
-    classes = [
-        ["org.apache.spark.deploy.master.Master", "--host", "127.0.0.1", "--port", str(port), "--webui-port", "0"],
-        *[["org.apache.spark.deploy.worker.Worker", "--cores", "1", "--memory", "1g", "--webui-port", "0", url]] * 2,
-    ]
-    started: list[subprocess.Popen[bytes]] = []
-    for arguments in classes:
-        started.append(
-            subprocess.Popen(
-                ["bash", SPARK / "bin" / "spark-class", *arguments], cwd=folder, env=environment,
-                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-            )
-        )
-        time.sleep(2)
-    try:
-        yield Standalone(url, bare_python(folder / "python"), started[1:])
-    finally:
-        for process in reversed(started):
-            process.terminate()
-            process.wait(30)
-        shutil.rmtree(home)
+    with standalone(folder / "spark") as spark:
+        yield Cluster(spark, bare_python(folder / "python"))
 
 
-def test_workers_need_no_floodmark(standalone: Standalone) -> None:
-    check = [standalone.python, "-c", "import numpy, llvmlite, checkers"]
+def test_workers_need_no_floodmark(cluster: Cluster) -> None:
+    check = [cluster.python, "-c", "import numpy, llvmlite, checkers"]
     assert "No module named 'checkers'" in subprocess.run(check, capture_output=True, text=True, cwd="/").stderr
-    options = ["--engine", "spark", "--master", standalone.url, "--distribute", "always"]
-    found = finished(start([*options, "--set", "last=3"], PYSPARK_PYTHON=standalone.python))
+    options = ["--engine", "spark", "--master", cluster.url, "--distribute", "always"]
+    found = finished(start([*options, "--set", "last=3"], PYSPARK_PYTHON=cluster.python))
     same(found, native(3))
     assert found["engine"] == "spark"
 
 
-def test_many_searches_are_tasks(standalone: Standalone) -> None:
+def test_many_searches_are_tasks(cluster: Cluster) -> None:
     specs = ("specs/examples/two_phase_commit.toml", SPEC)
-    found = results(start(["--master", standalone.url], specs, PYSPARK_PYTHON=standalone.python))
+    found = results(start(["--master", cluster.url], specs, PYSPARK_PYTHON=cluster.python))
     wanted = results(start(["--engine", "native"], specs))
     assert [result["variant"] for result in found] == [result["variant"] for result in wanted]
     for one, other in zip(found, wanted, strict=True):
@@ -163,7 +114,7 @@ def test_many_searches_are_tasks(standalone: Standalone) -> None:
         assert one["expected"]
 
 
-def test_a_teams_own_repository_under_spark_submit(standalone: Standalone, tmp_path: Path) -> None:
+def test_a_teams_own_repository_under_spark_submit(cluster: Cluster, tmp_path: Path) -> None:
     """The package goes along as a zip file; the team's model and spec are in a repository that workers do not have."""
     spec = tank_project(tmp_path / "team", "[expect]\ndistinct = 4\n" + FLAWED)
     shutil.copytree(spec / "specs", tmp_path / "team" / "more", dirs_exist_ok=True)
@@ -171,9 +122,9 @@ def test_a_teams_own_repository_under_spark_submit(standalone: Standalone, tmp_p
     results_file = tmp_path / "results.json"
     home = java_home(find_java())
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    environment |= {"JAVA_HOME": str(home), "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": standalone.python}
+    environment |= {"JAVA_HOME": str(home), "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": cluster.python}
     command: list[str | Path] = [
-        "bash", SPARK / "bin" / "spark-submit", "--master", standalone.url,
+        "bash", SPARK / "bin" / "spark-submit", "--master", cluster.url,
         "--py-files", write_zip(tmp_path / "floodmark.zip"),
         tmp_path / "run.py", "check", "specs", "more", "--engine", "spark", "--json", results_file,
     ]
@@ -208,33 +159,28 @@ def test_with_the_extra_java_nothing_but_pip_is_needed(tmp_path: Path) -> None:
     assert (found["distinct"], found["engine"]) == (36, "spark")
 
 
-def test_a_killed_executor_costs_only_time(standalone: Standalone) -> None:
-    options = ["--engine", "spark", "--master", standalone.url, "--distribute", "always", "--set", "last=6"]
-    process = start(options, PYSPARK_PYTHON=standalone.python)
-    executors = eventually(lambda: len(standalone.executors()) == 2 and standalone.executors())
+def test_a_killed_executor_costs_only_time(cluster: Cluster) -> None:
+    options = ["--engine", "spark", "--master", cluster.url, "--distribute", "always", "--set", "last=6"]
+    process = start(options, PYSPARK_PYTHON=cluster.python)
+    executors = eventually(lambda: len(cluster.spark.executors()) == 2 and cluster.spark.executors())
     eventually(lambda: any("pyspark.daemon" in line for _, line in descendants(executors[0]).values()))
     time.sleep(6)
-    os.kill(executors[0], signal.SIGKILL)
+    kill(executors[0])
     same(finished(process), native(6))
-    assert executors[0] not in standalone.executors()
+    assert executors[0] not in cluster.spark.executors()
 
 
 def test_a_killed_python_worker_costs_only_time() -> None:
     process = start(["--engine", "spark", "--master", "local[2]", "--distribute", "always", "--set", "last=6"])
 
     def workers() -> list[int]:
-        below = descendants(process.pid)
-        return [
-            pid for pid, (parent, line) in below.items()
-            if "pyspark.daemon" in line and "pyspark.daemon" in below.get(parent, (0, ""))[1]
-        ]
+        return python_workers(process.pid)
 
     for _ in range(3):
         eventually(workers)
         time.sleep(1.5)
         for pid in workers():
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
+            kill(pid)
     same(finished(process), native(6))
 
 

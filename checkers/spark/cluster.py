@@ -23,7 +23,7 @@ from checkers.explicit.module import COUNTERS, Interface
 from checkers.spark import tasks
 from checkers.spark.code import Code
 from checkers.spark.files import Folder
-from checkers.spark.ledger import Ledger
+from checkers.spark.ledger import Accepted, Ledger
 from checkers.spark.shard import Array, Packed, divided
 from checkers.spark.tasks import Absent, Expanded, Level, Merged, Run
 from model.language.errors import SourceError
@@ -103,10 +103,9 @@ class Cluster:
 
     def expand_level(self, paused: Callable[[], bool]) -> bool:
         """Expands the frontier, and checks what is found; False when ``paused`` said to stop on the way."""
-        level = Level(len(self.levels), self.ledger.upto(), *self.wanted, self.deadlock)
         self.complete = False
         try:
-            self.reports = self._complete(level, paused)
+            self.reports = self._complete(paused)
         except Cancelled:
             return False
         self.ledger.accept([report.found for report in self.reports], [report.digest for report in self.reports])
@@ -130,7 +129,7 @@ class Cluster:
 
     def parent_in(self, level: int, target: Packed) -> Packed | None:
         """The smallest state of a level (counted from 0) that has ``target`` as a successor."""
-        found = self._of_all(partial(tasks.parent, self.run, self.ledger.upto(), level, target))
+        found = self._of_all(lambda accepted: partial(tasks.parent, self.run, accepted, level, target))
         return min(found, default=None)
 
     def _note(self, noted: dict[int, Packed]) -> None:
@@ -140,10 +139,12 @@ class Cluster:
 
     # Levels.
 
-    def _complete(self, level: Level, paused: Callable[[], bool] | None = None) -> list[Merged]:
+    def _complete(self, paused: Callable[[], bool]) -> list[Merged]:
         """The reports of a level on which no partition was lost, one for each partition, in order."""
         why = ""
-        for _ in range(RETRIES):
+        for attempt in range(RETRIES):
+            accepted = self.ledger.upto(patience=2**attempt)
+            level = Level(len(self.levels), accepted, *self.wanted, self.deadlock)
             reports = sorted(self._level(level, paused), key=lambda report: report.partition)
             whys = [report.lost for report in reports if report.lost]
             if not whys and [report.partition for report in reports] == list(range(self.partitions)):
@@ -152,11 +153,11 @@ class Cluster:
             self._repair()
         raise _too_often(why)
 
-    def _of_all(self, task: Callable[[int], Iterator[Any]]) -> list[Any]:
-        """What a task gives for each partition, when none was lost."""
+    def _of_all(self, task: Callable[[Accepted], Callable[[int], Iterator[Any]]]) -> list[Any]:
+        """What a task, of what was accepted, gives for each partition, when none was lost."""
         why = ""
-        for _ in range(RETRIES):
-            found = self._collect(self._everywhere(task))
+        for attempt in range(RETRIES):
+            found = self._collect(self._everywhere(task(self.ledger.upto(patience=2**attempt))))
             absent = [each for each in found if isinstance(each, Absent)]
             if not absent:
                 return found
@@ -207,7 +208,7 @@ class Cluster:
 
     def _again(self, number: int, partitions: frozenset[int]) -> bool:
         """Computes an accepted level again for some partitions; False when one was lost. Raises Broken."""
-        level = Level(number, self.ledger.upto(number), 0, 0, False, partitions)
+        level = Level(number, self.ledger.upto(number, patience=1), 0, 0, False, partitions)
         reports = self._level(level)
         if any(report.lost for report in reports) or {report.partition for report in reports} != partitions:
             return False
@@ -288,14 +289,14 @@ class Cluster:
 
     def verify(self) -> None:
         """Reads all that the partitions have and compares it with what was accepted. Raises Broken."""
-        found = self._of_all(partial(tasks.verify, self.run, self.ledger.upto()))
+        found = self._of_all(lambda accepted: partial(tasks.verify, self.run, accepted))
         if sum(found) != self.ledger.count or (self.fields[DIGESTS] != self.ledger.digest()).any():
             raise Broken("the partitions do not add up to what was found; run again")
 
     def codes(self) -> dict[str, Array]:
         """The codes that each variable takes, ascending; rows of words where it is wider than one."""
         slots = self.interface.layout.slots
-        known = self._of_all(partial(tasks.values, self.run, self.ledger.upto(), dict(slots)))
+        known = self._of_all(lambda accepted: partial(tasks.values, self.run, accepted, dict(slots)))
         return {
             name: np.unique(np.concatenate([each[name] for each in known]), axis=0 if slot.bits > 64 else None)
             for name, slot in slots.items()

@@ -34,10 +34,15 @@ def row_after(rows: Array, count: int, digest: Sequence[int]) -> Array:
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """The accepted levels as tasks are told them: how many, and the last row of each partition."""
+    """The accepted levels as tasks are told them: how many, and the last row of each partition.
+
+    ``patience`` is how many seconds a task that Spark started a second time, and that does not find its partition where
+    it runs, waits before it says so: the first one may be at work, where the partition is.
+    """
 
     levels: int
     last: Array
+    patience: float
 
     def seal(self, partition: int) -> bytes:
         return bytes(self.last[partition, SEAL_1:].tobytes())
@@ -74,10 +79,10 @@ class Ledger:
         """The rows of a partition."""
         return self.rows[: self._levels, partition]
 
-    def upto(self, levels: int | None = None) -> Accepted:
+    def upto(self, levels: int | None = None, patience: float = 0) -> Accepted:
         """The first levels, or all, as tasks are told them."""
         known = self._levels if levels is None else levels
-        return Accepted(known, self.rows[known - 1].copy())
+        return Accepted(known, self.rows[known - 1].copy(), patience)
 
     def counts(self, level: int) -> list[int]:
         """How many states of a level each partition has."""

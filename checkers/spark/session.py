@@ -38,6 +38,7 @@ _DEFAULTS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.task.maxFailures": str(_RETRIES),
+    "spark.stage.maxConsecutiveAttempts": str(2 * _RETRIES),
     "spark.sql.execution.arrow.pyspark.enabled": "true",
     "spark.shuffle.compress": "false",
     "spark.shuffle.checksum.enabled": "false",
@@ -45,9 +46,12 @@ _DEFAULTS = {
     "spark.serializer": "org.apache.spark.serializer.KryoSerializer",
     "spark.python.unix.domain.socket.enabled": "true",
     "spark.driver.maxResultSize": "0",
+    "spark.locality.wait": "60s",
+    "spark.shuffle.reduceLocality.enabled": "false",
 }
 """What is shuffled are a few large arrays: with Kryo and no threshold each is written to disk once instead of twice.
-Sockets of one machine cost less than TCP."""
+Sockets of one machine cost less than TCP. A task waits for the machine that has its partition, whatever sends it most:
+on another machine the partition would have to be computed again."""
 _LOCAL = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",

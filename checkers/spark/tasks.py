@@ -13,6 +13,7 @@ task is told what the driver accepted of its partition, and says that it is lost
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import os
 import pickle
@@ -217,6 +218,31 @@ def alone(task: Callable[[int], Iterator[Any]], partition: int, records: Iterabl
     yield from task(partition)
 
 
+@contextlib.contextmanager
+def _held(accepted: Accepted, files: contextlib.AbstractContextManager[None]) -> Iterator[None]:
+    """A partition's files, while a task needs them. Raises Lost, in a second attempt after a while."""
+    with contextlib.ExitStack() as stack:
+        try:
+            stack.enter_context(files)
+        except Lost:
+            _be_patient(accepted)
+            raise
+        yield
+
+
+def _reading(shard: Shard, accepted: Accepted, partition: int) -> contextlib.AbstractContextManager[None]:
+    return _held(accepted, shard.reading(accepted.levels, accepted.seal(partition)))
+
+
+def _be_patient(accepted: Accepted) -> None:
+    """Gives a first attempt of this task, where the partition is, the time to be done before this one."""
+    from pyspark import TaskContext
+
+    context = TaskContext.get()
+    if context is not None and context.attemptNumber() > 0:
+        time.sleep(accepted.patience)
+
+
 # Seeding.
 
 
@@ -253,7 +279,7 @@ def expand(run: Run, level: Level, partition: int) -> Iterator[Record]:
     sent = [Sum() for _ in range(run.partitions)]
     is_lost = False
     try:
-        with shard.reading(level.accepted.levels, level.accepted.seal(partition)):
+        with _reading(shard, level.accepted, partition):
             yield from _routed(run, level, shard, *shard.slice(level.number - 1), report, sent)
             report.noted = shard.take_noted()
             report.context = shard.take_counters()
@@ -330,7 +356,7 @@ def merge(run: Run, level: Level, partition: int, records: Iterable[Record]) -> 
     shard = shard_of(run, partition)
     report = Merged(partition, place=f"{socket.gethostname()}:{os.getpid()}")
     try:
-        with shard.extending(level.accepted.levels, level.accepted.seal(partition)):
+        with _held(level.accepted, shard.extending(level.accepted.levels, level.accepted.seal(partition))):
             first = shard.count
             _take(run, level, shard, records, report)
             shard.check(first, shard.count, level.invariants, level.reachable)
@@ -380,7 +406,7 @@ def parent(run: Run, accepted: Accepted, level: int, target: Packed, partition: 
     """The smallest state of the partition's part of a level that leads to ``target``."""
     shard = shard_of(run, partition)
     try:
-        with shard.reading(accepted.levels, accepted.seal(partition)):
+        with _reading(shard, accepted, partition):
             found = shard.parent_in(*shard.slice(level), target)
             if found is not None:
                 yield found
@@ -391,7 +417,7 @@ def parent(run: Run, accepted: Accepted, level: int, target: Packed, partition: 
 def pieces(run: Run, accepted: Accepted, level: int, partition: int) -> Iterator[tuple[int, int, bytes]]:
     """The states of the partition's part of a level: (partition, position, bytes). Raises Lost."""
     shard = shard_of(run, partition)
-    with shard.reading(accepted.levels, accepted.seal(partition)):
+    with _reading(shard, accepted, partition):
         start, stop = shard.slice(level)
         step = max(1, OUTBOX_BYTES // (shard.words * 8))
         for at in range(start, stop, step):
@@ -405,6 +431,7 @@ def verify(run: Run, accepted: Accepted, partition: int) -> Iterator[int | Absen
         shard.verify(accepted.levels, accepted.seal(partition))
         yield shard.count
     except Lost as lost:
+        _be_patient(accepted)
         yield Absent(partition, str(lost))
 
 
@@ -412,7 +439,7 @@ def values(run: Run, accepted: Accepted, slots: dict[str, Any], partition: int) 
     """The values that each variable has in the partition, as an array of its distinct codes."""
     shard = shard_of(run, partition)
     try:
-        with shard.reading(accepted.levels, accepted.seal(partition)):
+        with _reading(shard, accepted, partition):
             rows = shard.states(0, shard.slice(accepted.levels - 1)[1]).reshape(-1, shard.words)
             yield {
                 name: np.unique(column(rows, slot), axis=0 if slot.bits > 64 else None) for name, slot in slots.items()

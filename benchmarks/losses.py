@@ -1,0 +1,338 @@
+"""What losses do to a distributed search: ``python -m benchmarks.losses [--schedules N] [--seed N] [--write]``.
+
+Each schedule is a search on a standalone cluster of two workers on loopback, with speculation on, during which things
+are killed and removed at drawn moments: Python workers, executors, a worker with all it runs, a partition's files, a
+disk, what was shuffled (so that Spark runs a stage again), and the driver, which is then resumed from its checkpoints.
+What is found has to be what the native search finds. ``--write`` puts the figures into docs/scaling.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from benchmarks.standalone import Standalone, kill, standalone
+from checkers import spec as specs
+from checkers.explicit import search as native
+from checkers.exploration import Exploration, Options
+from checkers.run import Check, Settings, checks
+from checkers.spark.cluster import Cluster
+from checkers.spark.search import Distribution, explore
+from checkers.spark.session import session, stop
+
+ROOT = Path(__file__).parent.parent
+PAGE = ROOT / "docs" / "scaling.md"
+START, END = "<!-- losses -->\n", "<!-- end of losses -->\n"
+SPECULATION = {
+    "spark.speculation": "true",
+    "spark.speculation.interval": "20ms",
+    "spark.speculation.multiplier": "1.1",
+    "spark.speculation.quantile": "0.3",
+    "spark.speculation.minTaskRuntime": "20ms",
+}
+"""Spark starts a second attempt of whatever takes a little longer than the rest."""
+DRIVER_EVERY = 5
+"""One schedule of so many also kills the driver."""
+PATIENCE = 300
+"""Seconds after which a driver that was not heard of is given up."""
+FIGURES = ("complete", "distinct", "generated", "depth", "digest", "levels", "actions")
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A search: one that ends with everything explored, or one that finds a counterexample."""
+
+    path: str
+    variant: str
+    constants: tuple[tuple[str, int], ...]
+
+    def check(self) -> Check:
+        settings = Settings(constants=dict(self.constants), only_variant=self.variant, workers=1)
+        return checks(specs.read(ROOT / self.path), settings)[0]
+
+    def found_by(self, engine: Callable[..., Exploration], *more: Any) -> Exploration:
+        check = self.check()
+        return engine(check.cls()(**check.constants), check.properties(), Options(workers=1), *more)
+
+    @cache  # noqa: B019 - there are two of them
+    def wanted(self) -> Exploration:
+        return self.found_by(native.explore)
+
+
+SUBJECTS = (
+    Subject("specs/examples/philosophers.toml", "Philosophers", (("last", 3),)),
+    Subject("specs/examples/two_phase_commit.toml", "CommitsOnMajority", (("managers", 5),)),
+)
+
+
+@dataclass
+class Outcome:
+    """What one schedule came to: what was done to the search, and what differs from the native one."""
+
+    seed: int
+    done: Counter[str] = field(default_factory=Counter)
+    repaired: int = 0
+    seconds: float = 0.0
+    differs: str = ""
+
+
+class Trouble:
+    """What happens to a cluster while something runs."""
+
+    def __init__(self, cluster: Standalone, seed: int, done: Counter[str]) -> None:
+        self.cluster = cluster
+        self.draw = random.Random(seed)
+        self.done = done
+        self.ended = threading.Event()
+        self.kinds: dict[str, Callable[[], bool]] = {
+            "Python worker killed": self.python_worker,
+            "executor killed": self.executor,
+            "worker killed with its executors": self.worker,
+            "partition removed": self.partition,
+            "disk removed": self.disk,
+            "shuffled files removed": self.shuffled,
+        }
+        self.weights = [4, 2, 1, 4, 2, 4]
+
+    @contextmanager
+    def at_work(self, most: int) -> Iterator[None]:
+        """Harms the cluster at drawn moments, so often at most."""
+        worker = threading.Thread(target=self._work, args=(most,), daemon=True)
+        worker.start()
+        try:
+            yield
+        finally:
+            self.ended.set()
+            worker.join()
+
+    def _work(self, most: int) -> None:
+        for _ in range(most):
+            if self.ended.wait(self.draw.uniform(0.05, 1.2)):
+                return
+            (kind,) = self.draw.choices(list(self.kinds), self.weights)
+            if self.kinds[kind]():
+                self.done[kind] += 1
+
+    def _one(self, of: list[Any]) -> Any:
+        return self.draw.choice(sorted(of)) if of else None
+
+    def python_worker(self) -> bool:
+        return _killed(self._one(self.cluster.python_workers()))
+
+    def executor(self) -> bool:
+        return _killed(self._one(self.cluster.executors()))
+
+    def worker(self) -> bool:
+        number = self.draw.randrange(len(self.cluster.workers))
+        process = self.cluster.workers[number]
+        process.kill()
+        process.wait()
+        self.cluster.start_worker(number)
+        return True
+
+    def partition(self) -> bool:
+        return _removed(self._one(list(self.cluster.folder.glob("disk-*/*/*/*"))))
+
+    def disk(self) -> bool:
+        return _removed(self._one(list(self.cluster.folder.glob("disk-*/*"))))
+
+    def shuffled(self) -> bool:
+        found = list(self.cluster.folder.glob("shuffled-*/**/shuffle_*.data"))
+        newest = sorted(found, key=lambda path: path.stat().st_mtime if path.exists() else 0)[-4:]
+        return sum(_removed(path) for path in newest) > 0
+
+
+def _killed(pid: int | None) -> bool:
+    if pid is not None:
+        kill(pid)
+    return pid is not None
+
+
+def _removed(path: Path | None) -> bool:
+    if path is None or not path.exists():
+        return False
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
+    return True
+
+
+# Schedules.
+
+
+def schedule(cluster: Standalone, seed: int) -> Outcome:
+    """Runs one, and compares."""
+    outcome = Outcome(seed)
+    trouble = Trouble(cluster, seed, outcome.done)
+    subject = SUBJECTS[seed % len(SUBJECTS)]
+    started = time.monotonic()
+    if seed % DRIVER_EVERY == DRIVER_EVERY - 1:
+        with trouble.at_work(12):
+            outcome.differs = _of_killed_driver(cluster, subject, trouble)
+    else:
+        before = _repairs[0]
+        with trouble.at_work(6):
+            found = subject.found_by(explore, None, Distribution(cluster.url, 3, wide=0))
+        outcome.repaired = _repairs[0] - before
+        outcome.differs = differs(_figures(found), _figures(subject.wanted()))
+    outcome.seconds = time.monotonic() - started
+    return outcome
+
+
+def _figures(found: Exploration) -> dict[str, Any]:
+    known = {name: getattr(found, name) for name in FIGURES}
+    return known | {"violations": [(one.property, len(one.trace)) for one in found.violations]}
+
+
+def differs(found: dict[str, Any], wanted: dict[str, Any]) -> str:
+    """What is not as in the native search; nothing when all is."""
+    return "; ".join(
+        f"{name}: {found.get(name)}, not {value}" for name, value in wanted.items() if found.get(name) != value
+    )
+
+
+def _of_killed_driver(cluster: Standalone, subject: Subject, trouble: Trouble) -> str:
+    """A driver that is killed once it has written a few checkpoints, and another one that goes on from them."""
+    stop()  # this process's own session has all cores of the cluster
+    with tempfile.TemporaryDirectory(dir=cluster.folder) as folder:
+        kept, results = Path(folder) / "kept", Path(folder) / "results.json"
+        most = trouble.draw.randrange(1, subject.wanted().depth)
+        process = _driver(cluster, subject, ["--checkpoint", str(kept), "--json", str(results)])
+        end = time.monotonic() + PATIENCE
+        while process.poll() is None and len(list(kept.glob("*/*/level-*.json"))) < most and time.monotonic() < end:
+            time.sleep(0.05)
+        if process.poll() is None:
+            process.kill()
+            trouble.done["driver killed"] += 1
+        process.communicate()
+        results.unlink(missing_ok=True)
+        again = _driver(cluster, subject, ["--resume", str(kept), "--json", str(results)])
+        try:
+            said, errors = again.communicate(timeout=PATIENCE)
+        finally:
+            again.kill()
+        if not results.exists():
+            return f"no result: {said}{errors}"
+        (found,) = json.loads(results.read_text())["results"]
+        wanted = subject.wanted()
+        of_both = {name: getattr(wanted, name) for name in ("distinct", "generated", "depth", "digest")}
+        for violation in wanted.violations[:1]:
+            of_both |= {"property": violation.property, "length": len(violation.trace)}
+            found["length"] = len(found["trace"] or ())
+        return differs(found, of_both)
+
+
+def _driver(cluster: Standalone, subject: Subject, options: list[str]) -> subprocess.Popen[str]:
+    sets = [f"--set={name}={value}" for name, value in subject.constants]
+    command = [
+        sys.executable, "-m", "checkers", "check", subject.path, *sets, "--only-variant",
+        subject.variant, "--engine", "spark", "--master",
+        cluster.url, "--distribute", "always", "--partitions", "3", *options,
+    ]
+    return subprocess.Popen(command, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+_repairs = [0]
+
+
+@contextmanager
+def harmed(folder: Path) -> Iterator[Standalone]:
+    """A cluster, and a session on it in this process, with speculation on; repairs are counted."""
+    original = Cluster._repair
+
+    def counting(self: Cluster) -> None:
+        _repairs[0] += 1
+        original(self)
+
+    kept = os.environ.get("FLOODMARK_SPARK_CONF")
+    os.environ["FLOODMARK_SPARK_CONF"] = " ".join(f"{name}={value}" for name, value in SPECULATION.items())
+    Cluster._repair = counting  # type: ignore[method-assign]
+    try:
+        with standalone(folder) as cluster:
+            try:
+                session(cluster.url)
+                yield cluster
+            finally:
+                stop()
+    finally:
+        Cluster._repair = original  # type: ignore[method-assign]
+        os.environ.pop("FLOODMARK_SPARK_CONF")
+        if kept is not None:
+            os.environ["FLOODMARK_SPARK_CONF"] = kept
+
+
+# Figures.
+
+
+def lines(outcomes: list[Outcome], undisturbed: float) -> Iterator[str]:
+    """What many schedules came to, as the page says it."""
+    done: Counter[str] = sum((one.done for one in outcomes), Counter())
+    wrong = [one for one in outcomes if one.differs]
+    middle = sorted(one.seconds for one in outcomes if not one.done["driver killed"])
+    yield (
+        f"{len(outcomes):,} schedules, {sum(done.values()):,} losses, {sum(one.repaired for one in outcomes):,} "
+        f"repairs: {len(outcomes) - len(wrong):,} times what the native search finds, {len(wrong):,} times another."
+    )
+    yield ""
+    yield "| loss | times | schedules with it |"
+    yield "|---|---|---|"
+    for kind, times in done.most_common():
+        yield f"| {kind} | {times:,} | {sum(kind in one.done for one in outcomes):,} |"
+    yield ""
+    if middle:
+        yield (
+            f"A schedule without a killed driver took {middle[len(middle) // 2] / undisturbed:.1f} times as long as "
+            f"an undisturbed search (median; the longest {middle[-1] / undisturbed:.1f} times)."
+        )
+
+
+def page(text: str, said: list[str]) -> str:
+    """The page with its figures replaced."""
+    before, rest = text.split(START, 1)
+    return before + START + "\n" + "\n".join(said) + "\n\n" + END + rest.split(END, 1)[1]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--schedules", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=0, help="the first one")
+    parser.add_argument("--write", action="store_true")
+    arguments = parser.parse_args()
+    outcomes = []
+    with tempfile.TemporaryDirectory() as folder, harmed(Path(folder)) as cluster:
+        times = []
+        for subject in SUBJECTS * 2:  # the first searches start Python workers
+            started = time.monotonic()
+            subject.found_by(explore, None, Distribution(cluster.url, 3, wide=0))
+            times.append(time.monotonic() - started)
+        for seed in range(arguments.seed, arguments.seed + arguments.schedules):
+            one = schedule(cluster, seed)
+            outcomes.append(one)
+            what = ", ".join(f"{kind} {times}" for kind, times in one.done.items())
+            said = one.differs or "the same"
+            print(f"{seed}: {one.seconds:.1f} s, {one.repaired} repairs, {said} ({what})", flush=True)
+    table = list(lines(outcomes, sum(times[len(SUBJECTS) :]) / len(SUBJECTS)))
+    print("\n".join(table))
+    if arguments.write:
+        PAGE.write_text(page(PAGE.read_text(), table))
+    sys.exit(any(one.differs for one in outcomes))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,154 @@
+"""A standalone Spark cluster of two workers on loopback, each with a disk and a core of its own, to be harmed."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pyspark
+
+from checkers.spark.java import find_java, java_home
+
+SPARK = Path(pyspark.__file__).parent
+LOOPBACK = "127.0.0.1"
+START_SECONDS = 60
+
+
+@dataclass
+class Standalone:
+    """A master and its workers, processes of this one. ``folder`` has what they write."""
+
+    folder: Path
+    home: Path
+    port: int
+    master: subprocess.Popen[bytes] | None = None
+    workers: list[subprocess.Popen[bytes]] = field(default_factory=list)
+
+    @property
+    def url(self) -> str:
+        return f"spark://{LOOPBACK}:{self.port}"
+
+    def disk(self, number: int) -> Path:
+        """Where the tasks of a worker keep partitions."""
+        return self.folder / f"disk-{number}"
+
+    def scratch(self, number: int) -> Path:
+        """Where a worker's executors keep what is shuffled."""
+        return self.folder / f"shuffled-{number}"
+
+    def start_master(self) -> None:
+        options = ["--host", LOOPBACK, "--port", str(self.port), "--webui-port", "0"]
+        self.master = self._start("org.apache.spark.deploy.master.Master", options, {})
+        end = time.monotonic() + START_SECONDS
+        while time.monotonic() < end:
+            with contextlib.suppress(OSError), socket.create_connection((LOOPBACK, self.port), 1):
+                return
+            time.sleep(0.1)
+        raise TimeoutError("the master of the cluster did not start")
+
+    def start_worker(self, number: int) -> None:
+        """Starts a worker, or another one in place of one that was killed."""
+        for folder in (self.disk(number), self.scratch(number)):
+            folder.mkdir(exist_ok=True)
+        host = f"127.0.0.{2 + number}"  # still loopback, and to Spark another machine
+        options = ["--host", host, "--cores", "1", "--memory", "1g", "--webui-port", "0", self.url]
+        own = {
+            "SPARK_LOCAL_IP": host,
+            "FLOODMARK_LOCAL_DIR": str(self.disk(number)),
+            "SPARK_LOCAL_DIRS": str(self.scratch(number)),
+        }
+        started = self._start("org.apache.spark.deploy.worker.Worker", options, own)
+        self.workers[number : number + 1] = [started]
+
+    def _start(self, name: str, options: list[str], more: dict[str, str]) -> subprocess.Popen[bytes]:
+        environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+        environment |= {
+            "JAVA_HOME": str(self.home),
+            "SPARK_LOCAL_IP": LOOPBACK,
+            "SPARK_WORKER_DIR": str(self.folder / "work"),
+            "SPARK_MASTER_OPTS": "-Dspark.deploy.maxExecutorRetries=-1",
+            "SPARK_DAEMON_JAVA_OPTS": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1",
+            **more,
+        }
+        return subprocess.Popen(
+            ["bash", SPARK / "bin" / "spark-class", name, *options], cwd=self.folder, env=environment,
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )
+
+    def executors(self) -> list[int]:
+        """The processes that Spark's tasks run in."""
+        below = [item for worker in self.workers for item in descendants(worker.pid).items()]
+        return [pid for pid, (_, line) in below if "CoarseGrainedExecutorBackend" in line and "java" in line.split()[0]]
+
+    def python_workers(self) -> list[int]:
+        """The processes that this project's tasks run in."""
+        return [pid for worker in self.workers for pid in python_workers(worker.pid)]
+
+    def close(self) -> None:
+        """Ends all that was started, and what that has started."""
+        for process in [*self.workers, *([self.master] if self.master else [])]:
+            below = descendants(process.pid)
+            process.terminate()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(20)
+            for pid in [*below, process.pid]:
+                kill(pid)
+            process.wait()
+        shutil.rmtree(self.home, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def standalone(folder: Path, workers: int = 2) -> Iterator[Standalone]:
+    """A cluster that ends with the block."""
+    folder.mkdir(parents=True, exist_ok=True)
+    cluster = Standalone(folder, java_home(find_java()), free_port())
+    try:
+        cluster.start_master()
+        for number in range(workers):
+            cluster.start_worker(number)
+        yield cluster
+    finally:
+        cluster.close()
+
+
+def descendants(root: int) -> dict[int, tuple[int, str]]:
+    """The processes below one, with their parents and command lines."""
+    known = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with contextlib.suppress(OSError):
+                parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+                known[int(entry.name)] = (parent, (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode())
+    below = {root}
+    while more := {pid for pid, (parent, _) in known.items() if parent in below} - below:
+        below |= more
+    return {pid: known[pid] for pid in below if pid in known and pid != root}
+
+
+def python_workers(root: int) -> list[int]:
+    """The Python workers below a process: those that PySpark's daemon has started."""
+    below = descendants(root)
+    return [
+        pid for pid, (parent, line) in below.items()
+        if "pyspark.daemon" in line and "pyspark.daemon" in below.get(parent, (0, ""))[1]
+    ]
+
+
+def kill(pid: int) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind((LOOPBACK, 0))
+        port: int = probe.getsockname()[1]
+    return port
