@@ -38,14 +38,16 @@ from checkers.spark.session import session, stop
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "scaling.md"
 START, END = "<!-- losses -->\n", "<!-- end of losses -->\n"
-SPECULATION = {
+SPARK = {
     "spark.speculation": "true",
     "spark.speculation.interval": "20ms",
     "spark.speculation.multiplier": "1.1",
     "spark.speculation.quantile": "0.3",
-    "spark.speculation.minTaskRuntime": "20ms",
+    "spark.speculation.minTaskRuntime": "60ms",
+    "spark.python.task.killTimeout": "50ms",
+    "spark.shuffle.io.retryWait": "300ms",
 }
-"""Spark starts a second attempt of whatever takes a little longer than the rest."""
+"""Spark starts a second attempt of whatever takes a little longer than the rest, and waits little for what ends."""
 DRIVER_EVERY = 5
 """One schedule of so many also kills the driver."""
 PATIENCE = 300
@@ -183,7 +185,7 @@ def schedule(cluster: Standalone, seed: int) -> Outcome:
     subject = SUBJECTS[seed % len(SUBJECTS)]
     started = time.monotonic()
     if seed % DRIVER_EVERY == DRIVER_EVERY - 1:
-        with trouble.at_work(12):
+        with trouble.at_work(10):
             outcome.differs = _of_killed_driver(cluster, subject, trouble)
     else:
         before = _repairs[0]
@@ -261,7 +263,7 @@ def harmed(folder: Path) -> Iterator[Standalone]:
         original(self)
 
     kept = os.environ.get("FLOODMARK_SPARK_CONF")
-    os.environ["FLOODMARK_SPARK_CONF"] = " ".join(f"{name}={value}" for name, value in SPECULATION.items())
+    os.environ["FLOODMARK_SPARK_CONF"] = " ".join(f"{name}={value}" for name, value in SPARK.items())
     Cluster._repair = counting  # type: ignore[method-assign]
     try:
         with standalone(folder) as cluster:
