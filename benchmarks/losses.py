@@ -77,7 +77,7 @@ class Subject:
 
 
 SUBJECTS = (
-    Subject("specs/examples/philosophers.toml", "Philosophers", (("last", 3),)),
+    Subject("specs/examples/philosophers.toml", "Philosophers", (("last", 2),)),
     Subject("specs/examples/two_phase_commit.toml", "CommitsOnMajority", (("managers", 5),)),
 )
 

@@ -27,7 +27,7 @@ from specs.examples.philosophers import Philosophers
 from tests.losses import Machines, Simulated, explore
 
 FIGURES = ("complete", "distinct", "generated", "depth", "digest", "levels", "actions", "violations", "values_seen")
-QUICK, MANY = 12, 500
+QUICK, MANY = 18, 500
 
 
 class Walk(Model):
