@@ -100,6 +100,9 @@ class Simulated(Cluster):
     def _home(self) -> Any:
         return None
 
+    def _settle(self) -> None:
+        """A partition has one place here."""
+
     def _everywhere(self, task: Callable[[int], Iterator[Any]]) -> Any:
         return (task, None)
 

@@ -150,7 +150,7 @@ class Cluster:
             if not whys and [report.partition for report in reports] == list(range(self.partitions)):
                 return reports
             why = (whys or ["a report is missing"])[0]
-            self._repair()
+            self._recover()
         raise _too_often(why)
 
     def _of_all(self, task: Callable[[Accepted], Callable[[int], Iterator[Any]]]) -> list[Any]:
@@ -162,7 +162,7 @@ class Cluster:
             if not absent:
                 return found
             why = absent[0].why
-            self._repair()
+            self._recover()
         raise _too_often(why)
 
     def _level(self, level: Level, paused: Callable[[], bool] | None = None) -> list[Merged]:
@@ -190,20 +190,37 @@ class Cluster:
         batches: Any = BatchedSerializer  # its constructor has no types
         return RDD(jvm.PythonRDD.valueOfPair(pairs), self.spark, batches(self.spark._unbatched_serializer))
 
-    def _repair(self) -> None:
-        """Computes what partitions lack again, from the others, a level at a time, until each has what was accepted."""
+    def _recover(self) -> None:
+        """After something was lost: gives each partition what was accepted, and one place where it is."""
+        if not self._repair():
+            self._settle()
+
+    def _settle(self) -> None:
+        """Has Spark forget where partitions are. It may know two places of one, and take one where files are old, while
+        asking what there is goes to the other."""
+        self.home.unpersist(blocking=True)
+        self.home = self._home()
+
+    def _repair(self) -> bool:
+        """Computes what partitions lack again, from the others, a level at a time, until each has what was accepted.
+
+        False when there was nothing that they lacked.
+        """
         self.repaired += 1
-        for _ in range(RETRIES * (self.ledger.levels + 1)):
+        for attempt in range(RETRIES * (self.ledger.levels + 1)):
             seals = self._collect(self._everywhere(partial(tasks.have, self.run)))
             have = {p: self.ledger.known(p, found) for p, found in seals}
+            lacked = attempt > 0
             while min(have.values()) < self.ledger.levels:
                 least = min(have.values())
                 behind = frozenset(p for p, known in have.items() if known == least)
                 if not (self._again(least, behind) if least else self._seed_initial(behind)):
+                    self._settle()
                     break
                 have |= dict.fromkeys(behind, least + 1)
+                lacked = True
             else:
-                return
+                return lacked
         raise _too_often("a repair does not end")
 
     def _again(self, number: int, partitions: frozenset[int]) -> bool:
@@ -263,6 +280,7 @@ class Cluster:
         for records in pieces:
             self._put_from(token, records)
         if not self._adopt(token, frozenset(range(self.partitions)), ledger.levels, ledger):
+            self._settle()
             return False
         self.ledger = ledger
         self.fields[DIGESTS] = ledger.digest()
@@ -332,7 +350,7 @@ class Cluster:
             except Exception as error:
                 if _LOST not in str(error):
                     raise Broken(reason(error)) from None
-                self._repair()
+                self._recover()
             else:
                 return
         raise _too_often("while states were written")
