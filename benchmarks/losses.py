@@ -217,12 +217,13 @@ def _of_killed_driver(cluster: Standalone, subject: Subject, trouble: Trouble) -
         most = trouble.draw.randrange(1, subject.wanted().depth)
         process = _driver(cluster, subject, ["--checkpoint", str(kept), "--json", str(results)])
         end = time.monotonic() + PATIENCE
-        while process.poll() is None and len(list(kept.glob("*/*/level-*.json"))) < most and time.monotonic() < end:
-            time.sleep(0.05)
-        if process.poll() is None:
+        try:
+            while process.poll() is None and len(list(kept.glob("*/*/level-*.json"))) < most and time.monotonic() < end:
+                time.sleep(0.05)
+            trouble.done["driver killed"] += process.poll() is None
+        finally:
             process.kill()
-            trouble.done["driver killed"] += 1
-        process.communicate()
+            process.communicate()
         results.unlink(missing_ok=True)
         again = _driver(cluster, subject, ["--resume", str(kept), "--json", str(results)])
         try:
@@ -234,6 +235,7 @@ def _of_killed_driver(cluster: Standalone, subject: Subject, trouble: Trouble) -
         (found,) = json.loads(results.read_text())["results"]
         wanted = subject.wanted()
         of_both = {name: getattr(wanted, name) for name in ("distinct", "generated", "depth", "digest")}
+        of_both["verdict"] = "violated" if wanted.violations else "holds"
         for violation in wanted.violations[:1]:
             of_both |= {"property": violation.property, "length": len(violation.trace)}
             found["length"] = len(found["trace"] or ())
