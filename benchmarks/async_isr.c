@@ -1,0 +1,170 @@
+/* A search of specs/examples/async_isr.py written by hand, to measure the native checker against:
+ *
+ *     cc -O3 -march=native async_isr.c -o async_isr && ./async_isr MAX_VERSION MAX_OFFSET TABLE_BITS
+ *
+ * Three replicas, the first one leads. A state is two words: an ISR is two bits (the leader is always in), a set of
+ * messages is a mask of 4 ISRs times 8 versions, so max_version is at most 6 and max_offset at most 2. The table is
+ * exact, of 32-bit cells that point into the store; successors are looked up in batches whose memory is fetched ahead.
+ * Prints distinct states, generated states, depth, seconds.
+ */
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+typedef uint64_t word;
+typedef struct { word fields, messages; } State;
+
+enum { BATCH = 512 };
+
+/* Fields: controller isr 2, version 3; leader isr 2, version 3; pending: none 1, isr 2, version 3; offsets 3 x 2. */
+#define CONTROLLER_ISR 0
+#define CONTROLLER_VERSION 2
+#define LEADER_ISR 5
+#define LEADER_VERSION 7
+#define PENDING_ISR 10
+#define PENDING 12
+#define PENDING_VERSION 13
+#define OFFSETS 16
+
+static inline word get(word w, int at, int bits) { return w >> at & ((1u << bits) - 1); }
+static inline word put(word w, int at, int bits, word v) {
+    return (w & ~((word)((1u << bits) - 1) << at)) | v << at;
+}
+static inline word offset(word w, int replica) { return get(w, OFFSETS + 2 * replica, 2); }
+
+static word max_version, max_offset, generated, distinct, outside, mask;
+static State *store;
+static uint32_t *table;
+static State batch[BATCH];
+static word hashes[BATCH];
+static int gathered;
+
+static inline word hash(State s) {
+    word h = (s.fields ^ 0x9E3779B97F4A7C15u) * 0xFF51AFD7ED558CCDu;
+    h ^= h >> 32;
+    h = (h ^ s.messages) * 0xC4CEB9FE1A85EC53u;
+    return h ^ h >> 29;
+}
+
+static inline word high_watermark(word w) {
+    word isr = get(w, LEADER_ISR, 2) | get(w, PENDING_ISR, 2), least = offset(w, 0);
+    for (int r = 1; r < 3; r++)
+        if (isr >> (r - 1) & 1 && offset(w, r) < least) least = offset(w, r);
+    return least;
+}
+
+static inline void check(State s) {
+    word least = high_watermark(s.fields), isr = get(s.fields, CONTROLLER_ISR, 2);
+    for (int r = 1; r < 3; r++)
+        if (isr >> (r - 1) & 1 && offset(s.fields, r) < least) {
+            puts("violated");
+            exit(1);
+        }
+}
+
+static void look_up(void) {
+    for (int i = 0; i < gathered; i++) {
+        hashes[i] = hash(batch[i]);
+        __builtin_prefetch(&table[hashes[i] & mask]);
+    }
+    for (int i = 0; i < gathered; i++) {
+        word at = hashes[i] & mask;
+        uint32_t tag = (uint32_t)(hashes[i] >> 60);
+        for (;; at = (at + 1) & mask) {
+            uint32_t cell = table[at];
+            if (!cell) {
+                check(batch[i]);
+                store[distinct++] = batch[i];
+                table[at] = tag << 28 | (uint32_t)distinct;
+                break;
+            }
+            if (cell >> 28 != tag) continue;
+            State *known = &store[(cell & ((1u << 28) - 1)) - 1];
+            if (known->fields == batch[i].fields && known->messages == batch[i].messages) break;
+        }
+    }
+    gathered = 0;
+}
+
+static inline void found(word fields, word messages) {
+    generated++;
+    State s = {fields, messages};
+    if (get(fields, CONTROLLER_VERSION, 3) > max_version || offset(fields, 0) > max_offset) {
+        outside++;
+        check(s);
+        return;
+    }
+    batch[gathered++] = s;
+    if (gathered == BATCH) look_up();
+}
+
+static inline word request(word isr, word version) { return (word)1 << (4 * version + isr); }
+static inline word update(word isr, word version) { return (word)1 << (32 + 4 * version + isr); }
+
+static inline void write_isr(State s, word isr) {
+    word version = get(s.fields, CONTROLLER_VERSION, 3) + 1;
+    word w = put(put(s.fields, CONTROLLER_ISR, 2, isr), CONTROLLER_VERSION, 3, version);
+    found(w, s.messages | update(isr, version));
+}
+
+static inline void ask_for(State s, word isr) {
+    word version = get(s.fields, LEADER_VERSION, 3);
+    word w = s.fields | isr << PENDING_ISR | (word)1 << PENDING;
+    found(put(w, PENDING_VERSION, 3, version), s.messages | request(isr, version));
+}
+
+static inline void expand(State s) {
+    word w = s.fields, version = get(w, CONTROLLER_VERSION, 3), isr = get(w, CONTROLLER_ISR, 2);
+    for (int r = 1; r < 3; r++)
+        if (isr >> (r - 1) & 1) write_isr(s, isr & ~(1u << (r - 1)));
+    for (word asked = s.messages >> 4 * version & 15; asked; asked &= asked - 1) write_isr(s, __builtin_ctzll(asked));
+    isr = get(w, LEADER_ISR, 2);
+    word least = high_watermark(w);
+    for (int r = 1; r < 3; r++) {
+        if (isr >> (r - 1) & 1) ask_for(s, isr & ~(1u << (r - 1)));
+        else if (offset(w, r) >= least) ask_for(s, isr | 1u << (r - 1));
+    }
+    found(w + ((word)1 << OFFSETS), s.messages);
+    version = get(w, LEADER_VERSION, 3);
+    for (word left = s.messages >> 32 >> 4 * (version + 1); left; left &= left - 1) {
+        int at = __builtin_ctzll(left) + 4 * (version + 1);
+        word after = put(put(w, LEADER_ISR, 2, at & 3), LEADER_VERSION, 3, at >> 2);
+        found(after & ~((word)63 << PENDING_ISR), s.messages);
+    }
+    for (int r = 1; r < 3; r++)
+        if (offset(w, r) < offset(w, 0)) found(w + ((word)1 << (OFFSETS + 2 * r)), s.messages);
+}
+
+static void *reserve(size_t bytes) {
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) exit(2);
+    madvise(memory, bytes, MADV_HUGEPAGE);
+    return memory;
+}
+
+int main(int count, char **words) {
+    if (count != 4 || atoi(words[1]) > 6 || atoi(words[2]) > 2) return 2;
+    max_version = atoi(words[1]);
+    max_offset = atoi(words[2]);
+    int bits = atoi(words[3]); /* the table has 2^bits cells, enough for every state */
+    mask = ((word)1 << bits) - 1;
+    store = reserve(sizeof(State) << bits);
+    table = reserve(sizeof(uint32_t) << bits);
+    struct timespec start, end;
+    clock_gettime(CLOCK_MONOTONIC, &start);
+    State first = {3u << CONTROLLER_ISR | 3u << LEADER_ISR, 0};
+    found(first.fields, first.messages);
+    word depth = 0;
+    for (word at = 0;; depth++) {
+        look_up();
+        if (at == distinct) break;
+        for (word level = distinct; at < level; at++) expand(store[at]);
+    }
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    double seconds = end.tv_sec - start.tv_sec + 1e-9 * (end.tv_nsec - start.tv_nsec);
+    printf("%lu %lu %lu %.6f\n", distinct, generated, depth, seconds);
+}
