@@ -1,7 +1,7 @@
 """AsyncIsr, the TLA+ specification that KIP-497 was modelled with (kafka-specification, July 2019), action by action.
 
-No message is ever consumed: requests and updates are sets that only grow, as in the original text, which has no bound at
-all. Here the boundary is one: states beyond ``max_version`` or ``max_offset`` are checked and not explored.
+No message is ever consumed: requests and updates are sets that only grow, as in the original text, which has no bound
+at all. Here the boundary is one: states beyond ``max_version`` or ``max_offset`` are checked and not explored.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from model.language import (
     initial,
     invariant,
     require,
+    rule,
 )
 
 Version = Annotated[int, Between(0, "max_version + 1")]
@@ -68,8 +69,17 @@ class AsyncIsr(Model):
     def within_bounds(self) -> bool:
         return self.controller_version <= self.max_version and self.offsets[Replica(1)] <= self.max_offset
 
+    @rule
+    def assumed_isr(self) -> Set[Replica]:
+        """What a record has to reach before it counts as committed: the present ISR and every one asked for."""
+        return self.leader_isr | self.pending_isr
+
+    @rule
+    def is_news(self, update: Message) -> bool:
+        return update.version > self.leader_version
+
     def high_watermark(self) -> int:
-        return min(self.offsets[replica] for replica in self.leader_isr | self.pending_isr)
+        return min(self.offsets[replica] for replica in self.assumed_isr())
 
     def write(self, isr: Set[Replica]) -> None:
         self.controller_isr = isr
@@ -110,7 +120,7 @@ class AsyncIsr(Model):
     @action
     def leader_handles_update(self, update: Message) -> None:
         require(update in self.updates)
-        require(update.version > self.leader_version)
+        require(self.is_news(update))
         self.leader_isr = update.isr
         self.leader_version = update.version
         self.pending_isr = Set()
