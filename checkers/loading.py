@@ -23,9 +23,8 @@ from pathlib import Path
 from types import FrameType, ModuleType
 from typing import Any
 
-import model
-
-_ROOT = Path(model.__file__ or ".").resolve().parent.parent
+_ROOT = Path(__file__).resolve().parent.parent
+"""What our packages lie in; a folder ``model`` of the user's may be in the way of ours where Python looks for them."""
 _TOOL = tuple(f"{_ROOT / name}{os.sep}" for name in ("checkers", "model/language", "model/compiler"))
 _OURS = tuple(f"{_ROOT / name}{os.sep}" for name in ("model", "invariants", "specs"))
 _PACKAGE_FILES = tuple(str(_ROOT / name / "__init__.py") for name in ("model", "invariants"))

@@ -26,7 +26,7 @@ import model
 from checkers.loading import SourceLoader, observed
 from model.language.errors import SourceError
 
-OWN_ROOT = Path(model.__file__ or ".").resolve().parent.parent
+OWN_ROOT = Path(__file__).resolve().parent.parent
 _SHARED_PACKAGES = (model.__name__, invariants.__name__)
 """Ours are imported above, before a folder of the same name in the current one can be."""
 _RESERVED = ("model.language", "model.compiler")

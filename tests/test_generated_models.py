@@ -24,12 +24,14 @@ from model.compiler.program import read_program
 from model.language.errors import ModelError
 from model.language.model import Model
 from model.language.types import Type
-from tests.campaign import ONE_IN, Budget, Campaign, DisagreementError
+from tests.campaign import Budget, Campaign, DisagreementError
 from tests.engines import ENGINES, imported, properties_of
 from tests.model_strategy import GeneratedModel, models
 from tests.proof_agreement import METHODS
 
 MODELS = 210
+FEWER = {"Spark": 24, "z3": 1, "proofs": 3, "symmetry": 6, "edits": 40}
+"""What takes longer is asked of fewer here than in a campaign."""
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -118,7 +120,7 @@ def test_the_generator_reaches_every_construct(own_cache: Path) -> None:
 
 
 def test_engines_agree_about_generated_models(own_cache: Path) -> None:
-    campaign = Campaign(Budget(MODELS, one_in={**ONE_IN, "Spark": 24}), own_cache)
+    campaign = Campaign(Budget(MODELS, one_in=FEWER), own_cache)
     campaign.run()
     counts = campaign.counts
     print(f"\n{dict(counts)}")
@@ -126,10 +128,10 @@ def test_engines_agree_about_generated_models(own_cache: Path) -> None:
     assert counts["z3: models"] >= 150
     assert counts["z3: interchangeable"] >= 5
     assert counts["Spark: models"] >= 3
-    assert counts["proofs: models"] >= 60
-    assert min(counts[f"{method}: holds"] for method in METHODS if method != "bmc") >= 20
-    assert counts["symmetry: models"] >= 10
-    assert counts["edits: models"] >= 5
+    assert counts["proofs: models"] >= 20
+    assert min(counts[f"{method}: holds"] for method in METHODS if method != "bmc") >= 6
+    assert counts["symmetry: models"] >= 5
+    assert counts["edits: models"] >= 3
     assert counts["refused"] * 10 < counts["agreed"]
     assert counts["that moved"] * 3 > counts["agreed"]
     assert counts["violated"] > 5 < counts["error"]

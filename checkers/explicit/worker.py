@@ -61,11 +61,10 @@ class Crew:
             raise OutOfRoom("a search holds at most three billion states")
         self.must_grow = False
         self.stop[0] = 0
-        old = self.table
+        self.table = np.zeros(0, dtype=np.uint64)  # given back before more is taken: what is entered are the stores
         self.bits += 1
         self._share_table()
         each(lambda worker: worker.rehash())
-        del old
 
     def state(self, position: int) -> tuple[int, ...]:
         """The words of the state at a position."""

@@ -9,9 +9,8 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-import model
+from checkers.project import OWN_ROOT
 
-OWN_ROOT = Path(model.__file__ or ".").resolve().parent.parent
 PACKAGES = ("model", "invariants", "checkers")
 
 

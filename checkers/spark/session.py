@@ -13,8 +13,9 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from checkers.project import OWN_ROOT
 from checkers.spark.java import find_java, java_home
-from checkers.spark.package import OWN_ROOT, package_zip
+from checkers.spark.package import package_zip
 from model.language.errors import SourceError
 
 if TYPE_CHECKING:
