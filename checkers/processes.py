@@ -218,8 +218,11 @@ def _work(
         other.close()
     threading.Thread(target=_end_with_parent, daemon=True).start()
     _line = line
-    while (position := _next(line)) is not None:
-        line.send((_News.RESULT, _result(function, jobs[position])))
+    try:
+        while (position := _next(line)) is not None:
+            line.send((_News.RESULT, _result(function, jobs[position])))
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # it is leaving; raised any later it would leave the fork's stack
 
 
 def _next(line: Connection) -> int | None:
