@@ -277,7 +277,9 @@ def test_the_cursor_is_back_after_an_interrupt(tmp_path: Path) -> None:
 
 def test_a_reader_that_goes_away_means_nothing(tmp_path: Path) -> None:
     root = tank_project(tmp_path)
-    started = subprocess.Popen([*COMMAND, "check"], cwd=root, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    started = subprocess.Popen(
+        [*COMMAND, "check"], cwd=root, env=unmeasured(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
     assert started.stdout is not None
     started.stdout.close()
     _, said = started.communicate(timeout=60)
