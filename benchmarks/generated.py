@@ -1,6 +1,6 @@
 """Random models about which every engine agrees: ``python -m benchmarks.generated [--models N] [--write]``.
 
-The campaign runs in pieces, each a process and a seed of its own, two at a time. With ``--kept FOLDER`` the figures of
+The campaign runs in pieces, each a process and a seed of its own, ``--processes`` of them at a time. With ``--kept FOLDER`` the figures of
 finished pieces stay there and are not measured again, so that a campaign can be interrupted. ``--write`` puts the table
 into benchmarks/RESULTS.md.
 """
@@ -29,7 +29,7 @@ from tests.model_strategy import GeneratedModel
 from tests.model_strategy import models as generated
 
 ROOT = Path(__file__).parent.parent
-PIECE, PROCESSES = 250, 2
+PIECE = 1000
 ENGINES = ("reference", "native, 1 worker", "native, 2 workers", "Spark", "z3", "proofs", "symmetry", "edits")
 METHODS = ("bmc", "induction", "k-induction", "infer")
 
@@ -52,7 +52,7 @@ def report(counts: Counter[str], pieces: int, seed: int) -> list[str]:
     yes = counts["holds"] + counts["violated"] + counts["error"]
     lines = [
         f"{counts['agreed']:,} different models in {pieces} pieces with the seeds {seed} to {seed + pieces - 1}, "
-        f"{counts['seconds']:,} s of two processes together; no disagreement. The compiler refused "
+        f"{counts['seconds']:,} s of all processes together; no disagreement. The compiler refused "
         f"{counts['refused']:,} more, {counts['too wide']:,} were too wide to be compared. Of {yes:,} compared, "
         f"{counts['holds']:,} hold, {counts['violated']:,} violate a property, {counts['error']:,} leave their types; "
         f"{counts['that moved']:,} have more than one level, {counts['of more than ten states']:,} more than "
@@ -151,6 +151,7 @@ def main() -> None:
     parser.add_argument("--models", type=int, default=100_000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--one-in", action="append", default=[], metavar="NAME=N", help="as of tests.campaign")
+    parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--kept", type=Path, help="a folder for the figures of finished pieces")
     parser.add_argument("--write", action="store_true")
     arguments = parser.parse_args()
@@ -159,7 +160,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         kept = arguments.kept or Path(folder)
         kept.mkdir(parents=True, exist_ok=True)
-        with ThreadPoolExecutor(PROCESSES) as threads:
+        with ThreadPoolExecutor(arguments.processes) as threads:
             seeds = range(arguments.seed, arguments.seed + pieces)
             for found in threads.map(lambda seed: piece(seed, PIECE, arguments.one_in, kept), seeds):
                 counts += found
