@@ -13,14 +13,14 @@ from unittest.mock import patch
 import z3
 
 from benchmarks.results import section
-from checkers.run import Settings, checks
-from checkers.spec import read
-from checkers.symbolic import runs
-from checkers.symbolic.clock import Clock
-from checkers.symbolic.runs import Runs
-from checkers.symbolic.symmetry import interchangeable
-from checkers.symbolic.system import system_of
-from checkers.symbolic.terms import as_term, disj, negation
+from floodmark.checkers.run import Settings, checks
+from floodmark.checkers.spec import read
+from floodmark.checkers.symbolic import runs
+from floodmark.checkers.symbolic.deadline import Clock
+from floodmark.checkers.symbolic.runs import Runs
+from floodmark.checkers.symbolic.symmetry import interchangeable
+from floodmark.checkers.symbolic.system import system_of
+from floodmark.checkers.symbolic.terms import as_term, disj, negation
 
 SPECS = Path(__file__).parent.parent / "specs"
 QUESTIONS = [

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from benchmarks.native import Work, compile_good, subject
 from benchmarks.results import section
-from checkers.explicit.search import explore
-from checkers.exploration import Options
+from floodmark.checkers.exploration import Options
+from floodmark.checkers.native.search import explore
 
 SOURCE = Path(__file__).parent / "async_isr.c"
 SIZES = [{"max_version": 5, "max_offset": 2}, {"max_version": 6, "max_offset": 2}]

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.results import section
-from checkers.conformance.metadata_log.run import judge_log
+from floodmark.checkers.conformance.metadata_log.run import judge_log
 
 BROKERS = 12
 PARTITIONS_OF_A_TOPIC = 20

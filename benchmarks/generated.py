@@ -1,8 +1,8 @@
 """Random models about which every engine agrees: ``python -m benchmarks.generated [--models N] [--write]``.
 
-The campaign runs in pieces, each a process and a seed of its own, ``--processes`` of them at a time. With ``--kept FOLDER`` the figures of
-finished pieces stay there and are not measured again, so that a campaign can be interrupted. ``--write`` puts the table
-into benchmarks/RESULTS.md.
+The campaign runs in pieces, each a process and a seed of its own, ``--processes`` of them at a time. With
+``--kept FOLDER`` the figures of finished pieces stay there and are not measured again, so that a campaign can be
+interrupted. ``--write`` puts the table into benchmarks/RESULTS.md.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ import coverage
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from benchmarks.results import section
-from model.compiler.program import read_program
-from model.language.errors import ModelError
+from floodmark.compiler.program import read_program
+from floodmark.language.errors import ModelError
 from tests.engines import imported, properties_of
 from tests.model_strategy import GeneratedModel
 from tests.model_strategy import models as generated
@@ -87,7 +87,7 @@ def report(counts: Counter[str], pieces: int, seed: int) -> list[str]:
 
 def language(models: int) -> list[str]:
     """How much of the compiler the generator reaches, as a table, and the lines that it does not, refusals left out."""
-    measured = coverage.Coverage(data_file=None, branch=True, include=["*/model/compiler/*"], config_file=False)
+    measured = coverage.Coverage(data_file=None, branch=True, include=["*/floodmark/compiler/*"], config_file=False)
     with tempfile.TemporaryDirectory() as folder:
         measured.start()
         refused = _read(models, Path(folder))

@@ -27,13 +27,13 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.standalone import Standalone, kill, standalone
-from checkers import spec as specs
-from checkers.explicit import search as native
-from checkers.exploration import Exploration, Options
-from checkers.run import Check, Settings, checks
-from checkers.spark.cluster import Cluster
-from checkers.spark.search import Distribution, explore
-from checkers.spark.session import session, stop
+from floodmark.checkers import spec as specs
+from floodmark.checkers.exploration import Exploration, Options
+from floodmark.checkers.native import search as native
+from floodmark.checkers.run import Check, Settings, checks
+from floodmark.checkers.spark.cluster import Cluster
+from floodmark.checkers.spark.search import Distribution, explore
+from floodmark.checkers.spark.session import session, stop
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "scaling.md"
@@ -245,7 +245,7 @@ def _of_killed_driver(cluster: Standalone, subject: Subject, trouble: Trouble) -
 def _driver(cluster: Standalone, subject: Subject, options: list[str]) -> subprocess.Popen[str]:
     sets = [f"--set={name}={value}" for name, value in subject.constants]
     command = [
-        sys.executable, "-m", "checkers", "check", subject.path, *sets, "--only-variant",
+        sys.executable, "-m", "floodmark", "check", subject.path, *sets, "--only-variant",
         subject.variant, "--engine", "spark", "--master",
         cluster.url, "--distribute", "always", "--partitions", "3", *options,
     ]

@@ -18,13 +18,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.results import section
-from checkers import spec as specs
-from checkers.explicit import search
-from checkers.explicit.kernel import build_kernel
-from checkers.explicit.search import explore
-from checkers.exploration import Exploration, Options
-from checkers.properties import Property
-from model.language.model import Model
+from floodmark.checkers import spec as specs
+from floodmark.checkers.exploration import Exploration, Options
+from floodmark.checkers.native import search
+from floodmark.checkers.native.compiled_model import build_kernel
+from floodmark.checkers.native.search import explore
+from floodmark.checkers.properties import Property
+from floodmark.language.model import Model
 
 ROOT = Path(__file__).parent.parent
 WORKERS = (1, 2)
@@ -154,7 +154,7 @@ def editions(work: Work) -> str:
 
 def start_up() -> list[str]:
     """Wall seconds of the whole command on a small spec: with an empty cache, then with a full one."""
-    command = [sys.executable, "-m", "checkers", "check", "specs/alter_isr/failover_small.toml"]
+    command = [sys.executable, "-m", "floodmark", "check", "specs/alter_isr/failover_small.toml"]
     rows = []
     with tempfile.TemporaryDirectory() as cache:
         for title in ("first time on a machine", "after that"):

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.results import section
-from checkers.reassignment_json import Move, TopicPartition, dumps
+from floodmark.checkers.plan.reassignment_json import Move, TopicPartition, dumps
 
 ROOT = Path(__file__).parent.parent
 PARTITIONS = 10_000
@@ -75,7 +75,7 @@ def write(plan: Plan, folder: Path) -> None:
 
 def run(plan: Plan, folder: Path) -> tuple[float, str]:
     """Wall seconds of the command, and its last line."""
-    command = [sys.executable, "-m", "checkers", "plan", str(folder / "plan.json")]
+    command = [sys.executable, "-m", "floodmark", "plan", str(folder / "plan.json")]
     command += ["--current", str(folder / "current.json"), "--min-insync", "2", "--design", plan.design]
     if plan.failures is not None:
         command += ["--failures", str(plan.failures)]

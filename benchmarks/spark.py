@@ -27,12 +27,12 @@ from typing import Any
 import numpy as np
 
 from benchmarks.results import section
-from checkers import spec as specs
-from checkers.explicit.module import COUNTERS
-from checkers.exploration import Exploration, Limits, Options
-from checkers.spark.cluster import Cluster
-from checkers.spark.search import Distribution, explore
-from checkers.spark.session import session, stop
+from floodmark.checkers import spec as specs
+from floodmark.checkers.codegen.model_module import COUNTERS
+from floodmark.checkers.exploration import Exploration, Limits, Options
+from floodmark.checkers.spark.cluster import Cluster
+from floodmark.checkers.spark.search import Distribution, explore
+from floodmark.checkers.spark.session import session, stop
 
 ROOT = Path(__file__).parent.parent
 PHILOSOPHERS = "specs/examples/philosophers.toml"

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pyspark
 
-from checkers.spark.java import find_java, java_home
+from floodmark.checkers.spark.java import find_java, java_home
 
 SPARK = Path(pyspark.__file__).parent
 LOOPBACK = "127.0.0.1"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from checkers.report.value import show, show_step
-from model.compiler.ir import Action, Predicate, StateVar, Store
-from model.compiler.renaming import Renaming, renamed
-from model.compiler.rounds import nodes
-from model.language.errors import SourceError
-from model.language.model import Model, State
-from model.language.reference import Step, fire, holds
+from floodmark.checkers.report.value import show, show_step
+from floodmark.compiler.ir import Action, Predicate, StateVar, Store
+from floodmark.compiler.renaming import Renaming, renamed
+from floodmark.compiler.rounds import nodes
+from floodmark.language.errors import SourceError
+from floodmark.language.model import Model, State
+from floodmark.language.reference import Step, fire, holds
 
 
 def step_differs(model: Model, action: Action, state: State, step: Step, swap: Renaming) -> str | None:

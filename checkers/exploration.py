@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
-from model.language.model import State
-from model.language.reference import Step
+from floodmark.language.model import State
+from floodmark.language.reference import Step
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,10 +13,11 @@ no verdict, length of a shortest counterexample, action that never fires, premis
 step is lost. Initial states may name identifiers: whatever orbits they lie in are visited from there. Then a search of
 orbits may have fewer levels than one of states: what is far under one name may be near under another.
 
-Most models have a licence because of how they are written (``model.compiler.favours``). What that reading cannot decide
-z3 is asked: first whether a property can fail at all, where that is all that matters; then whether it, or an action,
-does the same after each two neighbours have swapped names. Swaps of neighbours generate all renamings, as each of them
-is proved for all states and not for those alone that stand for an orbit. Without an answer in time there is no licence.
+Most models have a licence because of how they are written (``floodmark.compiler.favours``). What that reading cannot
+decide z3 is asked: first whether a property can fail at all, where that is all that matters; then whether it, or an
+action, does the same after each two neighbours have swapped names. Swaps of neighbours generate all renamings, as each
+of them is proved for all states and not for those alone that stand for an orbit. Without an answer in time there is no
+licence.
 """
 
 from __future__ import annotations
@@ -27,18 +28,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from checkers import kept
-from model.compiler.favours import Favour, favour
-from model.compiler.fingerprint import fingerprint
-from model.compiler.ir import Action, Predicate
-from model.compiler.program import Program
-from model.compiler.renaming import symmetric_types
-from model.language.errors import ModelError
-from model.language.model import Model
-from model.language.types import IdentifierType
+from floodmark.checkers import disk_cache
+from floodmark.compiler.favours import Favour, favour
+from floodmark.compiler.fingerprint import fingerprint
+from floodmark.compiler.ir import Action, Predicate
+from floodmark.compiler.program import Program
+from floodmark.compiler.renaming import symmetric_types
+from floodmark.language.errors import ModelError
+from floodmark.language.model import Model
+from floodmark.language.types import IdentifierType
 
 if TYPE_CHECKING:
-    from checkers.symbolic.symmetry import Judge
+    from floodmark.checkers.symbolic.symmetry import Judge
 
 MOST_SECONDS = 120.0
 """How long z3 may think about one model."""
@@ -70,14 +71,14 @@ def license_symmetry(model: Model, properties: Mapping[str, Callable[..., bool]]
     judge: Judge | None = None
     for suspect in suspects:
         path = _path(program, suspect.part, kinds)
-        if kept.read(path) is not None:
+        if disk_cache.read(path) is not None:
             continue
         if judge is None:
-            from checkers.symbolic.symmetry import Judge
+            from floodmark.checkers.symbolic.symmetry import Judge
 
             judge = Judge(model, properties, kinds, MOST_SECONDS)
         _require_proof(judge, suspect, kinds)
-        kept.write(path, b"proved")
+        disk_cache.write(path, b"proved")
     return Licence(kinds)
 
 
@@ -111,7 +112,7 @@ def _require_proof(judge: Judge, suspect: _Suspect, kinds: tuple[IdentifierType,
 
 def _path(program: Program, part: Action | Predicate, kinds: tuple[IdentifierType, ...]) -> Path:
     """Where a proof about a part is kept: by all that it rests on."""
-    from checkers.gate.versions import checker_source, versions
+    from floodmark.checkers.gate.versions import checker_source, versions
 
     rests_on = (fingerprint(part, program.variables, list(kinds)), checker_source(), versions())
-    return kept.cache_directory() / "symmetry" / hashlib.sha256("\n".join(rests_on).encode()).hexdigest()
+    return disk_cache.cache_directory() / "symmetry" / hashlib.sha256("\n".join(rests_on).encode()).hexdigest()

@@ -5,16 +5,20 @@ quick edit, a checkout or an archive can leave as they were.
 
 While files are loaded, an audit hook hears when one of them opens a file, reads the environment, starts a process,
 talks to another machine, or executes text. (Python says nothing of clocks, of randomness, or of whether a file is
-there: what comes of those is in the values that a module has in the end, which ``checkers.gate.values`` encodes.)
+there: what comes of those is in the values that a module has in the end, which ``floodmark.checkers.gate.values``
+encodes.)
 """
 
 from __future__ import annotations
 
 import functools
 import hashlib
+import io
 import os
 import sys
 import sysconfig
+import tempfile
+import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.abc import MetaPathFinder
@@ -23,11 +27,31 @@ from pathlib import Path
 from types import FrameType, ModuleType
 from typing import Any
 
-_ROOT = Path(__file__).resolve().parent.parent
-"""What our packages lie in; a folder ``model`` of the user's may be in the way of ours where Python looks for them."""
-_TOOL = tuple(f"{_ROOT / name}{os.sep}" for name in ("checkers", "model/language", "model/compiler"))
-_OURS = tuple(f"{_ROOT / name}{os.sep}" for name in ("model", "invariants", "specs"))
-_PACKAGE_FILES = tuple(str(_ROOT / name / "__init__.py") for name in ("model", "invariants"))
+import floodmark
+
+PACKAGE = Path(floodmark.__file__).resolve().parent
+"""The folder of the package ``floodmark``."""
+
+
+def _shipped() -> Path:
+    """The root of the project that Floodmark ships: a folder of the installed package, or the repository itself.
+
+    Of a package that is imported from a zip file, as on workers of a cluster, the project is unpacked.
+    """
+    if (PACKAGE / "project").exists():
+        return PACKAGE / "project"
+    if PACKAGE.is_dir():
+        return PACKAGE.parent
+    content = PACKAGE.parent.read_bytes()
+    folder = Path(tempfile.gettempdir()) / f"floodmark-package-{hashlib.sha256(content).hexdigest()[:16]}"
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        archive.extractall(folder, [name for name in archive.namelist() if name.startswith("floodmark/project/")])
+    return (folder / "floodmark" / "project").resolve()
+
+
+SHIPPED = _shipped()
+_TOOL = tuple(f"{folder}{os.sep}" for folder in (PACKAGE, (PACKAGE / "checkers").resolve()))
+_PROTOCOLS = tuple(f"{SHIPPED / name}{os.sep}" for name in ("model", "invariants", "specs"))
 _INSTALLED = ("site-packages", "dist-packages")
 _STANDARD = tuple(
     f"{Path(folder).resolve()}{os.sep}" for folder in {sysconfig.get_path(name) for name in ("stdlib", "platstdlib")}
@@ -40,10 +64,10 @@ def is_users(file: str) -> bool:
     if file.startswith("<"):
         return False
     path = str(Path(file).resolve())
-    if path.startswith(_TOOL) or path in _PACKAGE_FILES:
-        return False
-    if path.startswith(_OURS):
+    if path.startswith(_PROTOCOLS):
         return True
+    if path.startswith(_TOOL):
+        return False
     return not path.startswith(_STANDARD) and not any(part in _INSTALLED for part in Path(path).parts)
 
 

@@ -1,9 +1,12 @@
-"""Loads the files of a user's repository without letting them clash with ours or with another repository's.
+"""Loads the files of a project, the repository that a spec belongs to, without a clash with those of another one.
 
-A team's repository has its own top-level ``model/``, ``invariants/`` and ``specs/``. While one of its files is loaded,
-``import model.foo`` means the team's ``model/foo.py`` when there is one, and ``import model.language`` means ours. The
-team's modules live under a name of their own (``floodmark_1a2b3c4d.model.foo``), so any number of repositories can be
-loaded by one process.
+Every project has a top-level ``model/``, ``invariants/`` and ``specs/``, and so has the one that Floodmark ships: its
+protocols. While a file is loaded, ``import model.foo`` means ``model/foo.py`` of its own project when there is one, and
+the shipped project's otherwise. A project's modules live under a name of their own (``floodmark_1a2b3c4d.model.foo``),
+so that any number of projects can be loaded by one process.
+
+One project may be where Python itself finds ``model``: that of a script or a test run, whose root is on ``sys.path``.
+Its modules keep their plain names, so that the script and its specs see the same classes.
 """
 
 from __future__ import annotations
@@ -21,15 +24,11 @@ from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from types import ModuleType
 
-import invariants
-import model
-from checkers.loading import SourceLoader, observed
-from model.language.errors import SourceError
+from floodmark.checkers.loading import SHIPPED, SourceLoader, observed
+from floodmark.language.errors import SourceError
 
-OWN_ROOT = Path(__file__).resolve().parent.parent
-_SHARED_PACKAGES = (model.__name__, invariants.__name__)
-"""Ours are imported above, before a folder of the same name in the current one can be."""
-_RESERVED = ("model.language", "model.compiler")
+_PACKAGES = ("model", "invariants")
+"""The packages that a project may take from the shipped one."""
 _ROOT_MARKS = (".git", "pyproject.toml", "specs")
 
 
@@ -39,12 +38,23 @@ def load_file(path: str | Path) -> ModuleType:
 
 
 class Project:
-    """The repository that a spec belongs to."""
+    """The repository that a spec belongs to. ``prefix`` begins the names of its modules; "" when those are plain."""
 
     def __init__(self, root: Path) -> None:
         self.root = root.resolve()
-        self.own = self.root == OWN_ROOT
-        self.prefix = "" if self.own else f"floodmark_{hashlib.sha256(str(self.root).encode()).hexdigest()[:8]}"
+        self.prefix = self._prefix()
+
+    def _prefix(self) -> str:
+        found = PathFinder.find_spec("model")
+        places = [] if found is None else [found.origin or "", *(found.submodule_search_locations or [])]
+        if any(Path(place).resolve().is_relative_to(self.root / "model") for place in places if place):
+            return ""
+        if self.root == SHIPPED:
+            return "floodmark_protocols"
+        return self._hashed()
+
+    def _hashed(self) -> str:
+        return f"floodmark_{hashlib.sha256(str(self.root).encode()).hexdigest()[:8]}"
 
     @classmethod
     def of(cls, path: Path) -> Project:
@@ -52,13 +62,13 @@ class Project:
         folder = path.resolve().parent
         for candidate in (folder, *folder.parents):
             if any((candidate / mark).exists() for mark in _ROOT_MARKS):
-                return _project(candidate)
-        return _project(folder)
+                return project_at(candidate)
+        return project_at(folder)
 
     @staticmethod
-    def ours() -> Project:
-        """The project that this file belongs to."""
-        return _project(OWN_ROOT)
+    def shipped() -> Project:
+        """The project of the protocols that Floodmark ships."""
+        return project_at(SHIPPED)
 
     def find(self, dotted: str) -> Path | None:
         """The file of the project that a dotted name means, or its folder for a package without ``__init__.py``."""
@@ -70,9 +80,10 @@ class Project:
 
     def module(self, dotted: str) -> ModuleType | None:
         """The module that a dotted name means to this project, theirs before ours; None when there is none."""
-        found = None if self.own or reserved(dotted) else self.find(dotted)
-        if found is not None and found.is_file():
-            return self.load(found)
+        for project in dict.fromkeys((self, self.shipped())) if _is_shared(dotted) else (self,):
+            found = None if reserved(dotted) else project.find(dotted)
+            if found is not None and found.is_file():
+                return project.load(found)
         with observed():
             try:
                 if importlib.util.find_spec(dotted) is None:
@@ -82,14 +93,17 @@ class Project:
             with _errors_placed(self.find(dotted) or self.root):
                 return importlib.import_module(dotted)
 
+    def required(self, dotted: str) -> ModuleType:
+        """A module of this project that has to be there."""
+        found = self.find(dotted)
+        if found is None:
+            raise ModuleNotFoundError(f"{self.root} has no {dotted}", name=dotted)
+        return self.load(found)
+
     def imported(self, dotted: str, folder: Path) -> Path | None:
         """The file that a file in ``folder`` means by a dotted name; None for the language and what is installed."""
-        if reserved(dotted):
-            return None
         found = _Finder(self, folder).locate(dotted)
-        if found is None and dotted.split(".")[0] in _SHARED_PACKAGES:
-            return Project.ours().find(dotted)
-        return found
+        return None if found is None else found[1]
 
     def load(self, path: Path) -> ModuleType:
         """Runs a Python file once, as a module of this project. Raises SourceError with the place of what fails."""
@@ -97,7 +111,7 @@ class Project:
         name = self.name_of(path)
         if name in sys.modules:
             return sys.modules[name]
-        if self.own and name.split(".")[0] in _SHARED_PACKAGES:
+        if not self.prefix and _is_shared(name):
             with observed(), _errors_placed(path):
                 return importlib.import_module(name)
         self._top_package(name.split(".")[0])
@@ -121,7 +135,8 @@ class Project:
         if parts[-1] == "__init__":
             parts.pop()
         parts = [part.replace(".", "_") for part in parts]
-        return ".".join([self.prefix, *parts] if self.prefix else parts)
+        prefix = self.prefix or (self._hashed() if _installed(parts[0], self.root) else "")
+        return ".".join([prefix, *parts] if prefix else parts)
 
     @contextmanager
     def _imports(self, folder: Path) -> Iterator[None]:
@@ -140,15 +155,17 @@ class Project:
 
 
 @functools.cache
-def _project(root: Path) -> Project:
+def project_at(root: Path) -> Project:
     return Project(root)
 
 
 def reserved(dotted: str) -> bool:
-    """Whether a name is always ours, whatever a project has."""
-    return dotted in ("model", "invariants", "checkers") or dotted.startswith(
-        tuple(f"{name}." for name in (*_RESERVED, "checkers"))
-    ) or dotted in _RESERVED
+    """Whether a name is Floodmark's own, whatever a project has."""
+    return dotted.split(".")[0] == "floodmark"
+
+
+def _is_shared(dotted: str) -> bool:
+    return dotted.split(".")[0] in _PACKAGES
 
 
 class _Finder(MetaPathFinder):
@@ -159,35 +176,40 @@ class _Finder(MetaPathFinder):
         self.folder = folder
         self.given: list[str] = []
 
-    def locate(self, name: str) -> Path | None:
-        """The file or folder that ``name`` means in the project; None when it means what it means everywhere."""
-        first = name.split(".")[0]
-        if name == "__main__" or reserved(name) or (self.project.prefix and first == self.project.prefix):
+    def locate(self, name: str) -> tuple[Project, Path] | None:
+        """The file or folder that ``name`` means, with its project; None when it means what it means everywhere."""
+        project, first = self.project, name.split(".")[0]
+        if name == "__main__" or reserved(name) or (project.prefix and first == project.prefix):
             return None
-        if first in _SHARED_PACKAGES:
-            return None if self.project.own else self.project.find(name)
-        if _installed(first, self.project.root):
+        if first in _PACKAGES:
+            every = dict.fromkeys((project, Project.shipped()))
+            return next(((each, found) for each in every if (found := each.find(name)) is not None), None)
+        if _installed(first, project.root):
             return None
-        return self.project.find(name) or Project.find(_Folder(self.folder), name)
+        found = project.find(name) or Project.find(_Folder(self.folder), name)
+        return None if found is None else (project, found)
 
     def gives(self, name: str) -> bool:
         """Whether ``name`` means a file here that is known under another name, so only while this file is loaded."""
         found = self.locate(name)
-        return found is not None and self.project.name_of(found) != name
+        return found is not None and found[0].name_of(found[1]) != name
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        found = self.locate(fullname)
-        if found is None:
+        located = self.locate(fullname)
+        if located is None:
             return None
+        project, found = located
         if self.gives(fullname):
             self.given.append(fullname)
+        elif not project.prefix and _is_shared(fullname):
+            return None  # Python finds it by itself
         if found.is_dir():
             package = ModuleSpec(fullname, None, is_package=True)
             package.submodule_search_locations = [str(found)]
             return package
-        return ModuleSpec(fullname, _Alias(self.project, found), origin=str(found))
+        return ModuleSpec(fullname, _Alias(project, found), origin=str(found))
 
 
 class _Folder(Project):

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, Literal
 
-from model.language.bindings import member_place, place, require_own_decorators, require_single_names
-from model.language.errors import SourceError
-from model.language.members import MARKS, PROPERTY_KINDS, kind_of, role_of
-from model.language.model import Model
-from model.language.source import source_of
+from floodmark.language.bindings import member_place, place, require_own_decorators, require_single_names
+from floodmark.language.errors import SourceError
+from floodmark.language.members import MARKS, PROPERTY_KINDS, kind_of, role_of
+from floodmark.language.model import Model
+from floodmark.language.source import source_of
 
 PropertyKind = Literal["invariant", "transition", "reachable"]
 DEADLOCK = "deadlock"

@@ -1,6 +1,6 @@
 """Specs and claims as pytest items: ``pytest specs/`` checks models and known-bad designs, makes proofs, asks claims.
 
-A TOML file is a spec when it names a model, as in ``model = "model.alter_isr:AlterIsr"``, and lies below a folder
+A TOML file is a spec when it names a model, as in ``model = "model.alter_isr.core:AlterIsr"``, and lies below a folder
 ``specs`` or is named on the command line. Python files with claims lie in ``specs/claims``. Nothing else is collected,
 and nothing of the checkers is imported before there is something to collect.
 """
@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from checkers.result import CheckResult
-    from checkers.run import Check
-    from checkers.spec import Proving, Spec
-    from checkers.symbolic.claims import Claim
-    from checkers.symbolic.prove import Proved
+    from floodmark.checkers.result import CheckResult
+    from floodmark.checkers.run import Check
+    from floodmark.checkers.spec import Proving, Spec
+    from floodmark.checkers.symbolic.claims import Claim
+    from floodmark.checkers.symbolic.prove import Proved
 
 _OPTION = "floodmark_tier"
 _MODEL = re.compile(r"""^\s*["']?model["']?\s*=\s*["'][^"'\n]+:\w+["']""", re.MULTILINE)
@@ -51,7 +51,7 @@ def _is_spec(path: Path, parent: pytest.Collector) -> bool:
 
 
 def _has_claims(path: Path) -> bool:
-    return "checkers.symbolic.claim" in _text(path)
+    return "floodmark.claims" in _text(path)
 
 
 def _text(path: Path) -> str:
@@ -69,9 +69,9 @@ class SpecFile(pytest.File):
     """A spec: its model, its known-bad designs, and the proofs that it lists."""
 
     def collect(self) -> Iterator[pytest.Item]:
-        from checkers.run import Settings, checks, variant_name
-        from checkers.spec import read
-        from model.language.errors import SourceError
+        from floodmark.checkers.run import Settings, checks, variant_name
+        from floodmark.checkers.spec import read
+        from floodmark.language.errors import SourceError
 
         tier = self.config.getoption(_OPTION) or self.config.getini(_OPTION)
         try:
@@ -92,7 +92,7 @@ class _Item(pytest.Item):
     line: int = 0
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        from model.language.errors import SourceError
+        from floodmark.language.errors import SourceError
 
         if isinstance(excinfo.value, Failure | SourceError):
             return str(excinfo.value)
@@ -112,7 +112,7 @@ class CheckItem(_Item):
         self.line = (line or 1) - 1
 
     def runtest(self) -> None:
-        from checkers.run import run
+        from floodmark.checkers.run import run
 
         (result,) = run([self.check])
         _expect(result)
@@ -128,7 +128,7 @@ class ProofItem(_Item):
         self.line = (proving.line or 1) - 1
 
     def runtest(self) -> None:
-        from checkers.symbolic.prove import prove_listed
+        from floodmark.checkers.symbolic.prove import prove_listed
 
         _expect(prove_listed(self.spec, self.proving))
 
@@ -137,8 +137,8 @@ class ClaimFile(pytest.File):
     """A file of claims."""
 
     def collect(self) -> Iterator[pytest.Item]:
-        from checkers.symbolic.claims import read
-        from model.language.errors import SourceError
+        from floodmark.checkers.symbolic.claims import read
+        from floodmark.language.errors import SourceError
 
         try:
             claims = read(self.path)
@@ -157,15 +157,15 @@ class ClaimItem(_Item):
         self.line = claim.line - 1
 
     def runtest(self) -> None:
-        from checkers.symbolic.prove import prove_claim
+        from floodmark.checkers.symbolic.prove import prove_claim
 
         _expect(prove_claim(self.claim))
 
 
 def _expect(result: CheckResult | Proved) -> None:
     """Fails with the counterexample when an outcome is not the expected one."""
-    from checkers.report.case import check_case, proof_case
-    from checkers.result import CheckResult
+    from floodmark.checkers.report.verdict_summary import check_case, proof_case
+    from floodmark.checkers.result import CheckResult
 
     case = check_case(result) if isinstance(result, CheckResult) else proof_case(result)
     if case.status != "passed":

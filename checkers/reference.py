@@ -11,18 +11,18 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from checkers.exploration import Exploration, Options, Progress, TraceState, Violation, ViolationKind, Watcher
-from checkers.licence import license_symmetry
-from checkers.properties import Property
-from checkers.resources import memory_in_use
-from model.compiler.layout import digest, lay_out
-from model.compiler.program import read_program
-from model.compiler.renaming import Orbits, renamed
-from model.language import reference
-from model.language.errors import SourceError
-from model.language.model import Model, State
-from model.language.reference import Step
-from model.language.types import IdentifierType
+from floodmark.checkers.exploration import Exploration, Options, Progress, TraceState, Violation, ViolationKind, Watcher
+from floodmark.checkers.licence import license_symmetry
+from floodmark.checkers.properties import Property
+from floodmark.checkers.resources import memory_in_use
+from floodmark.compiler.layout import digest, lay_out
+from floodmark.compiler.program import read_program
+from floodmark.compiler.renaming import Orbits, renamed
+from floodmark.language import reference
+from floodmark.language.errors import SourceError
+from floodmark.language.model import Model, State
+from floodmark.language.reference import Step
+from floodmark.language.types import IdentifierType
 
 _WATCH_EVERY = 256
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Literal
 
-from checkers.exploration import Exploration, Premise, Violation
-from checkers.properties import Property
-from model.language.model import Model
+from floodmark.checkers.exploration import Exploration, Premise, Violation
+from floodmark.checkers.properties import Property
+from floodmark.language.model import Model
 
 Verdict = Literal["holds", "violated", "undetermined", "error"]
 

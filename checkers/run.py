@@ -12,15 +12,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from checkers import processes
-from checkers.exploration import Exploration, Limits, Options, Violation, Watcher
-from checkers.properties import Property, about, did_you_mean
-from checkers.resources import cores
-from checkers.result import CheckResult, ExitCode, Verdict
-from checkers.spark.choice import may_move_to_spark, uses_spark
-from checkers.spec import DEADLOCK, Flawed, Spec
-from model.language.errors import SourceError
-from model.language.model import Model
+from floodmark.checkers import processes
+from floodmark.checkers.engine_selection import may_move_to_spark, uses_spark
+from floodmark.checkers.exploration import Exploration, Limits, Options, Violation, Watcher
+from floodmark.checkers.properties import Property, about, did_you_mean
+from floodmark.checkers.resources import cores
+from floodmark.checkers.result import CheckResult, ExitCode, Verdict
+from floodmark.checkers.spec import DEADLOCK, Flawed, Spec
+from floodmark.language.errors import SourceError
+from floodmark.language.model import Model
 
 EngineName = Literal["auto", "native", "spark", "reference"]
 Engine = Callable[[Model, Sequence[Property], Options, Watcher | None], Exploration]
@@ -193,7 +193,7 @@ def run(every: Sequence[Check], watch: Callable[[Check, Any], None] | None = Non
     yield from _run_here(here, watch)
     elsewhere = [check for check in every if check not in here]
     if elsewhere:
-        from checkers.spark.use import run_on_spark
+        from floodmark.checkers.spark.engine import run_on_spark
 
         yield from run_on_spark(
             elsewhere, lambda check: None if watch is None else _watcher(watch, check), run_check
@@ -323,7 +323,7 @@ def internal_error(check: Check, message: str, trace: str = "") -> CheckResult:
 
 def _engine(check: Check) -> Engine:
     if uses_spark(check) or (check.alone and may_move_to_spark(check)):
-        from checkers.spark.use import engine_of
+        from floodmark.checkers.spark.engine import engine_of
 
         return engine_of(check)
     return engine_named(check.settings.engine)
@@ -331,11 +331,11 @@ def _engine(check: Check) -> Engine:
 
 def engine_named(name: EngineName) -> Engine:
     """The function that explores. The native engine unless the reference is asked for."""
-    from checkers import reference
+    from floodmark.checkers import reference
 
     if name != "reference":
-        if importlib.util.find_spec("checkers.explicit.search") is not None:
-            from checkers.explicit import search  # type: ignore[attr-defined, unused-ignore]
+        if importlib.util.find_spec("floodmark.checkers.native.search") is not None:
+            from floodmark.checkers.native import search  # type: ignore[attr-defined, unused-ignore]
 
             native: Engine = search.explore
             return native

@@ -9,12 +9,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal
 
-from checkers import toml
-from checkers.exploration import Limits
-from checkers.project import Project
-from checkers.properties import DEADLOCK, Property, about, choose, collect, did_you_mean, known
-from model.language.errors import SourceError
-from model.language.model import Model
+from floodmark.checkers import toml
+from floodmark.checkers.exploration import Limits
+from floodmark.checkers.project import Project
+from floodmark.checkers.properties import DEADLOCK, Property, about, choose, collect, did_you_mean, known
+from floodmark.language.errors import SourceError
+from floodmark.language.model import Model
 
 Tier = Literal["quick", "deep"]
 
@@ -185,7 +185,7 @@ class Spec:
     def _class(self, reference: str, line: int | None) -> type[Model]:
         where, _, name = reference.rpartition(":")
         if not where:
-            message = f'{reference!r} names no class; write "model.alter_isr:AlterIsr" or "path/to/file.py:Class"'
+            message = f'{reference!r} names no class; write "model.alter_isr.core:AlterIsr" or "path/to/file.py:Class"'
             raise SourceError(message, str(self.path), line)
         module = self._module(where, line)
         models = [key for key, value in vars(module).items() if isinstance(value, type) and issubclass(value, Model)]
@@ -208,19 +208,24 @@ class Spec:
         return module
 
     def invariant_modules(self, cls: type[Model], kind: Literal["scenarios", "lemmas"]) -> list[ModuleType]:
-        """``invariants.<name>`` and ``invariants.<name>_<kind>``, theirs and ours, for the module of the class and of
-        each of its bases."""
-        names = dict.fromkeys(
-            base.__module__.rpartition(".")[2] for base in cls.__mro__ if issubclass(base, Model) and base is not Model
-        )
+        """``invariants/<path>.py`` and ``invariants/<path>_<kind>.py`` for the module ``model/<path>.py`` of the class
+        and of each of its bases; those of this project, then those of the shipped one."""
+        models = [base for base in cls.__mro__ if issubclass(base, Model) and base is not Model]
+        names = dict.fromkeys(_within_model(base) for base in models)
         found = [
-            module
+            project.load(path)
             for name in names
             for file in (name, f"{name}_{kind}")
-            for project in (self.project, Project.ours())
-            if (module := project.module(f"invariants.{file}")) is not None
+            for project in (self.project, Project.shipped())
+            if (path := project.find(f"invariants.{file}")) is not None and path.is_file()
         ]
         return list(dict.fromkeys(found))
+
+
+def _within_model(cls: type[Model]) -> str:
+    """The dotted path of a class's module below ``model/``, else the last part of the module's name."""
+    _, found, path = f".{cls.__module__}".partition(".model.")
+    return path if found else cls.__module__.rpartition(".")[2]
 
 
 def read(path: Path) -> Spec:
@@ -286,7 +291,7 @@ class _Reader:
     def spec(self, data: dict[str, Any]) -> Spec:
         values = self.table(data, _SPEC_KEYS, "")
         if "model" not in values:
-            raise self.error('a spec needs model = "model.alter_isr:AlterIsr"', "")
+            raise self.error('a spec needs model = "model.alter_isr.core:AlterIsr"', "")
         spec = Spec(path=self.path, lines=self.lines, **values)
         for index, flawed in enumerate(spec.flawed):
             if flawed.name == spec.model.rpartition(":")[2]:

@@ -7,7 +7,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from model.language.errors import SourceError
+from floodmark.language.errors import SourceError
 
 
 def text_of(path: Path) -> str:

@@ -8,7 +8,7 @@ epoch 0 and not the epoch that was asked for, which truncates to the same offset
 
 from __future__ import annotations
 
-from model.language import Seq
+from floodmark import Seq
 
 
 def epoch_up_to(log: Seq[int], epoch: int) -> int:

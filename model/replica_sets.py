@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from model.language import Seq, Set
+from floodmark import Seq, Set
 
 T = TypeVar("T")
 

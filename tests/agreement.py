@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from unittest.mock import patch
 
-from checkers.explicit.search import explore, reachable_set
-from checkers.exploration import Exploration, Options
-from checkers.properties import collect
-from model.compiler.layout import digest, lay_out
-from model.language import Model
-from model.language.model import State
-from model.language.reference import initial_states, successors, within_boundary
+from floodmark import Model
+from floodmark.checkers.exploration import Exploration, Options
+from floodmark.checkers.native.search import explore, reachable_set
+from floodmark.checkers.properties import collect
+from floodmark.compiler.layout import digest, lay_out
+from floodmark.language.model import State
+from floodmark.language.reference import initial_states, successors, within_boundary
 
 
 def reference_set(model: Model) -> tuple[set[State], int, int]:
@@ -54,7 +54,7 @@ def assert_agrees(cls: type[Model], workers: tuple[int, ...] = (1, 2), **constan
         invented = [layout.unpack(words) for words in native - packed]
         assert not missing, f"CPython reaches {missing[:3]}"
         assert not invented, f"native code reaches {invented[:3]}"
-        with patch("checkers.explicit.search.PATIENCE", 0.0):
+        with patch("floodmark.checkers.native.search.PATIENCE", 0.0):
             found = explore(cls(**constants), list(collect(cls, []).values()), options)
         if not found.violations:
             assert (found.distinct, found.generated, found.depth) == (len(states), generated, depth)

@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from checkers.explicit import search as native
-from checkers.exploration import Exploration, Options
-from checkers.properties import collect
-from model.language.errors import ModelError
+from floodmark.checkers.exploration import Exploration, Options
+from floodmark.checkers.native import search as native
+from floodmark.checkers.properties import collect
+from floodmark.language.errors import ModelError
 
 HEAD = '''from __future__ import annotations
 
@@ -23,7 +23,7 @@ import math
 from enum import Enum
 from typing import Annotated, Any
 
-from model.language import *
+from floodmark.language import *
 
 
 class Node(Identifier, count="nodes", prefix="n"):

@@ -24,10 +24,10 @@ from typing import TypeVar
 
 from hypothesis import HealthCheck, Phase, assume, given, seed, settings
 
-from checkers.properties import Property
-from checkers.symbolic.values import UnsupportedError
-from model.language.errors import ModelError, SourceError
-from model.language.model import Model
+from floodmark.checkers.properties import Property
+from floodmark.checkers.symbolic.values import UnsupportedError
+from floodmark.language.errors import ModelError, SourceError
+from floodmark.language.model import Model
 from tests.edit_agreement import assert_edits_are_noticed
 from tests.engines import ENGINES, Outcome, TooMany, imported, on_spark, outcome, plain_search, properties_of, states_of
 from tests.model_strategy import GeneratedModel, models

@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from checkers.mutation.change import changes
+from floodmark.checkers.mutation.change import changes
 from tests.gates import forget
 from tests.projects import write
 from tests.test_edits import anew, verdict

@@ -15,16 +15,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from checkers import reference as reference_engine
-from checkers.explicit import search as native_engine
-from checkers.exploration import Exploration, Options
-from checkers.properties import Property, collect
-from checkers.spark import search as spark_engine
-from model.compiler.layout import digest, lay_out
-from model.language.errors import ModelError, SourceError
-from model.language.model import Model, State
-from model.language.reference import Step, choices, fire, holds, initial_states, within_boundary
-from model.language.source import _parsed
+from floodmark.checkers import reference as reference_engine
+from floodmark.checkers.exploration import Exploration, Options
+from floodmark.checkers.native import search as native_engine
+from floodmark.checkers.properties import Property, collect
+from floodmark.checkers.spark import search as spark_engine
+from floodmark.compiler.layout import digest, lay_out
+from floodmark.language.errors import ModelError, SourceError
+from floodmark.language.model import Model, State
+from floodmark.language.reference import Step, choices, fire, holds, initial_states, within_boundary
+from floodmark.language.source import _parsed
 
 Engine = Callable[[Model, Sequence[Property]], Exploration]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import Annotated
 
-from model.language import (
+from floodmark import (
     Bag,
     Between,
     Capacity,

@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from checkers.exploration import Exploration
-from checkers.export.promela import Process
-from checkers.export.tla import Module
+from floodmark.checkers.exploration import Exploration
+from floodmark.checkers.export.promela import Process
+from floodmark.checkers.export.tla import Module
 
 TLA2TOOLS = os.environ.get("TLA2TOOLS", "")
 HAS_TLC = bool(TLA2TOOLS) and shutil.which("java") is not None

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
-from model.compiler.ir import (
+from floodmark.compiler.ir import (
     INT,
     And,
     Arithmetic,
@@ -39,7 +39,7 @@ from model.compiler.ir import (
     Stmt,
     may_outgrow,
 )
-from model.language.types import BoolType, IntType
+from floodmark.language.types import BoolType, IntType
 
 
 class Fails(Exception):  # noqa: N818 - what is evaluated is at fault

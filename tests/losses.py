@@ -18,12 +18,12 @@ from typing import Any
 
 import numpy as np
 
-from checkers.exploration import Exploration, Options
-from checkers.properties import Property
-from checkers.spark import search, tasks
-from checkers.spark.cluster import Cluster
-from checkers.spark.search import Distribution, Search
-from model.language.model import Model
+from floodmark.checkers.exploration import Exploration, Options
+from floodmark.checkers.properties import Property
+from floodmark.checkers.spark import search, tasks
+from floodmark.checkers.spark.cluster import Cluster
+from floodmark.checkers.spark.search import Distribution, Search
+from floodmark.language.model import Model
 
 FAULTS = (
     "files are lost", "partition moves", "worker is killed", "expansion runs again", "merge is killed",

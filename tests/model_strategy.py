@@ -55,7 +55,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import Annotated
 
-from model.language import (
+from floodmark import (
     Bag, Between, Capacity, Constant, Identifier, Map, Model, Record, Seq, Set,
     action, boundary, implies, initial, invariant, reachable, require, rule, transition,
 )

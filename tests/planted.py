@@ -38,13 +38,13 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from checkers.processes import run_each
-from checkers.resources import cores
+from floodmark.checkers.processes import run_each
+from floodmark.checkers.resources import cores
 from tests.planting import Mistake, of_folder
 
 ROOT = Path(__file__).parent.parent
 REASONS = Path(__file__).with_suffix(".toml")
-FOLDERS = ("model/compiler", "checkers/explicit", "checkers/symbolic", "checkers/spark", "checkers/kept.py",
+FOLDERS = ("model/compiler", "checkers/explicit", "checkers/symbolic", "checkers/spark", "checkers/disk_cache.py",
            "checkers/gate")
 """Where mistakes are planted unless it is said."""
 START = 20.0

@@ -50,7 +50,7 @@ class Mistake:
 
     @property
     def name(self) -> str:
-        """What tells it from every other: ``model/compiler/joins.py hull: low <= 3 -> low < 3``."""
+        """What tells it from every other: ``floodmark/compiler/joins.py hull: low <= 3 -> low < 3``."""
         again = f" #{self.number}" if self.number > 1 else ""
         return f"{self.file} {self.where}: {_one_line(self.old)} -> {_one_line(self.new)}{again}"
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from model.language import Between, Constant, Model, action, initial, invariant, reachable, require, rule
+from floodmark import Between, Constant, Model, action, initial, invariant, reachable, require, rule
 
 
 class Tank(Model):
@@ -50,7 +50,7 @@ class Tank(Model):
 LEAKY = '''
 from __future__ import annotations
 
-from model.language import invariant
+from floodmark import invariant
 from model.tank import Tank
 
 
@@ -76,7 +76,7 @@ class StopsHalf(Tank):
 INVARIANTS = '''
 from __future__ import annotations
 
-from model.language import invariant, transition
+from floodmark import invariant, transition
 from model.tank import Tank
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-from checkers.result import ExitCode
-from checkers.run import Check, Settings
-from checkers.spec import ProofMethod, read
-from checkers.symbolic.prove import Task, prove_check
+from floodmark.checkers.result import ExitCode
+from floodmark.checkers.run import Check, Settings
+from floodmark.checkers.spec import ProofMethod, read
+from floodmark.checkers.symbolic.prove import Task, prove_check
 from tests.engines import Outcome
 
 METHODS: tuple[ProofMethod, ...] = ("bmc", "induction", "k-induction", "infer")

@@ -21,11 +21,11 @@ from typing import Literal
 
 import cvc5
 
-from checkers.resources import cores
-from checkers.spec import Proving, Spec, find, read
-from checkers.symbolic import claims
-from checkers.symbolic.prove import prove_claim, prove_listed
-from checkers.symbolic.smtlib import Scripts
+from floodmark.checkers.resources import cores
+from floodmark.checkers.spec import Proving, Spec, find, read
+from floodmark.checkers.symbolic import claims
+from floodmark.checkers.symbolic.prove import prove_claim, prove_listed
+from floodmark.checkers.symbolic.smtlib import Scripts
 
 SPECS = Path(__file__).resolve().parent.parent / "specs"
 SECONDS = 10.0

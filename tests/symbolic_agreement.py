@@ -10,16 +10,16 @@ from unittest.mock import patch
 
 import z3
 
-from checkers.properties import Property
-from checkers.symbolic import runs
-from checkers.symbolic.bmc import Bounded, search
-from checkers.symbolic.system import System, Transition, system_of
-from checkers.symbolic.terms import as_term
-from checkers.symbolic.unrolling import Unrolling
-from model.compiler.layout import digest, lay_out
-from model.language.errors import SourceError
-from model.language.model import Model, State
-from model.language.reference import Step, _bindings, fire, initial_states, within_boundary
+from floodmark.checkers.properties import Property
+from floodmark.checkers.symbolic import runs
+from floodmark.checkers.symbolic.bmc import Bounded, search
+from floodmark.checkers.symbolic.system import System, Transition, system_of
+from floodmark.checkers.symbolic.terms import as_term
+from floodmark.checkers.symbolic.unrolling import Unrolling
+from floodmark.compiler.layout import digest, lay_out
+from floodmark.language.errors import SourceError
+from floodmark.language.model import Model, State
+from floodmark.language.reference import Step, _bindings, fire, initial_states, within_boundary
 from tests.engines import Outcome
 from tests.term_audit import assert_nothing_wraps
 

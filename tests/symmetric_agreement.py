@@ -6,18 +6,18 @@ import ast
 from collections import Counter
 from collections.abc import Sequence
 
-from checkers import reference
-from checkers.explicit import search as native
-from checkers.exploration import Exploration, Options
-from checkers.licence import license_symmetry
-from checkers.properties import Property
-from model.compiler.layout import lay_out
-from model.compiler.program import read_program
-from model.compiler.renaming import Orbits, Renaming, renamed, symmetric_types
-from model.language.errors import ModelError, SourceError
-from model.language.model import Model, State
-from model.language.reference import Step, choices, fire, holds, initial_states, successors, within_boundary
-from model.language.types import IdentifierType
+from floodmark.checkers import reference
+from floodmark.checkers.exploration import Exploration, Options
+from floodmark.checkers.licence import license_symmetry
+from floodmark.checkers.native import search as native
+from floodmark.checkers.properties import Property
+from floodmark.compiler.layout import lay_out
+from floodmark.compiler.program import read_program
+from floodmark.compiler.renaming import Orbits, Renaming, renamed, symmetric_types
+from floodmark.language.errors import ModelError, SourceError
+from floodmark.language.model import Model, State
+from floodmark.language.reference import Step, choices, fire, holds, initial_states, successors, within_boundary
+from floodmark.language.types import IdentifierType
 from tests.engines import Outcome, plain_search
 
 

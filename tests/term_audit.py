@@ -12,8 +12,8 @@ from typing import Any
 
 import z3
 
-from checkers.symbolic.system import System
-from checkers.symbolic.terms import as_term
+from floodmark.checkers.symbolic.system import System
+from floodmark.checkers.symbolic.terms import as_term
 
 Interval = tuple[int, int]
 

@@ -14,18 +14,18 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from llvmlite import ir as llvm
 
-from checkers.explicit import search as native
-from checkers.explicit.bits import I64, const
-from checkers.explicit.effects import Effects
-from checkers.explicit.machine import GOOD, PLAIN, Effort, MachineCode, _compile
-from checkers.explicit.module import COUNTERS, FAILED, _failure, _function
-from checkers.exploration import Exploration, Options
-from model.compiler.ir import Arithmetic, Compare, Expr, walk
-from model.compiler.layout import Layout, lay_out
-from model.compiler.program import read_program
-from model.language import Between, Model, action, invariant, reachable
-from model.language.errors import ModelError
-from model.language.types import IntType
+from floodmark import Between, Model, action, invariant, reachable
+from floodmark.checkers.codegen.bits import I64, const
+from floodmark.checkers.codegen.effects import Effects
+from floodmark.checkers.codegen.jit import GOOD, PLAIN, Effort, MachineCode, _compile
+from floodmark.checkers.codegen.model_module import COUNTERS, FAILED, _failure, _function
+from floodmark.checkers.exploration import Exploration, Options
+from floodmark.checkers.native import search as native
+from floodmark.compiler.ir import Arithmetic, Compare, Expr, walk
+from floodmark.compiler.layout import Layout, lay_out
+from floodmark.compiler.program import read_program
+from floodmark.language.errors import ModelError
+from floodmark.language.types import IntType
 from tests.engines import imported, properties_of
 from tests.ir_evaluation import Evaluation, Fails
 
@@ -43,7 +43,7 @@ BOUNDS = {
 HEAD = """
 from typing import Annotated
 
-from model.language import Between, Model, action
+from floodmark import Between, Model, action
 
 
 def grown(number: int, times: int) -> int:

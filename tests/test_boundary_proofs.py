@@ -7,16 +7,16 @@ from typing import Annotated
 
 import pytest
 
-from checkers import reference
-from checkers.exploration import Options
-from checkers.properties import Property, collect
-from checkers.symbolic.bmc import search
-from checkers.symbolic.enumeration import enumerate_states
-from checkers.symbolic.induction import BOUNDARY, INITIAL, confirm, induction
-from checkers.symbolic.infer import infer
-from checkers.symbolic.kinduction import k_induction
-from checkers.symbolic.system import system_of
-from model.language import Between, Constant, Model, action, boundary, invariant, require
+from floodmark import Between, Constant, Model, action, boundary, invariant, require
+from floodmark.checkers import reference
+from floodmark.checkers.exploration import Options
+from floodmark.checkers.properties import Property, collect
+from floodmark.checkers.symbolic.bmc import search
+from floodmark.checkers.symbolic.enumeration import enumerate_states
+from floodmark.checkers.symbolic.induction import BOUNDARY, INITIAL, confirm, induction
+from floodmark.checkers.symbolic.infer import infer
+from floodmark.checkers.symbolic.kinduction import k_induction
+from floodmark.checkers.symbolic.system import system_of
 
 Digit = Annotated[int, Between(0, 9)]
 

@@ -10,20 +10,20 @@ from xml.etree import ElementTree
 import networkx
 import pytest
 
-from checkers.exploration import Limits
-from checkers.report.case import cases, check_case, status_of
-from checkers.report.outputs import Reports, write_reports
-from checkers.report.place import Place, action_place, place
-from checkers.report.text import about
-from checkers.result import CheckResult, ExitCode
-from checkers.run import Settings, failed
-from model.language.errors import SourceError
+from floodmark.checkers.exploration import Limits
+from floodmark.checkers.report.outputs import Reports, write_reports
+from floodmark.checkers.report.source_location import Place, action_place, place
+from floodmark.checkers.report.text import about
+from floodmark.checkers.report.verdict_summary import cases, check_case, status_of
+from floodmark.checkers.result import CheckResult, ExitCode
+from floodmark.checkers.run import Settings, failed
+from floodmark.language.errors import SourceError
 from tests.outcomes import check, inside, tank
 from tests.projects import write
 
 NO_DRAIN = {
     "specs/deadlock.py": """
-        from model.language import require
+        from floodmark import require
         from model.tank import Tank
 
 

@@ -15,7 +15,7 @@ from xml.etree import ElementTree
 import pytest
 import yaml
 
-from checkers.result import ExitCode
+from floodmark.checkers.result import ExitCode
 from tests.projects import tank_project
 
 ROOT = Path(__file__).parent.parent
@@ -32,7 +32,7 @@ def repository(root: Path) -> Path:
     """A repository with one spec that is as expected, and a lock that says so."""
     tank_project(root, 'invariants = ["below_size"]\n[constants]\nsize = 1\n')
     git(root, "init", "-q")
-    command = [sys.executable, "-m", "checkers", "gate", "--update-lock"]
+    command = [sys.executable, "-m", "floodmark", "gate", "--update-lock"]
     subprocess.run(command, cwd=root, env=environment(), capture_output=True, check=True)
     return root
 

@@ -9,9 +9,9 @@ import pytest
 import z3
 from click.testing import CliRunner
 
-from checkers.cli import command
-from checkers.symbolic.claims import Claim, all_of, ask, read
-from model.language.errors import ModelError
+from floodmark.checkers.commands.cli import command
+from floodmark.checkers.symbolic.claims import Claim, all_of, ask, read
+from floodmark.language.errors import ModelError
 
 CLAIMS = Path(__file__).resolve().parent.parent / "specs" / "claims"
 SLOW = {"producers_go_on_including"}
@@ -50,8 +50,8 @@ def test_witnesses_are_the_smallest() -> None:
 
 HEADER = """
 from __future__ import annotations
-from checkers.symbolic.claim import fails, holds
-from model.language import Identifier, Set, require
+from floodmark.claims import fails, holds
+from floodmark import Identifier, Set, require
 
 class Broker(Identifier, count=3, prefix=""):
     pass

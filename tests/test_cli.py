@@ -17,18 +17,18 @@ from typing import Any
 
 import pytest
 
-from checkers.result import MEANINGS, ExitCode, worst
+from floodmark.checkers.result import MEANINGS, ExitCode, worst
 from tests.projects import INVARIANTS, TANK, tank_project, write
 
 REPOSITORY = Path(__file__).parent.parent
 IMPORTS = f"""
 import sys
 sys.path.insert(0, {str(REPOSITORY)!r})
-import model, invariants, checkers.cli, checkers.reference
+import model, invariants, floodmark.checkers.commands.cli, floodmark.checkers.reference
 del sys.path[0]
 """
 """Our packages and nothing else of the repository are importable, as where they are installed."""
-COMMAND = [sys.executable, "-P", "-c", f"{IMPORTS}checkers.cli.main()"]
+COMMAND = [sys.executable, "-P", "-c", f"{IMPORTS}floodmark.checkers.commands.cli.main()"]
 FLAWED = '[[flawed]]\nclass = "flawed:Leaks"\nproperty = "gets_full"\n'
 STOPS = '[[flawed]]\nclass = "flawed:StopsHalf"\nproperty = "{}"\n'
 
@@ -219,7 +219,7 @@ def test_nothing_checked(tmp_path: Path) -> None:
 def test_an_internal_error(tmp_path: Path) -> None:
     root = tank_project(tmp_path)
     broken = "def broken(*_): raise KeyError('lost')\ncheckers.reference.explore = broken\n"
-    script = f"{IMPORTS}{broken}checkers.cli.main()"
+    script = f"{IMPORTS}{broken}floodmark.checkers.commands.cli.main()"
     command = [sys.executable, "-P", "-c", script, "check", "--engine", "reference"]
     done = subprocess.run(command, cwd=root, text=True, capture_output=True)
     assert done.returncode == 70
@@ -302,7 +302,8 @@ def test_help_lists_every_exit_code(tmp_path: Path) -> None:
 
 
 def test_help_starts_without_what_it_does_not_need() -> None:
-    script = "import sys, checkers.cli; print({'rich', 'numpy', 'llvmlite', 'checkers.run'} & set(sys.modules))"
+    needed_later = {"rich", "numpy", "llvmlite", "floodmark.checkers.run"}
+    script = f"import sys, floodmark.checkers.commands.cli; print({needed_later} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", script], cwd=REPOSITORY, text=True, capture_output=True, check=True)
     assert done.stdout.strip() == "set()"
 

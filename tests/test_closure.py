@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-import model.language.reference
-from checkers.gate.closure import _LANGUAGE, Closure, Numbering
-from checkers.project import Project
+import floodmark.language.reference
+from floodmark.checkers.gate.closure import _LANGUAGE, Closure, Numbering
+from floodmark.checkers.project import Project
 from tests.projects import TANK, write
 
-IMPORTS = "from lib.helpers import Size as Amount, larger as above\nfrom model.language"
+IMPORTS = "from lib.helpers import Size as Amount, larger as above\nfrom floodmark.language"
 MODEL = f"""
-{TANK.replace("from model.language", IMPORTS)}
+{TANK.replace("from floodmark.language", IMPORTS)}
     @invariant
     def above_nothing(self) -> bool:
         amount = Amount(self.level)
@@ -136,5 +136,5 @@ def test_two_names_that_change_places(tmp_path: Path) -> None:
 
 def test_a_hash_does_not_depend_on_what_else_is_loaded() -> None:
     """KRaft calls something ``source``; so is a module of the language called, which not every command loads."""
-    assert {"source", "reference"} <= vars(model.language).keys()
+    assert {"source", "reference"} <= vars(floodmark.language).keys()
     assert not {"source", "reference"} & _LANGUAGE

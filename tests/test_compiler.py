@@ -11,9 +11,7 @@ from typing import Annotated
 
 import pytest
 
-from model.compiler.ir import Do, If, Inline, Stmt, Store
-from model.compiler.program import read_program
-from model.language import (
+from floodmark import (
     Bag,
     Between,
     Capacity,
@@ -31,6 +29,8 @@ from model.language import (
     require,
     rule,
 )
+from floodmark.compiler.ir import Do, If, Inline, Stmt, Store
+from floodmark.compiler.program import read_program
 from tests.agreement import assert_agrees
 
 

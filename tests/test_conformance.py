@@ -13,8 +13,8 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from checkers.conformance import Adapter, Mismatch, model_of, observable, replay, state_machine
-from model.language import SourceError
+from floodmark import SourceError
+from floodmark.conformance import Adapter, Mismatch, model_of, observable, replay, state_machine
 from tests.projects import tank_project
 
 ROOT = Path(__file__).parent.parent
@@ -157,7 +157,7 @@ def test_what_is_eager_is_taken_by_the_model_alone(tmp_path: Path) -> None:
 COUNTDOWN = """
 from typing import Annotated
 
-from model.language import Between, Model, action, initial, require
+from floodmark import Between, Model, action, initial, require
 
 Count = Annotated[int, Between(0, 5)]
 
@@ -251,8 +251,8 @@ def test_an_adapter_that_does_not_fit_is_refused(tmp_path: Path, adapter: type[A
 def test_without_hypothesis_the_error_says_what_to_install() -> None:
     script = (
         "import sys; sys.modules['hypothesis'] = None\n"
-        "from checkers.conformance import state_machine, Adapter, observable\n"
-        "from model.alter_isr import AlterIsr\n"
+        "from floodmark.conformance import state_machine, Adapter, observable\n"
+        "from model.alter_isr.core import AlterIsr\n"
         "class A(Adapter):\n"
         "    environment = list(AlterIsr.methods('action'))\n"
         "    @observable\n"

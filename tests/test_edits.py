@@ -10,17 +10,17 @@ from pathlib import Path
 
 import pytest
 
-from checkers.gate.job import CheckJob
-from checkers.run import Check, Settings
-from checkers.spec import read
-from model.language import members as members_module
+from floodmark.checkers.gate.job import CheckJob
+from floodmark.checkers.run import Check, Settings
+from floodmark.checkers.spec import read
+from floodmark.language import members as members_module
 from tests.gates import Ended, forget, run
 from tests.projects import write
 
 HEAD = """
 from __future__ import annotations
 from typing import Annotated, Any
-from model.language import (
+from floodmark import (
     Between, Capacity, Constant, Identifier, Model, Record, Set, action, initial, invariant, require, rule,
 )
 """
@@ -136,11 +136,11 @@ EDITS = [
          "import os\nLIMIT = 3 if os.path.exists(__file__.replace('m.py', 'sizes_3')) else 5\n",
          file="model/sizes_3", was="", now="it is"),
     Edit("a file of invariants that patches the model", "LIMIT = 0\n",
-         files={"specs/patch.py": "from model.m import M\nimport model.m\nfrom model.language import invariant\n"
+         files={"specs/patch.py": "from model.m import M\nimport model.m\nfrom floodmark.language import invariant\n"
                 "model.m.LIMIT = 5  # limit\n@invariant\ndef fine(m: M) -> bool:\n    return True\n"},
          spec=SPEC + 'invariant_files = ["patch.py"]\n', file="specs/patch.py"),
     Edit("another spec's file of invariants that patches the model", "LIMIT = 0\n",
-         files={"specs/patch.py": "from model.m import M\nimport model.m\nfrom model.language import invariant\n"
+         files={"specs/patch.py": "from model.m import M\nimport model.m\nfrom floodmark.language import invariant\n"
                 "model.m.LIMIT = 5  # limit\n@invariant\ndef fine(m: M) -> bool:\n    return True\n",
                 "specs/other.toml": SPEC + 'invariant_files = ["patch.py"]\ninvariants = ["fine"]\n'},
          file="specs/patch.py"),
@@ -218,7 +218,7 @@ EDITS = [
     Edit("a constant from another file", "from lib.sizes import LIMIT\n", "self.limit", "limit = Constant(LIMIT)",
          files=SIZES, file=IN_SIZES),
     Edit("a base class in another file", "from lib.base import Base\n", "self.most()",
-         files={"lib/base.py": "from model.language import Model\nclass Base(Model):\n    def most(self) -> int:\n"
+         files={"lib/base.py": "from floodmark import Model\nclass Base(Model):\n    def most(self) -> int:\n"
                 "        return 5  # limit\n"}, file="lib/base.py", base="Base"),
     Edit("a method of a record", "class R(Record):\n    a: Annotated[int, Between(0, 9)]\n    def most(self) -> int:\n"
          "        return 5  # limit\n", "R(a=1).most()"),
@@ -373,10 +373,10 @@ def test_a_file_that_changes_while_it_is_in_use(tmp_path: Path) -> None:
 
 def test_floodmark_itself_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(members_module, "_mark", members_module._mark)  # which is put back
-    edit = Edit("", "import model.language.members as language\nlanguage._mark = lambda kind: kind\nLIMIT = 5\n")
+    edit = Edit("", "import floodmark.language.members as language\nlanguage._mark = lambda kind: kind\nLIMIT = 5\n")
     edit.write(tmp_path)
     said = anew(tmp_path, cache=True).text
-    assert "model.language.members._mark of floodmark was replaced while models were loaded" in said
+    assert "floodmark.language.members._mark of floodmark was replaced while models were loaded" in said
 
 
 def test_old_bytecode_is_not_taken(tmp_path: Path) -> None:

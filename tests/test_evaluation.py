@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from model.language.errors import ModelError
+from floodmark.language.errors import ModelError
 from tests.agreement import assert_agrees
 from tests.broken import MODEL, action_text, load, marked_lines, model_text, refusal, search
 

@@ -11,19 +11,7 @@ from unittest.mock import patch
 import pytest
 import z3
 
-from checkers.properties import Property
-from checkers.symbolic.bmc import search
-from checkers.symbolic.claims import Answered, ask, read
-from checkers.symbolic.induction import induction
-from checkers.symbolic.infer import infer
-from checkers.symbolic.kinduction import k_induction
-from checkers.symbolic.symbols import Symbols
-from checkers.symbolic.system import System, Transition, system_of
-from checkers.symbolic.unrolling import Unrolling
-from checkers.symbolic.values import MOST_SLOTS, UnsupportedError
-from model.compiler.calls import Calls
-from model.compiler.ir import Expr
-from model.language import (
+from floodmark import (
     Between,
     Capacity,
     Identifier,
@@ -37,7 +25,19 @@ from model.language import (
     invariant,
     require,
 )
-from model.language.types import IntType
+from floodmark.checkers.properties import Property
+from floodmark.checkers.symbolic.bmc import search
+from floodmark.checkers.symbolic.claims import Answered, ask, read
+from floodmark.checkers.symbolic.induction import induction
+from floodmark.checkers.symbolic.infer import infer
+from floodmark.checkers.symbolic.kinduction import k_induction
+from floodmark.checkers.symbolic.symbols import Symbols
+from floodmark.checkers.symbolic.system import System, Transition, system_of
+from floodmark.checkers.symbolic.unrolling import Unrolling
+from floodmark.checkers.symbolic.values import MOST_SLOTS, UnsupportedError
+from floodmark.compiler.calls import Calls
+from floodmark.compiler.ir import Expr
+from floodmark.language.types import IntType
 from tests.projects import write
 from tests.symbolic_agreement import assert_steps_agree
 from tests.term_audit import assert_nothing_wraps
@@ -333,8 +333,8 @@ def test_a_set_of_too_many_slots_is_refused_where_it_is_declared() -> None:
 CLAIMS = """
 from __future__ import annotations
 from typing import Annotated
-from checkers.symbolic.claim import fails, holds
-from model.language import Between
+from floodmark.claims import fails, holds
+from floodmark import Between
 
 FAR = 2305843009213693951
 

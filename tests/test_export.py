@@ -8,20 +8,20 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
-from checkers import reference
-from checkers.cli import command
-from checkers.explicit import search as native
-from checkers.exploration import Exploration, Options
-from checkers.export import promela, tla
-from checkers.export.command import promela_process, tla_module
-from checkers.export.names import Names, legal
-from checkers.export.refusal import CannotExportError
-from checkers.run import Settings, checks
-from checkers.spec import read
-from model.compiler.program import Program, read_program
-from model.language.errors import ModelError, SourceError
-from model.language.model import Model
-from model.language.reference import initial_states, within_boundary
+from floodmark.checkers import reference
+from floodmark.checkers.commands.cli import command
+from floodmark.checkers.commands.export import promela_process, tla_module
+from floodmark.checkers.exploration import Exploration, Options
+from floodmark.checkers.export import promela, tla
+from floodmark.checkers.export.names import Names, legal
+from floodmark.checkers.export.refusal import CannotExportError
+from floodmark.checkers.native import search as native
+from floodmark.checkers.run import Settings, checks
+from floodmark.checkers.spec import read
+from floodmark.compiler.program import Program, read_program
+from floodmark.language.errors import ModelError, SourceError
+from floodmark.language.model import Model
+from floodmark.language.reference import initial_states, within_boundary
 from tests import foreign
 from tests.campaign import REFUSALS
 from tests.engines import TooMany, imported, plain_search, properties_of
@@ -121,7 +121,7 @@ def test_a_deadlock_is_refused_where_an_action_finds_out_late() -> None:
 
 
 def test_the_command_refuses_with_place_and_reason(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SourceError, match=r"model/alter_isr.py:\d+: this cannot be exported: .* as one step"):
+    with pytest.raises(SourceError, match=r"model/alter_isr/core.py:\d+: this cannot be exported: .* as one step"):
         export("alter_isr/shipped.toml", "--promela", "-o", str(tmp_path))
     with pytest.raises(SourceError, match="there is no variant 'CommitsOnMajorit'; did you mean 'CommitsOnMajority'"):
         export("examples/two_phase_commit.toml", "--tla", "--only-variant", "CommitsOnMajorit")

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from checkers.licence import parts_of
-from checkers.properties import collect
-from model.compiler.favours import favour
-from model.compiler.program import read_program
-from model.compiler.renaming import symmetric_types
+from floodmark.checkers.licence import parts_of
+from floodmark.checkers.properties import collect
+from floodmark.compiler.favours import favour
+from floodmark.compiler.program import read_program
+from floodmark.compiler.renaming import symmetric_types
 from tests.broken import action_text, load, marked_lines, model_text, property_text
 
 MORE = """\

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from checkers.findings import PAGE, ROOT, Finding, Shown, blocks, counterexample, findings, page
-from checkers.run import Check
-from model.language.errors import SourceError
+from docs.tools.findings import PAGE, ROOT, Finding, Shown, blocks, counterexample, findings, page
+from floodmark.checkers.run import Check
+from floodmark.language.errors import SourceError
 
 ENTRIES = findings()
 BAD = [reference for entry in ENTRIES for reference in entry.bad]
@@ -87,7 +87,7 @@ def run_of(lines: list[str]) -> list[str]:
 @pytest.mark.slow
 @pytest.mark.parametrize("reference", BAD)
 def test_a_run_says_what_the_page_shows(reference: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where this fails, ``python -m checkers.findings`` writes the page anew."""
+    """Where this fails, ``python -m docs.tools.findings`` writes the page anew."""
     monkeypatch.chdir(ROOT)
     shown = run_of(blocks(PAGE.read_text(encoding="utf-8"))[reference])
     said = run_of(counterexample(reference))

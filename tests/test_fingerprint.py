@@ -11,18 +11,27 @@ from typing import Annotated, Any
 
 import pytest
 
-from checkers.explicit import kernel
-from checkers.explicit.module import parts
-from checkers.explicit.search import explore
-from checkers.exploration import Exploration, Options
-from checkers.properties import Property, collect
-from checkers.spec import read
-from model.compiler import ir
-from model.compiler.fingerprint import fingerprint
-from model.compiler.ir import BOOL, Const, Local, Position, Predicate, Universe, Witness
-from model.compiler.program import read_program
-from model.language import Between, Identifier, Model, Record, action, boundary, implies, invariant, require
-from model.language.types import BoolType, EnumType, IdentifierType, IntType, OptionalType, RecordType, SetType, Type
+from floodmark import Between, Identifier, Model, Record, action, boundary, implies, invariant, require
+from floodmark.checkers.codegen.model_module import parts
+from floodmark.checkers.exploration import Exploration, Options
+from floodmark.checkers.native import compiled_model
+from floodmark.checkers.native.search import explore
+from floodmark.checkers.properties import Property, collect
+from floodmark.checkers.spec import read
+from floodmark.compiler import ir
+from floodmark.compiler.fingerprint import fingerprint
+from floodmark.compiler.ir import BOOL, Const, Local, Position, Predicate, Universe, Witness
+from floodmark.compiler.program import read_program
+from floodmark.language.types import (
+    BoolType,
+    EnumType,
+    IdentifierType,
+    IntType,
+    OptionalType,
+    RecordType,
+    SetType,
+    Type,
+)
 from tests.broken import load, search
 
 AT = Position("file.py", 1)
@@ -45,7 +54,7 @@ class Pair(Record):
 @pytest.fixture
 def fresh_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FLOODMARK_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(kernel, "_KNOWN_LOOPS", {})
+    monkeypatch.setattr(compiled_model, "_KNOWN_LOOPS", {})
 
 
 # What is written can be read in one way only.
@@ -335,7 +344,7 @@ def test_variables_in_another_order_are_other_words() -> None:
 
 ENUM = """
 from enum import Enum
-from model.language import Model, action, invariant
+from floodmark import Model, action, invariant
 
 
 class K(Enum):

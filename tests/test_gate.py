@@ -9,17 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from checkers import run as checks
-from checkers.gate import lock
-from checkers.gate.outcome import Drift, Outcome
-from checkers.report.outputs import Reports
-from checkers.result import CheckResult, ExitCode
-from model.language.errors import SourceError
+from floodmark.checkers import run as checks
+from floodmark.checkers.gate import lock
+from floodmark.checkers.gate.outcome import Drift, Outcome
+from floodmark.checkers.report.outputs import Reports
+from floodmark.checkers.result import CheckResult, ExitCode
+from floodmark.language.errors import SourceError
 from tests.gates import SPEC, STEPS, edited, locked, repository, run
 from tests.projects import write
 
 CLAIMS = '''
-from checkers.symbolic.claim import {0}
+from floodmark.claims import {0}
 
 @{0}("a text")
 def sum_is_larger(a: int, b: int) -> bool:
@@ -240,7 +240,7 @@ def test_the_command(tmp_path: Path) -> None:
     locked(repository(tmp_path / "before"))
     edited(tmp_path / "before", tmp_path / "after", ("!= 4", "!= 9"))
     environment = {"FLOODMARK_CACHE": str(tmp_path / "cache"), "PYTHONPATH": str(Path(__file__).parent.parent)}
-    command = [sys.executable, "-P", "-m", "checkers", "gate"]
+    command = [sys.executable, "-P", "-m", "floodmark", "gate"]
     done = subprocess.run(command, cwd=tmp_path / "after", capture_output=True, text=True, env=environment)
     assert done.returncode == ExitCode.DRIFT, done.stdout + done.stderr
     assert done.stdout.endswith("reproduce: floodmark gate specs\n")

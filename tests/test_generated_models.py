@@ -16,14 +16,14 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
-from checkers.exploration import Exploration
-from checkers.properties import Property
-from checkers.spark.session import stop
-from model.compiler import ir
-from model.compiler.program import read_program
-from model.language.errors import ModelError
-from model.language.model import Model
-from model.language.types import Type
+from floodmark.checkers.exploration import Exploration
+from floodmark.checkers.properties import Property
+from floodmark.checkers.spark.session import stop
+from floodmark.compiler import ir
+from floodmark.compiler.program import read_program
+from floodmark.language.errors import ModelError
+from floodmark.language.model import Model
+from floodmark.language.types import Type
 from tests.campaign import Budget, Campaign, DisagreementError
 from tests.engines import ENGINES, imported, properties_of
 from tests.model_strategy import GeneratedModel, models

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from checkers.exploration import Limits
-from checkers.mutation.change import DROPPED
-from checkers.mutation.mutant import Mutant, mutants
-from checkers.run import Check, Settings, run_check
-from checkers.spec import Spec, read
+from floodmark.checkers.exploration import Limits
+from floodmark.checkers.mutation.change import DROPPED
+from floodmark.checkers.mutation.mutant import Mutant, mutants
+from floodmark.checkers.run import Check, Settings, run_check
+from floodmark.checkers.spec import Spec, read
 
 SPECS = Path(__file__).parent.parent / "specs"
 CORE_BY_HASH_ALONE = [

@@ -7,13 +7,13 @@ from typing import Annotated
 
 import pytest
 
-from checkers.properties import collect
-from checkers.run import Check, Settings
-from checkers.spec import read
-from checkers.symbolic.infer import Clause, Inference, Inferred, checked, infer
-from checkers.symbolic.prove import Task, prove_check
-from checkers.symbolic.system import system_of
-from model.language import Between, Model, action, boundary, invariant, require, transition
+from floodmark import Between, Model, action, boundary, invariant, require, transition
+from floodmark.checkers.properties import collect
+from floodmark.checkers.run import Check, Settings
+from floodmark.checkers.spec import read
+from floodmark.checkers.symbolic.infer import Clause, Inference, Inferred, checked, infer
+from floodmark.checkers.symbolic.prove import Task, prove_check
+from floodmark.checkers.symbolic.system import system_of
 
 SPECS = Path(__file__).resolve().parent.parent / "specs"
 

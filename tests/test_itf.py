@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from checkers.report.itf import expression, file_name, itf
-from checkers.run import Settings
-from model.language.types import (
+from floodmark.checkers.report.itf import expression, file_name, itf
+from floodmark.checkers.run import Settings
+from floodmark.language.types import (
     BagType,
     BoolType,
     EnumType,
@@ -23,7 +23,7 @@ from model.language.types import (
     SetType,
     Type,
 )
-from model.language.values import Bag, Map, Seq, Set, running
+from floodmark.language.values import Bag, Map, Seq, Set, running
 from tests.outcomes import check, inside
 
 ROOT = Path(__file__).parent.parent

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from checkers.explicit.search import explore
-from checkers.exploration import Options
-from checkers.spec import read
+from floodmark.checkers.exploration import Options
+from floodmark.checkers.native.search import explore
+from floodmark.checkers.spec import read
 
 EXAMPLES = Path(__file__).parent.parent / "specs/examples"
 

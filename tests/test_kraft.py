@@ -7,20 +7,20 @@ from typing import Any
 
 import pytest
 
-from checkers.explicit.search import explore
-from checkers.project import Project
-from checkers.run import Check, Settings
-from checkers.spec import read
-from model.kraft import Fate, Kind, Kraft, Position, QuorumState, Replica, Role
-from model.kraft_batch import KraftBatch
-from model.kraft_clusters import KraftClusters
-from model.kraft_disk_loss import KraftDiskLoss
-from model.kraft_network import KraftNetwork
-from model.kraft_pre_vote import DisruptiveVoter, KraftPreVote
-from model.language import Model, Seq, Set
-from model.language.model import State
-from model.language.reference import Step, fire, holds, initial_states, successors
-from model.language.values import running
+from floodmark import Model, Seq, Set
+from floodmark.checkers.native.search import explore
+from floodmark.checkers.project import Project
+from floodmark.checkers.run import Check, Settings
+from floodmark.checkers.spec import read
+from floodmark.language.model import State
+from floodmark.language.reference import Step, fire, holds, initial_states, successors
+from floodmark.language.values import running
+from model.kraft.batch import KraftBatch
+from model.kraft.clusters import KraftClusters
+from model.kraft.disk_loss import KraftDiskLoss
+from model.kraft.network import KraftNetwork
+from model.kraft.pre_vote import DisruptiveVoter, KraftPreVote
+from model.kraft.quorum import Fate, Kind, Kraft, Position, QuorumState, Replica, Role
 from tests.agreement import assert_agrees
 
 SPECS = Path(__file__).parent.parent / "specs" / "kraft"
@@ -213,7 +213,7 @@ def test_strays_change_nothing() -> None:
 
 
 def test_known_bad_design_is_seen_by_its_property() -> None:
-    from invariants.kraft import majority_holds_committed
+    from invariants.kraft.quorum import majority_holds_committed
 
     bad = flawed("flawed.py", "CountsUnflushedRecords")()
     run = Run(bad).elect(R1, R2).announce(R1, R2).fetch(R2, R1).fetch(R2, R1)
@@ -261,8 +261,8 @@ def test_compiled_code_agrees_with_cpython_at_length(cls: type[Model], constants
 @pytest.mark.slow
 def test_four_epochs_and_logs_of_three_are_the_same_states_on_spark() -> None:
     pytest.importorskip("pyspark")
-    from checkers.spark.search import Distribution
-    from checkers.spark.search import explore as explore_on_spark
+    from floodmark.checkers.spark.search import Distribution
+    from floodmark.checkers.spark.search import explore as explore_on_spark
 
     check = Check(read(SPECS / "epochs_deep.toml"), None, Settings())
     model, properties = check.cls()(**check.constants), check.properties()

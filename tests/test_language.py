@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from model.compiler.layout import lay_out
-from model.language import (
+from floodmark import (
     Bag,
     Between,
     Capacity,
@@ -32,11 +31,12 @@ from model.language import (
     require,
     rule,
 )
-from model.language.model import State
-from model.language.reference import Step, fire, holds, initial_states, parameter_types, successors
-from model.language.source import leading_guards, source_of
-from model.language.types import bound, resolve, universe
-from model.language.values import admit, order_key, running
+from floodmark.compiler.layout import lay_out
+from floodmark.language.model import State
+from floodmark.language.reference import Step, fire, holds, initial_states, parameter_types, successors
+from floodmark.language.source import leading_guards, source_of
+from floodmark.language.types import bound, resolve, universe
+from floodmark.language.values import admit, order_key, running
 
 
 class Broker(Identifier, count="brokers", prefix="b"):

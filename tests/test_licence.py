@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from checkers.licence import license_symmetry, parts_of
-from checkers.run import Settings, checks
-from checkers.spec import find, read
-from model.compiler.favours import favour
-from model.compiler.program import read_program
-from model.compiler.renaming import symmetric_types
-from model.language import Model
+from floodmark import Model
+from floodmark.checkers.licence import license_symmetry, parts_of
+from floodmark.checkers.run import Settings, checks
+from floodmark.checkers.spec import find, read
+from floodmark.compiler.favours import favour
+from floodmark.compiler.program import read_program
+from floodmark.compiler.renaming import symmetric_types
 
 SPECS = Path(__file__).resolve().parent.parent / "specs"
 ORBITS = [path for path in find([SPECS], "all") if read(path).symmetry]
@@ -53,8 +53,8 @@ def test_these_are_symmetric_as_they_are_written(name: str) -> None:
 def test_z3_is_not_loaded_for_what_can_be_read(tmp_path: Path) -> None:
     script = (
         "import sys\n"
-        "from checkers.explicit.search import explore\n"
-        "from checkers.exploration import Options\n"
+        "from floodmark.checkers.native.search import explore\n"
+        "from floodmark.checkers.exploration import Options\n"
         "from specs.examples.two_phase_commit import TwoPhaseCommit\n"
         "assert explore(TwoPhaseCommit(managers=3), [], Options(workers=1, symmetry=True)).complete\n"
         "assert 'z3' not in sys.modules\n"

@@ -9,14 +9,14 @@ from typing import TypeGuard
 
 import pytest
 
-from checkers.gate import lock
-from checkers.gate.closure import Closure, Numbering
-from checkers.gate.definitions import Definition, definitions_of, parsed
-from checkers.gate.drift import Where, compared
-from checkers.gate.lock import Lock, Mutants
-from checkers.run import Check, Settings
-from checkers.spec import find, read
-from model.language.errors import SourceError
+from floodmark.checkers.gate import lock
+from floodmark.checkers.gate.closure import Closure, Numbering
+from floodmark.checkers.gate.definitions import Definition, definitions_of, parsed
+from floodmark.checkers.gate.drift import Where, compared
+from floodmark.checkers.gate.lock import Lock, Mutants
+from floodmark.checkers.run import Check, Settings
+from floodmark.checkers.spec import find, read
+from floodmark.language.errors import SourceError
 
 ROOT = Path(__file__).parent.parent
 SPECS = find([ROOT / "specs"], "quick")

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from checkers.explicit.loops import Word, Words, compile_loops
-from checkers.explicit.machine import MachineCode, object_image
+from floodmark.checkers.codegen.jit import MachineCode, object_image
+from floodmark.checkers.codegen.loop_compiler import Word, Words, compile_loops
 
 
 def sums(w: Words, count: Word) -> Word:

@@ -7,11 +7,11 @@ from typing import Annotated
 import numpy as np
 import pytest
 
-from checkers.explicit import flood
-from checkers.explicit.loops import compile_loops
-from checkers.explicit.machine import GOOD, MachineCode, _compile
-from checkers.spark import loops
-from model.language import Bag, Between, Capacity, Model, Set, action, invariant, reachable, require, transition
+from floodmark import Bag, Between, Capacity, Model, Set, action, invariant, reachable, require, transition
+from floodmark.checkers.codegen.jit import GOOD, MachineCode, _compile
+from floodmark.checkers.codegen.loop_compiler import compile_loops
+from floodmark.checkers.native import loops as native_loops
+from floodmark.checkers.spark import loops
 from tests.engines import ENGINES, Outcome, outcome, plain_search, properties_of
 from tests.symbolic_agreement import assert_bounded_search_agrees, assert_steps_agree
 
@@ -253,10 +253,10 @@ def test_what_lately_was_sent_is_compared_by_all_of_its_words(words: int) -> Non
     buffer = np.array(states, dtype=np.uint64).reshape(-1)
     outbox = np.zeros(len(buffer), dtype=np.uint64)
     boxes, counts = np.array([outbox.ctypes.data], dtype=np.uint64), np.zeros(1, dtype=np.uint64)
-    scratch, seen = np.zeros(4 * flood.GROUP, dtype=np.uint64), np.zeros(words, dtype=np.uint64)
-    fields, route = np.zeros(flood.FIELDS, dtype=np.uint64), np.zeros(loops.ROUTE_FIELDS, dtype=np.uint64)
-    fields[flood.BUFFER], fields[flood.PENDING] = buffer.ctypes.data, len(states)
-    fields[flood.SCRATCH] = scratch.ctypes.data
+    scratch, seen = np.zeros(4 * native_loops.GROUP, dtype=np.uint64), np.zeros(words, dtype=np.uint64)
+    fields, route = np.zeros(native_loops.FIELDS, dtype=np.uint64), np.zeros(loops.ROUTE_FIELDS, dtype=np.uint64)
+    fields[native_loops.BUFFER], fields[native_loops.PENDING] = buffer.ctypes.data, len(states)
+    fields[native_loops.SCRATCH] = scratch.ctypes.data
     route[loops.OUTBOXES], route[loops.COUNTS] = boxes.ctypes.data, counts.ctypes.data
     route[loops.FILTER], route[loops.FILTER_BITS], route[loops.OWNERS] = seen.ctypes.data, 0, 1
     code.function("deliver", 2)(fields.ctypes.data, route.ctypes.data)

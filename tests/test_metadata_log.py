@@ -16,23 +16,24 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.conformance import write_log
-from checkers.cli import command
-from checkers.conformance.machine import model_of
-from checkers.conformance.metadata_log.dump import Shard
-from checkers.conformance.metadata_log.judge import Report, judge
-from checkers.conformance.metadata_log.registration import Registration, changed, registered
-from checkers.conformance.metadata_log.rules import broken
-from checkers.conformance.metadata_log.run import judge_log
-from checkers.explicit.search import explore
-from checkers.exploration import Options
-from checkers.properties import collect
-from checkers.result import ExitCode
-from checkers.spark.session import session
-from invariants import reassignment_kip455, reassignment_replicas
-from model.language import Map, Model, Seq, Set, SourceError, State, reference
-from model.reassignment_kip455 import Assignment
-from model.reassignment_kraft import KraftReassignment
-from model.reassignment_replicas import Broker, Partition
+from floodmark.checkers.commands.cli import command
+from floodmark.checkers.conformance.metadata_log.dump import Shard
+from floodmark.checkers.conformance.metadata_log.judge import Report, judge
+from floodmark.checkers.conformance.metadata_log.registration import Registration, changed, registered
+from floodmark.checkers.conformance.metadata_log.rules import broken
+from floodmark.checkers.conformance.metadata_log.run import judge_log
+from floodmark.checkers.conformance.state_machine import model_of
+from floodmark.checkers.exploration import Options
+from floodmark.checkers.native.search import explore
+from floodmark.checkers.properties import collect
+from floodmark.checkers.result import ExitCode
+from floodmark.checkers.spark.session import session
+from floodmark.language import Map, Model, Seq, Set, SourceError, State, reference
+from invariants.reassignment import kip455 as reassignment_kip455
+from invariants.reassignment import replicas as reassignment_replicas
+from model.reassignment.kip455 import Assignment
+from model.reassignment.kraft import KraftReassignment
+from model.reassignment.replicas import Broker, Partition
 
 ROOT = Path(__file__).parent.parent
 TOPIC = "Rvh5VW3dTc2Xs9HfyMqYbg"

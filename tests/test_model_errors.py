@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from checkers import reference
-from checkers.explicit import search as native
-from checkers.exploration import Exploration, Options
+from floodmark.checkers import reference
+from floodmark.checkers.exploration import Exploration, Options
+from floodmark.checkers.native import search as native
 from tests.broken import MODEL, action_text, load, marked_lines, model_text, property_text, search
 
 UP = "require(self.x < {})\nself.x += 1"

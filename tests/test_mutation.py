@@ -10,16 +10,16 @@ from typing import Any, get_args
 
 import pytest
 
-from checkers.mutation import command
-from checkers.mutation.change import Kind, changes
-from checkers.mutation.mutant import Mutant, functions, mutants
-from checkers.mutation.run import run
-from checkers.mutation.trial import Budget, Trial, stages, try_mutant
-from checkers.result import ExitCode
-from checkers.run import Check, Settings, run_check
-from checkers.spec import Spec, read
-from model.language.errors import SourceError
-from model.language.reference import Step, fire, initial_states
+from floodmark.checkers.commands import mutate as command
+from floodmark.checkers.mutation.change import Kind, changes
+from floodmark.checkers.mutation.mutant import Mutant, functions, mutants
+from floodmark.checkers.mutation.run import run
+from floodmark.checkers.mutation.trial import Budget, Trial, stages, try_mutant
+from floodmark.checkers.result import ExitCode
+from floodmark.checkers.run import Check, Settings, run_check
+from floodmark.checkers.spec import Spec, read
+from floodmark.language.errors import SourceError
+from floodmark.language.reference import Step, fire, initial_states
 from tests.outcomes import inside
 from tests.projects import tank_project, write
 from tests.test_cli import Ended, floodmark
@@ -44,7 +44,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from model.language import Between, Identifier, Model, Set, action, initial, require
+from floodmark import Between, Identifier, Model, Set, action, initial, require
 
 
 class Item(Identifier, count=2, prefix="i"):
@@ -84,7 +84,7 @@ KNOWS = '''
 from __future__ import annotations
 
 from model.kinds import Kinds
-from model.language import implies, reachable, transition
+from floodmark import implies, reachable, transition
 
 
 @transition
@@ -202,7 +202,7 @@ def test_counterexample_of_a_mutant_replays_in_cpython(tmp_path: Path) -> None:
 
 def test_what_a_base_class_does_is_changed_for_super_as_well(tmp_path: Path) -> None:
     valve = '''
-        from model.language import action
+        from floodmark import action
         from model.tank import Tank
 
         class Valve(Tank):
@@ -228,7 +228,7 @@ def test_what_a_base_class_does_is_changed_for_super_as_well(tmp_path: Path) -> 
 
 def test_only_what_a_model_adds_is_changed(tmp_path: Path) -> None:
     valve = """
-        from model.language import Model, action, rule
+        from floodmark import Model, action, rule
         from model.tank import Tank
 
         def more(level: int) -> int:
@@ -289,7 +289,7 @@ def test_steps_that_differ_are_no_equality(tmp_path: Path) -> None:
 
 def test_a_step_that_changes_nothing_is_no_difference(tmp_path: Path) -> None:
     waits = """
-        from model.language import action, require
+        from floodmark import action, require
         from model.tank import Tank
 
         class Waits(Tank):
@@ -306,7 +306,7 @@ def test_a_step_that_changes_nothing_is_no_difference(tmp_path: Path) -> None:
 
 def test_steps_that_orbits_do_not_tell_apart_are_no_equality(tmp_path: Path) -> None:
     lease = """
-        from model.language import Identifier, Model, action, invariant
+        from floodmark import Identifier, Model, action, invariant
 
         class Client(Identifier, count=2):
             pass
@@ -330,7 +330,7 @@ def test_steps_that_orbits_do_not_tell_apart_are_no_equality(tmp_path: Path) -> 
 BOUNDED = """
     from typing import Annotated
 
-    from model.language import Between, Model, action, boundary, initial, require
+    from floodmark import Between, Model, action, boundary, initial, require
 
     class Bounded(Model):
         level: Annotated[int, Between(0, 9)]
@@ -361,7 +361,7 @@ def trial_of(root: Path, model: str, change: str, spec: str = "") -> Trial:
     files = {"model/m.py": dedent(model), "specs/m.toml": f'model = "model.m:{{}}"\n{spec}'}
     name = model.partition("(Model)")[0].rpartition(" ")[2]
     more = f"""
-        from model.language import invariant
+        from floodmark import invariant
         from model.m import {name}
 
         @invariant
@@ -389,7 +389,7 @@ def test_a_state_that_begins_outside_of_the_boundary_is_a_difference(tmp_path: P
 def test_a_known_bad_design_that_is_no_longer_caught_kills(tmp_path: Path) -> None:
     flawed = '[[flawed]]\nclass = "flawed:Jumps"\nproperty = "drains"\n'
     more = {"invariants/tank.py": """
-        from model.language import transition
+        from floodmark import transition
         from model.tank import Tank
 
         @transition
@@ -482,7 +482,7 @@ def test_surviving_set_in_the_lock(tmp_path: Path) -> None:
 
 def test_other_specs_may_kill(tmp_path: Path) -> None:
     more = {"specs/strict.toml": 'model = "model.tank:Tank"\ninvariant_files = ["strict.py"]\n', "specs/strict.py": """
-        from model.language import transition
+        from floodmark import transition
         from model.tank import Tank
 
         @transition

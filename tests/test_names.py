@@ -12,11 +12,11 @@ from types import ModuleType
 
 import pytest
 
-from checkers import reference
-from checkers.explicit import search as native
-from checkers.properties import collect
-from checkers.spec import read
-from model.language.errors import ModelError, SourceError
+from floodmark.checkers import reference
+from floodmark.checkers.native import search as native
+from floodmark.checkers.properties import collect
+from floodmark.checkers.spec import read
+from floodmark.language.errors import ModelError, SourceError
 from tests.broken import load, search
 from tests.engines import ENGINES, outcome, plain_search
 from tests.projects import write
@@ -28,7 +28,7 @@ import functools
 from enum import Enum, Flag, IntEnum
 from typing import Annotated
 
-from model.language import *
+from floodmark.language import *
 
 Small = Annotated[int, Between(0, 3)]
 
@@ -216,7 +216,7 @@ TWICE = {
             pass
     """,
     "a class and what is imported": """
-        from model.language import Model as M  #1
+        from floodmark import Model as M  #1
 
         class M(Counter):  #2
             pass

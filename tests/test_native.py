@@ -9,13 +9,7 @@ from typing import Annotated, Any
 import numpy as np
 import pytest
 
-from checkers import reference
-from checkers.explicit import flood
-from checkers.explicit.kernel import Kernel, build_kernel
-from checkers.explicit.search import explore, reachable_set
-from checkers.exploration import Exploration, Limits, Options
-from checkers.properties import collect
-from model.language import (
+from floodmark import (
     Between,
     Capacity,
     Constant,
@@ -33,7 +27,13 @@ from model.language import (
     require,
     transition,
 )
-from model.language.errors import ModelError
+from floodmark.checkers import reference
+from floodmark.checkers.exploration import Exploration, Limits, Options
+from floodmark.checkers.native import compiled_model, loops
+from floodmark.checkers.native.compiled_model import Kernel, build_kernel
+from floodmark.checkers.native.search import explore, reachable_set
+from floodmark.checkers.properties import collect
+from floodmark.language.errors import ModelError
 from tests.agreement import assert_agrees
 
 Digit = Annotated[int, Between(0, 9)]
@@ -474,10 +474,10 @@ def grid_digest(side: int) -> tuple[int, int]:
         words = (words[:, None] | (np.arange(side, dtype=np.uint64) << np.uint64(bits * index))[None, :]).ravel()
     sums = []
     with np.errstate(over="ignore"):
-        for seed in (flood.SEED_1, flood.SEED_2):
-            h = (np.uint64(seed) ^ words) * np.uint64(flood.MULTIPLIER_1)
+        for seed in (loops.SEED_1, loops.SEED_2):
+            h = (np.uint64(seed) ^ words) * np.uint64(loops.MULTIPLIER_1)
             h = h ^ (h >> np.uint64(32))
-            h = h * np.uint64(flood.MULTIPLIER_2)
+            h = h * np.uint64(loops.MULTIPLIER_2)
             sums.append(int((h ^ (h >> np.uint64(29))).sum(dtype=np.uint64)))
     return sums[0], sums[1]
 
@@ -519,21 +519,19 @@ def machine_files(folder: Path) -> list[Path]:
 
 @pytest.fixture
 def fresh_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    from checkers.explicit import kernel
 
     monkeypatch.setenv("FLOODMARK_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(kernel, "_KNOWN_LOOPS", {})
+    monkeypatch.setattr(compiled_model, "_KNOWN_LOOPS", {})
     return tmp_path / "cache"
 
 
 def test_code_from_the_cache_finds_the_same(fresh_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from checkers.explicit import kernel
 
     first = native(Grid)
     files = machine_files(fresh_cache)
     times = [path.stat().st_mtime_ns for path in files]
     assert files
-    monkeypatch.setattr(kernel, "_KNOWN_LOOPS", {})
+    monkeypatch.setattr(compiled_model, "_KNOWN_LOOPS", {})
     again = native(Grid)
     assert compared(again) == compared(first)
     assert machine_files(fresh_cache) == files
@@ -542,14 +540,13 @@ def test_code_from_the_cache_finds_the_same(fresh_cache: Path, monkeypatch: pyte
 
 @pytest.mark.parametrize("damage", [b"", b"short", b"\0" * 4096], ids=["empty", "short", "zeros"])
 def test_damaged_code_is_compiled_again(fresh_cache: Path, monkeypatch: pytest.MonkeyPatch, damage: bytes) -> None:
-    from checkers.explicit import kernel
 
     first = native(Counter)
     files = machine_files(fresh_cache)
     kept = [path.read_bytes() for path in files]
     for path in files:
         path.write_bytes(damage)
-    monkeypatch.setattr(kernel, "_KNOWN_LOOPS", {})
+    monkeypatch.setattr(compiled_model, "_KNOWN_LOOPS", {})
     assert compared(native(Counter)) == compared(first)
     assert machine_files(fresh_cache) == files
     assert all(path.read_bytes() != damage for path in files)
@@ -557,16 +554,15 @@ def test_damaged_code_is_compiled_again(fresh_cache: Path, monkeypatch: pytest.M
         flipped = bytearray(content)
         flipped[len(flipped) // 2] ^= 1
         path.write_bytes(bytes(flipped))
-    monkeypatch.setattr(kernel, "_KNOWN_LOOPS", {})
+    monkeypatch.setattr(compiled_model, "_KNOWN_LOOPS", {})
     assert compared(native(Counter)) == compared(first)
 
 
 def test_a_cache_that_cannot_be_written_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from checkers.explicit import kernel
 
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("FLOODMARK_CACHE", str(tmp_path / "file" / "below"))
-    monkeypatch.setattr(kernel, "_KNOWN_LOOPS", {})
+    monkeypatch.setattr(compiled_model, "_KNOWN_LOOPS", {})
     assert native(Counter).complete
 
 
@@ -574,7 +570,7 @@ def test_a_search_changes_to_good_code_on_its_way(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("FLOODMARK_CACHE", str(tmp_path))
     properties = list(collect(Wide, ()).values())
     plain = explore(Wide(), properties, Options(workers=2))
-    monkeypatch.setattr("checkers.explicit.search.PATIENCE", 0.0)
+    monkeypatch.setattr("floodmark.checkers.native.search.PATIENCE", 0.0)
     kernels: list[Kernel] = []
     improve = Kernel.improve
 
@@ -603,7 +599,7 @@ def test_what_a_spec_expects_decides_which_code_is_compiled(
     monkeypatch.setenv("FLOODMARK_CACHE", str(tmp_path / "plain"))
     plain = explore(Wide(), properties, Options(workers=1))
     monkeypatch.setenv("FLOODMARK_CACHE", str(tmp_path / "other"))
-    monkeypatch.setattr("checkers.explicit.search.PATIENCE", 0.0)
+    monkeypatch.setattr("floodmark.checkers.native.search.PATIENCE", 0.0)
     kernels: list[Kernel] = []
     first = Kernel.__init__
 

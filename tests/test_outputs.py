@@ -11,20 +11,20 @@ from xml.etree import ElementTree
 
 import pytest
 
-from checkers.cli import command
-from checkers.exploration import Limits
-from checkers.gate.outcome import Drift
-from checkers.report import file
-from checkers.report.outputs import Reports, write_reports
-from checkers.result import ExitCode
-from checkers.run import Settings
-from checkers.spec import find
-from model.language.errors import SourceError
+from floodmark.checkers.commands.cli import command
+from floodmark.checkers.exploration import Limits
+from floodmark.checkers.gate.outcome import Drift
+from floodmark.checkers.report import atomic_file
+from floodmark.checkers.report.outputs import Reports, write_reports
+from floodmark.checkers.result import ExitCode
+from floodmark.checkers.run import Settings
+from floodmark.checkers.spec import find
+from floodmark.language.errors import SourceError
 from tests.outcomes import check, inside, tank
 
 
 def floodmark(root: Path, *arguments: str, **names: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "checkers", "check", "specs/tank.toml", *arguments]
+    command = [sys.executable, "-m", "floodmark", "check", "specs/tank.toml", *arguments]
     known = {key: value for key, value in os.environ.items() if not key.startswith("GITHUB_")}
     return subprocess.run(command, cwd=root, env={**known, **names}, capture_output=True, text=True, check=False)
 
@@ -89,7 +89,7 @@ def test_neither_inputs_nor_sources_are_overwritten(tmp_path: Path, arguments: l
         (root / name).write_text("{}")
     (root / "c.json").symlink_to("b.json")
     before = {path: path.read_bytes() for path in root.rglob("*") if path.is_file()}
-    ran = subprocess.run([sys.executable, "-m", "checkers", *arguments], cwd=root, capture_output=True, text=True)
+    ran = subprocess.run([sys.executable, "-m", "floodmark", *arguments], cwd=root, capture_output=True, text=True)
     assert ran.returncode == ExitCode.USER_ERROR
     assert message in ran.stderr
     assert ran.stdout == ""
@@ -102,7 +102,7 @@ def test_a_report_that_fails_costs_no_verdict(
     def broken(*_: object) -> str:
         raise TypeError("'NoneType' object is not iterable")
 
-    monkeypatch.setattr("checkers.report.html.document.html", broken)
+    monkeypatch.setattr("floodmark.checkers.report.html.document.html", broken)
     monkeypatch.delenv("GITHUB_ACTIONS", raising=False)
     with inside(tank(tmp_path)):
         Path("a.html").write_text("of an earlier run")
@@ -150,14 +150,14 @@ def test_a_file_is_written_as_a_whole_or_not_at_all(tmp_path: Path, monkeypatch:
 
     monkeypatch.setattr(os, "replace", full)
     with pytest.raises(SourceError, match="cannot be written: No space left on device"):
-        file.write(path, "new")
+        atomic_file.write(path, "new")
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
 
 
 def test_a_new_file_has_the_usual_permissions(tmp_path: Path) -> None:
     (tmp_path / "plain").write_text("")
-    file.write(tmp_path / "written", "")
+    atomic_file.write(tmp_path / "written", "")
     assert (tmp_path / "written").stat().st_mode == (tmp_path / "plain").stat().st_mode
 
 

@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from checkers.cli import command
-from checkers.plan import report
-from checkers.plan.command import moves_of
-from checkers.plan.shapes import PlannedMove, Shape
-from checkers.plan.verdicts import check_shape, check_shapes, map_shapes, map_shapes_on_spark
-from checkers.reassignment_json import Move, TopicPartition, dumps
-from model.language.errors import SourceError
+from floodmark.checkers.commands.cli import command
+from floodmark.checkers.commands.plan import moves_of
+from floodmark.checkers.plan import report
+from floodmark.checkers.plan.reassignment_json import Move, TopicPartition, dumps
+from floodmark.checkers.plan.shapes import PlannedMove, Shape
+from floodmark.checkers.plan.verdicts import check_shape, check_shapes, map_shapes, map_shapes_on_spark
+from floodmark.language.errors import SourceError
 
 
 def move(current: Sequence[int], target: Sequence[int], topic: str = "foo", partition: int = 0) -> PlannedMove:
@@ -212,7 +212,7 @@ def test_ten_thousand_partitions(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_tasks_of_a_cluster_find_the_same() -> None:
-    from checkers.spark.session import stop
+    from floodmark.checkers.spark.session import stop
 
     shapes = [Shape(1, 1, 1, True), Shape(2, 0, 2, False)]
     try:

@@ -72,7 +72,7 @@ def test_the_mistakes_of_a_text() -> None:
 
 
 def test_every_mistake_is_in_its_place_and_is_python() -> None:
-    every = list(of_folder(ROOT, ["model/compiler/joins.py", "checkers/explicit/flood.py", "checkers/kept.py"]))
+    every = list(of_folder(ROOT, ["floodmark/compiler/joins.py", "checkers/native/loops.py", "checkers/disk_cache.py"]))
     assert len({mistake.name for mistake in every}) == len(every) > 100
     for mistake in every:
         source = (ROOT / mistake.file).read_bytes()
@@ -89,7 +89,7 @@ def test_there_is_something_to_plant_in_every_folder() -> None:
 
 
 def test_which_tests_are_asked() -> None:
-    (first, *_) = of_folder(ROOT, ["model/compiler/joins.py"])
+    (first, *_) = of_folder(ROOT, ["floodmark/compiler/joins.py"])
     quick, slow, other = (f"tests/test_x.py::test_{name}" for name in ("quick", "slow", "other"))
     known = Knowledge({first.file: {first.line: [slow, quick], first.line + 1: [other]}}, {quick: 1, slow: 5, other: 2})
     assert known.tests_of(first, 10) == [quick, slow]

@@ -16,16 +16,16 @@ from typing import Any
 
 import pytest
 
-from checkers import processes, run
-from checkers.conformance import behaviour, traces
-from checkers.exploration import Limits
-from checkers.mutation import run as mutation
-from checkers.mutation.mutant import mutants
-from checkers.mutation.trial import Budget, Trial, stages
-from checkers.processes import Lost, Overdue, in_order, results, run_each, tell
-from checkers.result import CheckResult, ExitCode
-from checkers.run import Check, Settings, checks, variant_name
-from checkers.spec import read
+from floodmark.checkers import processes, run
+from floodmark.checkers.conformance import behaviour, traces
+from floodmark.checkers.exploration import Limits
+from floodmark.checkers.mutation import run as mutation
+from floodmark.checkers.mutation.mutant import mutants
+from floodmark.checkers.mutation.trial import Budget, Trial, stages
+from floodmark.checkers.processes import Lost, Overdue, in_order, results, run_each, tell
+from floodmark.checkers.result import CheckResult, ExitCode
+from floodmark.checkers.run import Check, Settings, checks, variant_name
+from floodmark.checkers.spec import read
 from tests import gates
 from tests.projects import tank_project
 from tests.test_cli import COMMAND, FLAWED, IMPORTS, STOPS
@@ -182,7 +182,7 @@ def test_what_is_ended_clears_up_where_python_runs(tmp_path: Path) -> None:
 
 def test_workers_end_with_whoever_started_them() -> None:
     script = (
-        "from tests.test_processes import own_id\nfrom checkers.processes import run_each\n"
+        "from tests.test_processes import own_id\nfrom floodmark.checkers.processes import run_each\n"
         "for _ in run_each(own_id, [0], 1, heard=lambda _, process: print(process, flush=True)): pass\n"
     )
     started = subprocess.Popen([sys.executable, "-c", script], env=UNMEASURED, stdout=subprocess.PIPE, text=True)
@@ -231,10 +231,11 @@ def test_a_check_whose_process_dies_is_told_and_no_other(
 def test_the_command_says_which_check_died(tmp_path: Path) -> None:
     root = tank_project(tmp_path, THREE)
     kill = (
-        "import os, checkers.run as run\nsearch = run._search\n"
+        "import os, floodmark.checkers.run as run\nsearch = run._search\n"
         "run._search = lambda check, *more: os.kill(os.getpid(), 9) if check.flawed else search(check, *more)\n"
     )
-    command = [sys.executable, "-P", "-c", f"{IMPORTS}{kill}checkers.cli.main()", "check", "--workers", "2"]
+    script = f"{IMPORTS}{kill}floodmark.checkers.commands.cli.main()"
+    command = [sys.executable, "-P", "-c", script, "check", "--workers", "2"]
     done = subprocess.run(command, cwd=root, text=True, capture_output=True)
     assert done.returncode == 70
     said = done.stdout.splitlines()
@@ -300,7 +301,7 @@ def test_a_trace_whose_process_dies_is_lost(tmp_path: Path, monkeypatch: pytest.
 LONG = '''
 from typing import Annotated
 
-from model.language import Between, Model, action, invariant
+from floodmark import Between, Model, action, invariant
 
 
 class Long(Model):

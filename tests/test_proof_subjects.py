@@ -7,24 +7,24 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from checkers.cli import command
-from checkers.gate.job import ProofJob, is_final
-from checkers.gate.outcome import Outcome
-from checkers.properties import Property
-from checkers.report.case import proof_case
-from checkers.result import ExitCode
-from checkers.spec import read
-from checkers.symbolic.lemmas import lemmas_of
-from checkers.symbolic.prove import prove_listed
-from checkers.symbolic.system import system_of
-from model.language.errors import SourceError
+from floodmark.checkers.commands.cli import command
+from floodmark.checkers.gate.job import ProofJob, is_final
+from floodmark.checkers.gate.outcome import Outcome
+from floodmark.checkers.properties import Property
+from floodmark.checkers.report.verdict_summary import proof_case
+from floodmark.checkers.result import ExitCode
+from floodmark.checkers.spec import read
+from floodmark.checkers.symbolic.lemmas import lemmas_of
+from floodmark.checkers.symbolic.prove import prove_listed
+from floodmark.checkers.symbolic.system import system_of
+from floodmark.language.errors import SourceError
 from tests.projects import write
 
 METHODS = ["induction", "bmc", "k-induction", "infer"]
 COUNTER = """
 from typing import Annotated
 
-from model.language import Between, Model, action, invariant, reachable, require
+from floodmark import Between, Model, action, invariant, reachable, require
 
 
 class Bare(Model):
@@ -116,7 +116,7 @@ def test_an_unknown_variant_is_an_error() -> None:
 
 
 def test_options_that_nothing_answers_to_are_errors(project: Path) -> None:
-    write(project, {"other.py": "from model.language import Model, action, invariant\n\n\nclass Other(Model):\n"
+    write(project, {"other.py": "from floodmark import Model, action, invariant\n\n\nclass Other(Model):\n"
                                 "    x: bool = False\n\n    @action\n    def go(self) -> None:\n        self.x = True\n"
                                 "\n\n@invariant\ndef fine(model: Other) -> bool:\n    return True\n",
                     "specs/claims/mine.py": CLAIMS})
@@ -127,7 +127,7 @@ def test_options_that_nothing_answers_to_are_errors(project: Path) -> None:
 
 
 CLAIMS = """
-from checkers.symbolic.claim import holds
+from floodmark.claims import holds
 
 
 @holds("nowhere")
@@ -179,7 +179,7 @@ def test_a_table_that_could_mean_nothing_is_refused(project: Path, table: str, s
 
 LEMMAS = """
 from model.counter import Counter
-from model.language import lemma
+from floodmark import lemma
 
 
 @lemma

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from checkers.spec import Proving, Spec, find, read
-from checkers.symbolic import claims
-from checkers.symbolic.page import page
-from checkers.symbolic.prove import prove_listed, task_of
+from docs.tools.proofs import page
+from floodmark.checkers.spec import Proving, Spec, find, read
+from floodmark.checkers.symbolic import claims
+from floodmark.checkers.symbolic.prove import prove_listed, task_of
 
 ROOT = Path(__file__).resolve().parent.parent
 PROVINGS = [(spec, proving) for spec in map(read, find([ROOT / "specs"], "all")) for proving in spec.prove]

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from checkers.cli import command
-from checkers.properties import Property
-from checkers.spec import read
-from model.language.errors import SourceError
+from floodmark.checkers.commands.cli import command
+from floodmark.checkers.properties import Property
+from floodmark.checkers.spec import read
+from floodmark.language.errors import SourceError
 from tests.projects import INVARIANTS, TANK, tank_project, write
 
 
@@ -44,7 +44,7 @@ def test_files_of_the_spec_and_of_the_command(tmp_path: Path) -> None:
 def test_only_what_is_about_the_model(tmp_path: Path) -> None:
     invariants = """
         from __future__ import annotations
-        from model.language import Model, invariant
+        from floodmark import Model, invariant
         from model.tank import Tank
         from model.other import Other
 
@@ -91,7 +91,7 @@ def test_a_subclass_keeps_the_properties_of_its_base(tmp_path: Path) -> None:
     ],
 )
 def test_a_property_that_is_wrong(tmp_path: Path, function: str, message: str) -> None:
-    head = "from __future__ import annotations\nfrom model.language import invariant\nfrom model.tank import Tank\n"
+    head = "from __future__ import annotations\nfrom floodmark.language import invariant\nfrom model.tank import Tank\n"
     root = tank_project(tmp_path, **{"invariants/tank.py": f"{head}\n@invariant\n{function}\n"})
     with pytest.raises(SourceError, match=message) as caught:
         collected(root)
@@ -114,12 +114,12 @@ def test_an_unknown_name_is_placed_and_answered(tmp_path: Path) -> None:
 
 def test_a_file_whose_properties_are_about_no_model_is_refused(tmp_path: Path) -> None:
     (tmp_path / "model.py").write_text(
-        "from model.language import *\nclass M(Model):\n    x: bool = False\n"
+        "from floodmark.language import *\nclass M(Model):\n    x: bool = False\n"
         "    @invariant\n    def fine(self) -> bool:\n        return not self.x\n"
     )
     (tmp_path / "spec.toml").write_text('model = "model.py:M"\n')
     (tmp_path / "mine.py").write_text(
-        "from model.alter_isr import AlterIsr\nfrom model.language import invariant\n"
+        "from model.alter_isr.core import AlterIsr\nfrom floodmark.language import invariant\n"
         "@invariant\ndef other(model: AlterIsr) -> bool:\n    return False\n"
     )
     result = CliRunner().invoke(

@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from checkers.cli import command
-from checkers.gate.entries import proof_entry
-from checkers.run import Check, Settings
-from checkers.spec import read
-from checkers.symbolic import claims, enumeration, prove
-from checkers.symbolic.page import page
-from checkers.symbolic.prove import Task, prove_listed, task_of
-from model.language.errors import SourceError
+from docs.tools.proofs import page
+from floodmark.checkers.commands.cli import command
+from floodmark.checkers.gate.entries import proof_entry
+from floodmark.checkers.run import Check, Settings
+from floodmark.checkers.spec import read
+from floodmark.checkers.symbolic import claims, enumeration, prove
+from floodmark.checkers.symbolic.prove import Task, prove_listed, task_of
+from floodmark.language.errors import SourceError
 from tests.projects import write
 
 EVEN = """
@@ -27,7 +27,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from model.language import Between, Constant, Map, Identifier, Model, action, initial, invariant, require, transition
+from floodmark import Between, Constant, Map, Identifier, Model, action, initial, invariant, require, transition
 
 
 class Even(Model):
@@ -73,7 +73,7 @@ FLAWED = """
 from __future__ import annotations
 
 from model.even import Even
-from model.language import initial, require
+from floodmark import initial, require
 
 
 class Odd(Even):
@@ -349,8 +349,8 @@ def test_proofs_of_a_spec_make_a_page(project: Path) -> None:
 
 CLAIMS = """
 from __future__ import annotations
-from checkers.symbolic.claim import fails, holds
-from model.language import Identifier, Set
+from floodmark.claims import fails, holds
+from floodmark import Identifier, Set
 
 class Broker(Identifier, count=3, prefix=""):
     pass
@@ -402,7 +402,7 @@ def test_a_file_that_cannot_be_written(project: Path) -> None:
 
 def test_limits_end_a_proof(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ticks = itertools.count(time.perf_counter())
-    monkeypatch.setattr("checkers.symbolic.clock.time.perf_counter", lambda: next(ticks))
+    monkeypatch.setattr("floodmark.checkers.symbolic.deadline.time.perf_counter", lambda: next(ticks))
     code, text = of("Even", "k-induction", "--max-seconds", "5")
     assert code == 3
     assert "undetermined at k = " in text

@@ -10,17 +10,17 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from model.kraft import Kraft, Replica
-from model.language import Seq, Set
-from model.language.reference import initial_states
-from model.language.values import running
-from model.reassignment_kip455 import Assignment as Reassigned
-from model.reassignment_kip455 import Kip455Reassignment, is_under_way, origin_of, reassigned, target_of
-from model.reassignment_replicas import Broker, Partition
+from floodmark import Seq, Set
+from floodmark.language.reference import initial_states
+from floodmark.language.values import running
+from model.kraft.quorum import Kraft, Replica
+from model.reassignment.kip455 import Assignment as Reassigned
+from model.reassignment.kip455 import Kip455Reassignment, is_under_way, origin_of, reassigned, target_of
+from model.reassignment.replicas import Broker, Partition
 from model.replica_log import diverges, end_offset_for_epoch, epoch_up_to, truncation_offset
 from model.replica_sets import followed_by, is_consistent, origin, target, without
-from model.under_replicated import Assignment, MiddleDraft, ShippedMetric, UnderReplicated, told, understood
-from model.under_replicated import Broker as Reported
+from model.under_replicated.metric import Assignment, MiddleDraft, ShippedMetric, UnderReplicated, told, understood
+from model.under_replicated.metric import Broker as Reported
 from specs.claims.kip_236 import Broker as Dropping
 from specs.claims.kip_236 import dropped_excluding, dropped_including, existing
 from specs.claims.kip_497 import high_watermark

@@ -14,8 +14,8 @@ from tests.projects import write
 
 ROOT = Path(__file__).parent.parent
 CLAIMS = """
-    from checkers.symbolic.claim import fails, holds
-    from model.language import require
+    from floodmark.claims import fails, holds
+    from floodmark import require
 
 
     @holds("rule 1")
@@ -151,7 +151,7 @@ def test_other_projects_are_left_alone(tmp_path: Path) -> None:
 
             def test_nothing() -> None:
                 ours = ("checkers.", "model.", "llvmlite", "z3")
-                assert [name for name in sys.modules if name.startswith(ours)] == ["checkers.pytest_plugin"]
+                assert [name for name in sys.modules if name.startswith(ours)] == ["floodmark.checkers.pytest_plugin"]
         """,
     }
     assert outcomes(run_pytest(write(tmp_path, files), ".")) == {"test_nothing.py::test_nothing": "PASSED"}

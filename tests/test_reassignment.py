@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
-from model.language import Map, Model, Seq, Set
-from model.language.values import running
-from model.reassignment import Entry, Reassignment, Step
-from model.reassignment_kip455 import Kip455Reassignment, origin_of, reassigned, target_of
-from model.reassignment_kraft import KraftReassignment
-from model.reassignment_plan import PlannedKip236Reassignment, PlannedKraftReassignment
-from model.reassignment_queue import QueuedReassignment
-from model.reassignment_replicas import Broker, Partition
-from model.reassignment_requests import RequestedReassignment
+from floodmark import Map, Model, Seq, Set
+from floodmark.language.values import running
+from model.reassignment.kip236 import Entry, Reassignment, Step
+from model.reassignment.kip455 import Kip455Reassignment, origin_of, reassigned, target_of
+from model.reassignment.kraft import KraftReassignment
+from model.reassignment.plan import PlannedKip236Reassignment, PlannedKraftReassignment
+from model.reassignment.queue import QueuedReassignment
+from model.reassignment.replicas import Broker, Partition
+from model.reassignment.requests import RequestedReassignment
 from model.replica_sets import followed_by, is_consistent, is_reassigning, members, origin, target, without
 from tests.agreement import assert_agrees
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checkers.reassignment_json import Move, TopicPartition, dumps, parse, read, with_originals
-from model.language.errors import SourceError
+from floodmark.checkers.plan.reassignment_json import Move, TopicPartition, dumps, parse, read, with_originals
+from floodmark.language.errors import SourceError
 
 KIP_236 = """
 {"version":1,

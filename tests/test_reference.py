@@ -7,10 +7,7 @@ from typing import Annotated, Any
 
 import pytest
 
-from checkers.exploration import Exploration, Limits, Options, Progress, TraceState
-from checkers.properties import collect
-from checkers.reference import explore, reachable_states
-from model.language import (
+from floodmark import (
     Between,
     Constant,
     Identifier,
@@ -25,7 +22,10 @@ from model.language import (
     require,
     transition,
 )
-from model.language.reference import fire
+from floodmark.checkers.exploration import Exploration, Limits, Options, Progress, TraceState
+from floodmark.checkers.properties import collect
+from floodmark.checkers.reference import explore, reachable_states
+from floodmark.language.reference import fire
 from specs.examples.two_phase_commit import TwoPhaseCommit
 
 
@@ -256,7 +256,7 @@ def test_the_digest_tells_sets_of_states_apart() -> None:
 @pytest.mark.parametrize("symmetry", [False, True])
 @pytest.mark.parametrize("cls", [TwoPhaseCommit, Votes, Counter])
 def test_the_native_engine_agrees(cls: type[Model], symmetry: bool) -> None:
-    native = pytest.importorskip("checkers.explicit.search")
+    native = pytest.importorskip("floodmark.checkers.native.search")
     properties = list(collect(cls, ()).values())
     options = Options(symmetry=symmetry, workers=1)
     mine, theirs = explore(cls(), properties, options), native.explore(cls(), properties, options)

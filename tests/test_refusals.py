@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from model.language.errors import ModelError
+from floodmark.language.errors import ModelError
 from tests.broken import HEAD, action_text, load, marked_lines, model_text, property_text, refusal, search
 from tests.projects import write
 from tests.test_cli import COMMAND

@@ -7,11 +7,7 @@ from typing import Annotated
 
 import pytest
 
-from checkers import reference
-from checkers.explicit import search as native
-from checkers.explicit.kernel import build_kernel
-from checkers.exploration import Options
-from model.language import (
+from floodmark import (
     Bag,
     Between,
     Capacity,
@@ -31,6 +27,10 @@ from model.language import (
     require,
     transition,
 )
+from floodmark.checkers import reference
+from floodmark.checkers.exploration import Options
+from floodmark.checkers.native import search as native
+from floodmark.checkers.native.compiled_model import build_kernel
 from tests.engines import ENGINES, Outcome, outcome, plain_search, properties_of
 from tests.symbolic_agreement import assert_bounded_search_agrees
 

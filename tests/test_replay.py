@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from checkers.report.code import Code
-from checkers.report.replay import test_module as emitted
-from checkers.result import CheckResult, ExitCode
-from checkers.run import Settings
-from checkers.spec import find, read
-from model.language import Bag, Map, Seq, Set
-from model.language.errors import Disabled
-from model.language.values import running
+from floodmark import Bag, Map, Seq, Set
+from floodmark.checkers.report.python_source import Code
+from floodmark.checkers.report.replay import test_module as emitted
+from floodmark.checkers.result import CheckResult, ExitCode
+from floodmark.checkers.run import Settings
+from floodmark.checkers.spec import find, read
+from floodmark.language.errors import Disabled
+from floodmark.language.values import running
 from tests.outcomes import check, inside, tank
 from tests.projects import tank_project, write
 from tests.test_report import Broker, Cluster, Proposal, Role, b
@@ -66,9 +66,9 @@ def test_it_reads_well() -> None:
     with inside(ROOT):
         (result,) = check(Path("specs/alter_isr/core.toml"), Settings(workers=1, only_variant="AssumesProposedIsr"))
     assert emitted([result]) == '''\
-from invariants.alter_isr import isr_holds_committed
-from model.alter_isr import Broker
-from model.language.values import Set, running
+from invariants.alter_isr.core import isr_holds_committed
+from model.alter_isr.core import Broker
+from floodmark.language.values import Set, running
 from specs.alter_isr.flawed import AssumesProposedIsr
 
 
@@ -131,7 +131,7 @@ def test_every_value_can_be_written_down() -> None:
 
 
 def in_a_project(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "checkers", "check", *arguments, "--emit-test"]
+    command = [sys.executable, "-m", "floodmark", "check", *arguments, "--emit-test"]
     return subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.language import Seq
+from floodmark import Seq
 from model.replica_log import diverges, end_offset_for_epoch, epoch_up_to, truncation_offset
 
 GOLDEN = [

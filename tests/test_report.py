@@ -11,17 +11,7 @@ from typing import Annotated, Any
 import click
 import pytest
 
-from checkers.exploration import Exploration, Options, Premise, Progress, TraceState, Violation
-from checkers.properties import collect
-from checkers.reference import explore
-from checkers.report import progress, text
-from checkers.report.explain import MOST_LINES, explain
-from checkers.report.trace import change_lines, trace_lines
-from checkers.report.value import plain, show, show_step
-from checkers.result import CheckResult, ExitCode
-from checkers.run import Check, Settings
-from checkers.spec import Spec
-from model.language import (
+from floodmark import (
     Bag,
     Between,
     Capacity,
@@ -40,8 +30,18 @@ from model.language import (
     rule,
     transition,
 )
-from model.language.reference import Step, initial_states
-from model.language.values import running
+from floodmark.checkers.exploration import Exploration, Options, Premise, Progress, TraceState, Violation
+from floodmark.checkers.properties import collect
+from floodmark.checkers.reference import explore
+from floodmark.checkers.report import progress, text
+from floodmark.checkers.report.explain import MOST_LINES, explain
+from floodmark.checkers.report.trace import change_lines, trace_lines
+from floodmark.checkers.report.value import plain, show, show_step
+from floodmark.checkers.result import CheckResult, ExitCode
+from floodmark.checkers.run import Check, Settings
+from floodmark.checkers.spec import Spec
+from floodmark.language.reference import Step, initial_states
+from floodmark.language.values import running
 
 
 class Broker(Identifier, count="brokers", prefix="b"):

@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-from checkers.exploration import Limits
-from checkers.report.case import Case, cases
-from checkers.report.sarif import sarif
-from checkers.run import Settings
+from floodmark.checkers.exploration import Limits
+from floodmark.checkers.report.sarif import sarif
+from floodmark.checkers.report.verdict_summary import Case, cases
+from floodmark.checkers.run import Settings
 from tests.outcomes import check, inside, tank, tank_cases
 
 

@@ -10,26 +10,26 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from checkers import reference
-from checkers.cli import command
-from checkers.exploration import Limits, Options
-from checkers.properties import Property
-from checkers.result import ExitCode
-from checkers.symbolic import enumeration
-from checkers.symbolic.clauses import Asked, predicate_of
-from checkers.symbolic.effects import Judged
-from checkers.symbolic.enumeration import enumerate_states
-from checkers.symbolic.induction import Counterexample, Obligation, confirm
-from checkers.symbolic.infer import Inference
-from checkers.symbolic.spots import Spots
-from checkers.symbolic.system import System, system_of
-from checkers.symbolic.values import UnsupportedError
-from model.alter_isr import AlterIsr
-from model.compiler.layout import lay_out
-from model.language import Model
-from model.language.model import State
-from model.language.reference import Step, holds
-from model.language.types import BoolType, IntType, MapType, SetType
+from floodmark import Model
+from floodmark.checkers import reference
+from floodmark.checkers.commands.cli import command
+from floodmark.checkers.exploration import Limits, Options
+from floodmark.checkers.properties import Property
+from floodmark.checkers.result import ExitCode
+from floodmark.checkers.symbolic import enumeration
+from floodmark.checkers.symbolic.clauses import Asked, predicate_of
+from floodmark.checkers.symbolic.effects import Judged
+from floodmark.checkers.symbolic.enumeration import enumerate_states
+from floodmark.checkers.symbolic.induction import Counterexample, Obligation, confirm
+from floodmark.checkers.symbolic.infer import Inference
+from floodmark.checkers.symbolic.spots import Spots
+from floodmark.checkers.symbolic.system import System, system_of
+from floodmark.checkers.symbolic.values import UnsupportedError
+from floodmark.compiler.layout import lay_out
+from floodmark.language.model import State
+from floodmark.language.reference import Step, holds
+from floodmark.language.types import BoolType, IntType, MapType, SetType
+from model.alter_isr.core import AlterIsr
 from specs.examples.two_phase_commit import TwoPhaseCommit
 from tests.projects import write
 from tests.test_boundary_proofs import Divides
@@ -39,7 +39,7 @@ METHODS = ["induction", "bmc", "k-induction", "infer"]
 COUNTER = """
 from typing import Annotated
 
-from model.language import Between, Constant, Model, action, boundary, invariant, require
+from floodmark import Between, Constant, Model, action, boundary, invariant, require
 
 
 class Counter(Model):
@@ -61,7 +61,7 @@ class Counter(Model):
 """
 LEMMA = """
 from model.counter import Counter
-from model.language import lemma
+from floodmark import lemma
 
 
 @lemma
@@ -85,7 +85,7 @@ def prove(*arguments: str) -> tuple[int, str]:
 def _blind(monkeypatch: pytest.MonkeyPatch) -> None:
     """z3 is told that every property is true wherever it is looked at."""
     monkeypatch.setattr(System, "judge", lambda self, predicate, *_: Judged(predicate, True, []))
-    monkeypatch.setattr("checkers.symbolic.induction._breaks", lambda *_: False)
+    monkeypatch.setattr("floodmark.checkers.symbolic.induction._breaks", lambda *_: False)
 
 
 @pytest.mark.usefixtures("project")
@@ -124,7 +124,7 @@ def test_a_wrong_proof_for_every_constant_is_an_internal_error(
     """Whatever else would be said of such a proof."""
     write(project, {"model/counter.py": COUNTER.replace("self.x >= 0", "self.x < 3")})
     _blind(monkeypatch)
-    monkeypatch.setattr("checkers.symbolic.prove.spot_check", lambda *_: Spots())
+    monkeypatch.setattr("floodmark.checkers.symbolic.prove.spot_check", lambda *_: Spots())
     code, text = prove("--unbounded")
     assert code == ExitCode.INTERNAL_ERROR
     assert "small fails after 4 states, where z3 says: inductive" in text
@@ -142,7 +142,7 @@ def test_a_wrong_clause_is_an_internal_error(project: Path, monkeypatch: pytest.
     """x <= 2 was inferred, and the questions about it answered wrongly."""
     monkeypatch.setattr(Inference, "run", lambda self: {frozenset([3])})
     monkeypatch.setattr(Inference, "pruned", lambda self, clauses: list(clauses))
-    monkeypatch.setattr("checkers.symbolic.infer.checked",
+    monkeypatch.setattr("floodmark.checkers.symbolic.infer.checked",
                         lambda *_: dict.fromkeys(("initial states", "every action", "safety"), True))
     code, text = prove("--method", "infer")
     assert code == ExitCode.INTERNAL_ERROR
@@ -181,7 +181,7 @@ def test_a_model_that_the_engine_cannot_have_is_not_enumerated(monkeypatch: pyte
     def refuses(*_: object) -> object:
         raise UnsupportedError("too wide")
 
-    monkeypatch.setattr("checkers.explicit.search.explore", refuses)
+    monkeypatch.setattr("floodmark.checkers.native.search.explore", refuses)
     found = enumerate_states(Divides(), [])
     assert (found.complete, found.reason) == (False, "too wide")
 
@@ -280,7 +280,7 @@ def test_a_value_that_cannot_be_written_is_refused() -> None:
 def test_every_reachable_state_is_looked_at() -> None:
     """A clause that is false of a single one is found, with the way there."""
     model = AlterIsr(brokers=2, max_offset=1, max_version=1, max_leader_epoch=1)
-    from checkers.explicit.search import reachable_set
+    from floodmark.checkers.native.search import reachable_set
 
     layout = lay_out(model.variable_types)
     rows = reachable_set(model, Options(workers=1))

@@ -8,14 +8,14 @@ from typing import Annotated
 
 import pytest
 
-from checkers.exploration import TraceState
-from checkers.report import github
-from checkers.report.mermaid import mermaid
-from checkers.report.sequence import MessageSequence, message_sequence
-from checkers.result import CheckResult
-from checkers.run import Settings
-from model.language import Bag, Between, Capacity, Constant, Identifier, Map, Model, Record, Set, action, initial
-from model.language.reference import Step, fire, initial_states
+from floodmark import Bag, Between, Capacity, Constant, Identifier, Map, Model, Record, Set, action, initial
+from floodmark.checkers.exploration import TraceState
+from floodmark.checkers.report import github
+from floodmark.checkers.report.mermaid import mermaid
+from floodmark.checkers.report.sequence import MessageSequence, message_sequence
+from floodmark.checkers.result import CheckResult
+from floodmark.checkers.run import Settings
+from floodmark.language.reference import Step, fire, initial_states
 from tests.outcomes import check, inside, tank_cases
 
 ROOT = Path(__file__).parent.parent

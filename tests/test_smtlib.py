@@ -10,9 +10,9 @@ import pytest
 import z3
 from click.testing import CliRunner
 
-from checkers.cli import command
-from checkers.symbolic.smtlib import Script, Scripts, Symbols, text
-from model.language.errors import SourceError
+from floodmark.checkers.commands.cli import command
+from floodmark.checkers.symbolic.smtlib import Script, Scripts, Symbols, text
+from floodmark.language.errors import SourceError
 from tests.projects import write
 from tests.second_solver import SPECS, Opinion, ask, ask_all, recorded
 from tests.second_solver import write as write_recorded
@@ -24,7 +24,7 @@ SAMPLE = 30
 SPEC = 'model = "model.even:Even"\n[[flawed]]\nclass = "flawed:Odd"\nproperty = "not_five"\n'
 LEMMA = """
 from model.even import Even
-from model.language import lemma
+from floodmark import lemma
 
 
 @lemma
@@ -32,8 +32,8 @@ def even_number(model: Even) -> bool:
     return model.x % 2 == 0
 """
 CLAIMS = """
-from checkers.symbolic.claim import fails, holds
-from model.language import implies
+from floodmark.claims import fails, holds
+from floodmark import implies
 
 
 @holds("nowhere")

@@ -12,16 +12,7 @@ from typing import Annotated, Any
 
 import pytest
 
-from checkers.explicit import search as native
-from checkers.exploration import Exploration, Limits, Options
-from checkers.properties import collect
-from checkers.run import Check, Settings
-from checkers.spark import java
-from checkers.spark.checkpoint import Checkpoints
-from checkers.spark.search import Distribution, Search, explore
-from checkers.spark.session import session, stop
-from checkers.spec import find, read
-from model.language import (
+from floodmark import (
     Between,
     Constant,
     Model,
@@ -34,8 +25,17 @@ from model.language import (
     require,
     transition,
 )
-from model.language.errors import SourceError
-from model.language.reference import initial_states, successors
+from floodmark.checkers.exploration import Exploration, Limits, Options
+from floodmark.checkers.native import search as native
+from floodmark.checkers.properties import collect
+from floodmark.checkers.run import Check, Settings
+from floodmark.checkers.spark import java
+from floodmark.checkers.spark.checkpoint import Checkpoints
+from floodmark.checkers.spark.search import Distribution, Search, explore
+from floodmark.checkers.spark.session import session, stop
+from floodmark.checkers.spec import find, read
+from floodmark.language.errors import SourceError
+from floodmark.language.reference import initial_states, successors
 from specs.examples.flawed import AbortsAfterPrepared, CommitsOnMajority
 from specs.examples.philosophers import Philosophers
 from specs.examples.two_phase_commit import TwoPhaseCommit
@@ -217,8 +217,8 @@ def test_a_search_that_fits_stays() -> None:
 
 
 def test_a_lost_partition_is_computed_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    from checkers.spark.cluster import Cluster
-    from checkers.spark.tasks import Level, scratch_folder
+    from floodmark.checkers.spark.cluster import Cluster
+    from floodmark.checkers.spark.tasks import Level, scratch_folder
 
     original = Cluster._level
     lost = []

@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from checkers.exploration import Options
-from checkers.spark.checkpoint import Checkpoints
-from checkers.spark.cluster import Broken, Cluster
-from checkers.spark.session import session, stop
-from model.language.errors import SourceError
+from floodmark.checkers.exploration import Options
+from floodmark.checkers.spark.checkpoint import Checkpoints
+from floodmark.checkers.spark.cluster import Broken, Cluster
+from floodmark.checkers.spark.session import session, stop
+from floodmark.language.errors import SourceError
 from tests.test_spark_runs import Sieve, copied, found_by, interrupted, same
 
 __all__ = ["interrupted"]

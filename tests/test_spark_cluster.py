@@ -17,8 +17,8 @@ import numpy
 import pytest
 
 from benchmarks.standalone import SPARK, Standalone, descendants, kill, python_workers, standalone
-from checkers.spark.java import find_java, java_home
-from checkers.spark.package import write_zip
+from floodmark.checkers.spark.java import find_java, java_home
+from floodmark.checkers.spark.package import write_zip
 from tests.projects import tank_project
 
 pytestmark = pytest.mark.slow
@@ -34,7 +34,7 @@ def native(last: int) -> dict[str, Any]:
 
 
 def start(options: list[str], specs: tuple[str, ...] = (SPEC,), **environment: str) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "checkers", "check", *specs, *options, "--json", "/dev/stdout"]
+    command = [sys.executable, "-m", "floodmark", "check", *specs, *options, "--json", "/dev/stdout"]
     return subprocess.Popen(
         command, cwd=ROOT, env={**os.environ, **environment}, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
@@ -118,7 +118,7 @@ def test_a_teams_own_repository_under_spark_submit(cluster: Cluster, tmp_path: P
     """The package goes along as a zip file; the team's model and spec are in a repository that workers do not have."""
     spec = tank_project(tmp_path / "team", "[expect]\ndistinct = 4\n" + FLAWED)
     shutil.copytree(spec / "specs", tmp_path / "team" / "more", dirs_exist_ok=True)
-    (tmp_path / "run.py").write_text("from checkers.cli import main\n\nmain()\n")
+    (tmp_path / "run.py").write_text("from floodmark.checkers.commands.cli import main\n\nmain()\n")
     results_file = tmp_path / "results.json"
     home = java_home(find_java())
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
@@ -149,7 +149,7 @@ def test_with_the_extra_java_nothing_but_pip_is_needed(tmp_path: Path) -> None:
         (tmp_path / tool).symlink_to(shutil.which(tool) or tool)
     environment = {name: value for name, value in os.environ.items() if name != "JAVA_HOME"}
     options = ["--engine", "spark", "--master", "local[1]", "--distribute", "always", "--set", "last=1"]
-    command = [sys.executable, "-m", "checkers", "check", SPEC, *options, "--json", str(tmp_path / "results.json")]
+    command = [sys.executable, "-m", "floodmark", "check", SPEC, *options, "--json", str(tmp_path / "results.json")]
     done = subprocess.run(
         command, cwd=ROOT, env={**environment, "PATH": str(tmp_path)}, capture_output=True, text=True, timeout=PATIENCE,
         check=False,

@@ -15,14 +15,14 @@ from typing import Annotated, Any
 
 import pytest
 
-from checkers.explicit import search as native
-from checkers.exploration import Exploration, Options
-from checkers.properties import collect
-from checkers.spark import tasks
-from checkers.spark.cluster import Broken, Cluster
-from checkers.spark.shard import FilesChangedError
-from checkers.spark.tasks import Level
-from model.language import Between, Constant, Model, action, initial, invariant, require
+from floodmark import Between, Constant, Model, action, initial, invariant, require
+from floodmark.checkers.exploration import Exploration, Options
+from floodmark.checkers.native import search as native
+from floodmark.checkers.properties import collect
+from floodmark.checkers.spark import tasks
+from floodmark.checkers.spark.cluster import Broken, Cluster
+from floodmark.checkers.spark.shard import FilesChangedError
+from floodmark.checkers.spark.tasks import Level
 from specs.examples.philosophers import Philosophers
 from tests.losses import Machines, Simulated, explore
 

@@ -14,11 +14,11 @@ import pytest
 
 pa = pytest.importorskip("pyarrow")
 
-from checkers.spark import session, states, tasks  # noqa: E402
-from checkers.spark.package import package_zip  # noqa: E402
-from model.compiler.layout import encode, lay_out  # noqa: E402
-from model.language.errors import SourceError  # noqa: E402
-from model.language.reference import initial_states, successors  # noqa: E402
+from floodmark.checkers.spark import session, states, tasks  # noqa: E402
+from floodmark.checkers.spark.package import package_zip  # noqa: E402
+from floodmark.compiler.layout import encode, lay_out  # noqa: E402
+from floodmark.language.errors import SourceError  # noqa: E402
+from floodmark.language.reference import initial_states, successors  # noqa: E402
 from tests.test_spark_runs import Sieve  # noqa: E402
 
 
@@ -53,7 +53,7 @@ def test_the_package_travels_whole() -> None:
     assert path is not None
     with zipfile.ZipFile(path) as archive:
         names = set(archive.namelist())
-    assert {"model/language/model.py", "checkers/spark/tasks.py", "invariants/__init__.py"} <= names
+    assert {"floodmark/language/model.py", "checkers/spark/tasks.py", "invariants/__init__.py"} <= names
     assert not any(name.startswith(("tests/", "specs/")) for name in names)
 
 

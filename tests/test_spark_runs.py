@@ -11,25 +11,25 @@ from typing import Annotated, Any, cast
 
 import pytest
 
-from checkers.explicit import search as native
-from checkers.explicit.memory import physical_memory
-from checkers.explicit.search import SHARE_OF_MEMORY
-from checkers.exploration import Exploration, Limits, Options
-from checkers.properties import collect
-from checkers.resources import cores
-from checkers.run import Check, Settings, checks, run_check, unpickled
-from checkers.spark import suite
-from checkers.spark.checkpoint import _sum
-from checkers.spark.choice import uses_spark
-from checkers.spark.cluster import Broken, Cluster, reason
-from checkers.spark.files import Folder
-from checkers.spark.search import Distribution, explore
-from checkers.spark.session import session, stop
-from checkers.spark.tasks import scratch_folder
-from checkers.spark.use import _may_be_a_task, run_on_spark
-from checkers.spec import Expect, read
-from model.language import Between, Model, Set, action, initial, invariant, require
-from model.language.errors import SourceError
+from floodmark import Between, Model, Set, action, initial, invariant, require
+from floodmark.checkers.engine_selection import uses_spark
+from floodmark.checkers.exploration import Exploration, Limits, Options
+from floodmark.checkers.native import search as native
+from floodmark.checkers.native.memory import physical_memory
+from floodmark.checkers.native.search import SHARE_OF_MEMORY
+from floodmark.checkers.properties import collect
+from floodmark.checkers.resources import cores
+from floodmark.checkers.run import Check, Settings, checks, run_check, unpickled
+from floodmark.checkers.spark import suite
+from floodmark.checkers.spark.checkpoint import _sum
+from floodmark.checkers.spark.cluster import Broken, Cluster, reason
+from floodmark.checkers.spark.engine import _may_be_a_task, run_on_spark
+from floodmark.checkers.spark.files import Folder
+from floodmark.checkers.spark.search import Distribution, explore
+from floodmark.checkers.spark.session import session, stop
+from floodmark.checkers.spark.tasks import scratch_folder
+from floodmark.checkers.spec import Expect, read
+from floodmark.language.errors import SourceError
 from tests.projects import INVARIANTS, tank_project
 
 FLAWED = '[[flawed]]\nclass = "flawed:Leaks"\nproperty = "gets_full"\n'
@@ -210,7 +210,7 @@ def test_partitions_that_are_lost_each_time_end_the_search(monkeypatch: pytest.M
         return original(self, *arguments)
 
     monkeypatch.setattr(Cluster, "_level", losing)
-    monkeypatch.setattr("checkers.spark.cluster.RETRIES", 2)
+    monkeypatch.setattr("floodmark.checkers.spark.cluster.RETRIES", 2)
     with pytest.raises(Broken, match="lost as fast as they are computed again"):
         found_by(Sieve())
 
@@ -344,7 +344,7 @@ def test_a_worker_unpacks_the_files_that_it_lacks(tmp_path: Path) -> None:
     every = of_tank(tmp_path / "here", invariant_files=(tmp_path / "here" / "invariants" / "tank.py",))
     wanted = [summary(run_check(check)) for check in every]
     files = suite.files_of([*every, *every])
-    elsewhere = {f"{root}-gone": packed for root, packed in files.items()}
+    elsewhere = {root and f"{root}-gone": packed for root, packed in files.items()}
     for check, known in zip(every, wanted, strict=True):
         moved = suite.placed(elsewhere, _moved(check, tmp_path))
         assert not moved.spec.path.is_relative_to(tmp_path)

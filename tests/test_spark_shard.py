@@ -14,11 +14,11 @@ from typing import IO
 import numpy as np
 import pytest
 
-from checkers.explicit import flood
-from checkers.spark import ledger, shard
-from checkers.spark.code import Loaded, build_code
-from checkers.spark.ledger import Ledger
-from checkers.spark.shard import FilesChangedError, Lost, Shard, divided
+from floodmark.checkers.native import loops
+from floodmark.checkers.spark import ledger, shard
+from floodmark.checkers.spark.code_transfer import Loaded, build_code
+from floodmark.checkers.spark.ledger import Ledger
+from floodmark.checkers.spark.shard import FilesChangedError, Lost, Shard, divided
 from specs.examples.philosophers import Philosophers
 
 FIRST = np.arange(7, 8, dtype=np.uint64)
@@ -349,13 +349,13 @@ def test_a_full_disk_is_named(which: str, tmp_path: Path, code: Loaded, monkeypa
 def test_the_ledger(code: Loaded) -> None:
     many = Ledger(2)
     for level in range(40):
-        many.accept([level, 1], [(level, 2), (flood.EVERYTHING, 3)])
+        many.accept([level, 1], [(level, 2), (loops.EVERYTHING, 3)])
     assert (many.levels, many.count) == (40, 780 + 40)
     assert many.counts(7) == [7, 1]
     assert many.widths() == [level + 1 for level in range(40)]
     assert many.agrees(0, 7, 7, (7, 2))
     assert not many.agrees(0, 7, 7, (7, 3))
-    assert not many.agrees(1, 7, 2, (flood.EVERYTHING, 3))
+    assert not many.agrees(1, 7, 2, (loops.EVERYTHING, 3))
     assert many.digest().tolist() == [780 - 40, 40 * 5]
     seals = many.of(0)[:, ledger.SEAL_1 :].tobytes()
     assert many.known(0, seals) == many.known(0, seals + bytes(32)) == 40

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from checkers.explicit import search as native
-from checkers.exploration import Options
-from checkers.spark.search import Distribution, explore
-from model.language import Constant, Identifier, Model, Set, action, initial
-from model.language.errors import ModelError
+from floodmark import Constant, Identifier, Model, Set, action, initial
+from floodmark.checkers.exploration import Options
+from floodmark.checkers.native import search as native
+from floodmark.checkers.spark.search import Distribution, explore
+from floodmark.language.errors import ModelError
 from specs.examples.two_phase_commit import TwoPhaseCommit
 
 SYMMETRIC = Options(workers=1, symmetry=True)

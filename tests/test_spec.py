@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from checkers.exploration import Limits
-from checkers.spec import Expect, find, key_lines, parse_memory, read
-from model.language.errors import SourceError
-from model.language.model import Model
+from floodmark.checkers.exploration import Limits
+from floodmark.checkers.spec import Expect, find, key_lines, parse_memory, read
+from floodmark.language.errors import SourceError
+from floodmark.language.model import Model
 from tests.projects import INVARIANTS, LEAKY, TANK, tank_project, write
 
 FULL = """
@@ -150,7 +150,7 @@ def test_a_model_that_is_not_there(tmp_path: Path, reference: str, message: str)
         ("x = (\n", "this is not valid Python", 1),
         ("import nowhere_to_be_found\n", "ModuleNotFoundError", 1),
         ("\n\nx = 1 / 0\n", "ZeroDivisionError", 3),
-        ("from model.language import nothing\n", "ImportError", 1),
+        ("from floodmark.language import nothing\n", "ImportError", 1),
     ],
 )
 def test_a_model_file_that_fails(tmp_path: Path, text: str, message: str, line: int) -> None:
@@ -171,7 +171,7 @@ def test_a_flawed_class_must_be_a_subclass(tmp_path: Path) -> None:
 
 
 def test_a_team_keeps_its_own_folders(tmp_path: Path) -> None:
-    """Their model.tank, their invariants.tank and ours of model.language, in two repositories with the same names."""
+    """Their model.tank and invariants.tank, and Floodmark's language, in two repositories with the same names."""
     first = tank_project(tmp_path / "first", '[[flawed]]\nclass = "flawed:Leaks"\nproperty = "gets_full"\n',
                          **{"invariants/tank.py": INVARIANTS})
     small = TANK.replace("Constant(3)", "Constant(1)")
@@ -197,11 +197,11 @@ def test_scenarios_may_stand_in_a_file_of_their_own(tmp_path: Path) -> None:
 
 
 def test_a_team_may_have_a_model_of_the_same_name_as_ours(tmp_path: Path) -> None:
-    ours = __import__("model.language.types").language.types
+    ours = __import__("floodmark.language.types").language.types
     root = write(
         tmp_path,
         {
-            "model/language/__init__.py": "raise SystemExit",
+            "floodmark/language/__init__.py": "raise SystemExit",
             "model/sub/__init__.py": "",
             "model/sub/tank.py": TANK.replace("class Tank", "from .size import SIZE\n\nclass Tank"),
             "model/sub/size.py": "SIZE = 3\n",
@@ -219,7 +219,7 @@ def test_a_team_may_have_a_model_of_the_same_name_as_ours(tmp_path: Path) -> Non
     big = read(root / "specs/big.toml").model_class()
     assert issubclass(big, cls)
     assert vars(big)["limit"] == 7
-    assert __import__("model.language.types").language.types is ours
+    assert __import__("floodmark.language.types").language.types is ours
     assert "helpers" not in sys.modules
 
 

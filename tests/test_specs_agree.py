@@ -14,14 +14,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from checkers.explicit import flood, search
-from checkers.explicit.symmetry import sample
-from checkers.exploration import Limits, Options
-from checkers.run import Check, Settings, checks, variant_name
-from checkers.spec import read
-from model.compiler.layout import digest
-from model.language.model import State
-from model.language.reference import holds, successors, within_boundary
+from floodmark.checkers.exploration import Limits, Options
+from floodmark.checkers.native import loops, search
+from floodmark.checkers.native.symmetry import sample
+from floodmark.checkers.run import Check, Settings, checks, variant_name
+from floodmark.checkers.spec import read
+from floodmark.compiler.layout import digest
+from floodmark.language.model import State
+from floodmark.language.reference import holds, successors, within_boundary
 from tests.agreement import reference_set
 
 REPOSITORY = Path(__file__).parent.parent
@@ -102,7 +102,7 @@ def assert_sample_agrees(started: search._Search, size: int) -> None:
         state = layout.unpack(row)
         assert layout.pack(state) == tuple(row.tolist()), state
         context = np.zeros(interface.context_words + 1, dtype=np.uint64)
-        context[flood.OUTSIDE] = flood.EVERYTHING
+        context[loops.OUTSIDE] = loops.EVERYTHING
         words = np.array(row)
         made = expand(words.ctypes.data, out.ctypes.data, context.ctypes.data)
         native = Counter(tuple(found.tolist()) for found in out[: made * layout.words].reshape(made, layout.words))
@@ -116,12 +116,12 @@ def assert_sample_agrees(started: search._Search, size: int) -> None:
                 reached[layout.pack(after)] += 1
             else:
                 cut += 1
-        assert not context[flood.FAILED], state
+        assert not context[loops.FAILED], state
         assert native == reached, state
-        assert dict(zip(interface.actions, context[flood.COUNTERS :].tolist(), strict=False)) == {
+        assert dict(zip(interface.actions, context[loops.COUNTERS :].tolist(), strict=False)) == {
             action: fired[action] for action in interface.actions
         }, state
-        assert (int(context[flood.BROKEN]), int(context[flood.CUT])) == (broken, cut), state
+        assert (int(context[loops.BROKEN]), int(context[loops.CUT])) == (broken, cut), state
         true = check(words.ctypes.data, context.ctypes.data)
         wrong = false_of(started, interface.state_predicates, state)
         assert ~true & ((1 << len(interface.state_predicates)) - 1) == wrong, state

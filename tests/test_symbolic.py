@@ -10,26 +10,26 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import HealthCheck, Phase, assume, given, settings
 
-from checkers.cli import command
-from checkers.explicit.search import explore
-from checkers.exploration import Limits, Options
-from checkers.properties import Property, collect
-from checkers.run import Check, Settings, checks, run_check, variant_name
-from checkers.spec import Spec, find, read
-from checkers.symbolic.bmc import search
-from checkers.symbolic.clock import Clock
-from checkers.symbolic.endless import endless_constants
-from checkers.symbolic.enumeration import enumerate_states
-from checkers.symbolic.induction import TYPES, induction
-from checkers.symbolic.infer import infer
-from checkers.symbolic.kinduction import k_induction
-from checkers.symbolic.lemmas import lemmas_of
-from checkers.symbolic.prove import Task, prove_check
-from checkers.symbolic.system import system_of
-from model.alter_isr import AlterIsr, ShippedAlterIsr
-from model.alter_isr_batch import AlterIsrBatch
-from model.alter_isr_failover import AlterIsrFailover
-from model.language import Model, ModelError
+from floodmark import Model, ModelError
+from floodmark.checkers.commands.cli import command
+from floodmark.checkers.exploration import Limits, Options
+from floodmark.checkers.native.search import explore
+from floodmark.checkers.properties import Property, collect
+from floodmark.checkers.run import Check, Settings, checks, run_check, variant_name
+from floodmark.checkers.spec import Spec, find, read
+from floodmark.checkers.symbolic.bmc import search
+from floodmark.checkers.symbolic.deadline import Clock
+from floodmark.checkers.symbolic.enumeration import enumerate_states
+from floodmark.checkers.symbolic.induction import TYPES, induction
+from floodmark.checkers.symbolic.infer import infer
+from floodmark.checkers.symbolic.kinduction import k_induction
+from floodmark.checkers.symbolic.lemmas import lemmas_of
+from floodmark.checkers.symbolic.prove import Task, prove_check
+from floodmark.checkers.symbolic.system import system_of
+from floodmark.checkers.symbolic.unbounded import endless_constants
+from model.alter_isr.batch import AlterIsrBatch
+from model.alter_isr.core import AlterIsr, ShippedAlterIsr
+from model.alter_isr.failover import AlterIsrFailover
 from specs.examples.two_phase_commit import TwoPhaseCommit
 from tests.engines import imported
 from tests.model_strategy import GeneratedModel, models

@@ -9,20 +9,20 @@ from pathlib import Path
 import pytest
 import z3
 
-from checkers.properties import collect
-from checkers.run import Check, Settings, checks, run_check, variant_name
-from checkers.spec import read
-from checkers.symbolic import runs, symmetry
-from checkers.symbolic.bmc import search
-from checkers.symbolic.clock import Clock
-from checkers.symbolic.prove import Task, prove_check
-from checkers.symbolic.runs import Runs
-from checkers.symbolic.symmetry import interchangeable, swapped
-from checkers.symbolic.system import System, system_of
-from model.compiler.renaming import symmetric_types
-from model.language import Model
-from model.language.model import State
-from model.language.values import Identifier
+from floodmark import Model
+from floodmark.checkers.properties import collect
+from floodmark.checkers.run import Check, Settings, checks, run_check, variant_name
+from floodmark.checkers.spec import read
+from floodmark.checkers.symbolic import runs, symmetry
+from floodmark.checkers.symbolic.bmc import search
+from floodmark.checkers.symbolic.deadline import Clock
+from floodmark.checkers.symbolic.prove import Task, prove_check
+from floodmark.checkers.symbolic.runs import Runs
+from floodmark.checkers.symbolic.symmetry import interchangeable, swapped
+from floodmark.checkers.symbolic.system import System, system_of
+from floodmark.compiler.renaming import symmetric_types
+from floodmark.language.model import State
+from floodmark.language.values import Identifier
 from specs.examples.two_phase_commit import ResourceManager, TwoPhaseCommit
 from tests.broken import action_text, load, model_text, property_text
 from tests.symbolic_agreement import every_model, levels_by_cpython

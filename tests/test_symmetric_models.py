@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
-from model.language.errors import ModelError, SourceError
+from floodmark.language.errors import ModelError, SourceError
 from tests.campaign import REFUSALS
 from tests.engines import TooMany, imported, properties_of
 from tests.model_strategy import GeneratedModel, models

@@ -10,13 +10,7 @@ from typing import Annotated, Any
 
 import pytest
 
-from checkers import licence, reference
-from checkers.explicit import search as native_engine
-from checkers.explicit.permutation import _ties
-from checkers.explicit.search import explore
-from checkers.exploration import Exploration, Options
-from checkers.properties import collect
-from model.language import (
+from floodmark import (
     Bag,
     Between,
     Capacity,
@@ -36,9 +30,15 @@ from model.language import (
     require,
     transition,
 )
-from model.language.errors import ModelError
-from model.language.model import State
-from model.language.reference import fire
+from floodmark.checkers import licence, reference
+from floodmark.checkers.codegen.permutation import _ties
+from floodmark.checkers.exploration import Exploration, Options
+from floodmark.checkers.native import search as native_engine
+from floodmark.checkers.native.search import explore
+from floodmark.checkers.properties import collect
+from floodmark.language.errors import ModelError
+from floodmark.language.model import State
+from floodmark.language.reference import fire
 from specs.examples.two_phase_commit import ResourceManager, TwoPhaseCommit
 from tests.agreement import reference_set
 from tests.broken import action_text, load, marked_lines, model_text, property_text, search
@@ -577,7 +577,7 @@ def test_a_proof_is_kept_for_the_same_part_only(tmp_path: Path, monkeypatch: pyt
     text = model_text(action_text("require(self.node in (Node(1), Node(2)))  #!\nself.x = 1"))
     search(load(tmp_path, text), reference, options)
     with monkeypatch.context() as patch:
-        patch.setattr("checkers.symbolic.symmetry.Judge.doubt", lambda *_: pytest.fail("z3 was asked again"))
+        patch.setattr("floodmark.checkers.symbolic.symmetry.Judge.doubt", lambda *_: pytest.fail("z3 was asked again"))
         search(load(tmp_path, text), reference, options)
     refused(tmp_path, text, reference, nodes=3)
     refused(tmp_path, text.replace("(Node(1), Node(2))", "(Node(1),)"), reference)

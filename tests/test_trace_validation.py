@@ -13,18 +13,18 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from checkers.cli import command
-from checkers.conformance.behaviour import Judgement, judge
-from checkers.conformance.given import pattern, value_of
-from checkers.conformance.rejection import reasons
-from checkers.conformance.trace_file import Trace, parse
-from checkers.exploration import Limits
-from checkers.report.value import plain
-from checkers.result import ExitCode
-from checkers.spark.session import session
-from model.alter_isr import AlterIsr
-from model.language import Model, SourceError, State, reference
-from model.language.reference import Step
+from floodmark.checkers.commands.cli import command
+from floodmark.checkers.conformance.behaviour import Judgement, judge
+from floodmark.checkers.conformance.external_values import pattern, value_of
+from floodmark.checkers.conformance.rejection import reasons
+from floodmark.checkers.conformance.trace_file import Trace, parse
+from floodmark.checkers.exploration import Limits
+from floodmark.checkers.report.value import plain
+from floodmark.checkers.result import ExitCode
+from floodmark.checkers.spark.session import session
+from floodmark.language import Model, SourceError, State, reference
+from floodmark.language.reference import Step
+from model.alter_isr.core import AlterIsr
 from tests.projects import tank_project
 
 ROOT = Path(__file__).parent.parent
@@ -208,7 +208,7 @@ def test_a_counterexample_is_a_run_of_the_flawed_design_alone(counterexample: li
     assert f"found.jsonl:{len(counterexample)}: no run of AlterIsr fits this line; one fits the 3 lines before" in said
     assert "self.replicated_offset() > self.high_watermark is false: 0 > 0" in said
     guard = next(
-        number for number, line in enumerate((ROOT / "model/alter_isr.py").read_text().splitlines(), 1)
+        number for number, line in enumerate((ROOT / "model/alter_isr/core.py").read_text().splitlines(), 1)
         if "self.replicated_offset() > self.high_watermark" in line
     )
     assert f"alter_isr.py:{guard})" in said

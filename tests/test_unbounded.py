@@ -10,18 +10,7 @@ from unittest.mock import patch
 import pytest
 import z3
 
-from checkers.properties import Property
-from checkers.run import Check, Settings
-from checkers.spec import read
-from checkers.symbolic import spots
-from checkers.symbolic.endless import endless_constants
-from checkers.symbolic.induction import INITIAL, TYPES, Obligation, Proof, induction
-from checkers.symbolic.prove import Proved, Task, prove_check
-from checkers.symbolic.spots import choices, spot_check
-from checkers.symbolic.system import System, system_of
-from checkers.symbolic.terms import as_term
-from checkers.symbolic.values import Values
-from model.language import (
+from floodmark import (
     Bag,
     Between,
     Capacity,
@@ -38,9 +27,20 @@ from model.language import (
     invariant,
     require,
 )
-from model.language.linear import Linear, left_open
-from model.language.model import opened
-from model.language.reference import holds, initial_states, successors
+from floodmark.checkers.properties import Property
+from floodmark.checkers.run import Check, Settings
+from floodmark.checkers.spec import read
+from floodmark.checkers.symbolic import spots
+from floodmark.checkers.symbolic.induction import INITIAL, TYPES, Obligation, Proof, induction
+from floodmark.checkers.symbolic.prove import Proved, Task, prove_check
+from floodmark.checkers.symbolic.spots import choices, spot_check
+from floodmark.checkers.symbolic.system import System, system_of
+from floodmark.checkers.symbolic.terms import as_term
+from floodmark.checkers.symbolic.unbounded import endless_constants
+from floodmark.checkers.symbolic.values import Values
+from floodmark.language.linear import Linear, left_open
+from floodmark.language.model import opened
+from floodmark.language.reference import holds, initial_states, successors
 from tests.projects import write
 
 Natural = Annotated[int, Between(0, "n")]
@@ -724,7 +724,7 @@ class Doubling(Counter):
 
 SPEC = """
 from typing import Annotated
-from model.language import Between, Constant, Model, action, invariant, require
+from floodmark import Between, Constant, Model, action, invariant, require
 
 
 class Counter(Model):

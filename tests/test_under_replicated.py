@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from model.language import Model, Set
-from model.language.values import running
-from model.under_replicated import (
+from floodmark import Model, Set
+from floodmark.language.values import running
+from model.under_replicated.metric import (
     Assignment,
     Broker,
     BrokerViews,

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from checkers.gate import job
-from checkers.result import ExitCode
+from floodmark.checkers.gate import job
+from floodmark.checkers.result import ExitCode
 from tests.gates import Ended, forget, locked, repository, run
 
 OTHER = {"specs/other.toml": 'model = "model.tank:Tank"\ninvariants = ["gets_full"]\n'}
@@ -63,12 +63,12 @@ def test_an_entry_under_the_name_of_another_is_found_anew(tmp_path: Path, folder
 
 
 def test_what_cannot_be_unpickled_is_found_anew(tmp_path: Path, folder: Path) -> None:
-    from checkers import kept
+    from floodmark.checkers import disk_cache
 
     root = repository(tmp_path / "one")
     run(root, cache=True)
     for path in folder.iterdir():
-        kept.write(path, b"another version wrote this")
+        disk_cache.write(path, b"another version wrote this")
     assert known(run(root, cache=True)) == "0 of 2"
 
 

@@ -6,12 +6,18 @@ from typing import Generic, TypeVar
 
 import pytest
 
-from model.language import Map, Model, Set
-from model.language.errors import Disabled
-from model.language.values import running
-from model.zk_alternatives import FailingReplicas, Transactions, UncleanElections, WatchesFollowers, WelcomesBrokers
-from model.zk_controller import Broker, LeaderAndIsr, Partition, Phase, Stage, Watch, ZkController
-from model.zk_topics import Reassignments, TopicChanges
+from floodmark import Map, Model, Set
+from floodmark.language.errors import Disabled
+from floodmark.language.values import running
+from model.zk_controller.alternatives import (
+    FailingReplicas,
+    Transactions,
+    UncleanElections,
+    WatchesFollowers,
+    WelcomesBrokers,
+)
+from model.zk_controller.controller import Broker, LeaderAndIsr, Partition, Phase, Stage, Watch, ZkController
+from model.zk_controller.topics import Reassignments, TopicChanges
 from tests.agreement import assert_agrees
 
 P = Partition(1)

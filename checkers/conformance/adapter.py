@@ -7,10 +7,10 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar, overload
 
-from checkers.properties import did_you_mean
-from model.language.errors import SourceError
-from model.language.model import Model
-from model.language.types import Type
+from floodmark.checkers.properties import did_you_mean
+from floodmark.language.errors import SourceError
+from floodmark.language.model import Model
+from floodmark.language.types import Type
 
 F = TypeVar("F", bound=Callable[..., Any])
 _OBSERVES = "__floodmark_observes__"

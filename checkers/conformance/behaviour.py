@@ -12,11 +12,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from checkers.conformance.trace_file import Line, Trace
-from checkers.exploration import Limits, TraceState
-from model.language import reference
-from model.language.model import Model, State
-from model.language.reference import Step
+from floodmark.checkers.conformance.trace_file import Line, Trace
+from floodmark.checkers.exploration import Limits, TraceState
+from floodmark.language import reference
+from floodmark.language.model import Model, State
+from floodmark.language.reference import Step
 
 Verdict = Literal["accepted", "rejected", "undetermined"]
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from checkers.conformance.adapter import Adapter, Contract, Observable
-from checkers.conformance.given import value_of
-from checkers.properties import did_you_mean
-from checkers.report.value import plain, show, show_step
-from model.language import reference
-from model.language.errors import SourceError
-from model.language.model import Model, State
-from model.language.reference import Step
-from model.language.values import running
+from floodmark.checkers.conformance.adapter import Adapter, Contract, Observable
+from floodmark.checkers.conformance.external_values import value_of
+from floodmark.checkers.properties import did_you_mean
+from floodmark.checkers.report.value import plain, show, show_step
+from floodmark.language import reference
+from floodmark.language.errors import SourceError
+from floodmark.language.model import Model, State
+from floodmark.language.reference import Step
+from floodmark.language.values import running
 
 _MOST_EAGER = 1000
 

@@ -11,23 +11,23 @@ from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any
 
-import model.language
-from checkers.conformance.behaviour import Judgement
-from checkers.conformance.given import value_of
-from checkers.conformance.trace_file import Line
-from checkers.report.value import plain, show, show_step
-from model.language import reference
-from model.language.errors import Disabled, SourceError
-from model.language.model import Model, State
-from model.language.reference import Step, parameter_types
-from model.language.source import conjuncts, leading_guards, names_in, source_of
-from model.language.types import Type, universe
-from model.language.values import running
+import floodmark.language
+from floodmark.checkers.conformance.behaviour import Judgement
+from floodmark.checkers.conformance.external_values import value_of
+from floodmark.checkers.conformance.trace_file import Line
+from floodmark.checkers.report.value import plain, show, show_step
+from floodmark.language import reference
+from floodmark.language.errors import Disabled, SourceError
+from floodmark.language.model import Model, State
+from floodmark.language.reference import Step, parameter_types
+from floodmark.language.source import conjuncts, leading_guards, names_in, source_of
+from floodmark.language.types import Type, universe
+from floodmark.language.values import running
 
 MOST_CANDIDATES = 20
 MOST_INSTANCES = 4096
 MOST_REASONS = 5
-_LANGUAGE = str(Path(model.language.__file__ or "").parent)
+_LANGUAGE = str(Path(floodmark.language.__file__ or "").parent)
 
 
 @dataclass(frozen=True)

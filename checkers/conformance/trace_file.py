@@ -9,11 +9,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from checkers.conformance.given import Matches, pattern
-from checkers.properties import did_you_mean
-from model.language.errors import SourceError
-from model.language.model import Model, State
-from model.language.reference import Step, parameter_types
+from floodmark.checkers.conformance.external_values import Matches, pattern
+from floodmark.checkers.properties import did_you_mean
+from floodmark.language.errors import SourceError
+from floodmark.language.model import Model, State
+from floodmark.language.reference import Step, parameter_types
 
 _KEYS = ("action", "arguments", "state", "skip")
 

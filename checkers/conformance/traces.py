@@ -9,17 +9,17 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from checkers import processes
-from checkers.conformance.behaviour import Judgement, judge
-from checkers.conformance.rejection import Reason, reasons
-from checkers.conformance.trace_file import parse
-from checkers.exploration import Limits
-from checkers.report.json import trace_entries
-from checkers.report.value import show_step
-from checkers.resources import cores
-from checkers.run import Check
-from model.language.errors import SourceError
-from model.language.model import Model
+from floodmark.checkers import processes
+from floodmark.checkers.conformance.behaviour import Judgement, judge
+from floodmark.checkers.conformance.rejection import Reason, reasons
+from floodmark.checkers.conformance.trace_file import parse
+from floodmark.checkers.exploration import Limits
+from floodmark.checkers.report.json import trace_entries
+from floodmark.checkers.report.value import show_step
+from floodmark.checkers.resources import cores
+from floodmark.checkers.run import Check
+from floodmark.language.errors import SourceError
+from floodmark.language.model import Model
 
 if TYPE_CHECKING:
     from pyspark import Broadcast
@@ -154,13 +154,13 @@ def judge_all(work: Work, texts: Sequence[Recorded], workers: int = 0) -> Iterat
 
 def judge_all_on_spark(work: Work, texts: Sequence[Recorded], master: str | None = None) -> list[Outcome]:
     """Judges traces in tasks of Spark, which get the traces and, where they need it, the model's sources."""
-    from checkers.spark.session import session
-    from checkers.spark.suite import files_of
+    from floodmark.checkers.spark.session import session
+    from floodmark.checkers.spark.suite import broadcast_files
 
     context = session(master).sparkContext
     spec = replace(work.check.spec, path=work.check.spec.path.resolve())
     work = replace(work, check=replace(work.check, spec=spec))
-    files = context.broadcast({} if str(context.master).startswith("local") else files_of([work.check]))
+    files = broadcast_files(context, [work.check])
     slices = max(1, min(len(texts), 4 * context.defaultParallelism))
     outcomes = context.parallelize(list(texts), slices).map(functools.partial(_on_worker, files, work)).collect()
     files.destroy()
@@ -168,6 +168,6 @@ def judge_all_on_spark(work: Work, texts: Sequence[Recorded], master: str | None
 
 
 def _on_worker(files: Broadcast[Any], work: Work, text: Recorded) -> Outcome:
-    from checkers.spark.suite import placed
+    from floodmark.checkers.spark.suite import placed
 
     return judge_text(replace(work, check=placed(files.value, work.check)), text)

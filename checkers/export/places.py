@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from model.compiler.ir import Position
+from floodmark.compiler.ir import Position
 
 
 def shown(at: Position) -> str:

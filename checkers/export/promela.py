@@ -11,13 +11,13 @@ import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from checkers.export.names import Names
-from checkers.export.places import shown
-from checkers.export.promela_effects import Effects
-from checkers.export.promela_text import Text
-from checkers.export.promela_values import Place, Slots, Value, cell_type, cells, literal, load, members, size
-from checkers.export.refusal import refuse
-from model.compiler.ir import (
+from floodmark.checkers.export.names import Names
+from floodmark.checkers.export.places import shown
+from floodmark.checkers.export.promela_effects import Effects
+from floodmark.checkers.export.promela_text import Text
+from floodmark.checkers.export.promela_values import Place, Slots, Value, cell_type, cells, literal, load, members, size
+from floodmark.checkers.export.refusal import refuse
+from floodmark.compiler.ir import (
     Action,
     Contains,
     Expr,
@@ -33,10 +33,10 @@ from model.compiler.ir import (
     can_fail,
     walk,
 )
-from model.compiler.program import Program
-from model.language.model import State
-from model.language.reference import WIDEST_PARAMETER
-from model.language.types import BagType, SetType, Type
+from floodmark.compiler.program import Program
+from floodmark.language.model import State
+from floodmark.language.reference import WIDEST_PARAMETER
+from floodmark.language.types import BagType, SetType, Type
 
 MOST_INITIAL = 4096
 MOST_CHOICES = 65_536

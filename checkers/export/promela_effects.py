@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from checkers.export.promela_expressions import Expressions
-from checkers.export.promela_text import Text
-from checkers.export.promela_values import Place, Value, cells, code, load, plus
-from checkers.export.refusal import refuse
-from checkers.export.statements import assigned, results
-from model.compiler.ir import (
+from floodmark.checkers.export.promela_expressions import Expressions
+from floodmark.checkers.export.promela_text import Text
+from floodmark.checkers.export.promela_values import Place, Value, cells, code, load, plus
+from floodmark.checkers.export.refusal import refuse
+from floodmark.checkers.export.statements import assigned, results
+from floodmark.compiler.ir import (
     Assert,
     Break,
     Continue,
@@ -30,7 +30,7 @@ from model.compiler.ir import (
     Store,
     walk,
 )
-from model.language.types import MapType, RecordType, SeqType, Type
+from floodmark.language.types import MapType, RecordType, SeqType, Type
 
 
 @dataclass(slots=True)

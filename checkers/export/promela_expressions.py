@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from checkers.export.promela_text import Text
-from checkers.export.promela_values import (
+from floodmark.checkers.export.promela_text import Text
+from floodmark.checkers.export.promela_values import (
     WIDEST,
     Entries,
     Listing,
@@ -35,9 +35,9 @@ from checkers.export.promela_values import (
     same,
     size,
 )
-from checkers.export.refusal import refuse
-from checkers.export.slices import open_end
-from model.compiler.ir import (
+from floodmark.checkers.export.refusal import refuse
+from floodmark.checkers.export.slices import open_end
+from floodmark.compiler.ir import (
     And,
     Arithmetic,
     BagChange,
@@ -80,9 +80,9 @@ from model.compiler.ir import (
     children,
     has_effects,
 )
-from model.compiler.joins import fits
-from model.compiler.lowering import size_bound
-from model.language.types import (
+from floodmark.compiler.joins import fits
+from floodmark.compiler.lowering import size_bound
+from floodmark.language.types import (
     BagType,
     BoolType,
     EnumType,

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from checkers.export.names import Names
-from checkers.export.promela_values import Place
+from floodmark.checkers.export.names import Names
+from floodmark.checkers.export.promela_values import Place
 
 
 class Text:

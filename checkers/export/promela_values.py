@@ -19,9 +19,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from checkers.export.refusal import refuse
-from model.compiler.ir import INT, NoneType, NothingType, Position
-from model.language.types import (
+from floodmark.checkers.export.refusal import refuse
+from floodmark.compiler.ir import INT, NoneType, NothingType, Position
+from floodmark.language.types import (
     BagType,
     BoolType,
     EnumType,
@@ -35,7 +35,7 @@ from model.language.types import (
     Type,
     universe,
 )
-from model.language.values import order_key
+from floodmark.language.values import order_key
 
 WIDEST = 2**31 - 1
 """Spin's integers are those of C."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from model.compiler.ir import Position
-from model.language.errors import ModelError
+from floodmark.compiler.ir import Position
+from floodmark.language.errors import ModelError
 
 
 class CannotExportError(ModelError):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from model.compiler.ir import Choose, Const, Convert, Expr
-from model.language.types import WIDEST_INTEGER
+from floodmark.compiler.ir import Choose, Const, Convert, Expr
+from floodmark.language.types import WIDEST_INTEGER
 
 
 def open_end(node: Expr) -> tuple[Expr, Expr] | None:

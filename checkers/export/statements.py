@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from model.compiler.ir import Expr, For, If, Inline, Local, Return, SetLocal, Stmt, Store, walk
+from floodmark.compiler.ir import Expr, For, If, Inline, Local, Return, SetLocal, Stmt, Store, walk
 
 
 def assigned(body: list[Stmt]) -> list[Local]:

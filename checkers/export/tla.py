@@ -6,18 +6,18 @@ import textwrap
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from checkers.export.names import Names
-from checkers.export.places import shown
-from checkers.export.refusal import refuse
-from checkers.export.tla_effects import Effects
-from checkers.export.tla_expressions import Scope, let
-from checkers.export.tla_text import with_definitions
-from checkers.export.tla_values import RESERVED, Types, conj, disj, negated, string
-from model.compiler.ir import Action, Contains, Expr, Local, Predicate, can_fail, locals_in
-from model.compiler.program import Program
-from model.language.model import State
-from model.language.reference import WIDEST_PARAMETER
-from model.language.types import SetType
+from floodmark.checkers.export.names import Names
+from floodmark.checkers.export.places import shown
+from floodmark.checkers.export.refusal import refuse
+from floodmark.checkers.export.tla_effects import Effects
+from floodmark.checkers.export.tla_expressions import Scope, let
+from floodmark.checkers.export.tla_text import with_definitions
+from floodmark.checkers.export.tla_values import RESERVED, Types, conj, disj, negated, string
+from floodmark.compiler.ir import Action, Contains, Expr, Local, Predicate, can_fail, locals_in
+from floodmark.compiler.program import Program
+from floodmark.language.model import State
+from floodmark.language.reference import WIDEST_PARAMETER
+from floodmark.language.types import SetType
 
 MOST_INITIAL = 4096
 

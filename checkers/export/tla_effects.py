@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from checkers.export.refusal import refuse
-from checkers.export.statements import assigned, results, stores
-from checkers.export.tla_expressions import Expressions, let
-from checkers.export.tla_values import bracketed, chosen, conj, disj, negated
-from model.compiler.ir import (
+from floodmark.checkers.export.refusal import refuse
+from floodmark.checkers.export.statements import assigned, results, stores
+from floodmark.checkers.export.tla_expressions import Expressions, let
+from floodmark.checkers.export.tla_values import bracketed, chosen, conj, disj, negated
+from floodmark.compiler.ir import (
     Assert,
     Break,
     Continue,
@@ -29,7 +29,7 @@ from model.compiler.ir import (
     Stmt,
     Store,
 )
-from model.language.types import MapType, RecordType, SeqType, Type
+from floodmark.language.types import MapType, RecordType, SeqType, Type
 
 RUNNING, RETURNED, BROKEN, DISABLED, FAILED = '""', '"return"', '"break"', '"disabled"', '"failure"'
 

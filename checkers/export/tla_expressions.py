@@ -12,11 +12,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from checkers.export.names import Names
-from checkers.export.refusal import refuse
-from checkers.export.slices import open_end
-from checkers.export.tla_values import Types, bracketed, chosen, conj, disj, negated, number
-from model.compiler.ir import (
+from floodmark.checkers.export.names import Names
+from floodmark.checkers.export.refusal import refuse
+from floodmark.checkers.export.slices import open_end
+from floodmark.checkers.export.tla_values import Types, bracketed, chosen, conj, disj, negated, number
+from floodmark.compiler.ir import (
     And,
     Arithmetic,
     BagChange,
@@ -60,8 +60,8 @@ from model.compiler.ir import (
     can_fail,
     has_effects,
 )
-from model.compiler.joins import fits, join
-from model.language.types import BagType, IntType, OptionalType, RecordType, SeqType, SetType, Type
+from floodmark.compiler.joins import fits, join
+from floodmark.language.types import BagType, IntType, OptionalType, RecordType, SeqType, SetType, Type
 
 SHORT = 40
 """A longer condition that is needed more than once gets a name."""
@@ -565,6 +565,6 @@ def _inside(node: Reduce, depth: int) -> list[Expr]:
 
 def let(scope: Scope, text: str) -> str:
     """A text with the definitions of its scope that it needs."""
-    from checkers.export.tla_text import with_definitions
+    from floodmark.checkers.export.tla_text import with_definitions
 
     return with_definitions(scope.definitions, text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from checkers.export.tla_values import bracketed
+from floodmark.checkers.export.tla_values import bracketed
 
 MOST_INLINED = 60
 

@@ -14,11 +14,11 @@ import itertools
 import re
 from typing import Any
 
-from checkers.export.names import Names, legal
-from checkers.export.refusal import refuse
-from model.compiler.ir import INT, NoneType, NothingType, Position
-from model.compiler.joins import fits
-from model.language.types import (
+from floodmark.checkers.export.names import Names, legal
+from floodmark.checkers.export.refusal import refuse
+from floodmark.compiler.ir import INT, NoneType, NothingType, Position
+from floodmark.compiler.joins import fits
+from floodmark.language.types import (
     BagType,
     BoolType,
     EnumType,
@@ -32,7 +32,7 @@ from model.language.types import (
     Type,
     universe,
 )
-from model.language.values import order_key
+from floodmark.language.values import order_key
 
 MOST_LISTED = 1024
 """A set whose order matters is listed in the text up to this many values."""

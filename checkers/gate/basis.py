@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from types import FunctionType, ModuleType
 from typing import Any
 
-from checkers.gate.modules import Files, Modules, text_of
-from checkers.gate.values import NotKept, Values, is_ours
+from floodmark.checkers.gate.modules import Files, Modules, text_of
+from floodmark.checkers.gate.values import NotKept, Values, is_ours
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,10 +25,10 @@ from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import Any
 
-import model.language
-from checkers.gate.definitions import Definition, Definitions, Import, definitions_of
-from checkers.loading import is_users
-from checkers.project import OWN_ROOT, Project
+import floodmark.language
+from floodmark.checkers.gate.definitions import Definition, Definitions, Import, definitions_of
+from floodmark.checkers.loading import is_users
+from floodmark.checkers.project import Project
 
 Target = tuple[Path, str]
 """A name of a file; the name is empty for the module as a whole."""
@@ -202,9 +202,7 @@ def _module(file: Path, dotted: str, level: int) -> Path | None:
         base = file.parents[level - 1].joinpath(*filter(None, dotted.split(".")))
         candidates: list[Path | None] = [base.with_name(f"{base.name}.py"), base / "__init__.py"]
     else:
-        ours = any(file.is_relative_to(OWN_ROOT / package) for package in ("model", "invariants"))
-        project = Project.ours() if ours else Project.of(file)
-        candidates = [project.imported(dotted, file.parent), _on_path(dotted)]
+        candidates = [Project.of(file).imported(dotted, file.parent), _on_path(dotted)]
     found = (each.resolve() for each in candidates if each is not None and each.is_file())
     return next((each for each in found if is_users(str(each)) and each.suffix == ".py"), None)
 
@@ -225,9 +223,9 @@ def _on_path(dotted: str) -> Path | None:
 def _language() -> Iterator[str]:
     """The names that mean something by themselves, which a number must not replace."""
     yield from dir(builtins)
-    for name in model.language.__all__:  # not all that the package has: submodules are there once somebody imports them
+    for name in floodmark.language.__all__:  # dir() would have submodules, too, once somebody imports them
         yield name
-        yield from dir(getattr(model.language, name))
+        yield from dir(getattr(floodmark.language, name))
     for kind in (str, int, list, dict, tuple, set, frozenset):
         yield from dir(kind)
 

@@ -6,17 +6,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from checkers.gate.drift import Where, compared, entry_gone, entry_new, where
-from checkers.gate.entries import flawed_entry, proof_entry, spec_entry
-from checkers.gate.job import Sources
-from checkers.gate.lock import Entry, Lock
-from checkers.gate.outcome import Drift
-from checkers.gate.plan import Plan
-from checkers.gate.scope import Scope
-from checkers.result import CheckResult, ExitCode
-from checkers.run import shown
-from checkers.spec import Tier
-from checkers.symbolic.prove import Proved
+from floodmark.checkers.gate.drift import Where, compared, entry_gone, entry_new, where
+from floodmark.checkers.gate.entries import flawed_entry, proof_entry, spec_entry
+from floodmark.checkers.gate.job import Sources
+from floodmark.checkers.gate.lock import Entry, Lock
+from floodmark.checkers.gate.outcome import Drift
+from floodmark.checkers.gate.plan import Plan
+from floodmark.checkers.gate.scope import Scope
+from floodmark.checkers.result import CheckResult, ExitCode
+from floodmark.checkers.run import shown
+from floodmark.checkers.spec import Tier
+from floodmark.checkers.symbolic.prove import Proved
 
 
 class Comparison:

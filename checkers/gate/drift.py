@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from checkers.gate.lock import Entry
-from checkers.gate.outcome import Drift
-from checkers.result import CheckResult
+from floodmark.checkers.gate.lock import Entry
+from floodmark.checkers.gate.outcome import Drift
+from floodmark.checkers.result import CheckResult
 
 _ORDER = ("properties", "verdict", "property", "vacuous", "actions", "distinct", "generated", "depth", "cut", "digest")
 _STATIC = ("tier", "model", "source", "predicates", "constants", "symmetry", "properties")

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from checkers.gate.job import Sources
-from checkers.gate.lock import Entry
-from checkers.result import CheckResult
-from checkers.symbolic.prove import Proved
+from floodmark.checkers.gate.job import Sources
+from floodmark.checkers.gate.lock import Entry
+from floodmark.checkers.result import CheckResult
+from floodmark.checkers.symbolic.prove import Proved
 
 
 def spec_entry(result: CheckResult, sources: Sources, flawed: dict[str, Entry]) -> Entry:

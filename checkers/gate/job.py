@@ -12,19 +12,19 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Protocol
 
-from checkers.gate.basis import Bases, Basis
-from checkers.gate.closure import Closure, Numbering
-from checkers.gate.versions import checker_source, versions
-from checkers.loading import is_users
-from checkers.result import CheckResult, ExitCode
-from checkers.run import Check, run_check, shown
-from checkers.spec import Proving, Spec
-from checkers.symbolic.claims import Claim
-from checkers.symbolic.claims import read as read_claims
-from checkers.symbolic.lemmas import lemmas_of
-from checkers.symbolic.prove import Proved, prove_claim, prove_listed, reproduce
-from model.language.errors import SourceError
-from model.language.model import Model
+from floodmark.checkers.gate.basis import Bases, Basis
+from floodmark.checkers.gate.closure import Closure, Numbering
+from floodmark.checkers.gate.versions import checker_source, versions
+from floodmark.checkers.loading import is_users
+from floodmark.checkers.result import CheckResult, ExitCode
+from floodmark.checkers.run import Check, run_check, shown
+from floodmark.checkers.spec import Proving, Spec
+from floodmark.checkers.symbolic.claims import Claim
+from floodmark.checkers.symbolic.claims import read as read_claims
+from floodmark.checkers.symbolic.lemmas import lemmas_of
+from floodmark.checkers.symbolic.prove import Proved, prove_claim, prove_listed, reproduce
+from floodmark.language.errors import SourceError
+from floodmark.language.model import Model
 
 Sources = Mapping[str, str]
 """Hashes of what was checked, as they stand in the lock."""

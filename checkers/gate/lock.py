@@ -18,8 +18,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from checkers import toml
-from model.language.errors import SourceError
+from floodmark.checkers import toml
+from floodmark.language.errors import SourceError
 
 NAME = "floodmark.lock"
 VERSION = 1

@@ -16,10 +16,10 @@ from functools import cache
 from pathlib import Path
 from types import ModuleType
 
-from checkers.gate.definitions import imports_by_name, is_dotted
-from checkers.gate.values import NotKept
-from checkers.loading import SourceLoader, digest, is_users, noticed
-from checkers.project import Project
+from floodmark.checkers.gate.definitions import imports_by_name, is_dotted
+from floodmark.checkers.gate.values import NotKept
+from floodmark.checkers.loading import SourceLoader, digest, is_users, noticed
+from floodmark.checkers.project import Project
 
 Files = dict[str, str]
 """The hash of each file's text; of an installed package, its version."""

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from checkers.result import CheckResult, ExitCode, worst
+from floodmark.checkers.result import CheckResult, ExitCode, worst
 
 if TYPE_CHECKING:
-    from checkers.symbolic.prove import Proved
+    from floodmark.checkers.symbolic.prove import Proved
 
 
 @dataclass(frozen=True, slots=True)

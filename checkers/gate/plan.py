@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from checkers.gate.job import CheckJob, ClaimJob, Job, ProofJob, unreadable
-from checkers.gate.lock import Lock
-from checkers.gate.scope import Scope
-from checkers.result import CheckResult
-from checkers.run import Settings, checks, failed
-from checkers.spec import Spec, Tier, find, read
-from checkers.symbolic import claims
-from checkers.symbolic.prove import Proved
-from model.language.errors import SourceError
+from floodmark.checkers.gate.job import CheckJob, ClaimJob, Job, ProofJob, unreadable
+from floodmark.checkers.gate.lock import Lock
+from floodmark.checkers.gate.scope import Scope
+from floodmark.checkers.result import CheckResult
+from floodmark.checkers.run import Settings, checks, failed
+from floodmark.checkers.spec import Spec, Tier, find, read
+from floodmark.checkers.symbolic import claims
+from floodmark.checkers.symbolic.prove import Proved
+from floodmark.language.errors import SourceError
 
 
 @dataclass(slots=True)

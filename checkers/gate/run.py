@@ -7,23 +7,23 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from checkers.gate import lock as locks
-from checkers.gate.comparison import Comparison
-from checkers.gate.job import CheckJob, Found, Job, Sources, Subject, pickled, unpickled
-from checkers.gate.lock import Lock
-from checkers.gate.outcome import Outcome
-from checkers.gate.plan import Plan, plan_of
-from checkers.gate.schedule import run_all
-from checkers.gate.scope import Scope
-from checkers.gate.verdicts import Verdicts
-from checkers.processes import Lost
-from checkers.resources import cores
-from checkers.result import CheckResult, ExitCode
-from checkers.run import Settings, received, run
-from checkers.spark.choice import uses_spark
-from checkers.spec import Tier
-from checkers.symbolic.prove import Proved
-from model.language.errors import SourceError
+from floodmark.checkers.engine_selection import uses_spark
+from floodmark.checkers.gate import lock as locks
+from floodmark.checkers.gate.comparison import Comparison
+from floodmark.checkers.gate.job import CheckJob, Found, Job, Sources, Subject, pickled, unpickled
+from floodmark.checkers.gate.lock import Lock
+from floodmark.checkers.gate.outcome import Outcome
+from floodmark.checkers.gate.plan import Plan, plan_of
+from floodmark.checkers.gate.schedule import run_all
+from floodmark.checkers.gate.scope import Scope
+from floodmark.checkers.gate.verdicts import Verdicts
+from floodmark.checkers.processes import Lost
+from floodmark.checkers.resources import cores
+from floodmark.checkers.result import CheckResult, ExitCode
+from floodmark.checkers.run import Settings, received, run
+from floodmark.checkers.spec import Tier
+from floodmark.checkers.symbolic.prove import Proved
+from floodmark.language.errors import SourceError
 
 Told = Callable[[CheckResult | Proved, int], None]
 """Hears of each outcome as soon as it is there, and how many are still missing."""

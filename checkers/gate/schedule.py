@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from checkers import processes
-from checkers.gate.job import CheckJob, Job, run_pickled
+from floodmark.checkers import processes
+from floodmark.checkers.gate.job import CheckJob, Job, run_pickled
 
 
 def run_all(jobs: Sequence[Job], count: int) -> Iterator[tuple[int, bytes | Exception]]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from checkers.gate import lock
-from checkers.project import Project
-from checkers.symbolic.claims import Claim
+from floodmark.checkers.gate import lock
+from floodmark.checkers.project import Project
+from floodmark.checkers.symbolic.claims import Claim
 
 
 @dataclass(frozen=True, slots=True)

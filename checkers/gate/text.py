@@ -9,11 +9,11 @@ from pathlib import Path
 
 import click
 
-from checkers.gate.outcome import Drift, Outcome
-from checkers.report import text
-from checkers.result import MEANINGS, CheckResult, ExitCode
-from checkers.run import shown
-from checkers.symbolic.prove import Proved, text_lines
+from floodmark.checkers.gate.outcome import Drift, Outcome
+from floodmark.checkers.report import text
+from floodmark.checkers.result import MEANINGS, CheckResult, ExitCode
+from floodmark.checkers.run import shown
+from floodmark.checkers.symbolic.prove import Proved, text_lines
 
 _GREEN, _RED, _YELLOW = "green", "red", "yellow"
 _WIDEST = 60

@@ -28,7 +28,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from checkers.loading import is_users
+from floodmark.checkers.loading import is_users
 
 _PURE = frozenset({
     "__future__", "_abc", "_bisect", "_collections", "_collections_abc", "_decimal", "_functools", "_heapq",
@@ -44,7 +44,6 @@ _IMPURE = frozenset({
 """Functions of Python whose result depends on more than their arguments, or that reach what no code mentions."""
 _REACHING = frozenset({"__subclasses__", "__globals__", "__builtins__", "f_globals", "__loader__", "__spec__"})
 """Attributes by which code reaches what it does not mention."""
-_OURS = ("checkers", "model.language", "model.compiler")
 _ATOMS = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis), type(NotImplemented))
 _OF_MODULES = frozenset({
     "__builtins__", "__cached__", "__doc__", "__file__", "__loader__", "__name__", "__package__", "__path__",
@@ -326,7 +325,7 @@ _DEEP = 20
 
 def is_ours(module: str | None) -> bool:
     """Whether a module is floodmark's own, whose source is hashed as a whole."""
-    return module is not None and (module in _OURS or module.startswith(tuple(f"{name}." for name in _OURS)))
+    return module is not None and module.split(".")[0] == "floodmark"
 
 
 def _is_own(cls: type) -> bool:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from checkers import kept
-from checkers.gate.basis import Bases, own_definitions
-from checkers.gate.job import Found, Job, Key, Subject, is_final, unpickled
-from checkers.gate.values import NotKept
+from floodmark.checkers import disk_cache
+from floodmark.checkers.gate.basis import Bases, own_definitions
+from floodmark.checkers.gate.job import Found, Job, Key, Subject, is_final, unpickled
+from floodmark.checkers.gate.values import NotKept
 
 
 class Verdicts:
@@ -38,7 +38,7 @@ class Verdicts:
         except NotKept as error:
             self.unkept[str(error)] = self.unkept.get(str(error), 0) + 1
             return None
-        content = kept.read(self._path(position))
+        content = disk_cache.read(self._path(position))
         try:
             found = None if content is None else unpickled(job, content)
         except Exception:
@@ -48,7 +48,7 @@ class Verdicts:
     def keep(self, position: int, content: bytes, found: Found) -> None:
         """Keeps a verdict, if it would be the same again."""
         if position in self._keys and is_final(found[0]) and self._keys[position].basis.is_still_there():
-            kept.write(self._path(position), content)
+            disk_cache.write(self._path(position), content)
 
     def _path(self, position: int) -> Path:
-        return kept.cache_directory() / "verdicts" / self._keys[position].text
+        return disk_cache.cache_directory() / "verdicts" / self._keys[position].text

@@ -7,10 +7,8 @@ import platform
 import sys
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 
-import checkers
-from checkers.project import OWN_ROOT
+from floodmark.checkers.loading import PACKAGE
 
 _PACKAGES = ("floodmark", "llvmlite", "numpy", "pyspark", "z3-solver")
 
@@ -33,7 +31,7 @@ def _version(name: str) -> str:
 @cache
 def checker_source() -> str:
     """The hash of every source file of the checkers, of the language and of its compiler."""
-    folders = (Path(checkers.__file__ or "").resolve().parent, OWN_ROOT / "model/language", OWN_ROOT / "model/compiler")
+    folders = (PACKAGE, (PACKAGE / "checkers").resolve())
     whole = hashlib.sha256()
     for folder in folders:
         for file in sorted(folder.rglob("*.py")):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from model.language.source import conjuncts
+from floodmark.language.source import conjuncts
 
 Kind = Literal["guard", "comparison", "assignment", "operation", "branch", "condition", "call", "fold"]
 """What is changed: a ``require`` or a part of one is dropped or negated; a comparison; an assignment is dropped; a set

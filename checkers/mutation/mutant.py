@@ -10,11 +10,11 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
-from checkers.mutation.change import Kind, changes
-from model.language.model import Model
-from model.language.source import rewritten, source_of
+from floodmark.checkers.mutation.change import Kind, changes
+from floodmark.language.model import Model
+from floodmark.language.source import rewritten, source_of
 
-_LANGUAGE = "model.language"
+_LANGUAGE = "floodmark.language"
 
 
 @dataclass(frozen=True, slots=True)

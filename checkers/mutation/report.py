@@ -8,11 +8,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from checkers.gate.lock import Mutants
-from checkers.mutation.trial import Fate, Trial
-from checkers.result import ExitCode
-from checkers.run import shown
-from checkers.spec import Reason, Spec
+from floodmark.checkers.gate.lock import Mutants
+from floodmark.checkers.mutation.trial import Fate, Trial
+from floodmark.checkers.result import ExitCode
+from floodmark.checkers.run import shown
+from floodmark.checkers.spec import Reason, Spec
 
 _FATES: dict[Fate, str] = {
     "killed": "killed",

@@ -7,17 +7,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from checkers import processes
-from checkers.mutation.mutant import Mutant, mutants
-from checkers.mutation.trial import Budget, Stage, Trial, try_mutant
-from checkers.resources import cores
-from checkers.run import Check, Settings
-from model.language.model import Model
+from floodmark.checkers import processes
+from floodmark.checkers.mutation.mutant import Mutant, mutants
+from floodmark.checkers.mutation.trial import Budget, Stage, Trial, try_mutant
+from floodmark.checkers.resources import cores
+from floodmark.checkers.run import Check, Settings
+from floodmark.language.model import Model
 
 if TYPE_CHECKING:
     from pyspark import Broadcast
 
-    from checkers.spark.suite import Files
+    from floodmark.checkers.spark.suite import Files
 
 
 _BY_CHANGE: dict[type[Model], dict[str, Mutant]] = {}
@@ -68,12 +68,12 @@ def _limit(task: Task) -> float:
 
 
 def _on_spark(tasks: Sequence[Task], master: str) -> Iterator[Trial]:
-    from checkers.spark.session import session
-    from checkers.spark.suite import files_of
+    from floodmark.checkers.spark.session import session
+    from floodmark.checkers.spark.suite import broadcast_files
 
     context = session(master).sparkContext
     own = [Check(stage.spec, None, Settings()) for stage in tasks[0].stages] if tasks else []
-    files = context.broadcast({} if str(context.master).startswith("local") else files_of(own))
+    files = broadcast_files(context, own)
     spread = context.parallelize([_resolved(task) for task in tasks], max(len(tasks), 1))
     yield from spread.map(functools.partial(_try_there, files)).toLocalIterator(prefetchPartitions=True)
     files.destroy()
@@ -90,7 +90,7 @@ def _resolved(task: Task) -> Task:
 
 
 def _try_there(files: Broadcast[Files], task: Task) -> Trial:
-    from checkers.spark.suite import placed
+    from floodmark.checkers.spark.suite import placed
 
     stages = tuple(
         replace(stage, spec=placed(files.value, Check(stage.spec, None, Settings())).spec) for stage in task.stages

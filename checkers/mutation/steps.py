@@ -14,16 +14,16 @@ from functools import cache
 
 import numpy as np
 
-from checkers.explicit.flood import SEED_1, SEED_2, fingerprint, same
-from checkers.explicit.kernel import build_kernel
-from checkers.explicit.loops import Word, Words, call_model, compile_loops, exported, offset, words_at
-from checkers.explicit.machine import GOOD, MachineCode, object_image
-from checkers.explicit.memory import reserve
-from checkers.explicit.search import reachable_set
-from checkers.exploration import Options
-from model.compiler.layout import Layout, digest_text
-from model.language.model import Model
-from model.language.reference import initial_states, within_boundary
+from floodmark.checkers.codegen.jit import GOOD, MachineCode, object_image
+from floodmark.checkers.codegen.loop_compiler import Word, Words, call_model, compile_loops, exported, offset, words_at
+from floodmark.checkers.exploration import Options
+from floodmark.checkers.native.compiled_model import build_kernel
+from floodmark.checkers.native.loops import SEED_1, SEED_2, fingerprint, same
+from floodmark.checkers.native.memory import reserve
+from floodmark.checkers.native.search import reachable_set
+from floodmark.compiler.layout import Layout, digest_text
+from floodmark.language.model import Model
+from floodmark.language.reference import initial_states, within_boundary
 
 NW = 1
 

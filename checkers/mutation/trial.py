@@ -6,18 +6,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from checkers.exploration import Limits
-from checkers.mutation.mutant import Mutant, functions
-from checkers.mutation.steps import steps_digest
-from checkers.result import CheckResult, ExitCode
-from checkers.run import Check, Settings, checks, run_check
-from checkers.spec import Spec, read
-from model.language.errors import SourceError
+from floodmark.checkers.exploration import Limits
+from floodmark.checkers.mutation.mutant import Mutant, functions
+from floodmark.checkers.mutation.steps import steps_digest
+from floodmark.checkers.result import CheckResult, ExitCode
+from floodmark.checkers.run import Check, Settings, checks, run_check
+from floodmark.checkers.spec import Spec, read
+from floodmark.language.errors import SourceError
 
 Fate = Literal["killed", "survived", "equal", "refused", "undetermined"]
 """``killed``: a check notices the change. ``equal``: at this size the mutant has the same states and the same steps
-between them, as ``checkers.mutation.steps`` says. ``refused``: the mutant is no model. ``undetermined``: a budget ended
-first."""
+between them, as ``floodmark.checkers.mutation.steps`` says. ``refused``: the mutant is no model. ``undetermined``: a
+budget ended first."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from checkers.plan.shapes import PlannedMove, Shape
-from checkers.plan.verdicts import ShapeVerdict, WayStep
+from floodmark.checkers.plan.shapes import PlannedMove, Shape
+from floodmark.checkers.plan.verdicts import ShapeVerdict, WayStep
 
 _WORDS = {
     "controller_takes_request": "the plan is submitted",

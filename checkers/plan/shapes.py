@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from checkers.reassignment_json import Move, TopicPartition
-from model.language.errors import SourceError
+from floodmark.checkers.plan.reassignment_json import Move, TopicPartition
+from floodmark.language.errors import SourceError
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
-from checkers import processes
-from checkers.plan.shapes import Shape
-from checkers.resources import cores
+from floodmark.checkers import processes
+from floodmark.checkers.plan.shapes import Shape
+from floodmark.checkers.resources import cores
 
 if TYPE_CHECKING:
-    from checkers.exploration import Violation
-    from model.language.model import Model
-    from model.language.reference import Step
+    from floodmark.checkers.exploration import Violation
+    from floodmark.language.model import Model
+    from floodmark.language.reference import Step
 
 Design = Literal["kraft", "kip236"]
 Trouble = Literal["", "no leader", "below min.insync.replicas", "undetermined"]
@@ -25,6 +25,7 @@ _TROUBLE_BY_PROPERTY: dict[str, Trouble] = {
     "cancellation_keeps_leader": "no leader",
     "cancellation_keeps_min_isr": "below min.insync.replicas",
 }
+_MODELS: dict[Design, str] = {"kraft": "PlannedKraftReassignment", "kip236": "PlannedKip236Reassignment"}
 _FAILURES = frozenset({"broker_crashes", "follower_leaves_isr"})
 _BROKER_PARAMETERS = ("broker", "follower")
 
@@ -73,13 +74,13 @@ def check_shape(
     """Explores a shape until a cancellation is in trouble, or every point of it has been seen."""
     if shape.brokers > LARGEST_SHAPE:
         raise ValueError(f"{shape}: more than {LARGEST_SHAPE} brokers")
-    import invariants.reassignment_plan as plan_invariants
-    from checkers.explicit.search import explore
-    from checkers.exploration import Limits, Options
-    from checkers.properties import collect
-    from model.reassignment_plan import PlannedKip236Reassignment, PlannedKraftReassignment
+    from floodmark.checkers.exploration import Limits, Options
+    from floodmark.checkers.native.search import explore
+    from floodmark.checkers.project import Project
+    from floodmark.checkers.properties import collect
 
-    cls = PlannedKraftReassignment if design == "kraft" else PlannedKip236Reassignment
+    shipped = Project.shipped()
+    cls: type[Model] = vars(shipped.required("model.reassignment.plan"))[_MODELS[design]]
     model = cls(
         brokers=shape.brokers,
         replication_factor=shape.removed + shape.kept,
@@ -89,17 +90,18 @@ def check_shape(
         min_insync_replicas=min_insync,
         largest_target=shape.brokers,
     )
-    properties = [prop for prop in collect(cls, [plan_invariants]).values() if prop.name in _TROUBLE_BY_PROPERTY]
-    found = explore(model, properties, Options(workers=1, limits=Limits(states=max_states)))
-    for violation in found.violations:
+    found = collect(cls, [shipped.required("invariants.reassignment.plan")])
+    properties = [found[name] for name in _TROUBLE_BY_PROPERTY]
+    explored = explore(model, properties, Options(workers=1, limits=Limits(states=max_states)))
+    for violation in explored.violations:
         if violation.kind != "invariant":
             raise RuntimeError(f"{shape}: {violation.message or violation.property}")
-    if not found.violations:
-        return ShapeVerdict(shape, "" if found.complete else "undetermined", distinct=found.distinct)
-    violation = found.violations[0]
+    if not explored.violations:
+        return ShapeVerdict(shape, "" if explored.complete else "undetermined", distinct=explored.distinct)
+    violation = explored.violations[0]
     way = tuple(WayStep(state.step.action, _broker(state.step)) for state in violation.trace[1:])
     trouble = _TROUBLE_BY_PROPERTY[violation.property]
-    return ShapeVerdict(shape, trouble, way, _point(model, violation), found.distinct)
+    return ShapeVerdict(shape, trouble, way, _point(model, violation), explored.distinct)
 
 
 def _broker(step: Step) -> int | None:
@@ -140,7 +142,7 @@ def map_shapes_on_spark(
     shapes: Sequence[Shape], check: Callable[[Shape], ShapeVerdict], master: str | None = None
 ) -> list[ShapeVerdict]:
     """Checks each shape in a task of Spark's."""
-    from checkers.spark.session import session
+    from floodmark.checkers.spark.session import session
 
     context = session(master).sparkContext
     found: list[ShapeVerdict] = context.parallelize(list(shapes), len(shapes)).map(check).collect()

@@ -16,14 +16,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import model.language
-from checkers.exploration import TraceState
-from checkers.properties import Property
-from checkers.report.value import show
-from model.language.errors import SourceError
-from model.language.model import Model
-from model.language.source import source_of
-from model.language.values import implies, running
+import floodmark.language
+from floodmark.checkers.exploration import TraceState
+from floodmark.checkers.properties import Property
+from floodmark.checkers.report.value import show
+from floodmark.language.errors import SourceError
+from floodmark.language.model import Model
+from floodmark.language.source import source_of
+from floodmark.language.values import implies, running
 
 MOST_LINES = 40
 _DEEPEST_CALL = 3
@@ -31,7 +31,7 @@ _LONGEST_SOURCE = 100
 _LONGEST_VALUES = 70
 MOST_CHOICES = 4
 """Where nothing satisfies an ``any``, up to so many choices are gone through one by one."""
-_LANGUAGE = str(Path(model.language.__file__ or "").parent)
+_LANGUAGE = str(Path(floodmark.language.__file__ or "").parent)
 
 
 def explain(subject: Model, prop: Property, trace: Sequence[TraceState]) -> list[str]:

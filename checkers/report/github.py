@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from checkers.report.case import Case
-from checkers.report.mermaid import mermaid
-from checkers.result import MEANINGS, worst
+from floodmark.checkers.report.mermaid import mermaid
+from floodmark.checkers.report.verdict_summary import Case
+from floodmark.checkers.result import MEANINGS, worst
 
 LARGEST_SUMMARY = 900_000
 """GitHub refuses a summary of more than 1 MiB."""

@@ -9,13 +9,13 @@ from typing import Any
 
 import networkx
 
-from checkers.report.trace import change_lines
-from checkers.report.value import show, show_step
-from checkers.result import CheckResult
-from model.language import reference
-from model.language.errors import SourceError
-from model.language.model import Model, State
-from model.language.reference import Step
+from floodmark.checkers.report.trace import change_lines
+from floodmark.checkers.report.value import show, show_step
+from floodmark.checkers.result import CheckResult
+from floodmark.language import reference
+from floodmark.language.errors import SourceError
+from floodmark.language.model import Model, State
+from floodmark.language.reference import Step
 
 WHOLE = 500
 """Up to so many states the graph is whole; otherwise it has at most so many, nearest to the trace."""

@@ -9,11 +9,11 @@ from collections.abc import Set as AbstractSet
 from enum import Enum
 from typing import Any
 
-from checkers.exploration import TraceState
-from checkers.report.value import show
-from checkers.result import CheckResult
-from model.language.model import Model
-from model.language.values import Bag, Identifier, Record, Seq
+from floodmark.checkers.exploration import TraceState
+from floodmark.checkers.report.value import show
+from floodmark.checkers.result import CheckResult
+from floodmark.language.model import Model
+from floodmark.language.values import Bag, Identifier, Record, Seq
 
 _SAFE = 2**53 - 1
 """The largest integer that every reader of JSON keeps exact."""

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from checkers.exploration import Exploration, TraceState
-from checkers.report.value import plain
-from checkers.result import CheckResult
-from model.language.model import Model
+from floodmark.checkers.exploration import Exploration, TraceState
+from floodmark.checkers.report.value import plain
+from floodmark.checkers.result import CheckResult
+from floodmark.language.model import Model
 
 if TYPE_CHECKING:
-    from checkers.gate.outcome import Drift
-    from checkers.symbolic.prove import Proved
+    from floodmark.checkers.gate.outcome import Drift
+    from floodmark.checkers.symbolic.prove import Proved
 
 
 def document(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from xml.etree import ElementTree
 
-from checkers.report.case import Case
+from floodmark.checkers.report.verdict_summary import Case
 
 _ELEMENT = {"failed": "failure", "error": "error"}
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from checkers.run import Check, shown
-from checkers.spec import Spec
-from model.language.model import Model
-from model.language.source import source_of
+from floodmark.checkers.run import Check, shown
+from floodmark.checkers.spec import Spec
+from floodmark.language.model import Model
+from floodmark.language.source import source_of
 
 
 def listing(spec: Spec) -> Iterator[str]:

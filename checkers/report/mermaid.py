@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from checkers.report.sequence import Event, Message, MessageSequence, message_sequence
-from checkers.result import CheckResult
+from floodmark.checkers.report.sequence import Event, Message, MessageSequence, message_sequence
+from floodmark.checkers.result import CheckResult
 
 _LONGEST = 120
 

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from checkers.report import file
-from checkers.result import CheckResult, ExitCode, worst
-from model.language.errors import SourceError
+from floodmark.checkers.report import atomic_file
+from floodmark.checkers.result import CheckResult, ExitCode, worst
+from floodmark.language.errors import SourceError
 
 if TYPE_CHECKING:
-    from checkers.gate.outcome import Drift
-    from checkers.report.case import Case
-    from checkers.symbolic.prove import Proved
+    from floodmark.checkers.gate.outcome import Drift
+    from floodmark.checkers.report.verdict_summary import Case
+    from floodmark.checkers.symbolic.prove import Proved
 
 F = TypeVar("F", bound=Callable[..., Any])
 _GRAPHS = (".dot", ".graphml")
@@ -47,9 +47,9 @@ class Reports:
         for field in fields(self):
             path = getattr(self, field.name)
             if path is not None and field.name == "itf":
-                file.folder(path)
+                atomic_file.folder(path)
             elif path is not None:
-                file.must_be_writable(path, inputs)
+                atomic_file.must_be_writable(path, inputs)
 
 
 def report_options(command: F) -> F:
@@ -121,27 +121,27 @@ def _writers(
     reports: Reports, results: Sequence[CheckResult], proofs: Sequence[Proved], drift: Sequence[Drift], on_github: bool
 ) -> Iterator[tuple[str, Path | None, Callable[[], None]]]:
     """Each report that is asked for: its name, its file, and what writes it."""
-    from checkers.report.case import cases
+    from floodmark.checkers.report.verdict_summary import cases
 
     every = functools.cache(lambda: cases(results, proofs, drift))
 
     def text(path: Path, of: Callable[[], str]) -> Callable[[], None]:
-        return lambda: file.write(path, of())
+        return lambda: atomic_file.write(path, of())
 
     if reports.json is not None:
-        from checkers.report.json import document
+        from floodmark.checkers.report.json import document
 
         yield "JSON", reports.json, text(reports.json, lambda: document(results, proofs, drift))
     if reports.junit is not None:
-        from checkers.report.junit import junit
+        from floodmark.checkers.report.junit import junit
 
         yield "JUnit", reports.junit, text(reports.junit, lambda: junit(every()))
     if reports.sarif is not None:
-        from checkers.report.sarif import sarif
+        from floodmark.checkers.report.sarif import sarif
 
         yield "SARIF", reports.sarif, text(reports.sarif, lambda: sarif(every()))
     if reports.html is not None:
-        from checkers.report.html.document import html
+        from floodmark.checkers.report.html.document import html
 
         yield "HTML", reports.html, text(reports.html, lambda: html(every()))
     if reports.itf is not None:
@@ -153,25 +153,25 @@ def _writers(
 
 
 def _write_traces(target: Path, results: Sequence[CheckResult]) -> None:
-    from checkers.report.itf import file_name, itf
+    from floodmark.checkers.report.itf import file_name, itf
 
     for result in results:
         if result.violation is not None and result.subject is not None:
-            file.write(file.folder(target) / file_name(result), itf(result))
+            atomic_file.write(atomic_file.folder(target) / file_name(result), itf(result))
 
 
 def _write_graph(target: Path, results: Sequence[CheckResult]) -> None:
-    from checkers.report import graph
+    from floodmark.checkers.report import graph
 
     drawn = graph.drawn(results)
     if drawn is not None:
         made = graph.state_graph(drawn)
-        file.write(target, graph.dot(made) if target.suffix == ".dot" else graph.graphml(made))
+        atomic_file.write(target, graph.dot(made) if target.suffix == ".dot" else graph.graphml(made))
 
 
 def _tell_github(every: Sequence[Case]) -> None:
     """Annotations are lines on standard output; the summary of a step is a file that is added to."""
-    from checkers.report import github
+    from floodmark.checkers.report import github
 
     for line in github.workflow_commands(every):
         click.echo(line)
@@ -181,4 +181,4 @@ def _tell_github(every: Sequence[Case]) -> None:
             with open(target, "a", encoding="utf-8") as page:
                 page.write(github.summary(every))
         except OSError as error:
-            raise file.unwritable(Path(target), error) from None
+            raise atomic_file.unwritable(Path(target), error) from None

@@ -7,14 +7,14 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from checkers.exploration import Violation
-from checkers.properties import Property
-from checkers.report.code import Code
-from checkers.report.place import place
-from checkers.result import CheckResult
-from model.language.model import Model
-from model.language.reference import Step
-from model.language.values import running
+from floodmark.checkers.exploration import Violation
+from floodmark.checkers.properties import Property
+from floodmark.checkers.report.python_source import Code
+from floodmark.checkers.report.source_location import place
+from floodmark.checkers.result import CheckResult
+from floodmark.language.model import Model
+from floodmark.language.reference import Step
+from floodmark.language.values import running
 
 _WIDEST = 110
 _FOREIGN = "floodmark_"
@@ -45,7 +45,7 @@ class _Function:
         self.model: Model = result.subject
         self.violation: Violation = result.violation
         self.code = code
-        code.use("model.language.values", "running")
+        code.use("floodmark.language.values", "running")
 
     def text(self) -> str:
         constants = [f"{name}={value!r}" for name, value in self.model.constant_values.items()]
@@ -81,7 +81,7 @@ class _Function:
                 yield from self._transition(steps)
             case "deadlock":
                 yield from self._take(steps)
-                self.code.use("model.language.reference", "successors")
+                self.code.use("floodmark.language.reference", "successors")
                 yield "assert not list(successors(model, model.snapshot()))"
             case "error":
                 yield from self._error(steps)
@@ -179,7 +179,7 @@ def _head(code: Code) -> Iterator[str]:
     """The imports: by name where Python finds the module, else from the file."""
     foreign = [module for module in code.names if module.startswith(_FOREIGN)]
     if foreign:
-        code.use("checkers.project", "load_file")
+        code.use("floodmark.checkers.project", "load_file")
     for module in sorted(code.modules):
         yield f"import {module}"
     if code.modules:

@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from checkers.exploration import TraceState
-from checkers.report.case import Case
-from checkers.report.place import Place, action_place, root
-from checkers.report.value import show, show_step
-from checkers.result import ExitCode, worst
-from model.language.model import Model
-from model.language.reference import Step
+from floodmark.checkers.exploration import TraceState
+from floodmark.checkers.report.source_location import Place, action_place, root
+from floodmark.checkers.report.value import show, show_step
+from floodmark.checkers.report.verdict_summary import Case
+from floodmark.checkers.result import ExitCode, worst
+from floodmark.language.model import Model
+from floodmark.language.reference import Step
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _BASE = "%SRCROOT%"

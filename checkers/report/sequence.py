@@ -12,12 +12,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from checkers.exploration import TraceState
-from checkers.report.trace import owners, surplus
-from checkers.report.value import show, show_step
-from model.language.model import Model, State
-from model.language.reference import Step
-from model.language.values import Bag, Identifier, Map, Record, Seq, Set, running
+from floodmark.checkers.exploration import TraceState
+from floodmark.checkers.report.trace import owners, surplus
+from floodmark.checkers.report.value import show, show_step
+from floodmark.language.model import Model, State
+from floodmark.language.reference import Step
+from floodmark.language.values import Bag, Identifier, Map, Record, Seq, Set, running
 
 ROLES = frozenset(
     {"admin", "client", "command", "consumer", "controller", "coordinator", "leader", "network", "operator"}

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import click
 
-from checkers.exploration import Exploration, Violation
-from checkers.report.explain import explain
-from checkers.report.trace import trace_lines
-from checkers.report.value import show_step
-from checkers.result import MEANINGS, CheckResult, ExitCode, worst
+from floodmark.checkers.exploration import Exploration, Violation
+from floodmark.checkers.report.explain import explain
+from floodmark.checkers.report.trace import trace_lines
+from floodmark.checkers.report.value import show_step
+from floodmark.checkers.result import MEANINGS, CheckResult, ExitCode, worst
 
 _WIDTH = 12
 

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from checkers.exploration import TraceState
-from checkers.report.value import show, show_step
-from model.language.model import Model, State
-from model.language.values import Bag, Identifier, Map, Record, Seq, Set
+from floodmark.checkers.exploration import TraceState
+from floodmark.checkers.report.value import show, show_step
+from floodmark.language.model import Model, State
+from floodmark.language.values import Bag, Identifier, Map, Record, Seq, Set
 
 
 @dataclass(frozen=True, slots=True)

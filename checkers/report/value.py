@@ -7,8 +7,8 @@ from collections.abc import Set as AbstractSet
 from enum import Enum
 from typing import Any
 
-from model.language.reference import Step
-from model.language.values import Bag, Identifier, Record, Seq, Set
+from floodmark.language.reference import Step
+from floodmark.language.values import Bag, Identifier, Record, Seq, Set
 
 
 def show(value: Any) -> str:

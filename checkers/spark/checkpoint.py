@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from checkers.spark.cluster import Broken, Cluster
-from checkers.spark.files import Folder
-from checkers.spark.ledger import DIGEST_1, SEAL_1, Ledger
-from model.language.errors import SourceError
+from floodmark.checkers.spark.cluster import Broken, Cluster
+from floodmark.checkers.spark.files import Folder
+from floodmark.checkers.spark.ledger import DIGEST_1, SEAL_1, Ledger
+from floodmark.language.errors import SourceError
 
 if TYPE_CHECKING:
     from pyspark import SparkContext

@@ -18,15 +18,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from checkers.explicit import flood
-from checkers.explicit.module import COUNTERS, Interface
-from checkers.spark import tasks
-from checkers.spark.code import Code
-from checkers.spark.files import Folder
-from checkers.spark.ledger import Accepted, Ledger
-from checkers.spark.shard import Array, Packed, divided
-from checkers.spark.tasks import Absent, Expanded, Level, Merged, Run
-from model.language.errors import SourceError
+from floodmark.checkers.codegen.model_module import COUNTERS, Interface
+from floodmark.checkers.native import loops as native_loops
+from floodmark.checkers.spark import tasks
+from floodmark.checkers.spark.code_transfer import Code
+from floodmark.checkers.spark.files import Folder
+from floodmark.checkers.spark.ledger import Accepted, Ledger
+from floodmark.checkers.spark.shard import Array, Packed, divided
+from floodmark.checkers.spark.tasks import Absent, Expanded, Level, Merged, Run
+from floodmark.language.errors import SourceError
 
 if TYPE_CHECKING:
     from pyspark import RDD, SparkContext
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 LOOK_SECONDS = 0.5
 """How often the budgets are looked at while Spark works."""
 RETRIES = 8
-_LOST = "checkers.spark.shard.Lost"
+_LOST = "floodmark.checkers.spark.shard.Lost"
 """By this Spark's account of a job says that a partition was lost."""
-DIGESTS = [flood.DIGEST_1, flood.DIGEST_2]
+DIGESTS = [native_loops.DIGEST_1, native_loops.DIGEST_2]
 SEED_BYTES = 256 << 20
 """States that are known already go to the workers in rounds of this size."""
 
@@ -50,7 +50,7 @@ class Broken(SourceError):  # noqa: N818 - as above
 
 
 class Cluster:
-    """All partitions of a search. It answers what ``checkers.explicit.worker.Worker`` answers to the search."""
+    """All partitions of a search. It answers what ``floodmark.checkers.native.worker.Worker`` answers to the search."""
 
     def __init__(
         self, context: SparkContext, code: Code, interface: Interface, partitions: int | None, initial: Array
@@ -64,7 +64,7 @@ class Cluster:
         folder = f"{socket.gethostname()}+{os.getpid()}+{uuid.uuid4().hex[:8]}"
         self.run = Run(folder, context.getConf().get("spark.local.dir"), self.partitions, self.code)
         self.home = self._home()
-        self.fields = np.zeros(flood.FIELDS, dtype=np.uint64)
+        self.fields = np.zeros(native_loops.FIELDS, dtype=np.uint64)
         self.context = np.zeros(COUNTERS + len(interface.actions) + len(interface.premises) + 1, dtype=np.uint64)
         self.store = np.zeros(0, dtype=np.uint64)
         self.levels: list[tuple[int, int]] = []
@@ -262,7 +262,7 @@ class Cluster:
                     if len(mine):
                         records.append((p, (before[p] + counts[p], mine.tobytes())))
                         counts[p] += len(mine)
-                        sums[p] = [(a + b) & flood.EVERYTHING for a, b in zip(sums[p], digest, strict=True)]
+                        sums[p] = [(a + b) & native_loops.EVERYTHING for a, b in zip(sums[p], digest, strict=True)]
                 waiting += len(part) * 8
                 if waiting > SEED_BYTES:
                     self._put(token, records)

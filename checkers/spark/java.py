@@ -15,7 +15,7 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from model.language.errors import SourceError
+from floodmark.language.errors import SourceError
 
 OLDEST = 17
 """The oldest Java that Spark 4 runs on."""

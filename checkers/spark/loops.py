@@ -1,8 +1,9 @@
-"""The loops that a Spark task needs beside those of ``checkers.explicit.flood``: insert, expand by owner, verify."""
+"""The loops that a Spark task needs beside those of a native search: insert, expand by owner, verify."""
 
 from __future__ import annotations
 
-from checkers.explicit.flood import (
+from floodmark.checkers.codegen.loop_compiler import Word, Words, cells_at, exported, offset, prefetch, words_at
+from floodmark.checkers.native.loops import (
     BATCH,
     BITS,
     BUFFER,
@@ -28,7 +29,6 @@ from checkers.explicit.flood import (
     same,
     state_at,
 )
-from checkers.explicit.loops import Word, Words, cells_at, exported, offset, prefetch, words_at
 
 __all__ = ["GROUP", "NW", "ROUTE_FIELDS", "SPARK_LOOPS", "STORE", "TABLE", "digest", "insert", "misplaced", "route"]
 

@@ -1,4 +1,4 @@
-"""This package as a zip file, for workers that do not have it: ``python -m checkers.spark.package FILE.zip``."""
+"""This package as a zip file, for workers that lack it: ``python -m floodmark.checkers.spark.package FILE.zip``."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-from checkers.project import OWN_ROOT
+from floodmark.checkers.loading import PACKAGE, SHIPPED
 
-PACKAGES = ("model", "invariants", "checkers")
+_PROJECT = ("model", "invariants", "specs")
 
 
 def package_zip() -> Path | None:
-    """A zip file with the packages of this distribution, removed when the process ends.
+    """A zip file of the package, removed when the process ends.
 
     None when this process itself runs from such a file, which spark-submit has sent to the workers already.
     """
-    if not OWN_ROOT.is_dir():
+    if not PACKAGE.is_dir():
         return None
     folder = Path(tempfile.mkdtemp(prefix="floodmark-zip-"))
     atexit.register(shutil.rmtree, folder, True)
@@ -27,11 +27,16 @@ def package_zip() -> Path | None:
 
 
 def write_zip(path: Path) -> Path:
-    """Writes the packages of this distribution into a zip file."""
+    """Writes the package into a zip file, laid out as an installed one is: the shipped project in ``project/``."""
+    folders = {name: PACKAGE / name for name in ("checkers", "compiler", "language")}
+    folders |= {f"project/{name}": SHIPPED / name for name in _PROJECT}
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for package in PACKAGES:
-            for file in sorted((OWN_ROOT / package).rglob("*.py")):
-                archive.write(file, file.relative_to(OWN_ROOT).as_posix())
+        for file in sorted(PACKAGE.glob("*.py")):
+            archive.write(file, f"floodmark/{file.name}")
+        for name, folder in folders.items():
+            for file in sorted(folder.resolve().rglob("*")):
+                if file.suffix in (".py", ".toml", ".lock", ".css"):
+                    archive.write(file, f"floodmark/{name}/{file.relative_to(folder.resolve()).as_posix()}")
     return path
 
 

@@ -17,19 +17,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from checkers.explicit import flood
-from checkers.explicit.kernel import Kernel, build_kernel
-from checkers.explicit.search import COUNTED_STATES, _Search, is_long
-from checkers.explicit.worker import Crew
-from checkers.exploration import Exploration, Options, Watcher
-from checkers.properties import Property
-from checkers.resources import cores
-from checkers.spark.checkpoint import FORMAT, Checkpoints, Manifest, refuse_another
-from checkers.spark.cluster import DIGESTS, Cluster, reason
-from checkers.spark.code import Code, build_code
-from checkers.spark.shard import Array
-from model.language.errors import SourceError
-from model.language.model import Model
+from floodmark.checkers.exploration import Exploration, Options, Watcher
+from floodmark.checkers.native import loops as native_loops
+from floodmark.checkers.native.compiled_model import Kernel, build_kernel
+from floodmark.checkers.native.search import COUNTED_STATES, _Search, is_long
+from floodmark.checkers.native.worker import Crew
+from floodmark.checkers.properties import Property
+from floodmark.checkers.resources import cores
+from floodmark.checkers.spark.checkpoint import FORMAT, Checkpoints, Manifest, refuse_another
+from floodmark.checkers.spark.cluster import DIGESTS, Cluster, reason
+from floodmark.checkers.spark.code_transfer import Code, build_code
+from floodmark.checkers.spark.shard import Array
+from floodmark.language.errors import SourceError
+from floodmark.language.model import Model
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -58,7 +58,7 @@ def explore(
     watch: Watcher | None = None,
     distribution: Distribution = Distribution(),
 ) -> Exploration:
-    """Explores ``model`` and says what it found: the same as ``checkers.explicit.search.explore``."""
+    """Explores ``model`` and says what it found: the same as ``floodmark.checkers.native.search.explore``."""
     started = time.perf_counter()
     workers = options.workers or cores()
     functions = {prop.name: prop.function for prop in properties}
@@ -107,7 +107,7 @@ class Search(_Search):
 
     def keep(self, url: str) -> None:
         """Writes the reachable set as Parquet."""
-        from checkers.spark.states import frame
+        from floodmark.checkers.spark.states import frame
 
         if self.cluster is None:
             self._move()
@@ -122,7 +122,7 @@ class Search(_Search):
             raise SourceError(f"{written:,} of {cluster.count:,} states are in {url}; does anything else write there?")
 
     def session(self) -> SparkSession:
-        from checkers.spark.session import session
+        from floodmark.checkers.spark.session import session
 
         return session(self.distribution.master)
 
@@ -216,9 +216,9 @@ class Search(_Search):
         """Undoes a level that did not fit, so that the search can go on from the boundary before it."""
         for worker, (context, fields) in zip(self.workers, self.before, strict=True):
             worker.context[:] = context
-            for field in (flood.COUNT, *DIGESTS):
+            for field in (native_loops.COUNT, *DIGESTS):
                 worker.fields[field] = fields[field]
-            worker.fields[flood.PENDING] = 0
+            worker.fields[native_loops.PENDING] = 0
             worker.best[:] = 0
             worker.levels.pop()
         self.found.levels.pop()
@@ -250,17 +250,17 @@ class Search(_Search):
         cluster.seed(self._known_levels())
         totals = [sum(worker.levels[level][1] for worker in self.workers) for level in range(self.level)]
         cluster.levels = list(zip([0, *totals], totals, strict=False))
-        own = np.zeros(flood.FIELDS, dtype=np.uint64)
+        own = np.zeros(native_loops.FIELDS, dtype=np.uint64)
         for worker in self.workers:
             cluster.context += worker.context[: len(cluster.context)]
-            own += worker.fields[: flood.FIELDS]
+            own += worker.fields[: native_loops.FIELDS]
         if any(cluster.fields[place] != own[place] for place in DIGESTS):
             raise RuntimeError("states changed on the way to Spark")
         self._go_on_in(cluster)
 
     def _go_on_in(self, cluster: Cluster) -> None:
         self.cluster = cluster
-        self.crew = Crew(self.kernel, 1, flood.BATCH)
+        self.crew = Crew(self.kernel, 1, native_loops.BATCH)
         self.workers = [cluster]  # type: ignore[list-item]
         self.tracer.workers = self.workers
         self.memory_limit = sys.maxsize

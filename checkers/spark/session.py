@@ -13,10 +13,10 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from checkers.project import OWN_ROOT
-from checkers.spark.java import find_java, java_home
-from checkers.spark.package import package_zip
-from model.language.errors import SourceError
+from floodmark.checkers.loading import PACKAGE
+from floodmark.checkers.spark.java import find_java, java_home
+from floodmark.checkers.spark.package import package_zip
+from floodmark.language.errors import SourceError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -169,8 +169,18 @@ def _prepare_launch() -> None:
     os.environ["JAVA_HOME"] = str(home)
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-    paths = [str(OWN_ROOT), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
+    paths = [str(_only_this_package()), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
     os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(filter(None, paths)))
+
+
+def _only_this_package() -> Path:
+    """A folder with the package and nothing else: in a checkout ``model`` and ``tests`` lie beside it."""
+    if not PACKAGE.is_dir():
+        return PACKAGE.parent
+    folder = Path(tempfile.mkdtemp(prefix="floodmark-path-"))
+    atexit.register(shutil.rmtree, folder, True)
+    (folder / PACKAGE.name).symlink_to(PACKAGE)
+    return folder
 
 
 @contextlib.contextmanager

@@ -34,11 +34,11 @@ from typing import IO
 import numpy as np
 from numpy.typing import NDArray
 
-from checkers.explicit import flood
-from checkers.explicit.module import COUNTERS
-from checkers.explicit.worker import FIRST_BITS, FULLEST, MOST_BITS
-from checkers.spark import ledger
-from checkers.spark.code import Loaded
+from floodmark.checkers.codegen.model_module import COUNTERS
+from floodmark.checkers.native import loops as native_loops
+from floodmark.checkers.native.worker import FIRST_BITS, FULLEST, MOST_BITS
+from floodmark.checkers.spark import ledger
+from floodmark.checkers.spark.code_transfer import Loaded
 
 Array = NDArray[np.uint64]
 Packed = tuple[int, ...]
@@ -111,13 +111,13 @@ class Shard:
         self.folder = folder
         self.code = code
         self.words = code.code.words
-        self.room = flood.BATCH + code.code.most_successors
+        self.room = native_loops.BATCH + code.code.most_successors
         self.header = Header()
-        self.fields = np.zeros(flood.FIELDS, dtype=np.uint64)
+        self.fields = np.zeros(native_loops.FIELDS, dtype=np.uint64)
         self.buffer = np.zeros(self.room * self.words, dtype=np.uint64)
-        self.best = np.zeros(flood.BEST_PLACES, dtype=np.uint64)
+        self.best = np.zeros(native_loops.BEST_PLACES, dtype=np.uint64)
         self.context = self.new_context()
-        self._scratch = np.zeros(4 * flood.GROUP, dtype=np.uint64)
+        self._scratch = np.zeros(4 * native_loops.GROUP, dtype=np.uint64)
         self.store: Array = np.zeros(0, dtype=np.uint64)
         self.table: Array = np.zeros(0, dtype=np.uint64)
         self._file: IO[bytes] | None = None
@@ -125,19 +125,19 @@ class Shard:
         self._table_file = (0, 0)
         self._knows_table = False
         for place, value in {
-            flood.BUFFER: self.buffer.ctypes.data,
-            flood.SCRATCH: self._scratch.ctypes.data,
-            flood.CONTEXT: self.context.ctypes.data,
-            flood.BEST: self.best.ctypes.data,
-            flood.EXPAND: code.model.address("expand"),
-            flood.CHECK: code.model.address("check"),
-            flood.CANONICAL: code.model.address("canonical") if code.code.symmetry else 0,
+            native_loops.BUFFER: self.buffer.ctypes.data,
+            native_loops.SCRATCH: self._scratch.ctypes.data,
+            native_loops.CONTEXT: self.context.ctypes.data,
+            native_loops.BEST: self.best.ctypes.data,
+            native_loops.EXPAND: code.model.address("expand"),
+            native_loops.CHECK: code.model.address("check"),
+            native_loops.CANONICAL: code.model.address("canonical") if code.code.symmetry else 0,
         }.items():
             self.fields[place] = value
 
     def new_context(self) -> Array:
         context = np.zeros(self.code.code.context_words + 1, dtype=np.uint64)
-        context[flood.OUTSIDE] = flood.EVERYTHING
+        context[native_loops.OUTSIDE] = native_loops.EVERYTHING
         return context
 
     # Levels.
@@ -160,19 +160,19 @@ class Shard:
             bits = self.header.bits if self.header.levels == levels else 0
             self._name(self.header.rows[:levels], 0)
             self._make_room(self.header.count + self.room)
-            self.fields[flood.COUNT] = self.header.count
+            self.fields[native_loops.COUNT] = self.header.count
             if not (bits and self._take_table(bits)):
                 self._fill_table()
-            self.fields[flood.DIGEST_1] = self.fields[flood.DIGEST_2] = 0
+            self.fields[native_loops.DIGEST_1] = self.fields[native_loops.DIGEST_2] = 0
             first = self.count
             yield
             row = ledger.row_after(self.header.rows, self.count - first, self.digest)
-            self._name(np.vstack([self.header.rows, row[np.newaxis]]), int(self.fields[flood.BITS]))
+            self._name(np.vstack([self.header.rows, row[np.newaxis]]), int(self.fields[native_loops.BITS]))
 
     @property
     def digest(self) -> tuple[int, int]:
         """The sums of the fingerprints of what was looked at last: the level that is being extended, or a slice."""
-        return int(self.fields[flood.DIGEST_1]), int(self.fields[flood.DIGEST_2])
+        return int(self.fields[native_loops.DIGEST_1]), int(self.fields[native_loops.DIGEST_2])
 
     def seals(self) -> bytes:
         """The seals of the levels that the files hold, one after the other."""
@@ -196,10 +196,10 @@ class Shard:
             bits = self.header.bits if self.header.levels == levels else 0
             if not bits or not self._map_table(bits):
                 self._name(self.header.rows[:levels], 0)
-            self.fields[flood.COUNT] = self.header.count
+            self.fields[native_loops.COUNT] = self.header.count
             if not self.header.bits:
                 self._fill_table()
-                self._name(self.header.rows, int(self.fields[flood.BITS]))
+                self._name(self.header.rows, int(self.fields[native_loops.BITS]))
             self._require_table()
 
     # States that are known already.
@@ -236,9 +236,9 @@ class Shard:
                 raise Lost("what was put there is not what is known")
             self._compared = self.header.file
             self._make_room(self.header.count + self.room)
-            self.fields[flood.COUNT] = self.header.count
+            self.fields[native_loops.COUNT] = self.header.count
             self._fill_table()
-            self._name(rows, int(self.fields[flood.BITS]))
+            self._name(rows, int(self.fields[native_loops.BITS]))
 
     # Files.
 
@@ -262,7 +262,7 @@ class Shard:
         """Opens files that hold the accepted levels, for a task that begins. Raises Lost, or FilesChangedError."""
         self.context[:] = self.new_context()
         self.best[:] = 0
-        self.fields[flood.PENDING] = 0
+        self.fields[native_loops.PENDING] = 0
         self._read_header()
         if self.header.levels < levels or self.header.rows[levels - 1, ledger.SEAL_1 :].tobytes() != seal:
             raise Lost(f"{self.folder} has {self.header.levels} levels, which are not the {levels} accepted ones")
@@ -340,7 +340,7 @@ class Shard:
         self.store = self.store[:0]
         if size:
             self.store = np.frombuffer(mmap.mmap(self._file.fileno(), size * 8), dtype=np.uint64)
-        self.fields[flood.STORE] = self.store.ctypes.data
+        self.fields[native_loops.STORE] = self.store.ctypes.data
 
     def _make_room(self, states: int) -> None:
         """Room for so many states, in the file that is open, wherever its name has gone meanwhile."""
@@ -371,15 +371,15 @@ class Shard:
                     return False
         except (OSError, ValueError):
             return False
-        self.fields[flood.TABLE] = self.table.ctypes.data
-        self.fields[flood.BITS] = bits
+        self.fields[native_loops.TABLE] = self.table.ctypes.data
+        self.fields[native_loops.BITS] = bits
         self._limit()
         return True
 
     def _limit(self) -> None:
-        bits = int(self.fields[flood.BITS])
+        bits = int(self.fields[native_loops.BITS])
         fitting = len(self.store) // self.words
-        self.fields[flood.LIMIT] = min(int(FULLEST * (1 << bits)), fitting)
+        self.fields[native_loops.LIMIT] = min(int(FULLEST * (1 << bits)), fitting)
 
     def _fill_table(self, bits: int = FIRST_BITS) -> None:
         """A new table with the places of all states."""
@@ -413,12 +413,12 @@ class Shard:
 
     @property
     def count(self) -> int:
-        return int(self.fields[flood.COUNT])
+        return int(self.fields[native_loops.COUNT])
 
     @property
     def size(self) -> int:
         """What the partition takes: states and table."""
-        return self.count * self.words * 8 + (4 << int(self.fields[flood.BITS]))
+        return self.count * self.words * 8 + (4 << int(self.fields[native_loops.BITS]))
 
     def insert(self, states: Array) -> None:
         """Adds those states (words one after the other) that are new."""
@@ -430,9 +430,9 @@ class Shard:
             if done == total:
                 return
             self._make_room(self.count + self.room)
-            if self.count + self.room > int(FULLEST * (1 << int(self.fields[flood.BITS]))):
+            if self.count + self.room > int(FULLEST * (1 << int(self.fields[native_loops.BITS]))):
                 self._require_table()  # what was wrong with it cannot be seen any more in another one
-                self._fill_table(int(self.fields[flood.BITS]) + 1)
+                self._fill_table(int(self.fields[native_loops.BITS]) + 1)
             self._limit()
 
     def states(self, start: int, stop: int) -> Array:
@@ -440,16 +440,16 @@ class Shard:
 
     def check(self, start: int, stop: int, false_wanted: int, true_wanted: int) -> None:
         """Evaluates the state predicates on a slice."""
-        self.fields[flood.FALSE_WANTED] = false_wanted
-        self.fields[flood.TRUE_WANTED] = true_wanted
+        self.fields[native_loops.FALSE_WANTED] = false_wanted
+        self.fields[native_loops.TRUE_WANTED] = true_wanted
         self.code.check(self.fields.ctypes.data, start, stop)
 
     def parent_in(self, start: int, stop: int, target: Packed) -> Packed | None:
         """The smallest state of a slice that has ``target`` as a successor."""
         wanted = np.array(target, dtype=np.uint64)
-        self.fields[flood.TARGET] = wanted.ctypes.data
+        self.fields[native_loops.TARGET] = wanted.ctypes.data
         self.code.find_parent(self.fields.ctypes.data, start, stop)
-        found = self.take_noted().get(flood.BEST_PARENT)
+        found = self.take_noted().get(native_loops.BEST_PARENT)
         self.take_counters()
         return found
 
@@ -466,8 +466,8 @@ class Shard:
         """The counters of the context, which begin again at zero."""
         counted = self.context.copy()
         self.context[:] = self.new_context()
-        counted[: flood.CUT] = 0
-        counted[flood.OUTSIDE : COUNTERS] = 0
+        counted[: native_loops.CUT] = 0
+        counted[native_loops.OUTSIDE : COUNTERS] = 0
         return counted.tobytes()
 
 
@@ -500,13 +500,13 @@ def _allocate(file: IO[bytes], size: int, folder: Path) -> None:
 
 
 def fingerprints(states: Array, words: int, seed: int) -> Array:
-    """The fingerprint of each state, as ``model.compiler.layout.fingerprint`` defines it."""
+    """The fingerprint of each state, as ``floodmark.compiler.layout.fingerprint`` defines it."""
     rows = states.reshape(-1, words)
     h = np.full(len(rows), seed, dtype=np.uint64)
     for column in range(words):
-        h = (h ^ rows[:, column]) * np.uint64(flood.MULTIPLIER_1)
+        h = (h ^ rows[:, column]) * np.uint64(native_loops.MULTIPLIER_1)
         h ^= h >> np.uint64(32)
-        h *= np.uint64(flood.MULTIPLIER_2)
+        h *= np.uint64(native_loops.MULTIPLIER_2)
         h ^= h >> np.uint64(29)
     return h
 
@@ -514,8 +514,8 @@ def fingerprints(states: Array, words: int, seed: int) -> Array:
 def divided(states: Array, words: int, owners: int) -> list[tuple[Array, tuple[int, int]]]:
     """The states of each partition, a row each, and the sums of their fingerprints."""
     rows = states.reshape(-1, words)
-    first = fingerprints(states, words, flood.SEED_1)
-    second = fingerprints(states, words, flood.SEED_2)
+    first = fingerprints(states, words, native_loops.SEED_1)
+    second = fingerprints(states, words, native_loops.SEED_2)
     owner = (first >> np.uint64(32)) * np.uint64(owners) >> np.uint64(32)
     parts = []
     for p in range(owners):

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from checkers.report.value import show
-from checkers.spark import tasks
-from checkers.spark.cluster import Cluster
-from model.compiler.layout import Layout, Slot, decode
-from model.language.types import BoolType, IntType, Type
+from floodmark.checkers.report.value import show
+from floodmark.checkers.spark import tasks
+from floodmark.checkers.spark.cluster import Cluster
+from floodmark.compiler.layout import Layout, Slot, decode
+from floodmark.language.types import BoolType, IntType, Type
 
 if TYPE_CHECKING:
     import pyarrow as pa

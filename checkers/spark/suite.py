@@ -16,18 +16,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from checkers.explicit.memory import physical_memory
-from checkers.explicit.search import SHARE_OF_MEMORY
-from checkers.project import Project, _project
-from checkers.resources import cores
-from checkers.result import CheckResult
-from model.language.errors import SourceError
+from floodmark.checkers.native.memory import physical_memory
+from floodmark.checkers.native.search import SHARE_OF_MEMORY
+from floodmark.checkers.project import Project, project_at
+from floodmark.checkers.resources import cores
+from floodmark.checkers.result import CheckResult
+from floodmark.language.errors import SourceError
 
 if TYPE_CHECKING:
-    from pyspark import Broadcast
+    from pyspark import Broadcast, SparkContext
     from pyspark.sql import DataFrame, SparkSession
 
-    from checkers.run import Check
+    from floodmark.checkers.run import Check
 
 TASK_STATES = 20_000_000
 """A search that finds more states than this in its task is given up there and distributed instead. So many are found
@@ -35,11 +35,13 @@ natively, on one core, in about the time that Spark needs for the levels of a di
 _SUFFIXES = (".py", ".toml", ".lock")
 Files = dict[str, tuple[str, bytes]]
 """For each project's root on the driver: the prefix of its modules' names and a zip file of its sources."""
+_SHIPPED = ""
+"""Stands for the root of the shipped project, which every worker has."""
 
 
 def run_as_tasks(spark: SparkSession, every: Sequence[Check]) -> Iterator[tuple[Check, CheckResult | None]]:
     """Runs each check in a task of its own, and gives the results in order; None for one that is to be distributed."""
-    from checkers.run import unpickled
+    from floodmark.checkers.run import unpickled
 
     for check in every:
         try:
@@ -47,8 +49,7 @@ def run_as_tasks(spark: SparkSession, every: Sequence[Check]) -> Iterator[tuple[
         except SourceError:
             continue
     context = spark.sparkContext
-    local = str(context.master).startswith("local")
-    files = context.broadcast({} if local else files_of(every))
+    files = broadcast_files(context, every)
     tasks = context.parallelize([_for_a_task(check) for check in every], len(every))
     results = tasks.map(functools.partial(_run, files)).toLocalIterator(prefetchPartitions=True)
     for check, content in zip(every, results, strict=True):
@@ -73,7 +74,7 @@ def _for_a_task(check: Check) -> Check:
 
 def _as_of(check: Check, result: CheckResult) -> CheckResult:
     """The result as it is of the check of this machine."""
-    from checkers.run import shown
+    from floodmark.checkers.run import shown
 
     if result.exploration is not None:
         result.exploration.engine = "spark"
@@ -93,7 +94,7 @@ def _is_too_large(check: Check, result: CheckResult) -> bool:
 
 
 def _run(files: Broadcast[Files], check: Check) -> bytes:
-    from checkers.run import run_pickled
+    from floodmark.checkers.run import run_pickled
 
     return run_pickled(_with_its_share(placed(files.value, check)))
 
@@ -106,33 +107,47 @@ def _with_its_share(check: Check) -> Check:
     return replace(check, settings=replace(check.settings, limits=limits))
 
 
-def files_of(every: Sequence[Check]) -> Files:
-    """The sources of every project that a check belongs to."""
-    found: Files = {}
-    for check in every:
-        project = check.spec.project
-        if str(project.root) in found:
-            continue
-        buffer = io.BytesIO()
-        with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-            for folder in ("model", "invariants", "specs"):
-                for file in sorted((project.root / folder).rglob("*")):
-                    if file.suffix in _SUFFIXES and file.is_file():
-                        archive.write(file, file.relative_to(project.root).as_posix())
-            for path in (check.spec.path.resolve(), *check.spec.path.resolve().parent.glob("*.py")):
-                name = path.relative_to(project.root).as_posix()
+def broadcast_files(context: SparkContext, every: Sequence[Check]) -> Broadcast[Files]:
+    """The projects of checks for the workers of a cluster; the sources only where those are on other machines."""
+    return context.broadcast(files_of(every, with_sources=not str(context.master).startswith("local")))
+
+
+def files_of(every: Sequence[Check], with_sources: bool = True) -> Files:
+    """Every project that a check belongs to, and the shipped one."""
+    projects = dict.fromkeys(check.spec.project for check in every)
+    found = {str(each.root): (each.prefix, _sources(each, every) if with_sources else b"") for each in projects}
+    return {_SHIPPED: (Project.shipped().prefix, b""), **found}
+
+
+def _sources(project: Project, every: Sequence[Check]) -> bytes:
+    """A zip file with the models, properties and specs of a project, and what lies beside the specs of its checks."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for folder in ("model", "invariants", "specs"):
+            for file in sorted((project.root / folder).rglob("*")):
+                if file.suffix in _SUFFIXES and file.is_file():
+                    archive.write(file, file.relative_to(project.root).as_posix())
+        for path in (check.spec.path.resolve() for check in every if check.spec.project is project):
+            for file in (path, *path.parent.glob("*.py")):
+                name = file.relative_to(project.root).as_posix()
                 if name not in archive.namelist():
-                    archive.write(path, name)
-        found[str(project.root)] = project.prefix, buffer.getvalue()
-    return found
+                    archive.write(file, name)
+    return buffer.getvalue()
 
 
 def placed(files: Files, check: Check) -> Check:
     """The check with the paths that its files have on this machine."""
+    places: dict[str, Path] = {}
+    for root, (prefix, content) in files.items():
+        if root == _SHIPPED:
+            Project.shipped().prefix = prefix
+        else:
+            places[root] = _root_here(root, prefix, content)
+
     def here(path: Path) -> Path:
-        for root, (prefix, content) in files.items():
+        for root, place in places.items():
             if path.is_relative_to(root):
-                return _root_here(root, prefix, content) / path.relative_to(root)
+                return place / path.relative_to(root)
         return path
 
     spec = replace(
@@ -150,8 +165,7 @@ def _root_here(root: str, prefix: str, content: bytes) -> Path:
         folder = Path(tempfile.gettempdir()) / f"floodmark-files-{hashlib.sha256(content).hexdigest()[:16]}"
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             archive.extractall(folder)
-    project: Project = _project(folder.resolve())
-    project.prefix, project.own = prefix, not prefix
+    project_at(folder.resolve()).prefix = prefix
     return folder.resolve()
 
 

@@ -30,10 +30,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from checkers.explicit import flood
-from checkers.spark.code import Code, Loaded
-from checkers.spark.ledger import Accepted, Array
-from checkers.spark.loops import (
+from floodmark.checkers.native import loops as native_loops
+from floodmark.checkers.spark.code_transfer import Code, Loaded
+from floodmark.checkers.spark.ledger import Accepted, Array
+from floodmark.checkers.spark.loops import (
     COUNTS,
     DROPPED,
     FILTER,
@@ -44,7 +44,7 @@ from checkers.spark.loops import (
     ROOM,
     ROUTE_FIELDS,
 )
-from checkers.spark.shard import Lost, Packed, Shard, fingerprints
+from floodmark.checkers.spark.shard import Lost, Packed, Shard, fingerprints
 
 if TYPE_CHECKING:
     from pyspark import Broadcast
@@ -126,7 +126,7 @@ class Sum:
 
     def add_sum(self, other: Sum) -> None:
         self.words += other.words
-        self.total = (self.total + other.total) & flood.EVERYTHING
+        self.total = (self.total + other.total) & native_loops.EVERYTHING
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,7 +298,7 @@ def _routed(
     if start == stop:
         return
     words, owners = shard.words, run.partitions
-    most = flood.BATCH + shard.code.code.most_successors
+    most = native_loops.BATCH + shard.code.code.most_successors
     room = max(min(OUTBOX_BYTES, ALL_OUTBOXES_BYTES // owners) // (words * 8), most)
     boxes = np.zeros((owners, (room + most) * words), dtype=np.uint64)
     addresses = np.array([box.ctypes.data for box in boxes], dtype=np.uint64)
@@ -311,8 +311,8 @@ def _routed(
         FILTER: lately.ctypes.data, FILTER_BITS: bits,
     }.items():
         route[where] = value
-    shard.fields[flood.DEADLOCK] = int(level.deadlock)
-    shard.fields[flood.FALSE_WANTED] = level.invariants
+    shard.fields[native_loops.DEADLOCK] = int(level.deadlock)
+    shard.fields[native_loops.FALSE_WANTED] = level.invariants
     at = start
     while at < stop:
         at = shard.code.route(shard.fields.ctypes.data, route.ctypes.data, at, stop)
@@ -336,11 +336,11 @@ def _empty_filter(process: _Process, bits: int, words: int) -> Any:
     cells = process.filter_words[:size]
     cells[:] = 0
     mask = np.uint64((1 << bits) - 1)
-    own = int(fingerprints(np.zeros(words, dtype=np.uint64), words, flood.SEED_1)[0] & mask)
+    own = int(fingerprints(np.zeros(words, dtype=np.uint64), words, native_loops.SEED_1)[0] & mask)
     other = np.zeros(words, dtype=np.uint64)
     while True:
         other[0] += np.uint64(1)
-        if int(fingerprints(other, words, flood.SEED_1)[0] & mask) != own:
+        if int(fingerprints(other, words, native_loops.SEED_1)[0] & mask) != own:
             break
     cells[own * words : (own + 1) * words] = other
     return cells

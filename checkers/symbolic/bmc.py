@@ -8,17 +8,17 @@ from typing import Any
 
 import z3
 
-from checkers.exploration import TraceState, Violation
-from checkers.properties import Property
-from checkers.symbolic.clock import Clock
-from checkers.symbolic.runs import Runs
-from checkers.symbolic.smtlib import Record, Status
-from checkers.symbolic.system import Replica, System, replaced
-from checkers.symbolic.terms import as_term, conj, disj, negation
-from checkers.symbolic.unrolling import step_of
-from model.language.errors import SourceError
-from model.language.reference import Step, fire, holds, within_boundary
-from model.language.values import Identifier
+from floodmark.checkers.exploration import TraceState, Violation
+from floodmark.checkers.properties import Property
+from floodmark.checkers.symbolic.deadline import Clock
+from floodmark.checkers.symbolic.runs import Runs
+from floodmark.checkers.symbolic.smtlib import Record, Status
+from floodmark.checkers.symbolic.system import Replica, System, replaced
+from floodmark.checkers.symbolic.terms import as_term, conj, disj, negation
+from floodmark.checkers.symbolic.unrolling import step_of
+from floodmark.language.errors import SourceError
+from floodmark.language.reference import Step, fire, holds, within_boundary
+from floodmark.language.values import Identifier
 
 
 @dataclass(slots=True)

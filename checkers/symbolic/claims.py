@@ -12,20 +12,20 @@ from typing import Annotated, Any, Literal, get_args, get_origin
 
 import z3
 
-from checkers.project import Project
-from checkers.symbolic.claim import Expectation, expectation_of, fails, holds
-from checkers.symbolic.effects import Effects
-from checkers.symbolic.smtlib import Record, status_of
-from checkers.symbolic.terms import as_term, conj, disj, negation
-from checkers.symbolic.values import Value, Values
-from model.compiler.calls import Calls
-from model.compiler.frame import Frame, LocalTypes
-from model.compiler.ir import INT, Local, Position, Stmt
-from model.language.bindings import require_own_decorators
-from model.language.errors import Disabled, ModelError, SourceError
-from model.language.model import Model
-from model.language.source import source_of
-from model.language.types import (
+from floodmark.checkers.project import Project
+from floodmark.checkers.symbolic.effects import Effects
+from floodmark.checkers.symbolic.smtlib import Record, status_of
+from floodmark.checkers.symbolic.terms import as_term, conj, disj, negation
+from floodmark.checkers.symbolic.values import Value, Values
+from floodmark.claims import Expectation, expectation_of, fails, holds
+from floodmark.compiler.calls import Calls
+from floodmark.compiler.frame import Frame, LocalTypes
+from floodmark.compiler.ir import INT, Local, Position, Stmt
+from floodmark.language.bindings import require_own_decorators
+from floodmark.language.errors import Disabled, ModelError, SourceError
+from floodmark.language.model import Model
+from floodmark.language.source import source_of
+from floodmark.language.types import (
     BoolType,
     Capacity,
     IdentifierType,
@@ -37,7 +37,7 @@ from model.language.types import (
     Type,
     resolve,
 )
-from model.language.values import Map, Seq, running
+from floodmark.language.values import Map, Seq, running
 
 Answer = Literal["holds", "fails", "undetermined"]
 

@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from checkers.properties import Property
-from checkers.symbolic.values import UnsupportedError
-from model.compiler.layout import decode
-from model.language.types import (
+from floodmark.checkers.properties import Property
+from floodmark.checkers.symbolic.values import UnsupportedError
+from floodmark.compiler.layout import decode
+from floodmark.language.types import (
     BagType,
     BoolType,
     EnumType,
@@ -29,7 +29,7 @@ from model.language.types import (
     Type,
     universe,
 )
-from model.language.values import Bag, Seq, Set, order_key
+from floodmark.language.values import Bag, Seq, Set, order_key
 
 NAME = "inferred clauses"
 """The name of the property; the blank keeps it apart from those of a model."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from checkers.symbolic.expressions import Evaluator
-from checkers.symbolic.terms import Truth, as_term, conj, disj, implied, negation
-from checkers.symbolic.values import UnsupportedError, Value, Values
-from model.compiler.ir import (
+from floodmark.checkers.symbolic.expressions import Evaluator
+from floodmark.checkers.symbolic.terms import Truth, as_term, conj, disj, implied, negation
+from floodmark.checkers.symbolic.values import UnsupportedError, Value, Values
+from floodmark.compiler.ir import (
     Action,
     Assert,
     Break,
@@ -28,7 +28,7 @@ from model.compiler.ir import (
     Stmt,
     Store,
 )
-from model.language.types import MapType, RecordType, SeqType, Type
+from floodmark.language.types import MapType, RecordType, SeqType, Type
 
 
 @dataclass(slots=True)

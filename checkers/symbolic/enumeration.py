@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from checkers.exploration import Limits, Options, Violation
-from checkers.properties import Property
-from model.compiler.layout import lay_out
-from model.language.errors import SourceError
-from model.language.model import Model, State
+from floodmark.checkers.exploration import Limits, Options, Violation
+from floodmark.checkers.properties import Property
+from floodmark.compiler.layout import lay_out
+from floodmark.language.errors import SourceError
+from floodmark.language.model import Model, State
 
 STATES = 3_000_000
 """Up to this many states are enumerated,"""
@@ -46,7 +46,7 @@ def enumerate_states(model: Model, properties: Sequence[Property], seconds: floa
 
     ``seconds`` are what is left, where that is less than ``SECONDS``.
     """
-    from checkers.explicit.search import explore
+    from floodmark.checkers.native.search import explore
 
     limits = Limits(states=STATES, seconds=SECONDS if seconds is None else min(seconds, SECONDS))
     judged = [replace(prop, kind="invariant") if prop.kind not in ("transition", "reachable") else prop
@@ -79,7 +79,7 @@ class Reachable:
     def _all_rows(self) -> Any:
         if not self._tried:
             self._tried = True
-            from checkers.explicit.search import reachable_set
+            from floodmark.checkers.native.search import reachable_set
 
             limits = Limits(states=STATES, seconds=SECONDS)
             try:

@@ -8,9 +8,9 @@ from typing import Any
 
 import z3
 
-from checkers.symbolic.terms import Truth, as_term, conj, disj, either, implied, negation
-from checkers.symbolic.values import Relation, UnsupportedError, Value, Values
-from model.compiler.ir import (
+from floodmark.checkers.symbolic.terms import Truth, as_term, conj, disj, either, implied, negation
+from floodmark.checkers.symbolic.values import Relation, UnsupportedError, Value, Values
+from floodmark.compiler.ir import (
     And,
     Arithmetic,
     BagChange,
@@ -54,7 +54,7 @@ from model.compiler.ir import (
     Witness,
     can_fail,
 )
-from model.language.types import (
+from floodmark.language.types import (
     BagType,
     IntType,
     MapType,

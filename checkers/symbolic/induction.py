@@ -9,14 +9,14 @@ from typing import Any, Literal
 
 import z3
 
-from checkers.properties import Property
-from checkers.symbolic.effects import Fired
-from checkers.symbolic.smtlib import Record, Status
-from checkers.symbolic.system import Components, System
-from checkers.symbolic.terms import Truth, as_term, conj, disj, negation
-from model.language.errors import SourceError
-from model.language.model import Model, State
-from model.language.reference import Step, fire, holds, within_boundary
+from floodmark.checkers.properties import Property
+from floodmark.checkers.symbolic.effects import Fired
+from floodmark.checkers.symbolic.smtlib import Record, Status
+from floodmark.checkers.symbolic.system import Components, System
+from floodmark.checkers.symbolic.terms import Truth, as_term, conj, disj, negation
+from floodmark.language.errors import SourceError
+from floodmark.language.model import Model, State
+from floodmark.language.reference import Step, fire, holds, within_boundary
 
 INITIAL = "initial states"
 TYPES = "declared types"

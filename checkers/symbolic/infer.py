@@ -17,13 +17,13 @@ from typing import Any
 
 import z3
 
-from checkers.properties import Property
-from checkers.symbolic.clauses import Asked, predicate_of
-from checkers.symbolic.smtlib import Record
-from checkers.symbolic.system import Components, System, Transition, replaced
-from checkers.symbolic.terms import Truth, as_term, conj, disj, negation
-from checkers.symbolic.values import Leaf, UnsupportedError
-from model.language.types import BoolType, EnumType, IdentifierType, IntType
+from floodmark.checkers.properties import Property
+from floodmark.checkers.symbolic.clauses import Asked, predicate_of
+from floodmark.checkers.symbolic.smtlib import Record
+from floodmark.checkers.symbolic.system import Components, System, Transition, replaced
+from floodmark.checkers.symbolic.terms import Truth, as_term, conj, disj, negation
+from floodmark.checkers.symbolic.values import Leaf, UnsupportedError
+from floodmark.language.types import BoolType, EnumType, IdentifierType, IntType
 
 MOST_ATOMS_OF_A_NUMBER = 64
 

@@ -7,16 +7,16 @@ from dataclasses import dataclass
 
 import z3
 
-from checkers.exploration import TraceState, Violation
-from checkers.properties import Property
-from checkers.symbolic.bmc import search
-from checkers.symbolic.clock import Clock
-from checkers.symbolic.induction import Outcome, assumption
-from checkers.symbolic.smtlib import Record, status_of
-from checkers.symbolic.system import System
-from checkers.symbolic.terms import as_term, conj, disj, negation
-from checkers.symbolic.unrolling import Unrolling
-from model.language.reference import Step
+from floodmark.checkers.exploration import TraceState, Violation
+from floodmark.checkers.properties import Property
+from floodmark.checkers.symbolic.bmc import search
+from floodmark.checkers.symbolic.deadline import Clock
+from floodmark.checkers.symbolic.induction import Outcome, assumption
+from floodmark.checkers.symbolic.smtlib import Record, status_of
+from floodmark.checkers.symbolic.system import System
+from floodmark.checkers.symbolic.terms import as_term, conj, disj, negation
+from floodmark.checkers.symbolic.unrolling import Unrolling
+from floodmark.language.reference import Step
 
 
 @dataclass(slots=True)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from checkers.properties import Property, _belongs, _property
-from checkers.spec import Spec
-from model.language.errors import SourceError
-from model.language.members import kind_of
-from model.language.model import Model
-from model.language.source import source_of
+from floodmark.checkers.properties import Property, _belongs, _property
+from floodmark.checkers.spec import Spec
+from floodmark.language.errors import SourceError
+from floodmark.language.members import kind_of
+from floodmark.language.model import Model
+from floodmark.language.source import source_of
 
 _ROLES = ("initial", "action", "boundary")
 

@@ -17,8 +17,8 @@ from typing import Any
 import z3
 from z3 import z3core
 
-from checkers.symbolic.symbols import Symbols
-from checkers.symbolic.terms import CONTEXT, Truth, as_truth, chosen, conj, is_same, same_term
+from floodmark.checkers.symbolic.symbols import Symbols
+from floodmark.checkers.symbolic.terms import CONTEXT, Truth, as_truth, chosen, conj, is_same, same_term
 
 Number = Any
 """An int, or what the Numbers in use makes of one that is not known: Bits, or a term of z3's integers."""

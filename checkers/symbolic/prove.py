@@ -11,19 +11,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from checkers.exploration import TraceState, Violation
-from checkers.properties import Property, did_you_mean
-from checkers.report.explain import explain
-from checkers.report.trace import change_lines, trace_lines
-from checkers.report.value import plain, show, show_step
-from checkers.result import MEANINGS, ExitCode, Verdict, worst
-from checkers.run import Check, Settings, _instance, checks, must_matter, shown, variant_name
-from checkers.spec import ProofExpectation, ProofMethod, Proving, Spec, find, known, read
-from checkers.symbolic import bmc, claims
-from checkers.symbolic.clock import Clock
-from checkers.symbolic.endless import endless_constants
-from checkers.symbolic.enumeration import Enumeration, Reachable, enumerate_states
-from checkers.symbolic.induction import (
+from floodmark.checkers.exploration import TraceState, Violation
+from floodmark.checkers.properties import Property, did_you_mean
+from floodmark.checkers.report.explain import explain
+from floodmark.checkers.report.trace import change_lines, trace_lines
+from floodmark.checkers.report.value import plain, show, show_step
+from floodmark.checkers.result import MEANINGS, ExitCode, Verdict, worst
+from floodmark.checkers.run import Check, Settings, _instance, checks, must_matter, shown, variant_name
+from floodmark.checkers.spec import ProofExpectation, ProofMethod, Proving, Spec, find, known, read
+from floodmark.checkers.symbolic import bmc, claims
+from floodmark.checkers.symbolic.deadline import Clock
+from floodmark.checkers.symbolic.enumeration import Enumeration, Reachable, enumerate_states
+from floodmark.checkers.symbolic.induction import (
     BOUNDARY,
     INITIAL,
     TYPES,
@@ -34,15 +33,16 @@ from checkers.symbolic.induction import (
     induction,
     with_reachability,
 )
-from checkers.symbolic.infer import CHECKS, infer
-from checkers.symbolic.kinduction import k_induction
-from checkers.symbolic.lemmas import lemmas_of
-from checkers.symbolic.smtlib import Record, Scripts
-from checkers.symbolic.spots import spot_check
-from checkers.symbolic.system import System, system_of
-from model.language.errors import SourceError
-from model.language.model import Model, State
-from model.language.values import Identifier
+from floodmark.checkers.symbolic.infer import CHECKS, infer
+from floodmark.checkers.symbolic.kinduction import k_induction
+from floodmark.checkers.symbolic.lemmas import lemmas_of
+from floodmark.checkers.symbolic.smtlib import Record, Scripts
+from floodmark.checkers.symbolic.spots import spot_check
+from floodmark.checkers.symbolic.system import System, system_of
+from floodmark.checkers.symbolic.unbounded import endless_constants
+from floodmark.language.errors import SourceError
+from floodmark.language.model import Model, State
+from floodmark.language.values import Identifier
 
 _MEANINGS = {**MEANINGS, ExitCode.UNDETERMINED: "something is neither proved nor refuted"}
 DEFAULT_DEPTH = 10

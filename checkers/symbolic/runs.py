@@ -13,14 +13,14 @@ from typing import Any
 
 import z3
 
-from checkers.properties import Property
-from checkers.symbolic.clock import Clock
-from checkers.symbolic.symmetry import interchangeable
-from checkers.symbolic.system import System
-from checkers.symbolic.terms import as_term
-from checkers.symbolic.unrolling import Unrolling, arguments_of
-from model.language.types import IdentifierType, Type
-from model.language.values import Identifier
+from floodmark.checkers.properties import Property
+from floodmark.checkers.symbolic.deadline import Clock
+from floodmark.checkers.symbolic.symmetry import interchangeable
+from floodmark.checkers.symbolic.system import System
+from floodmark.checkers.symbolic.terms import as_term
+from floodmark.checkers.symbolic.unrolling import Unrolling, arguments_of
+from floodmark.language.types import IdentifierType, Type
+from floodmark.language.values import Identifier
 
 MOST_CONFLICTS = 100_000
 """A question is hard when the solver of all questions runs into more conflicts."""

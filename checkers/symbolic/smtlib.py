@@ -16,8 +16,8 @@ from typing import Any, Literal, Protocol
 
 import z3
 
-from checkers.symbolic.terms import Truth, as_term
-from model.language.errors import SourceError
+from floodmark.checkers.symbolic.terms import Truth, as_term
+from floodmark.language.errors import SourceError
 
 Status = Literal["unsat", "sat", "unknown"]
 

@@ -10,12 +10,12 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from checkers.properties import Property
-from checkers.symbolic.induction import induction
-from checkers.symbolic.system import System, system_of
-from model.compiler.ir import BOOL, Const, Inline, walk
-from model.language.errors import ModelError, ValueOutOfRange
-from model.language.types import IntType, OpenSetType, Type, parts_of
+from floodmark.checkers.properties import Property
+from floodmark.checkers.symbolic.induction import induction
+from floodmark.checkers.symbolic.system import System, system_of
+from floodmark.compiler.ir import BOOL, Const, Inline, walk
+from floodmark.language.errors import ModelError, ValueOutOfRange
+from floodmark.language.types import IntType, OpenSetType, Type, parts_of
 
 SMALL = (0, 1, 2)
 LARGE = 1000

@@ -12,17 +12,17 @@ from dataclasses import dataclass
 
 import z3
 
-from checkers.asymmetry import property_differs, step_differs
-from checkers.properties import Property
-from checkers.symbolic.clock import Clock
-from checkers.symbolic.effects import Effects, Fired, fire
-from checkers.symbolic.system import Components, System
-from checkers.symbolic.terms import Truth, as_term, conj, disj, implied, negation, same_truth
-from checkers.symbolic.values import UnsupportedError, Value, Values
-from model.compiler.ir import Predicate, Witness
-from model.compiler.renaming import Renaming, is_renamed, renamed, symmetric_types
-from model.language.model import Model
-from model.language.types import (
+from floodmark.checkers.asymmetry import property_differs, step_differs
+from floodmark.checkers.properties import Property
+from floodmark.checkers.symbolic.deadline import Clock
+from floodmark.checkers.symbolic.effects import Effects, Fired, fire
+from floodmark.checkers.symbolic.system import Components, System
+from floodmark.checkers.symbolic.terms import Truth, as_term, conj, disj, implied, negation, same_truth
+from floodmark.checkers.symbolic.values import UnsupportedError, Value, Values
+from floodmark.compiler.ir import Predicate, Witness
+from floodmark.compiler.renaming import Renaming, is_renamed, renamed, symmetric_types
+from floodmark.language.model import Model
+from floodmark.language.types import (
     BagType,
     IdentifierType,
     MapType,
@@ -32,7 +32,7 @@ from model.language.types import (
     SetType,
     Type,
 )
-from model.language.values import Identifier
+from floodmark.language.values import Identifier
 
 MOST_SECONDS = 30.0
 """How long z3 may think about one action or property; without an answer there is no symmetry."""

@@ -9,17 +9,17 @@ from typing import Any
 
 import z3
 
-from checkers.properties import Property, functions_by_name
-from checkers.symbolic.effects import Fired, Judged, fire, judge
-from checkers.symbolic.terms import Truth, as_term, conj, disj, negation
-from checkers.symbolic.values import Leaf, UnsupportedError, Value, Values
-from model.compiler.ir import Action, Position, Predicate
-from model.compiler.program import Program, read_beginnings, read_program
-from model.language.errors import ModelError
-from model.language.linear import Linear, lowest
-from model.language.model import Model, State, defaults_of, opened
-from model.language.reference import Step, initial_states
-from model.language.types import OpenIntType, OpenSetType, Type, annotation_position, parts_of
+from floodmark.checkers.properties import Property, functions_by_name
+from floodmark.checkers.symbolic.effects import Fired, Judged, fire, judge
+from floodmark.checkers.symbolic.terms import Truth, as_term, conj, disj, negation
+from floodmark.checkers.symbolic.values import Leaf, UnsupportedError, Value, Values
+from floodmark.compiler.ir import Action, Position, Predicate
+from floodmark.compiler.program import Program, read_beginnings, read_program
+from floodmark.language.errors import ModelError
+from floodmark.language.linear import Linear, lowest
+from floodmark.language.model import Model, State, defaults_of, opened
+from floodmark.language.reference import Step, initial_states
+from floodmark.language.types import OpenIntType, OpenSetType, Type, annotation_position, parts_of
 
 MOST_INITIAL = 4096
 

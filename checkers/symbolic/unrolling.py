@@ -7,12 +7,12 @@ from typing import Any
 
 import z3
 
-from checkers.exploration import TraceState
-from checkers.symbolic.effects import Fired
-from checkers.symbolic.system import Replica, System, Transition, replaced
-from checkers.symbolic.values import replaced_in
-from model.language.model import State
-from model.language.reference import Step, fire
+from floodmark.checkers.exploration import TraceState
+from floodmark.checkers.symbolic.effects import Fired
+from floodmark.checkers.symbolic.system import Replica, System, Transition, replaced
+from floodmark.checkers.symbolic.values import replaced_in
+from floodmark.language.model import State
+from floodmark.language.reference import Step, fire
 
 
 class Unrolling:

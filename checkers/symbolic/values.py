@@ -24,14 +24,14 @@ from typing import Any
 
 import z3
 
-from checkers.report.value import show
-from checkers.symbolic.numbers import Bits, BitVectors, Codes, Integers, Number, Numbers
-from checkers.symbolic.symbols import Symbols
-from checkers.symbolic.terms import Truth, as_term, conj, disj, either, implied, negation, same_truth
-from model.compiler.ir import INT, NoneType, NothingType, Position
-from model.language.errors import ModelError
-from model.language.linear import Bound
-from model.language.types import (
+from floodmark.checkers.report.value import show
+from floodmark.checkers.symbolic.numbers import Bits, BitVectors, Codes, Integers, Number, Numbers
+from floodmark.checkers.symbolic.symbols import Symbols
+from floodmark.checkers.symbolic.terms import Truth, as_term, conj, disj, either, implied, negation, same_truth
+from floodmark.compiler.ir import INT, NoneType, NothingType, Position
+from floodmark.language.errors import ModelError
+from floodmark.language.linear import Bound
+from floodmark.language.types import (
     WIDEST_INTEGER,
     BagType,
     BoolType,
@@ -48,7 +48,7 @@ from model.language.types import (
     Type,
     universe,
 )
-from model.language.values import Bag, Identifier, Map, Seq, Set, order_key
+from floodmark.language.values import Bag, Identifier, Map, Seq, Set, order_key
 
 Value = Any
 MOST_SLOTS = 256

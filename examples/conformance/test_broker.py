@@ -1,7 +1,7 @@
 """Holds the broker in ``broker.py`` against KIP-497 as Kafka ships it: ``pytest examples/conformance``.
 
-The model is ``model/alter_isr.py``. The partition's leader and its followers are the real code; the controller is the
-model's, so what it answers comes as the argument of the actions in which the leader receives it. With
+The model is ``model/alter_isr/core.py``. The partition's leader and its followers are the real code; the controller is
+the model's, so what it answers comes as the argument of the actions in which the leader receives it. With
 ``BUG=COUNTS_PROPOSED_ISR`` in the environment the test fails, and shows the two steps that it takes.
 """
 
@@ -13,10 +13,10 @@ from typing import ClassVar
 from broker import AlterPartitionRequest, Bug, Follower, LeaderAndIsr, Partition
 from hypothesis import settings
 
-from checkers.conformance import Adapter, observable, state_machine
-from model.alter_isr import AlterIsrRequest, AlterIsrResponse, Broker, ShippedAlterIsr
-from model.alter_isr import LeaderAndIsr as ControllerState
-from model.language import Set
+from floodmark import Set
+from floodmark.conformance import Adapter, observable, state_machine
+from model.alter_isr.core import AlterIsrRequest, AlterIsrResponse, Broker, ShippedAlterIsr
+from model.alter_isr.core import LeaderAndIsr as ControllerState
 
 LAG_MS = 30_000
 MODEL = ShippedAlterIsr(max_offset=3)

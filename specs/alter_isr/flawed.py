@@ -6,7 +6,8 @@ steps, the acknowledgement and the write, in ``ShippedAlterIsr`` one.
 
 from __future__ import annotations
 
-from model.alter_isr import (
+from floodmark import Set
+from model.alter_isr.core import (
     AlterIsr,
     AlterIsrRequest,
     Broker,
@@ -15,7 +16,6 @@ from model.alter_isr import (
     ShippedAlterIsr,
     ZombieController,
 )
-from model.language import Set
 
 
 class AssumesProposedIsr(AlterIsr):

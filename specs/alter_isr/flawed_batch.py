@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from model.alter_isr import Broker
-from model.alter_isr_batch import AlterIsrBatch, AlterIsrRequest, AlterIsrResponse, Partition, Result
-from model.language import Map, Set
+from floodmark import Map, Set
+from model.alter_isr.batch import AlterIsrBatch, AlterIsrRequest, AlterIsrResponse, Partition, Result
+from model.alter_isr.core import Broker
 
 
 class OmitsRefusedPartitions(AlterIsrBatch):

@@ -5,7 +5,8 @@ The designs that need no failover are in ``flawed.py``.
 
 from __future__ import annotations
 
-from model.alter_isr_failover import (
+from floodmark import Map, Set, action, require
+from model.alter_isr.failover import (
     AlterIsrFailover,
     AlterIsrRestarts,
     Broker,
@@ -14,7 +15,6 @@ from model.alter_isr_failover import (
     ReconcilesOnce,
     Version,
 )
-from model.language import Map, Set, action, require
 from model.replica_log import end_offset_for_epoch
 
 # What the controller decides.

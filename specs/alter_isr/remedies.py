@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from model.alter_isr import Error, ShippedAlterIsr
+from model.alter_isr.core import Error, ShippedAlterIsr
 
 
 class StaysPendingWhenIneligible(ShippedAlterIsr):

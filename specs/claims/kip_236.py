@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from checkers.symbolic.claim import fails, holds
-from model.language import Capacity, Identifier, Seq, Set, require
+from floodmark import Capacity, Identifier, Seq, Set, require
+from floodmark.claims import fails, holds
 from model.replica_sets import without
 
 

@@ -5,8 +5,8 @@ The replicas of a partition are those from before and those to come; ``adding`` 
 
 from __future__ import annotations
 
-from checkers.symbolic.claim import fails, holds
-from model.language import Identifier, Set, implies, require
+from floodmark import Identifier, Set, implies, require
+from floodmark.claims import fails, holds
 from model.replica_sets import is_consistent, origin, target
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from checkers.symbolic.claim import fails, holds
-from model.language import Identifier, Set, require
+from floodmark import Identifier, Set, require
+from floodmark.claims import fails, holds
 from model.replica_sets import is_consistent, origin, target
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from checkers.symbolic.claim import fails, holds
-from model.language import Identifier, Map, Set, require
+from floodmark import Identifier, Map, Set, require
+from floodmark.claims import fails, holds
 
 
 class Broker(Identifier, count=8, prefix=""):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from checkers.symbolic.claim import fails, holds
-from model.language import Between, Capacity, Identifier, Seq, Set, implies, require
+from floodmark import Between, Capacity, Identifier, Seq, Set, implies, require
+from floodmark.claims import fails, holds
 
 
 class Voter(Identifier, count=8, prefix=""):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from model.language import (
+from floodmark import (
     Between,
     Constant,
     Identifier,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from model.language import require
+from floodmark import require
 from specs.examples.lost_partitions import Content, Files, LostPartitions, Partition
 from specs.examples.two_phase_commit import Coordinator, Manager, ResourceManager, TwoPhaseCommit
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from model.language import Set
+from floodmark import Set
 from specs.examples.async_isr import AsyncIsr, Message, Replica
 
 

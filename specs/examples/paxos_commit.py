@@ -10,7 +10,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import Annotated
 
-from model.language import (
+from floodmark import (
     Between,
     Constant,
     Identifier,

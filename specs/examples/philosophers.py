@@ -9,7 +9,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import Annotated
 
-from model.language import Between, Constant, Map, Model, action, initial, invariant, reachable, require
+from floodmark import Between, Constant, Map, Model, action, initial, invariant, reachable, require
 
 Seat = Annotated[int, Between(0, "last")]
 """A place at the round table, numbered to the right."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from enum import Enum
 
-from model.language import (
+from floodmark import (
     Constant,
     Identifier,
     Map,

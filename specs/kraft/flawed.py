@@ -7,8 +7,8 @@ answered offset whether or not it has that epoch, is left out: its next fetch di
 
 from __future__ import annotations
 
-from model.kraft import Epoch, Kind, Kraft, Message, Offset, Position, QuorumState, Replica, Role
-from model.language import Set
+from floodmark import Set
+from model.kraft.quorum import Epoch, Kind, Kraft, Message, Offset, Position, QuorumState, Replica, Role
 
 # Commitment.
 

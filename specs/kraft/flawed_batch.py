@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from model.kraft_batch import KraftBatch, Partition, PartitionData, PartitionResult, QuorumState, Replica
-from model.language import Map
+from floodmark import Map
+from model.kraft.batch import KraftBatch, Partition, PartitionData, PartitionResult, QuorumState, Replica
 
 
 class GrantsWholeBatch(KraftBatch):

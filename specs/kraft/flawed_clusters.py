@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from model.kraft_clusters import Cluster, KraftClusters
+from model.kraft.clusters import Cluster, KraftClusters
 
 
 class ChecksNoClusterId(KraftClusters):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from model.kraft import Offset, Replica
-from model.kraft_disk_loss import KraftDiskLoss
+from model.kraft.disk_loss import KraftDiskLoss
+from model.kraft.quorum import Offset, Replica
 
 
 class RefusesLowerOffset(KraftDiskLoss):

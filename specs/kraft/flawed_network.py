@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from model.kraft import Kind, Message, Replica, Role
-from model.kraft_network import KraftNetwork
+from model.kraft.network import KraftNetwork
+from model.kraft.quorum import Kind, Message, Replica, Role
 
 
 class CountsLateVotes(KraftNetwork):

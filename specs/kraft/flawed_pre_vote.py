@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from model.kraft import Kind, Message, Replica, Role
-from model.kraft_pre_vote import DisruptiveVoter, KraftPreVote
+from model.kraft.pre_vote import DisruptiveVoter, KraftPreVote
+from model.kraft.quorum import Kind, Message, Replica, Role
 
 
 class WithoutPreVote(DisruptiveVoter):

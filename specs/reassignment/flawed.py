@@ -9,9 +9,9 @@ shows it), C-M12 gives up where an added replica is offline. C-L1, that a reassi
 
 from __future__ import annotations
 
-from model.language import Map, Set, action, initial, require
-from model.reassignment import Entry, Reassignment, Step
-from model.reassignment_replicas import Broker, Partition
+from floodmark import Map, Set, action, initial, require
+from model.reassignment.kip236 import Entry, Reassignment, Step
+from model.reassignment.replicas import Broker, Partition
 
 
 class SkipsAsWritten(Reassignment):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from model.language import Seq, Set, action, require
-from model.reassignment_kip455 import Assignment, Kip455Reassignment
-from model.reassignment_replicas import Broker, Partition
+from floodmark import Seq, Set, action, require
+from model.reassignment.kip455 import Assignment, Kip455Reassignment
+from model.reassignment.replicas import Broker, Partition
 from model.replica_sets import members, without
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from model.language import Seq, Set, action
-from model.reassignment_kip455 import Assignment
-from model.reassignment_kraft import KraftReassignment
-from model.reassignment_replicas import Broker, Partition, ReassignedReplicas
+from floodmark import Seq, Set, action
+from model.reassignment.kip455 import Assignment
+from model.reassignment.kraft import KraftReassignment
+from model.reassignment.replicas import Broker, Partition, ReassignedReplicas
 
 
 class MergesAdding(KraftReassignment):

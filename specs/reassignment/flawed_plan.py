@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from model.language import Set, action, require
-from model.reassignment_plan import PlannedKip236Reassignment, PlannedKraftReassignment
-from model.reassignment_replicas import Broker
+from floodmark import Set, action, require
+from model.reassignment.plan import PlannedKip236Reassignment, PlannedKraftReassignment
+from model.reassignment.replicas import Broker
 
 
 class LetsAnyFail(PlannedKraftReassignment):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from model.language import Map, Set, action, initial, require
-from model.reassignment_queue import QueuedReassignment
-from model.reassignment_replicas import Broker, Partition
+from floodmark import Map, Set, action, initial, require
+from model.reassignment.queue import QueuedReassignment
+from model.reassignment.replicas import Broker, Partition
 
 
 class OverwritesPending(QueuedReassignment):

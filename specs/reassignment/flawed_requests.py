@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from model.language import Set
-from model.reassignment_replicas import Broker, Partition
-from model.reassignment_requests import Request, RequestedReassignment
+from floodmark import Set
+from model.reassignment.replicas import Broker, Partition
+from model.reassignment.requests import Request, RequestedReassignment
 
 
 class DropsOneMore(RequestedReassignment):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from model.language import implies, transition
-from model.reassignment import Reassignment, Step
-from model.reassignment_replicas import Partition
+from floodmark import implies, transition
+from model.reassignment.kip236 import Reassignment, Step
+from model.reassignment.replicas import Partition
 
 
 @transition

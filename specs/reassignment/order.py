@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from model.language import Seq, implies, invariant
-from model.reassignment_kip455 import ReassignedPartitions, is_under_way, origin_of
-from model.reassignment_replicas import Broker, Partition
+from floodmark import Seq, implies, invariant
+from model.reassignment.kip455 import ReassignedPartitions, is_under_way, origin_of
+from model.reassignment.replicas import Broker, Partition
 
 
 @invariant

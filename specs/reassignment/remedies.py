@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from model.language import action, require
-from model.reassignment import Reassignment
+from floodmark import action, require
+from model.reassignment.kip236 import Reassignment
 
 
 class FreezesCluster(Reassignment):

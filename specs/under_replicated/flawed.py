@@ -5,9 +5,9 @@ The numbers are those of docs/properties.md, which says what each mistake breaks
 
 from __future__ import annotations
 
-from model.language import Set, action, require
+from floodmark import Set, action, require
 from model.replica_sets import target
-from model.under_replicated import (
+from model.under_replicated.metric import (
     Assignment,
     Broker,
     BrokerViews,

@@ -8,9 +8,15 @@ have, as its brokers read in ZooKeeper who is live.
 
 from __future__ import annotations
 
-from model.language import Map, Set, action, require
-from model.zk_alternatives import FailingReplicas, Transactions, UncleanElections, WatchesFollowers, WelcomesBrokers
-from model.zk_controller import Broker, LeaderAndIsr, Partition, Phase, Stage, Watch, ZkController
+from floodmark import Map, Set, action, require
+from model.zk_controller.alternatives import (
+    FailingReplicas,
+    Transactions,
+    UncleanElections,
+    WatchesFollowers,
+    WelcomesBrokers,
+)
+from model.zk_controller.controller import Broker, LeaderAndIsr, Partition, Phase, Stage, Watch, ZkController
 
 
 class ControllerWritesUnconditionally(ZkController):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from model.language import Set
-from model.zk_controller import Broker, LeaderAndIsr, Partition
-from model.zk_topics import Reassignments, TopicChanges
+from floodmark import Set
+from model.zk_controller.controller import Broker, LeaderAndIsr, Partition
+from model.zk_controller.topics import Reassignments, TopicChanges
 
 
 class PublishesAfterReplacement(TopicChanges):

@@ -23,7 +23,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from model.language.errors import SourceError
+from floodmark.language.errors import SourceError
 
 PARTITION_TYPES = ("PARTITION_RECORD", "PARTITION_CHANGE_RECORD")
 TOPIC_TYPES = ("TOPIC_RECORD", "REMOVE_TOPIC_RECORD")

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from checkers.conformance.metadata_log import dump
-from checkers.conformance.metadata_log.dump import Entry, Malformed, Shard, Tally
-from checkers.conformance.metadata_log.registration import BadRecord, Registration, changed, registered
-from checkers.conformance.metadata_log.rules import Broken, broken
+from floodmark.checkers.conformance.metadata_log import dump
+from floodmark.checkers.conformance.metadata_log.dump import Entry, Malformed, Shard, Tally
+from floodmark.checkers.conformance.metadata_log.registration import BadRecord, Registration, changed, registered
+from floodmark.checkers.conformance.metadata_log.rules import Broken, broken
 
 Key = tuple[str, int]
 

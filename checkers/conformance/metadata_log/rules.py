@@ -14,8 +14,10 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, cast
 
-from checkers.conformance.metadata_log.registration import NO_LEADER, Registration
-from model import replica_sets
+from floodmark.checkers.conformance.metadata_log.registration import NO_LEADER, Registration
+from floodmark.checkers.project import Project
+
+replica_sets = Project.shipped().required("model.replica_sets")
 
 
 class Kind(Enum):

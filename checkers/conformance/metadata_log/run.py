@@ -7,11 +7,11 @@ from functools import partial
 from pathlib import Path
 from typing import Literal
 
-from checkers import processes
-from checkers.conformance.metadata_log.dump import Shard
-from checkers.conformance.metadata_log.judge import Report, judge
-from checkers.resources import cores
-from model.language.errors import SourceError
+from floodmark.checkers import processes
+from floodmark.checkers.conformance.metadata_log.dump import Shard
+from floodmark.checkers.conformance.metadata_log.judge import Report, judge
+from floodmark.checkers.resources import cores
+from floodmark.language.errors import SourceError
 
 SMALL = 16 << 20
 """Bytes up to which a log is judged in this process."""
@@ -28,7 +28,7 @@ def judge_log(
     """
     size = sum(_size(path) for path in paths)
     if engine == "spark" or master is not None:
-        from checkers.spark.session import session
+        from floodmark.checkers.spark.session import session
 
         context = session(master).sparkContext
         count = workers or context.defaultParallelism

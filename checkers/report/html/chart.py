@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element
 
-from checkers.report.html.markup import tag
-from checkers.report.sequence import Event, Message, MessageSequence
+from floodmark.checkers.report.html.markup import tag
+from floodmark.checkers.report.sequence import Event, Message, MessageSequence
 
 _CHARACTER = 6.7
 """The width of a character of the labels, whose font is monospaced at 11 pixels; rounded up."""

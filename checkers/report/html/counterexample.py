@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from xml.etree.ElementTree import Element
 
-from checkers.exploration import Violation
-from checkers.report.explain import explain
-from checkers.report.html.chart import chart
-from checkers.report.html.markup import code, tag
-from checkers.report.html.states import changes, whole
-from checkers.report.sequence import MessageSequence, message_sequence
-from checkers.report.text import figures
-from checkers.report.value import show_step
-from checkers.result import CheckResult
-from model.language.model import Model
+from floodmark.checkers.exploration import Violation
+from floodmark.checkers.report.explain import explain
+from floodmark.checkers.report.html.chart import chart
+from floodmark.checkers.report.html.markup import code, tag
+from floodmark.checkers.report.html.states import changes, whole
+from floodmark.checkers.report.sequence import MessageSequence, message_sequence
+from floodmark.checkers.report.text import figures
+from floodmark.checkers.report.value import show_step
+from floodmark.checkers.result import CheckResult
+from floodmark.language.model import Model
 
 
 def counterexample(result: CheckResult) -> list[Element]:

@@ -9,12 +9,12 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from xml.etree.ElementTree import Element
 
-from checkers.report.case import Case
-from checkers.report.html.counterexample import counterexample
-from checkers.report.html.markup import Part, page, tag
-from checkers.report.html.search import coverage, levels
-from checkers.report.text import warnings
-from checkers.result import MEANINGS, CheckResult, worst
+from floodmark.checkers.report.html.counterexample import counterexample
+from floodmark.checkers.report.html.markup import Part, page, tag
+from floodmark.checkers.report.html.search import coverage, levels
+from floodmark.checkers.report.text import warnings
+from floodmark.checkers.report.verdict_summary import Case
+from floodmark.checkers.result import MEANINGS, CheckResult, worst
 
 _KIND = {"passed": "good", "failed": "bad", "error": "warn"}
 _SIGN = {"passed": "✓", "failed": "✗", "error": "!"}
@@ -22,7 +22,7 @@ _SIGN = {"passed": "✓", "failed": "✗", "error": "!"}
 
 def html(cases: Sequence[Case]) -> str:
     """The document. It asks for nothing from elsewhere, and all of it can be read without scripts."""
-    style = importlib.resources.files("checkers.report.html").joinpath("page.css").read_text(encoding="utf-8")
+    style = importlib.resources.files("floodmark.checkers.report.html").joinpath("page.css").read_text(encoding="utf-8")
     checks = [case for case in cases if case.result is not None]
     claims = [case for case in cases if case.result is None and case.word != "drift"]
     suites = [(name, list(group)) for name, group in groupby(checks, key=lambda case: case.suite)]

@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 from xml.etree.ElementTree import Element
 
-from checkers.exploration import Exploration
-from checkers.report.html.markup import tag
+from floodmark.checkers.exploration import Exploration
+from floodmark.checkers.report.html.markup import tag
 
 
 def levels(found: Exploration, unit: str) -> Element | None:

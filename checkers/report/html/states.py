@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 from xml.etree.ElementTree import Element
 
-from checkers.report.html.markup import Part, code, tag
-from checkers.report.trace import change_lines
-from checkers.report.value import show
-from model.language.model import State
-from model.language.values import Identifier, Map, Record
+from floodmark.checkers.report.html.markup import Part, code, tag
+from floodmark.checkers.report.trace import change_lines
+from floodmark.checkers.report.value import show
+from floodmark.language.model import State
+from floodmark.language.values import Identifier, Map, Record
 
 _Cells = dict[str, Any]
 

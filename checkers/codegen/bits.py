@@ -1,0 +1,95 @@
+"""Packed values in LLVM: how each type is held in a register, and how codes are cut out and put in.
+
+Integers are held as themselves in 64 bits, truth values in one bit; everything else as its packed code, in 64 bits
+or, when it is wider, in as many whole words as it needs.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+
+from floodmark.language.types import BoolType, IntType, Type
+
+I1 = ir.IntType(1)
+I64 = ir.IntType(64)
+
+Value = Any
+"""A value in LLVM; llvmlite has no types that a checker could use."""
+
+
+def const(value: int, kind: ir.IntType = I64) -> ir.Constant:
+    return ir.Constant(kind, value & ((1 << kind.width) - 1))
+
+
+def register(bits: int) -> ir.IntType:
+    """The integer type that holds a code of so many bits."""
+    return I64 if bits <= 64 else ir.IntType(-(-bits // 64) * 64)
+
+
+def held(kind: Type) -> ir.IntType:
+    """The LLVM type of a value of this type."""
+    return I1 if isinstance(kind, BoolType) else I64 if isinstance(kind, IntType) else register(kind.bits)
+
+
+def resize(builder: ir.IRBuilder, value: Any, to: ir.IntType) -> Any:
+    """The same code in another register width; no bit that is set is lost."""
+    if value.type.width == to.width:
+        return value
+    if value.type.width < to.width:
+        return builder.zext(value, to)
+    return builder.trunc(value, to)
+
+
+def masked(builder: ir.IRBuilder, value: Any, bits: int) -> Any:
+    """The lowest ``bits`` bits of a code."""
+    if bits >= value.type.width:
+        return value
+    return builder.and_(value, const((1 << bits) - 1, value.type))
+
+
+def shifted_left(builder: ir.IRBuilder, value: Any, by: Any) -> Any:
+    amount = const(by, value.type) if isinstance(by, int) else resize(builder, by, value.type)
+    return value if isinstance(by, int) and by == 0 else builder.shl(value, amount)
+
+
+def shifted_right(builder: ir.IRBuilder, value: Any, by: Any) -> Any:
+    amount = const(by, value.type) if isinstance(by, int) else resize(builder, by, value.type)
+    return value if isinstance(by, int) and by == 0 else builder.lshr(value, amount)
+
+
+def cut(builder: ir.IRBuilder, code: Any, offset: Any, bits: int) -> Any:
+    """``bits`` bits of ``code`` from ``offset`` on, a constant or a 64-bit value."""
+    if bits == 0:
+        return const(0)
+    moved = shifted_right(builder, code, offset)
+    return masked(builder, resize(builder, moved, register(bits)), bits)
+
+
+def put(builder: ir.IRBuilder, code: Any, offset: Any, bits: int, part: Any) -> Any:
+    """``code`` with ``bits`` bits from ``offset`` on replaced by ``part``."""
+    if bits == 0:
+        return code
+    hole = shifted_left(builder, const((1 << bits) - 1, code.type), offset)
+    cleared = builder.and_(code, builder.not_(hole))
+    return builder.or_(cleared, shifted_left(builder, resize(builder, part, code.type), offset))
+
+
+def code_of(builder: ir.IRBuilder, kind: Type, value: Any) -> Any:
+    """The packed code of a value that is held in a register."""
+    if isinstance(kind, BoolType):
+        return builder.zext(value, I64)
+    if isinstance(kind, IntType):
+        return builder.sub(value, const(kind.low)) if kind.low else value
+    return value
+
+
+def value_of(builder: ir.IRBuilder, kind: Type, code: Any) -> Any:
+    """The value, as it is held in a register, that a code stands for."""
+    if isinstance(kind, BoolType):
+        return builder.icmp_unsigned("!=", code, const(0, code.type))
+    if isinstance(kind, IntType):
+        code = resize(builder, code, I64)
+        return builder.add(code, const(kind.low)) if kind.low else code
+    return resize(builder, code, register(kind.bits))

@@ -1,0 +1,134 @@
+"""Emits LLVM code for statements: what an action does to the new state, and calls that were inlined."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+
+from floodmark.checkers.codegen.bits import Value, code_of, const, cut, put, register, resize
+from floodmark.checkers.codegen.emitter import Emitter, field_place
+from floodmark.compiler.ir import (
+    Assert,
+    Break,
+    Continue,
+    Do,
+    FieldStep,
+    For,
+    If,
+    Inline,
+    ItemStep,
+    Require,
+    Return,
+    SetLocal,
+    Stmt,
+    Store,
+)
+from floodmark.compiler.layout import Layout
+from floodmark.language.types import MapType, SeqType, Type
+
+
+class Effects(Emitter):
+    """An emitter that also runs statements."""
+
+    def __init__(self, function: ir.Function, layout: Layout, context: Value, first_premise: int) -> None:
+        super().__init__(function, layout, context)
+        self.first_premise = first_premise
+        self.abandoned: ir.Block | None = None
+        self._returns: list[ir.Block] = []
+        self._loops: list[tuple[ir.Block, ir.Block]] = []
+
+    def see_premise(self, index: int) -> None:
+        place = self.builder.gep(self.context, [const(self.first_premise + index)])
+        self.builder.store(const(1), place)
+
+    def run(self, body: list[Stmt]) -> None:
+        """Runs statements; leaves the builder where they end."""
+        leave = self.block("returned")
+        self._returns.append(leave)
+        self._block(body)
+        self._returns.pop()
+        if not self.builder.block.is_terminated:
+            self.builder.branch(leave)
+        self.builder.position_at_end(leave)
+
+    def _block(self, body: list[Stmt]) -> None:
+        for statement in body:
+            self._statement(statement)
+
+    def _statement(self, node: Stmt) -> None:
+        match node:
+            case SetLocal(target=target, value=value):
+                self.builder.store(self.emit(value), self.variable(target))
+            case Store():
+                self._store(node)
+            case If():
+                self._if(node)
+            case For(variable=variable, domain=domain, body=body):
+                with self.over(domain, variable.type) as (value, onward, leave):
+                    self.builder.store(value, self.variable(variable))
+                    self._loops.append((onward, leave))
+                    self._block(body)
+                    self._loops.pop()
+            case Require(condition=condition):
+                assert self.abandoned is not None
+                good = self.block("required")
+                self.builder.cbranch(self.emit(condition), good, self.abandoned)
+                self.builder.position_at_end(good)
+            case Assert(condition=condition):
+                self.fail_unless(self.emit(condition))
+            case Return(value=value, into=into):
+                if value is not None and into is not None:
+                    self.builder.store(self.emit(value), self.variable(into))
+                self.builder.branch(self._returns[-1])
+            case Break():
+                self.builder.branch(self._loops[-1][1])
+            case Continue():
+                self.builder.branch(self._loops[-1][0])
+            case Do(call=call):
+                self.run(call.body)
+
+    def _if(self, node: If) -> None:
+        then, otherwise, after = self.block("then"), self.block("else"), self.block("after")
+        self.builder.cbranch(self.emit(node.condition), then, otherwise)
+        for block, body in ((then, node.then), (otherwise, node.otherwise)):
+            self.builder.position_at_end(block)
+            self._block(body)
+            if not self.builder.block.is_terminated:
+                self.builder.branch(after)
+        self.builder.position_at_end(after)
+
+    def _emit_inline(self, node: Inline) -> Value:
+        self.run(node.body)
+        assert node.result is not None
+        return self.builder.load(self.variable(node.result))
+
+    def _store(self, node: Store) -> None:
+        kind = self.layout.variables[node.variable]
+        value = self.emit(node.value)
+        if not node.path:
+            self.write_code(
+                node.variable, resize(self.builder, code_of(self.builder, kind, value), register(kind.bits))
+            )
+            return
+        code = self.read_code(node.variable, "new")
+        self.write_code(node.variable, self._updated(kind, code, node.path, value))
+
+    def _updated(self, kind: Type, code: Value, path: list[FieldStep | ItemStep], value: Value) -> Value:
+        """The code of a container after an assignment inside of it."""
+        if not path:
+            return code_of(self.builder, kind, value)
+        step, rest = path[0], path[1:]
+        offset: Any
+        match step:
+            case FieldStep(record=record, name=name):
+                offset, of = field_place(record, name)
+            case ItemStep(container=MapType() as container, key=key):
+                offset, of = self.map_offset(container, self.emit(key)), container.value
+            case ItemStep(container=SeqType() as container, key=key):
+                index = self.seq_index(container, code, self.emit(key))
+                offset, of = self.seq_offset(container, index), container.element
+            case _:
+                raise AssertionError(step)
+        inner = cut(self.builder, code, offset, of.bits)
+        return put(self.builder, code, offset, of.bits, self._updated(of, inner, rest, value))

@@ -1,0 +1,143 @@
+"""Emits loops over what a container holds, a type's values, or a range; and where an element lies."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import Any
+
+from floodmark.checkers.codegen.bits import I64, Value, code_of, const, cut, register, resize, value_of
+from floodmark.checkers.codegen.routine import Routine
+from floodmark.compiler.ir import (
+    Domain,
+    NothingType,
+    Range,
+    Universe,
+)
+from floodmark.compiler.layout import encode
+from floodmark.language.errors import ModelError
+from floodmark.language.types import (
+    BagType,
+    MapType,
+    OptionalType,
+    RecordType,
+    SeqType,
+    SetType,
+    Type,
+    universe,
+)
+from floodmark.language.values import Record
+
+
+class Elements(Routine):
+    """A routine that can iterate."""
+
+    @contextmanager
+    def over(self, domain: Domain, of: Type, distinct: bool = False) -> Any:
+        """A loop over a domain; yields (value of the loop variable, next, exit).
+
+        With ``distinct`` an element that a bag holds several times comes once.
+        """
+        match domain:
+            case Universe(kind):
+                with self.counting(const(0), const(kind.codes)) as (index, onward, leave):
+                    code = resize(self.builder, index, register(kind.bits))
+                    self._skip_unless(self.is_code(kind, code), onward)
+                    yield value_of(self.builder, kind, code), onward, leave
+            case Range():
+                low, high = self.emit(domain.low), self.emit(domain.high)
+                with self.counting(low, high, domain.step) as (index, onward, leave):
+                    yield index, onward, leave
+            case _:
+                with self._elements(self.emit(domain), domain.type, distinct) as (value, onward, leave):
+                    yield value, onward, leave
+
+    @contextmanager
+    def _elements(self, code: Value, kind: Type, distinct: bool = False) -> Any:
+        match kind:
+            case SetType(NothingType(), _):
+                with self.counting(const(0), const(0)) as (index, onward, leave):
+                    yield index, onward, leave
+            case SetType(element, None):
+                with self.members(code) as (position, onward, leave):
+                    value = resize(self.builder, position, register(element.bits))
+                    yield value_of(self.builder, element, value), onward, leave
+            case SetType(element, capacity) | BagType(element, capacity):
+                width = element.codes.bit_length()
+                assert capacity is not None
+                with self.counting(const(capacity - 1), const(-1), -1) as (index, onward, leave):
+                    offset = self.builder.mul(index, const(width))
+                    slot = cut(self.builder, code, offset, width)
+                    self._skip_unless(self.builder.icmp_unsigned("!=", slot, const(0, slot.type)), onward)
+                    if distinct and isinstance(kind, BagType):
+                        self._skip_unless(self._first_of_its_kind(code, width, index, offset, slot), onward)
+                    inner = self.builder.sub(slot, const(1, slot.type))
+                    yield value_of(self.builder, element, inner), onward, leave
+            case SeqType(element, _):
+                with self.counting(const(0), self.seq_length(kind, code)) as (index, onward, leave):
+                    yield self.seq_element(kind, code, index), onward, leave
+            case _:
+                raise ModelError(f"{kind} cannot be iterated")
+
+    def _first_of_its_kind(self, code: Value, width: int, index: Value, offset: Value, slot: Value) -> Value:
+        """Whether the slot before this one, in the packed order, holds something else."""
+        first = self.builder.icmp_unsigned("==", index, const(0))
+        before_at = self.builder.select(first, const(0), self.builder.sub(offset, const(width)))
+        before = cut(self.builder, code, before_at, width)
+        return self.builder.or_(first, self.builder.icmp_unsigned("!=", before, slot))
+
+    def is_code(self, kind: Type, code: Value) -> Value | None:
+        """Whether a code in the type's code space stands for a value; None when every one does."""
+        match kind:
+            case RecordType(_, fields):
+                valid: Value | None = None
+                offset = sum(of.bits for _, of in fields)
+                for _, of in fields:
+                    offset -= of.bits
+                    part = cut(self.builder, code, offset, of.bits)
+                    checks = [self.is_code(of, part)]
+                    if of.codes != 1 << of.bits:
+                        checks.append(self.builder.icmp_unsigned("<", part, const(of.codes, part.type)))
+                    for check in checks:
+                        if check is not None:
+                            valid = check if valid is None else self.builder.and_(valid, check)
+                return valid
+            case MapType(key, of):
+                fields = tuple((str(number), of) for number in range(key.codes))
+                return self.is_code(RecordType(Record, fields), code)
+            case SetType(element, None):
+                known = {encode(element, member) for member in universe(element)}
+                gaps = sum(1 << position for position in range(element.codes) if position not in known)
+                if not gaps:
+                    return None
+                stray = self.builder.and_(code, const(gaps, code.type))
+                return self.builder.icmp_unsigned("==", stray, const(0, code.type))
+            case OptionalType(inner):
+                held = self.is_code(inner, self.builder.sub(code, const(1, code.type)))
+                if held is None:
+                    return None
+                return self.builder.or_(self.builder.icmp_unsigned("==", code, const(0, code.type)), held)
+        return None
+
+    def map_offset(self, kind: MapType, key: Value) -> Value:
+        """The bit at which the entry of a key starts."""
+        position = resize(self.builder, code_of(self.builder, kind.key, key), I64)
+        return self.builder.mul(position, const(kind.value.bits))
+
+    def seq_length(self, kind: SeqType, code: Value) -> Value:
+        return resize(self.builder, cut(self.builder, code, 0, kind.capacity.bit_length()), I64)
+
+    def seq_element(self, kind: SeqType, code: Value, index: Value) -> Value:
+        offset = self.seq_offset(kind, index)
+        return value_of(self.builder, kind.element, cut(self.builder, code, offset, kind.element.bits))
+
+    def seq_offset(self, kind: SeqType, index: Value) -> Value:
+        """The bit at which an element starts."""
+        return self.builder.add(self.builder.mul(index, const(kind.element.bits)), const(kind.capacity.bit_length()))
+
+    def seq_index(self, kind: SeqType, code: Value, index: Value) -> Value:
+        """An index as Python means it, negative ones from the end; a failure when it is outside."""
+        length = self.seq_length(kind, code)
+        negative = self.builder.icmp_signed("<", index, const(0))
+        index = self.builder.select(negative, self.builder.add(index, length), index)
+        self.fail_unless(self.builder.icmp_unsigned("<", index, length))
+        return index

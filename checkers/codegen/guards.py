@@ -1,0 +1,119 @@
+"""In which order an action's parameters and guards are tried, so that a false guard stops the search early."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from floodmark.compiler.ir import (
+    Action,
+    Const,
+    Contains,
+    Convert,
+    Domain,
+    Expr,
+    Local,
+    NothingType,
+    Universe,
+    can_fail,
+    locals_in,
+)
+from floodmark.language.errors import ModelError
+from floodmark.language.reference import WIDEST_PARAMETER
+from floodmark.language.types import BagType, MapType, OptionalType, RecordType, SeqType, SetType, Type
+
+
+@dataclass(slots=True)
+class Choice:
+    """One parameter, what it runs over, and the guards that can be decided as soon as it is chosen."""
+
+    parameter: Local
+    domain: Domain
+    guards: list[Expr] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Plan:
+    """The guards that need no parameter, then the parameters from the outermost loop inwards."""
+
+    first: list[Expr]
+    choices: list[Choice]
+
+
+def plan(action: Action) -> Plan:
+    """Places each guard at the outermost loop where its parameters are known.
+
+    A guard that can fail (an index, say) is not tried before one that stands before it in the source, and no guard
+    before one that can fail and stands before it: what CPython evaluates is evaluated here, and nothing else can fail.
+    """
+    slots = [parameter.slot for parameter in action.parameters]
+    levels: list[list[Expr]] = [[] for _ in range(len(slots) + 1)]
+    domains: dict[int, Domain] = {}
+    deepest = floor = 0
+    for guard in action.guards:
+        level = max((slots.index(slot) + 1 for slot in locals_in(guard) if slot in slots), default=0)
+        if can_fail(guard):
+            level = floor = max(level, deepest)
+        level = max(level, floor)
+        deepest = max(deepest, level)
+        if (
+            level
+            and slots[level - 1] not in domains
+            and _draws(guard, action.parameters[level - 1])
+            and not levels[level]
+        ):
+            assert isinstance(guard, Contains)
+            domains[slots[level - 1]] = _members(guard.container, action.parameters[level - 1])
+            continue
+        levels[level].append(guard)
+    if any(isinstance(guard, Const) and not guard.value for guard in levels[0]):
+        return Plan(levels[0], [])
+    for parameter in action.parameters:
+        if parameter.slot in domains:
+            continue
+        if _is_packed_loosely(parameter.type):
+            message = f"a parameter of the type {parameter.type} has to be drawn: require({parameter.name} in self.x)"
+            raise ModelError(message, action.at.file, action.at.line)
+        if parameter.type.codes > WIDEST_PARAMETER:
+            message = (
+                f"the parameter {parameter.name} has {parameter.type.codes} possible values; draw it from a set of the "
+                f"state: begin the action with require({parameter.name} in self.requests)"
+            )
+            raise ModelError(message, action.at.file, action.at.line)
+    choices = [
+        Choice(parameter, domains.get(parameter.slot, Universe(parameter.type)), levels[index + 1])
+        for index, parameter in enumerate(action.parameters)
+    ]
+    return Plan(levels[0], choices)
+
+
+def _is_packed_loosely(kind: Type) -> bool:
+    """Whether most numbers in the type's code space may be no code of a value, so that code does not run over it."""
+    match kind:
+        case SeqType() | BagType() | SetType(_, int()):
+            return True
+        case OptionalType(inner) | MapType(_, inner):
+            return _is_packed_loosely(inner)
+        case RecordType(_, fields):
+            return any(_is_packed_loosely(of) for _, of in fields)
+    return False
+
+
+def _draws(guard: Expr, parameter: Local) -> bool:
+    """Whether a guard says that the parameter is an element of a set or bag that does not depend on it."""
+    match guard:
+        case Contains(item=Local(slot=slot), container=container) if slot == parameter.slot:
+            kind = container.type
+            return (
+                isinstance(kind, SetType | BagType)
+                and kind.element in (parameter.type, NothingType())
+                and parameter.slot not in locals_in(container)
+            )
+    return False
+
+
+def _members(container: Expr, parameter: Local) -> Expr:
+    """The container that a parameter is drawn from; an empty literal has no type of its own."""
+    assert isinstance(container.type, SetType | BagType)
+    if container.type.element == parameter.type:
+        return container
+    return Convert(SetType(parameter.type, 0), container.at, container)

@@ -1,0 +1,62 @@
+"""Signatures of identifiers in machine code; ``floodmark.compiler.renaming`` says what they are for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from llvmlite import ir
+
+from floodmark.checkers.codegen.bits import I64, Value, const, cut, resize, shifted_right
+from floodmark.compiler.layout import WORD
+from floodmark.compiler.renaming import SIGNATURE_MULTIPLIER, is_renamed
+from floodmark.language.types import IdentifierType, MapType, OptionalType, RecordType, SeqType, SetType, Type
+
+
+def signature(
+    builder: ir.IRBuilder, variables: Mapping[str, Type], codes: Mapping[str, Value], identifier: IdentifierType,
+    number: int,
+) -> Value:
+    """What a state, given as the codes of its variables, says of identifier ``number``, counted from 0: 64 bits."""
+    found: Value = const(0)
+    for name, kind in variables.items():
+        for part in _parts(builder, kind, codes[name], identifier, number):
+            found = builder.mul(builder.xor(found, part), const(SIGNATURE_MULTIPLIER))
+            found = builder.xor(found, builder.lshr(found, const(32)))
+    return found
+
+
+def _parts(
+    builder: ir.IRBuilder, kind: Type, code: Value, identifier: IdentifierType, number: int
+) -> Iterator[Value]:
+    if not is_renamed(kind):
+        for index in range(code.type.width // WORD):
+            yield resize(builder, shifted_right(builder, code, WORD * index), I64)
+        return
+    match kind:
+        case IdentifierType():
+            if kind == identifier:
+                yield _is(builder, code, number)
+        case OptionalType(inner):
+            yield builder.zext(builder.icmp_unsigned("!=", code, const(0, code.type)), I64)
+            if inner == identifier:
+                yield _is(builder, code, number + 1)
+        case RecordType(_, fields):
+            offset = sum(of.bits for _, of in fields)
+            for _, of in fields:
+                offset -= of.bits
+                yield from _parts(builder, of, cut(builder, code, offset, of.bits), identifier, number)
+        case SetType(element, None):
+            yield resize(builder, builder.ctpop(code), I64)
+            if element == identifier:
+                yield cut(builder, code, number, 1)
+        case MapType(key, of):
+            positions = [number] if key == identifier else [] if is_renamed(key) else range(key.codes)
+            for position in positions:
+                entry = cut(builder, code, position * of.bits, of.bits)
+                yield from _parts(builder, of, entry, identifier, number)
+        case SeqType(_, capacity):
+            yield resize(builder, cut(builder, code, 0, capacity.bit_length()), I64)
+
+
+def _is(builder: ir.IRBuilder, code: Value, wanted: int) -> Value:
+    return builder.zext(builder.icmp_unsigned("==", code, const(wanted, code.type)), I64)

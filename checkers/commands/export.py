@@ -1,0 +1,62 @@
+"""``floodmark export``: a spec's model, or one of its known-bad designs, as files for another checker."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from floodmark.checkers.export import promela, tla
+from floodmark.checkers.properties import did_you_mean
+from floodmark.checkers.run import Check, Settings, checks, variant_name
+from floodmark.checkers.spec import read
+from floodmark.compiler.program import Program, read_program
+from floodmark.language.errors import SourceError
+from floodmark.language.model import Model
+from floodmark.language.reference import initial_states, within_boundary
+
+
+def export(
+    path: Path, as_tla: bool, folder: Path, only_variant: str | None, constants: dict[str, int]
+) -> Iterator[str]:
+    """Writes the files and gives a line for each. Raises SourceError for what cannot be said."""
+    check = _chosen(path, only_variant, constants)
+    if as_tla:
+        module = tla_module(check)
+        files = {f"{module.name}.tla": module.text, f"{module.name}.cfg": module.config}
+    else:
+        process = promela_process(check)
+        files = {f"{process.name}.pml": process.text}
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in files.items():
+        (folder / name).write_text(text, encoding="utf-8")
+        yield f"wrote {folder / name}"
+
+
+def _chosen(path: Path, only_variant: str | None, constants: dict[str, int]) -> Check:
+    every = checks(read(path), Settings(constants=constants))
+    if only_variant is None:
+        return every[0]
+    names = [variant_name(check) for check in every]
+    if only_variant not in names:
+        raise SourceError(f"there is no variant {only_variant!r}{did_you_mean(only_variant, names)}", str(path))
+    return every[names.index(only_variant)]
+
+
+def tla_module(check: Check) -> tla.Module:
+    """The model of a check, with the properties that the check is about, as a TLA+ module."""
+    model, program = _read(check)
+    initial = [state for _, state in initial_states(model)]
+    return tla.module(program, initial, model.constant_values, check.options.deadlock)
+
+
+def promela_process(check: Check) -> promela.Process:
+    """The model of a check, with the properties that the check is about, as a Promela process."""
+    model, program = _read(check)
+    initial = [state for _, state in initial_states(model)]
+    inside = [within_boundary(model, state) for state in initial]
+    return promela.process(program, initial, model.constant_values, inside, check.options.deadlock)
+
+
+def _read(check: Check) -> tuple[Model, Program]:
+    model = check.cls()(**check.constants)
+    return model, read_program(model, {prop.name: prop.function for prop in check.properties()})

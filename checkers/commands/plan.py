@@ -1,0 +1,77 @@
+"""``floodmark plan``: from the operator's files to the verdict."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Literal
+
+from floodmark.checkers.plan import report
+from floodmark.checkers.plan.reassignment_json import read
+from floodmark.checkers.plan.shapes import PlannedMove, planned
+from floodmark.checkers.plan.verdicts import (
+    LARGEST_SHAPE,
+    Design,
+    ShapeMap,
+    check_shapes,
+    map_shapes,
+    map_shapes_on_spark,
+)
+from floodmark.checkers.result import ExitCode
+from floodmark.language.errors import SourceError
+
+
+def moves_of(plan: Path, current: Path) -> list[PlannedMove]:
+    """The moves of a plan file, each with the replicas that the partition has now. Raises SourceError."""
+    moves = planned(read(plan), read(current), str(plan), str(current))
+    for move in moves:
+        if len(move.brokers) > LARGEST_SHAPE:
+            raise SourceError(
+                f"{move.partition} takes part with {len(move.brokers)} brokers; {LARGEST_SHAPE} are the most", str(plan)
+            )
+    return moves
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What the command line says, beside the files."""
+
+    min_insync: int = 1
+    design: Design = "kraft"
+    failures: int | None = None
+    engine: Literal["auto", "native", "spark"] = "auto"
+    master: str | None = None
+    workers: int = 0
+
+    def mapped(self) -> ShapeMap:
+        """Where the shapes are checked."""
+        if self.engine == "spark" or (self.engine == "auto" and self.master is not None):
+            return partial(map_shapes_on_spark, master=self.master)
+        return partial(map_shapes, workers=self.workers)
+
+
+def check_plan(plan: Path, current: Path, settings: Settings, json_file: Path | None) -> Iterator[str | ExitCode]:
+    """The lines to print, and at last the exit code."""
+    moves = moves_of(plan, current)
+    if not moves:
+        yield f"nothing was checked: {plan} has no partitions"
+        yield ExitCode.NOTHING_CHECKED
+        return
+    shapes = {move.shape for move in moves}
+    verdicts = check_shapes(shapes, settings.min_insync, settings.design, settings.failures, settings.mapped())
+    if json_file is not None:
+        try:
+            content = report.as_json(moves, verdicts, settings.min_insync, settings.design)
+            json_file.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+        except OSError as error:
+            raise SourceError(f"cannot be written: {error.strerror}", str(json_file)) from None
+    yield from report.lines(moves, verdicts, settings.min_insync)
+    if any(verdict.trouble not in ("", "undetermined") for verdict in verdicts.values()):
+        yield ExitCode.NOT_AS_EXPECTED
+    elif any(verdict.trouble for verdict in verdicts.values()):
+        yield ExitCode.UNDETERMINED
+    else:
+        yield ExitCode.AS_EXPECTED

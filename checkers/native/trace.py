@@ -1,0 +1,133 @@
+"""Counterexamples: the way back from a state is found by expanding the levels before it again.
+
+Parents are not kept: that would cost every state of every search some bytes, and a trace is asked for once. The way
+back costs at most as many expansions as the search itself. The steps are then taken in CPython, so a counterexample
+never rests on the compiled code alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+
+import numpy as np
+
+from floodmark.checkers.exploration import TraceState, Violation
+from floodmark.checkers.native.compiled_model import Kernel
+from floodmark.checkers.native.worker import Worker
+from floodmark.checkers.properties import Property
+from floodmark.language.errors import ModelError, SourceError
+from floodmark.language.model import Model, State
+from floodmark.language.reference import Step, choices, fire, holds, successors, within_boundary
+
+Packed = tuple[int, ...]
+
+
+class Tracer:
+    """Rebuilds shortest paths from the levels that the workers hold."""
+
+    def __init__(self, model: Model, kernel: Kernel, workers: Sequence[Worker]) -> None:
+        self.model = model
+        self.layout = kernel.interface.layout
+        self.unbounded = kernel.interface.unbounded
+        self.workers = workers
+        self.initial: list[tuple[Step, State]] = []
+        self._canonical = kernel.model.function("canonical", 1) if kernel.symmetry else None
+
+    def canonical(self, words: Packed) -> Packed:
+        """The state that stands for a state under symmetry; itself when there is none."""
+        if self._canonical is None:
+            return words
+        array = np.array(words, dtype=np.uint64)
+        self._canonical(array.ctypes.data)
+        return tuple(int(word) for word in array)
+
+    def to_state(self, target: Packed, level: int) -> tuple[TraceState, ...]:
+        """A shortest trace to a state that level ``level`` (the initial states are level 0) holds."""
+        path = [target]
+        for before in range(level - 1, -1, -1):
+            parents = [parent for worker in self.workers if (parent := worker.parent_in(before, path[0])) is not None]
+            if not parents:
+                raise RuntimeError(f"no state of level {before} leads to {path[0]}")
+            path.insert(0, min(parents))
+        return self._replay(path)
+
+    def _replay(self, path: list[Packed]) -> tuple[TraceState, ...]:
+        trace = [TraceState(*self._pick(self.initial, path[0]))]
+        for words in path[1:]:
+            trace.append(TraceState(*self._pick(self._completed(trace[-1].state), words)))
+        return tuple(trace)
+
+    def _pick(self, candidates: Iterable[tuple[Step, State]], words: Packed) -> tuple[Step, State]:
+        wanted = self.layout.unpack(words)
+        for step, state in candidates:
+            if state == wanted or (self._canonical and self.canonical(self.layout.pack(state)) == words):
+                return step, state
+        raise RuntimeError(f"compiled code took a step that CPython does not take, to {wanted}")
+
+    def _completed(self, state: State) -> Iterator[tuple[Step, State]]:
+        """The steps from a state that do not fail: what another step of it does is another violation."""
+        for name in type(self.model).methods("action"):
+            for step in choices(self.model, state, name):
+                with suppress(SourceError):
+                    after = fire(self.model, state, step)
+                    if after is not None:
+                        yield step, after
+
+    def broken_step(self, state: Packed, level: int, prop: Callable[..., bool]) -> tuple[TraceState, ...]:
+        """A trace whose last step breaks a transition property."""
+        trace = self.to_state(state, level)
+        for step, after in self._completed(trace[-1].state):
+            with suppress(SourceError):
+                if not holds(self.model, prop, trace[-1].state, after):
+                    return (*trace, TraceState(step, after))
+        raise RuntimeError("compiled code says that a step breaks a property where CPython says that none does")
+
+    def step_outside(self, state: Packed, level: int, prop: Callable[..., bool]) -> tuple[TraceState, ...]:
+        """A trace whose last state lies outside of the boundary and breaks an invariant."""
+        trace = self.to_state(state, level)
+        for step, after in self._completed(trace[-1].state):
+            with suppress(SourceError):
+                if not within_boundary(self.model, after) and not holds(self.model, prop, after):
+                    return (*trace, TraceState(step, after))
+        raise RuntimeError(
+            "compiled code says that a state outside breaks a property where CPython says that none does"
+        )
+
+    def failing_step(
+        self, trace: tuple[TraceState, ...], transitions: Sequence[Property], of_states: Sequence[Property]
+    ) -> Violation:
+        """How the model, or a property of a step, fails after the last state of a trace."""
+        state = trace[-1].state
+        steps = successors(self.model, state)
+        while True:
+            try:
+                step, after = next(steps)
+            except StopIteration:
+                break
+            except SourceError as error:
+                failed = error.step if isinstance(error.step, Step) else None
+                return Violation("error", "", trace, error.message, error.file, error.line, failed)
+            further, name = (*trace, TraceState(step, after)), ""
+            try:
+                for prop in transitions:
+                    name = prop.name
+                    holds(self.model, prop.function, state, after)
+                name = ""
+                if not within_boundary(self.model, after):
+                    for prop in of_states:
+                        name = prop.name
+                        holds(self.model, prop.function, after)
+            except SourceError as error:
+                return Violation("error", name, further, error.message, error.file, error.line)
+        raise self.unexplained(f"a step fails where CPython takes it, in {state}")
+
+    def unexplained(self, what: str) -> Exception:
+        """The error for a failure of compiled code alone: an integer outgrew its register, or the compiler is wrong."""
+        if not self.unbounded:
+            return RuntimeError(f"compiled code says that {what}")
+        place, *others = self.unbounded
+        lines = [str(it.line) if it.file == place.file else f"{it.file}:{it.line}" for it in others]
+        where = f"here, or in line {' or '.join(dict.fromkeys(lines))}" if lines else "here"
+        message = f"an integer grows beyond 64 bits {where}; keep it small on the way, with min or %"
+        return ModelError(message, place.file, place.line)

@@ -1,0 +1,258 @@
+"""The JSON of ``kafka-reassign-partitions`` and of ``/admin/reassign_partitions``, read strictly and written as it is.
+
+    {"version":1,"partitions":[{"topic":"foo1","partition":0,"replicas":[1,2,4],"original_replicas":[1,2,3]}]}
+
+``original_replicas`` is what KIP-236 adds. ``log_dirs``, which the tool's own files may have, is read over. Whatever
+else is there, is missing or makes no sense is an error that names the file, the line and the partition: a file that is
+half understood moves the wrong replicas.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from floodmark.language.errors import SourceError
+
+VERSION = 1
+_REQUIRED = ("topic", "partition", "replicas")
+_OPTIONAL = ("original_replicas", "log_dirs")
+_LONGEST_TOPIC = 249
+_TOPIC_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class TopicPartition:
+    """One partition of a topic; prints as Kafka does, ``foo1-0``."""
+
+    topic: str
+    partition: int
+
+    def __str__(self) -> str:
+        return f"{self.topic}-{self.partition}"
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """One entry: the replicas that a partition has or is to have, the preferred leader first."""
+
+    partition: TopicPartition
+    replicas: tuple[int, ...]
+    original_replicas: tuple[int, ...] | None = None
+
+
+def read(path: Path) -> dict[TopicPartition, Move]:
+    """The entries of a file, in their order. Raises SourceError."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise SourceError("there is no such file", str(path)) from None
+    except OSError as error:
+        raise SourceError(f"cannot be read: {error.strerror}", str(path)) from None
+    except UnicodeDecodeError:
+        raise SourceError("is not UTF-8 text", str(path)) from None
+    return parse(text, str(path))
+
+
+def parse(text: str, file: str = "<text>") -> dict[TopicPartition, Move]:
+    """The entries of a text. ``file`` is what errors name."""
+    try:
+        document = json.loads(text, object_pairs_hook=_Pairs, parse_constant=_no_constant)
+    except json.JSONDecodeError as error:
+        raise SourceError(f"is no JSON: {error.msg} (column {error.colno})", file, error.lineno) from None
+    except _NotJsonError as error:
+        raise SourceError(f"is no JSON: {error}", file) from None
+    except (ValueError, RecursionError) as error:
+        raise SourceError(f"is no JSON of this kind: {error}", file) from None
+    try:
+        return _entries(document)
+    except _BadEntryError as error:
+        where = "" if error.index is None else f"partitions[{error.index}]: "
+        raise SourceError(f"{where}{error}", file, _line(text, error.index)) from None
+
+
+def dumps(moves: Iterable[Move]) -> str:
+    """The entries as Kafka writes them to ZooKeeper: without spaces, in this order of keys."""
+    partitions = []
+    for move in moves:
+        entry: dict[str, Any] = {
+            "topic": move.partition.topic,
+            "partition": move.partition.partition,
+            "replicas": list(move.replicas),
+        }
+        if move.original_replicas is not None:
+            entry["original_replicas"] = list(move.original_replicas)
+        partitions.append(entry)
+    return json.dumps({"version": VERSION, "partitions": partitions}, separators=(",", ":"))
+
+
+def with_originals(
+    moves: Mapping[TopicPartition, Move], current: Mapping[TopicPartition, Move]
+) -> dict[TopicPartition, Move]:
+    """The entries with what is to be restored by a cancellation, as the controller records it (KIP-236).
+
+    An entry that says so itself keeps it. Raises KeyError for a partition that ``current`` does not have.
+    """
+    return {
+        partition: move
+        if move.original_replicas is not None
+        else replace(move, original_replicas=current[partition].replicas)
+        for partition, move in moves.items()
+    }
+
+
+class _NotJsonError(Exception):
+    """Something that Python's reader lets through, though it is ambiguous or no JSON."""
+
+
+class _BadEntryError(Exception):
+    """Something wrong with the document, or with the entry of this index."""
+
+    def __init__(self, message: str, index: int | None = None) -> None:
+        super().__init__(message)
+        self.index = index
+
+
+class _Pairs(dict[str, Any]):
+    """An object whose keys differ."""
+
+    def __init__(self, pairs: list[tuple[str, Any]]) -> None:
+        super().__init__(pairs)
+        if len(self) < len(pairs):
+            keys = [key for key, _ in pairs]
+            twice = next(key for key in keys if keys.count(key) > 1)
+            raise _NotJsonError(f"an object has the key {twice!r} twice")
+
+
+def _no_constant(name: str) -> Any:
+    raise _NotJsonError(f"{name} is no number")
+
+
+def _entries(document: Any) -> dict[TopicPartition, Move]:
+    if not isinstance(document, dict):
+        raise _BadEntryError(f"is {_kind(document)}, but needs an object with version and partitions")
+    for key in document:
+        if key not in ("version", "partitions"):
+            raise _BadEntryError(f"has the unknown key {key!r}; there are version and partitions")
+    for key in ("version", "partitions"):
+        if key not in document:
+            raise _BadEntryError(f"has no {key!r}")
+    if document["version"] is True or document["version"] != VERSION:
+        raise _BadEntryError(f"is of version {json.dumps(document['version'])}; only version {VERSION} is known")
+    if not isinstance(document["partitions"], list):
+        raise _BadEntryError(f"partitions is {_kind(document['partitions'])}, but needs a list")
+    moves: dict[TopicPartition, Move] = {}
+    for index, entry in enumerate(document["partitions"]):
+        try:
+            move = _move(entry)
+        except _BadEntryError as error:
+            raise _BadEntryError(str(error), index) from None
+        if move.partition in moves:
+            raise _BadEntryError(f"{move.partition} is there twice", index)
+        moves[move.partition] = move
+    return moves
+
+
+def _move(entry: Any) -> Move:
+    if not isinstance(entry, dict):
+        raise _BadEntryError(f"is {_kind(entry)}, but needs an object")
+    for key in entry:
+        if key not in (*_REQUIRED, *_OPTIONAL):
+            raise _BadEntryError(f"has the unknown key {key!r}; there are {', '.join((*_REQUIRED, *_OPTIONAL))}")
+    for key in _REQUIRED:
+        if key not in entry:
+            raise _BadEntryError(f"has no {key!r}")
+    topic, number = entry["topic"], entry["partition"]
+    if not isinstance(topic, str):
+        raise _BadEntryError(f"topic is {_kind(topic)}, but needs a string")
+    if not 0 < len(topic) <= _LONGEST_TOPIC or not _TOPIC_CHARACTERS.issuperset(topic) or topic in (".", ".."):
+        raise _BadEntryError(f"{topic!r} is no name of a topic")
+    if not _is_natural(number):
+        raise _BadEntryError(f"partition is {json.dumps(number)}, but needs a number from 0 on")
+    partition = TopicPartition(topic, number)
+    replicas = _replicas(entry["replicas"], f"{partition}: replicas")
+    original = entry.get("original_replicas")
+    if "original_replicas" in entry:
+        original = _replicas(original, f"{partition}: original_replicas")
+    if "log_dirs" in entry:
+        _check_log_dirs(entry["log_dirs"], len(replicas), f"{partition}: log_dirs")
+    return Move(partition, replicas, original)
+
+
+def _replicas(value: Any, what: str) -> tuple[int, ...]:
+    if not isinstance(value, list):
+        raise _BadEntryError(f"{what} is {_kind(value)}, but needs a list of brokers")
+    if not value:
+        raise _BadEntryError(f"{what} is empty")
+    for broker in value:
+        if not _is_natural(broker):
+            raise _BadEntryError(f"{what} has {json.dumps(broker)}, which is no broker")
+        if value.count(broker) > 1:
+            raise _BadEntryError(f"{what} has broker {broker} twice")
+    return tuple(value)
+
+
+def _check_log_dirs(value: Any, count: int, what: str) -> None:
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise _BadEntryError(f"{what} needs a list of paths, or of \"any\"")
+    if len(value) != count:
+        raise _BadEntryError(f"{what} has {len(value)} entries for {count} replicas")
+
+
+def _is_natural(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**31
+
+
+def _kind(value: Any) -> str:
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "true or false"
+        case int() | float():
+            return "a number"
+        case str():
+            return "a string"
+        case list():
+            return "a list"
+    return "an object"
+
+
+def _line(text: str, index: int | None) -> int | None:
+    """The line on which the entry of this index begins."""
+    if index is None:
+        return None
+    for position, start in enumerate(_starts(text)):
+        if position == index:
+            return text.count("\n", 0, start) + 1
+    return None
+
+
+def _starts(text: str) -> Iterator[int]:
+    """Where the elements of ``partitions`` begin in a valid text."""
+    decoder = json.JSONDecoder()
+    place = _skip(text, text.index("{") + 1)
+    while True:
+        key, place = decoder.raw_decode(text, place)
+        place = _skip(text, _skip(text, place) + 1)
+        if key == "partitions":
+            break
+        _, place = decoder.raw_decode(text, place)
+        place = _skip(text, _skip(text, place) + 1)
+    place = _skip(text, place + 1)
+    while text[place] != "]":
+        yield place
+        _, place = decoder.raw_decode(text, place)
+        place = _skip(text, place)
+        if text[place] == ",":
+            place = _skip(text, place + 1)
+
+
+def _skip(text: str, place: int) -> int:
+    """Behind the white space at this place."""
+    while text[place] in " \t\r\n":
+        place += 1
+    return place

@@ -1,0 +1,49 @@
+"""Places in source files as reports name them: below the repository's root, so that they mean the same elsewhere."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from floodmark.language.errors import SourceError
+from floodmark.language.model import Model
+from floodmark.language.source import source_of
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A line of a file. ``file`` is relative to ``root()`` where it is below, with slashes, else absolute."""
+
+    file: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
+def root() -> Path:
+    """The repository that the command runs in: the nearest folder upwards with .git, else the current folder."""
+    here = Path.cwd()
+    return next((folder for folder in (here, *here.parents) if (folder / ".git").exists()), here)
+
+
+def place(file: str | Path, line: int | None) -> Place:
+    """The place of a line; of a file as a whole, its first line."""
+    path = Path(file).resolve()
+    base = root()
+    name = path.relative_to(base).as_posix() if path.is_relative_to(base) else path.as_posix()
+    return Place(name, line or 1)
+
+
+def action_place(model: Model, action: str) -> Place | None:
+    """Where an action, or the method that set the initial state, is written; None where Python has no source."""
+    cls = type(model)
+    method = {**cls.methods("initial"), **cls.methods("action")}.get(action)
+    try:
+        if method is not None:
+            source = source_of(method)
+            return place(source.file, source.tree.lineno)
+    except SourceError:
+        return None
+    file, line = cls.source_position()
+    return None if file is None else place(file, line)

@@ -1,0 +1,161 @@
+"""Cases: what one check, claim or proof came to, in the terms that every report shares."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import click
+
+from floodmark.checkers.report import text
+from floodmark.checkers.report.source_location import Place, place
+from floodmark.checkers.result import CheckResult, ExitCode
+
+if TYPE_CHECKING:
+    from floodmark.checkers.gate.outcome import Drift
+    from floodmark.checkers.symbolic.prove import Proved
+
+Status = Literal["passed", "failed", "error"]
+_FAILED = (ExitCode.NOT_AS_EXPECTED, ExitCode.DRIFT)
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One line of a report.
+
+    ``status`` is "failed" when the outcome is not the expected one, and "error" when there is no trustworthy outcome:
+    an undetermined search, a mistake in a spec, an internal error. ``rule`` names what was broken, a property or a
+    claim; ``about`` says what names mean, with a sentence for each; ``detail`` has the counterexample as it is printed.
+    ``result`` is there for checks only.
+    """
+
+    suite: str
+    name: str
+    word: str
+    text: str
+    status: Status
+    exit_code: ExitCode
+    rule: str
+    about: dict[str, str]
+    detail: str
+    place: Place
+    seconds: float
+    reproduce: str
+    result: CheckResult | None = None
+
+    @property
+    def title(self) -> str:
+        return f"{self.suite} {self.name}"
+
+
+def status_of(code: ExitCode) -> Status:
+    """What an exit code means for one case."""
+    if code == ExitCode.AS_EXPECTED:
+        return "passed"
+    return "failed" if code in _FAILED else "error"
+
+
+def cases(
+    results: Iterable[CheckResult], proofs: Iterable[Proved] = (), drift: Iterable[Drift] = ()
+) -> list[Case]:
+    """The cases of a run: checks, claims and proofs, and what differs from the lock."""
+    return [*map(check_case, results), *map(proof_case, proofs), *map(drift_case, drift)]
+
+
+def check_case(result: CheckResult) -> Case:
+    """A check as a case."""
+    said = text.judgement(result)
+    return Case(
+        suite=result.name,
+        name=result.variant or result.model.rpartition(":")[2] or "spec",
+        word=said.word,
+        text=said.text,
+        status=status_of(result.exit_code),
+        exit_code=result.exit_code,
+        rule=_rule(result),
+        about=text.about(result),
+        detail=_detail(result),
+        place=_place(result),
+        seconds=0.0 if result.exploration is None else result.exploration.seconds,
+        reproduce=result.reproduce,
+        result=result,
+    )
+
+
+def _rule(result: CheckResult) -> str:
+    if result.verdict in ("undetermined", "error") and result.property is None:
+        return {ExitCode.UNDETERMINED: "undetermined", ExitCode.INTERNAL_ERROR: "internal-error"}.get(
+            result.exit_code, "error"
+        )
+    return result.property or "verdict"
+
+
+def _detail(result: CheckResult) -> str:
+    if result.violation is not None and result.subject is not None:
+        return click.unstyle("\n".join(text.counterexample(result)))
+    lines = [text.judgement(result).text, *(warning.strip() for warning in text.warnings(result))]
+    if result.traceback:
+        lines += ["", result.traceback]
+    if result.reproduce:
+        lines += ["", f"reproduce: {result.reproduce}"]
+    return click.unstyle("\n".join(lines))
+
+
+def _place(result: CheckResult) -> Place:
+    """Where the author should look: at the line that failed, at the broken property, else at the spec."""
+    if result.file is not None:
+        return place(result.file, result.line)
+    prop = result.find_property(result.property)
+    return place(result.spec, 1) if prop is None else place(prop.file, prop.line)
+
+
+def drift_case(drift: Drift) -> Case:
+    """A difference from the lock as a case. It has no property to break, so its rule is the lock."""
+    said = f"{drift.what}: was {drift.was} | now {drift.now}"
+    return Case(
+        suite="floodmark.lock",
+        name=f"{drift.entry} {drift.what}",
+        word="drift",
+        text=said,
+        status=status_of(ExitCode.DRIFT),
+        exit_code=ExitCode.DRIFT,
+        rule="floodmark.lock",
+        about={"floodmark.lock": drift.note} if drift.note else {},
+        detail="\n".join([f"{drift.entry}: {said}", *filter(None, [drift.note])]),
+        place=place(drift.file, drift.line),
+        seconds=0.0,
+        reproduce="",
+    )
+
+
+def proof_case(proved: Proved) -> Case:
+    """A claim or a proof as a case."""
+    claim = proved.method == "claim"
+    reproduce = proved.reproduce or _asking(proved)
+    named = claim or proved.method in proved.name.split()
+    return Case(
+        suite=proved.spec,
+        name=" ".join([proved.name, *filter(None, [proved.variant]), *([] if named else [proved.method])]),
+        word=proved.word,
+        text=f"{proved.method}: {proved.headline}",
+        status=status_of(proved.exit_code),
+        exit_code=proved.exit_code,
+        rule=proved.broken or (proved.name if claim else proved.method),
+        about={proved.name: str(proved.facts["source"])} if "source" in proved.facts else {},
+        detail="\n".join([proved.headline, *proved.lines, "", f"reproduce: {reproduce}"]),
+        place=place(proved.spec, proved.line),
+        seconds=proved.seconds,
+        reproduce=reproduce,
+    )
+
+
+def _asking(proved: Proved) -> str:
+    """The command for what no spec lists."""
+    words = ["floodmark", "prove", proved.spec]
+    if proved.method not in ("claim", "induction"):
+        words += ["--method", proved.method]
+    if proved.variant is not None:
+        words += ["--only-variant", proved.variant]
+    return shlex.join(words)

@@ -1,0 +1,205 @@
+"""Writes docs/findings.md from docs/findings.toml and from runs: ``python -m docs.tools.findings``.
+
+An entry is about one sentence of a text. The counterexamples are what ``floodmark check`` and ``floodmark prove`` say
+of the known-bad designs, specs and claims that the entry names.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import textwrap
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import click
+
+from floodmark.checkers.report import text
+from floodmark.checkers.run import Check, Settings, run_check
+from floodmark.checkers.spec import Spec, read
+from floodmark.checkers.symbolic import claims
+from floodmark.checkers.symbolic.prove import prove_claim
+from floodmark.language.errors import SourceError
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+ENTRIES = ROOT / "docs" / "findings.toml"
+PAGE = ROOT / "docs" / "findings.md"
+
+_REQUIRED = ("title", "source", "place", "verdict", "why", "bad", "repair", "good")
+_VERDICTS = {
+    "false": "False",
+    "incomplete": "Incomplete",
+    "ambiguous": "Ambiguous",
+    "candidate": "Candidate finding, not reproduced against Kafka",
+}
+
+HEAD = """# What the models say of the texts
+
+Sentences of the proposals and of Kafka's code that are false, leave something open, or can be read in two ways. Each
+comes with a shortest counterexample, the rule that repairs it, and what shows both. `python -m docs.tools.findings`
+runs every counterexample again and writes this page; its sentences are in `docs/findings.toml`. What is said of Kafka
+as it is follows from reading it, and is a candidate as long as nobody has seen it there.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One entry. ``sentence`` is quoted, ``reading`` is ours; ``bad`` and ``good`` are references, see ``Shown``."""
+
+    title: str
+    source: str
+    place: str
+    verdict: str
+    why: str
+    bad: tuple[str, ...]
+    repair: str
+    good: tuple[str, ...]
+    sentence: str = ""
+    reading: str = ""
+    kafka: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What a reference means: ``specs/a/b.toml``, one design of it (``:Class``), or a claim (``a.py:function``)."""
+
+    path: Path
+    name: str
+
+    @classmethod
+    def of(cls, reference: str) -> Shown:
+        file, _, name = reference.partition(":")
+        return cls(ROOT / file, name)
+
+    @property
+    def is_claim(self) -> bool:
+        return self.path.suffix == ".py"
+
+    def claim(self) -> claims.Claim:
+        """The claim of this name. Raises SourceError."""
+        for claim in claims.read(self.path):
+            if claim.name == self.name:
+                return claim
+        raise SourceError(f"there is no claim {self.name!r}", str(self.path))
+
+    def check(self) -> Check:
+        """The check of this spec, or of its known-bad design. Raises SourceError."""
+        spec = read(self.path)
+        return Check(spec, _design(spec, self.name) if self.name else None, Settings(workers=1))
+
+
+def _design(spec: Spec, name: str) -> Any:
+    for flawed in spec.flawed:
+        if flawed.name == name:
+            return flawed
+    raise SourceError(f"there is no known-bad design {name!r}", str(spec.path))
+
+
+def findings(path: Path = ENTRIES) -> list[Finding]:
+    """The entries of a file, in their order. Raises SourceError for one that lacks something."""
+    entries = tomllib.loads(path.read_text(encoding="utf-8"))["finding"]
+    return [_finding(entry, path) for entry in entries]
+
+
+def _finding(entry: dict[str, Any], path: Path) -> Finding:
+    missing = [key for key in _REQUIRED if not entry.get(key)]
+    if missing:
+        raise SourceError(f"{entry.get('title', 'an entry')} has no {missing[0]}", str(path))
+    if entry["verdict"] not in _VERDICTS:
+        raise SourceError(f"{entry['title']}: verdict is one of {', '.join(_VERDICTS)}", str(path))
+    if bool(entry.get("sentence")) == bool(entry.get("reading")):
+        raise SourceError(f"{entry['title']} needs a sentence that is quoted, or a reading", str(path))
+    return Finding(**{**entry, "bad": tuple(entry["bad"]), "good": tuple(entry["good"])})
+
+
+def counterexample(reference: str) -> list[str]:
+    """What the command prints about a known-bad design, a spec that is violated or a claim that fails."""
+    shown = Shown.of(reference)
+    if shown.is_claim:
+        proved = prove_claim(shown.claim())
+        return [f"{proved.name}: {proved.headline}", *proved.lines]
+    result = run_check(shown.check())
+    if not result.expected or result.violation is None:
+        raise SourceError(f"{reference} does not fail as it should: {result.message}")
+    return [click.unstyle(line) for line in text.counterexample(result)]
+
+
+def page(entries: Sequence[Finding], shown: Mapping[str, Sequence[str]]) -> str:
+    """The page as Markdown; ``shown`` has the counterexample of each reference."""
+    lines = [HEAD.rstrip("\n")]
+    for source, group in groupby(entries, key=lambda entry: entry.source):
+        lines += ["", f"## {source}"]
+        for entry in group:
+            lines += ["", *_entry(entry, shown)]
+    return "\n".join(lines) + "\n"
+
+
+def _entry(entry: Finding, shown: Mapping[str, Sequence[str]]) -> list[str]:
+    said = _wrapped(entry.sentence, "> ") if entry.sentence else _wrapped(entry.reading)
+    lines = [f"### {entry.title}", "", f"{entry.place}:", "", *said, ""]
+    lines += _wrapped(f"**{_VERDICTS[entry.verdict]}.** {entry.why}")
+    lines += ["", *_wrapped(f"*Repair:* {entry.repair}")]
+    if entry.kafka:
+        lines += ["", *_wrapped(f"*Kafka:* {entry.kafka}")]
+    lines += ["", *_wrapped(f"Holds: {_links(entry.good)}. Fails: {_links(entry.bad)}.")]
+    whole = next((reference for reference in entry.bad if not Shown.of(reference).is_claim), None)
+    for reference in entry.bad:
+        if reference == whole:
+            lines += ["", "<details>", f"<summary>{_caption(shown[reference])}</summary>", ""]
+            lines += [*block(reference, shown[reference]), "", "</details>"]
+        elif Shown.of(reference).is_claim:
+            lines += ["", *block(reference, shown[reference])]
+        else:
+            lines += ["", *block(reference, [shown[reference][0], shown[reference][-1]])]
+    return lines
+
+
+def _wrapped(paragraph: str, prefix: str = "") -> list[str]:
+    """Lines of up to 120 characters; none begins with a minus, which Markdown would take for a list."""
+    lines = textwrap.wrap(
+        paragraph.replace(" - ", "\0-\0"), 120, initial_indent=prefix, subsequent_indent=prefix,
+        break_long_words=False, break_on_hyphens=False,
+    )
+    return [line.replace("\0-\0", " - ") for line in lines]
+
+
+def block(reference: str, lines: Sequence[str]) -> list[str]:
+    """A counterexample as the page has it, under a mark by which it is found again."""
+    return [f"<!-- {reference} -->", "```text", *lines, "```"]
+
+
+def blocks(markdown: str) -> dict[str, list[str]]:
+    """The counterexamples that a page has."""
+    found = re.findall(r"^<!-- (\S+) -->\n```text\n(.*?)\n```$", markdown, re.DOTALL | re.MULTILINE)
+    return {reference: body.split("\n") for reference, body in found}
+
+
+def _links(references: Sequence[str]) -> str:
+    return ", ".join(_link(Shown.of(reference)) for reference in references)
+
+
+def _link(shown: Shown) -> str:
+    file = shown.path.relative_to(ROOT).as_posix()
+    name = file.removeprefix("specs/").removesuffix(".toml").removesuffix(".py")
+    return f"[`{name}`](../{file})" + (f" `{shown.name}`" if shown.name else "")
+
+
+def _caption(lines: Sequence[str]) -> str:
+    """``RollsBack violates isr_holds_committed after 8 steps``, without the place."""
+    return re.sub(r" \([^)]*\)", "", lines[0])
+
+
+def main() -> None:
+    """Runs every counterexample and writes the page."""
+    os.chdir(ROOT)  # what is printed names files as the command does there
+    entries = findings()
+    references = dict.fromkeys(reference for entry in entries for reference in entry.bad)
+    PAGE.write_text(page(entries, {each: counterexample(each) for each in references}), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

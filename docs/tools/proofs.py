@@ -1,0 +1,123 @@
+"""Writes docs/proofs.md from results: ``python -m docs.tools.proofs``.
+
+Which proofs there are, the specs say in their ``[[prove]]`` tables.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from floodmark.checkers.report.value import show
+from floodmark.checkers.spec import ProofMethod, find, read
+from floodmark.checkers.symbolic import claims
+from floodmark.checkers.symbolic.prove import Proved, Task, prove_listed, task_of
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+_METHODS: dict[ProofMethod, str] = {
+    "induction": "induction",
+    "k-induction": "k-induction",
+    "infer": "inference (IC3)",
+    "bmc": "bounded search",
+}
+
+HEAD = """# What is proved
+
+Each line is the result of `floodmark prove`; `python -m docs.tools.proofs` asks everything again and writes this
+page. A proof is about every state at once, not only about the reachable ones; "for every" names the constants that it
+leaves open: each may be any natural number, of integers that it bounds and of sets with room for as many, and the proof
+is made once more at some values. What stands under "for" are the sizes that were set.
+
+The lemmas are functions marked `@lemma` in `invariants/`. An induction has an obligation for each action and each
+property or lemma, and one for each action that no value leaves its type and no container its capacity.
+
+An inferred invariant is checked by queries of its own (initial states, every action, safety).
+
+No proof is believed alone: where there are not too many states, compiled code evaluates every property, lemma, boundary
+and inferred clause in each reachable one before anything is proved. "States" says in how many; with "for every" they
+are those of the constants that the spec sets. A bounded search whose runs do not lead to all of them proves nothing
+about longer ones.
+"""
+
+
+def main() -> None:
+    """Runs the proofs and asks the claims, and writes the page."""
+    specs = [read(path) for path in find([ROOT / "specs"], "all")]
+    proofs = [
+        (task_of(proving), replace(prove_listed(spec, proving), name=spec.name))
+        for spec in specs
+        for proving in spec.prove
+    ]
+    answers = [claims.ask(claim) for claim in claims.all_of([ROOT / "specs" / "claims"])]
+    (ROOT / "docs" / "proofs.md").write_text(page(proofs, answers), encoding="utf-8")
+
+
+def page(proofs: list[tuple[Task, Proved]], answers: list[claims.Answered]) -> str:
+    """The page as Markdown."""
+    lines = [HEAD, "## Proofs", ""]
+    lines += ["| spec | method | properties | lemmas | for | for every | result | states | time |"]
+    lines += ["|---|---|---|---|---|---|---|---|---|"]
+    for task, result in proofs:
+        lines.append("| " + " | ".join(_row(task, result)) + " |")
+    lines += ["", "### Properties and lemmas", ""]
+    for task, result in proofs:
+        if task.method == "induction" and not task.unbounded:
+            lines += [f"`{result.name}`", ""]
+            lines += [f"- properties: {_names(result.facts['properties'])}"]
+            lines += [f"- lemmas: {_names(result.facts['lemmas'])}", ""]
+    lines += ["### Inferred clauses", ""]
+    for task, result in proofs:
+        if task.method == "infer" and result.expected:
+            lines += [f"`{result.name}`, {_sizes(result, ())}", "", "```"]
+            lines += [*result.facts["clauses"], "```", ""]
+    total = sum(answered.seconds for answered in answers)
+    lines += ["## Claims", ""]
+    lines += [f"{len(answers)} claims in `specs/claims`, {total:.0f} s together. Sets are over up to eight brokers,"]
+    lines += ["integers have no bound. Where a claim fails, the smallest case follows.", ""]
+    lines += ["| claim | source | answer | smallest case |", "|---|---|---|---|"]
+    for answered in answers:
+        claim = answered.claim
+        name = f"{Path(claim.file).stem}: {claim.name.replace('_', ' ')}"
+        case = ", ".join(f"{key} = {show(value)}" for key, value in answered.witness.items())
+        answer = answered.answer if answered.expected else f"**{answered.answer}, not as expected**"
+        lines.append(f"| {name} | {claim.expectation.source} | {answer} | {case} |")
+    return "\n".join(lines) + "\n"
+
+
+def _row(task: Task, result: Proved) -> list[str]:
+    facts = result.facts
+    method = _METHODS[task.method]
+    if task.method == "k-induction":
+        method += f", k = {facts['depth']}"
+    if task.method == "bmc":
+        method += f", {facts['depth']} states"
+    lemmas = str(len(facts["lemmas"])) if "lemmas" in facts else ""
+    if task.method == "infer" and "clauses" in facts:
+        lemmas = f"{len(facts['clauses'])} inferred"
+    unbounded = facts.get("unbounded", [])
+    outcome = {"holds": "proved", "bounded": "no violation"}.get(result.word, f"**{result.verdict}**")
+    states = facts.get("enumerated")
+    return [
+        result.name,
+        method,
+        str(len(facts["properties"])),
+        lemmas,
+        _sizes(result, tuple(unbounded)),
+        ", ".join(unbounded),
+        outcome,
+        "" if states is None else f"{states:,}",
+        f"{result.seconds:.1f} s",
+    ]
+
+
+def _sizes(result: Proved, left_out: tuple[str, ...]) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in result.constants.items() if name not in left_out)
+
+
+def _names(names: list[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+if __name__ == "__main__":
+    main()

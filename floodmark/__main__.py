@@ -1,0 +1,6 @@
+"""``python -m floodmark`` is the command ``floodmark``."""
+
+from floodmark.checkers.commands.cli import main
+
+if __name__ == "__main__":
+    main()

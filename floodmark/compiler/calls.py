@@ -1,0 +1,444 @@
+"""Lowers calls: the built-in functions, the language's own, methods of values, records, and the model's methods."""
+
+from __future__ import annotations
+
+import ast
+import enum
+import inspect
+from collections.abc import Callable
+from types import BuiltinFunctionType, FunctionType
+from typing import Any, Literal, cast
+
+from floodmark.compiler.expressions import Expressions, domain_size
+from floodmark.compiler.frame import Frame, ModelRef, Static
+from floodmark.compiler.ir import (
+    BOOL,
+    BagChange,
+    Choose,
+    Compare,
+    Const,
+    Count,
+    Domain,
+    Expr,
+    Extremum,
+    Field,
+    Generator,
+    Implies,
+    Inline,
+    NothingType,
+    Position,
+    RecordOf,
+    Reduce,
+    Return,
+    SeqConcat,
+    SeqOf,
+    SetBinary,
+    SetLocal,
+    SetOf,
+    Size,
+    Sorted,
+)
+from floodmark.compiler.joins import fits, hull, join
+from floodmark.compiler.lowering import size_bound
+from floodmark.compiler.statements import Statements
+from floodmark.language.model import Model
+from floodmark.language.types import (
+    BagType,
+    IntType,
+    MapType,
+    RecordType,
+    SeqType,
+    SetType,
+    Type,
+)
+from floodmark.language.values import Bag, Identifier, Map, Record, Seq, Set, implies, require
+
+_INSTEAD: dict[Any, str] = {
+    enumerate: "; loop over range(len(...))",
+    zip: "; loop over range(len(...))",
+    reversed: "; loop over range(len(...) - 1, -1, -1)",
+    map: "; write a comprehension",
+    filter: "; write a comprehension",
+    isinstance: "; every variable has one type",
+    print: "; a report shows every step",
+    int: "; write 1 if ... else 0",
+    bool: "; write a comparison",
+    str: "; use an Enum",
+    dict.fromkeys: "; write {b: 0 for b in Broker}",
+}
+_METHODS = {
+    "items": "; loop over the keys and read the entries",
+    "get": "; a map has every key: index it",
+    "update": "; write self.x |= {...}",
+    "union": "; write a | b",
+    "intersection": "; write a & b",
+    "difference": "; write a - b",
+    "issubset": "; write a <= b",
+    "issuperset": "; write a >= b",
+    "clear": "; assign an empty one",
+    "pop": "; assign a smaller one: self.log = self.log[:-1]",
+    "insert": "; assign the whole: self.log = [x] + self.log",
+    "extend": "; write self.log = self.log + [x]",
+}
+_FOLDS = {any: "any", all: "all", sum: "sum", min: "min", max: "max"}
+
+
+class Calls(Expressions, Statements):
+    """The calls of the compiler."""
+
+    def call(self, frame: Frame, node: ast.Call) -> Expr:
+        if isinstance(node.func, ast.Attribute):
+            return self._method(frame, node, node.func)
+        callee = self.binding(frame, node.func)
+        if not isinstance(callee, Static):
+            raise frame.refuse(node, f"{ast.unparse(node.func)} cannot be called")
+        return self._function(frame, node, callee.value)
+
+    def _function(self, frame: Frame, node: ast.Call, callee: Any) -> Expr:
+        at = frame.at(node)
+        if not isinstance(callee, type | FunctionType | BuiltinFunctionType):
+            raise frame.refuse(node, f"{ast.unparse(node.func)} is no plain function; write one: def name(...)")
+        if callee is require:
+            raise frame.refuse(node, "require stands on a line of its own")
+        if callee is implies:
+            premise, conclusion = (self.condition(frame, argument) for argument in self._exactly(frame, node, 2))
+            return Implies(BOOL, at, premise, conclusion)
+        if callee is len:
+            return self._length(frame, node)
+        if callee is abs:
+            value = self.integer(frame, node, self.expression(frame, self._exactly(frame, node, 1)[0]))
+            return self.once(at, [value], lambda parts: self._magnitude(frame, node, *parts))
+        if callee in _FOLDS:
+            return self._fold(frame, node, callee)
+        if callee is sorted:
+            return self._sorted(frame, node)
+        if callee in (Set, set, frozenset, Seq, list, tuple, Map, dict, Bag):
+            return self._container(frame, node, callee)
+        if callee is range:
+            raise frame.refuse(node, "range stands in a for loop, a comprehension or after `in`")
+        if isinstance(callee, type) and callee not in _INSTEAD:
+            return self._construct(frame, node, callee)
+        if inspect.isfunction(callee):
+            return self.inline(frame, node, callee, None)
+        hint = _INSTEAD.get(callee, "") if callable(callee) else ""
+        raise frame.refuse(node, f"{ast.unparse(node.func)} is not part of the modelling language{hint}")
+
+    def _magnitude(self, frame: Frame, node: ast.Call, value: Expr) -> Expr:
+        zero = Const(IntType(0, 0), value.at, 0)
+        negative = self.arithmetic(frame, node, "-", zero, value)
+        return Extremum(_absolute(value.type), value.at, True, [value, negative])
+
+    def _exactly(self, frame: Frame, node: ast.Call, count: int) -> list[ast.expr]:
+        if len(node.args) != count or node.keywords:
+            raise frame.refuse(node, f"{ast.unparse(node.func)} takes {count} argument{'s' * (count != 1)}")
+        return node.args
+
+    def _length(self, frame: Frame, node: ast.Call) -> Expr:
+        bound = self.binding(frame, self._exactly(frame, node, 1)[0])
+        if isinstance(bound, Static):
+            of = self.class_type(bound.value)
+            if of is not None:
+                return Const(IntType(of.codes, of.codes), frame.at(node), of.codes)
+        value = bound if isinstance(bound, Expr) else self.expression(frame, node.args[0])
+        value = self.unwrapped(value)
+        if not isinstance(value.type, SetType | SeqType | BagType | MapType):
+            raise frame.refuse(node, f"{value.type} has no length")
+        return Size(IntType(0, size_bound(value.type)), frame.at(node), value)
+
+    # Folds.
+
+    def _fold(self, frame: Frame, node: ast.Call, callee: Any) -> Expr:
+        kind = cast(Literal["any", "all", "sum", "min", "max"], _FOLDS[callee])
+        default = None
+        for keyword in node.keywords:
+            if keyword.arg != "default" or kind not in ("min", "max"):
+                raise frame.refuse(node, f"{kind} takes no {keyword.arg!r} here")
+            default = self.expression(frame, keyword.value)
+        if kind in ("min", "max") and len(node.args) > 1:
+            operands = [self.integer(frame, node, self.expression(frame, argument)) for argument in node.args]
+            return Extremum(_extremum_type(kind == "max", operands), frame.at(node), kind == "max", operands)
+        if len(node.args) != 1:
+            raise frame.refuse(node, f"{kind} takes one container")
+        match node.args[0]:
+            case (
+                ast.GeneratorExp(elt=element, generators=generators)
+                | ast.ListComp(elt=element, generators=generators)
+                | ast.SetComp(elt=element, generators=generators)
+            ) if not (isinstance(node.args[0], ast.SetComp) and kind == "sum"):
+                folded = self.comprehension(frame, node, kind, element, generators)
+                if default is not None and isinstance(folded, Reduce):
+                    return self._with_default(frame, node, folded, default)
+                return folded
+        domain, of, _ = self.domain(frame, node.args[0])
+        variable = self.fresh(of, "item", frame.at(node))
+        generator = Generator(variable, domain, [])
+        size = domain_size(domain, of)
+        return self.reduction(frame, node, kind, [generator], variable, None, size, at=frame.at(node), default=default)
+
+    def _with_default(self, frame: Frame, node: ast.Call, folded: Reduce, default: Expr) -> Expr:
+        kind = join(folded.type, default.type)
+        if not isinstance(kind, IntType):
+            raise frame.refuse(node, "the default of min and max is an integer")
+        folded.body = self.convert(folded.body, kind, "")
+        folded.default = self.convert(default, kind, "")
+        folded.type = kind
+        return folded
+
+    def _sorted(self, frame: Frame, node: ast.Call) -> Expr:
+        reverse = False
+        for keyword in node.keywords:
+            if keyword.arg != "reverse" or not isinstance(keyword.value, ast.Constant):
+                raise frame.refuse(node, "sorted takes reverse=True only")
+            reverse = bool(keyword.value.value)
+        if len(node.args) != 1:
+            raise frame.refuse(node, "sorted takes one container")
+        seq = self._as_seq(frame, node, node.args[0], any_order=True)
+        assert isinstance(seq.type, SeqType)
+        if not isinstance(seq.type.element, IntType | NothingType):
+            raise frame.refuse(node, f"sorted takes integers; {seq.type.element} has no order in Python")
+        return Sorted(seq.type, frame.at(node), seq, reverse)
+
+    # Containers.
+
+    def _as_seq(self, frame: Frame, node: ast.Call, argument: ast.expr, any_order: bool) -> Expr:
+        match argument:
+            case (
+                ast.GeneratorExp(elt=element, generators=generators) | ast.ListComp(elt=element, generators=generators)
+            ):
+                return self.comprehension(frame, node, "seq", element, generators, any_order=any_order)
+        domain, of, canonical = self.domain(frame, argument)
+        if isinstance(domain, Expr) and isinstance(domain.type, SeqType):
+            return domain
+        if not canonical and not any_order:
+            raise self.no_order(frame, argument, of)
+        return self._gather(frame, node, "seq", domain, of)
+
+    def _gather(self, frame: Frame, node: ast.Call, kind: Literal["seq", "set"], domain: Domain, of: Type) -> Expr:
+        variable = self.fresh(of, "item", frame.at(node))
+        generator = Generator(variable, domain, [])
+        size = domain_size(domain, of)
+        return self.reduction(frame, node, kind, [generator], variable, None, size, at=frame.at(node))
+
+    def _container(self, frame: Frame, node: ast.Call, callee: Any) -> Expr:
+        at = frame.at(node)
+        if node.keywords or len(node.args) > 1:
+            raise frame.refuse(node, f"{callee.__name__} takes one container")
+        if callee in (Map, dict):
+            if not node.args:
+                raise frame.refuse(node, "a map has a value for every key: Map({b: ... for b in Broker})")
+            value = self.expression(frame, node.args[0])
+            if not isinstance(value.type, MapType):
+                raise frame.refuse(node, f"a map is made of a comprehension over its keys, not of {value.type}")
+            return value
+        if callee in (Set, set, frozenset):
+            return self._make_set(frame, node, typed=callee is Set)
+        if not node.args:
+            seq: Expr = SeqOf(SeqType(NothingType(), 0), at, [])
+        else:
+            seq = self._as_seq(frame, node, node.args[0], any_order=callee is Bag)
+        if callee is Bag:
+            assert isinstance(seq.type, SeqType)
+            return self.convert(seq, BagType(seq.type.element, seq.type.capacity), "")
+        return seq
+
+    def _make_set(self, frame: Frame, node: ast.Call, typed: bool) -> Expr:
+        at = frame.at(node)
+        if not node.args:
+            return SetOf(SetType(NothingType()), at, [], typed=typed)
+        match node.args[0]:
+            case ast.GeneratorExp(elt=element, generators=generators):
+                made = self.comprehension(frame, node, "set", element, generators)
+            case argument:
+                domain, of, canonical = self.domain(frame, argument)
+                if isinstance(domain, Expr) and isinstance(domain.type, SetType) and (typed or not canonical):
+                    made = domain
+                else:
+                    made = self._gather(frame, node, "set", domain, of)
+        if not typed or self.has_order(made):
+            return made
+        if isinstance(made, SetOf | Reduce):
+            made.typed = True
+            return made
+        return SetBinary(made.type, at, "|", made, SetOf(made.type, at, [], typed=True))
+
+    def _construct(self, frame: Frame, node: ast.Call, cls: type) -> Expr:
+        at = frame.at(node)
+        if issubclass(cls, Record):
+            kind = self.record_type(cls)
+            if node.args or any(keyword.arg is None for keyword in node.keywords):
+                first = kind.fields[0][0] if kind.fields else ""
+                raise frame.refuse(node, f"name the fields: {cls.__name__}({first}=...)")
+            given = {keyword.arg: keyword.value for keyword in node.keywords}
+            return RecordOf(kind, at, self._fields(frame, node, kind, given))
+        if issubclass(cls, Identifier):
+            number = self.expression(frame, self._exactly(frame, node, 1)[0])
+            if not isinstance(number, Const) or not isinstance(number.type, IntType):
+                raise frame.refuse(node, f"{cls.__name__}(...) takes a constant number")
+            constant = self.constant(cls(number.value), at)
+            assert constant is not None
+            return constant
+        if issubclass(cls, enum.Enum):
+            raise frame.refuse(node, f"name the member: {cls.__name__}.{next(iter(cls.__members__))}")
+        raise frame.refuse(node, f"{cls.__name__} is not part of the modelling language")
+
+    def _fields(
+        self, frame: Frame, node: ast.Call, kind: RecordType, given: dict[str | None, ast.expr]
+    ) -> dict[str, Expr]:
+        fields: dict[str, Expr] = {}
+        known = [name for name, _ in kind.fields]
+        for name in given:
+            if name not in known:
+                raise frame.refuse(node, f"{kind} has no field {name!r}; it has {', '.join(known)}")
+        for name, of in kind.fields:
+            if name in given:
+                fields[name] = self.convert(self.expression(frame, given[name]), of, f"{kind}.{name}")
+            elif name in vars(kind.cls) or hasattr(kind.cls, name):
+                default = self.known(frame, node, getattr(kind.cls, name))
+                fields[name] = self.convert(default, of, f"{kind}.{name}")
+            else:
+                raise frame.refuse(node, f"{kind} needs the field {name!r}")
+        return fields
+
+    # Methods.
+
+    def _method(self, frame: Frame, node: ast.Call, func: ast.Attribute) -> Expr:
+        match func.value:
+            case ast.Call(func=ast.Name() as called, args=[], keywords=[]) if self.is_name_of(frame, called, super):
+                return self._super(frame, node, func.attr)
+        owner = self.binding(frame, func.value)
+        if isinstance(owner, ModelRef):
+            return self._own_method(frame, node, func.attr, owner)
+        if isinstance(owner, Static) and isinstance(owner.value, Set | Seq | frozenset):
+            owner = self.known(frame, func.value, owner.value)
+        if isinstance(owner, Static):
+            if hasattr(owner.value, func.attr):
+                return self._static_method(frame, node, owner.value, func.attr)
+            raise frame.refuse(node, f"{ast.unparse(func)} is not defined")
+        return self._value_method(frame, node, func.attr, owner)
+
+    def _static_method(self, frame: Frame, node: ast.Call, owner: Any, name: str) -> Expr:
+        member = getattr(owner, name)
+        if isinstance(owner, type) and inspect.isfunction(member) and self._is_model(owner):
+            if isinstance(inspect.getattr_static(owner, name), staticmethod):
+                return self.inline(frame, node, member, None)
+            if not node.args:
+                called = ast.unparse(node.func)
+                raise frame.refuse(node, f"{called} takes the model first: {called}(self)")
+            first, *rest = node.args
+            call = ast.copy_location(ast.Call(func=node.func, args=rest, keywords=node.keywords), node)
+            return self.inline(frame, call, member, self.binding(frame, first))
+        return self._function(frame, node, member)
+
+    def _is_model(self, owner: type) -> bool:
+        return issubclass(owner, Model) or owner in type(self.model).__mro__
+
+    def _own_method(self, frame: Frame, node: ast.Call, name: str, first: ModelRef) -> Expr:
+        for base in type(self.model).__mro__:
+            if name in vars(base):
+                return self._inline_member(frame, node, vars(base)[name], first)
+        raise frame.refuse(node, f"{type(self.model).__name__} has no method {name!r}")
+
+    def _super(self, frame: Frame, node: ast.Call, name: str) -> Expr:
+        written_in = frame.defining_class()
+        order = type(self.model).__mro__
+        first = frame.bindings.get(frame.source.parameters[0]) if frame.source.parameters else None
+        if written_in not in order or not isinstance(first, ModelRef):
+            raise frame.refuse(node, "super() works in a method written in the class of the model or a base of it")
+        for base in order[order.index(written_in) + 1 :]:
+            if name in vars(base):
+                return self._inline_member(frame, node, vars(base)[name], first)
+        raise frame.refuse(node, f"no base of {written_in.__name__} has a method {name!r}")
+
+    def _inline_member(self, frame: Frame, node: ast.Call, member: Any, first: ModelRef) -> Expr:
+        if isinstance(member, staticmethod):
+            return self.inline(frame, node, member.__func__, None)
+        if isinstance(member, property):
+            raise frame.refuse(node, "a property is not part of the language; write a method")
+        if not inspect.isfunction(member):
+            raise frame.refuse(node, f"{ast.unparse(node.func)} is no method")
+        return self.inline(frame, node, cast(Callable[..., Any], member), first)
+
+    def _value_method(self, frame: Frame, node: ast.Call, name: str, owner: Expr) -> Expr:
+        owner = self.unwrapped(owner)
+        at = frame.at(node)
+        match owner.type, name:
+            case RecordType() as kind, "replace":
+                if node.args or any(keyword.arg is None for keyword in node.keywords):
+                    raise frame.refuse(node, "name the fields: replace(field=...)")
+                given = {keyword.arg: keyword.value for keyword in node.keywords}
+                known = dict(kind.fields)
+                for field in given:
+                    if field not in known:
+                        raise frame.refuse(node, f"{kind} has no field {field!r}; it has {', '.join(known)}")
+                return self.once(at, [owner], lambda parts: self._replaced(frame, at, kind, given, *parts))
+            case BagType(element, capacity), "count":
+                item = self.expression(frame, self._exactly(frame, node, 1)[0])
+                if not fits(item.type, element):
+                    return self._times(at, item, owner, element, capacity)
+                return Count(IntType(0, capacity), at, self.convert(item, element, "the element"), owner)
+            case SetType(), "isdisjoint":
+                other = self.unwrapped(self.expression(frame, self._exactly(frame, node, 1)[0]))
+                left, right = self.unify(owner, other, "this compares")
+                both = SetBinary(left.type, at, "&", left, right)
+                zero = Const(IntType(0, 0), at, 0)
+                return Compare(BOOL, at, "<=", Size(IntType(0, size_bound(left.type)), at, both), zero)
+            case _, "add" | "discard" | "remove" | "append":
+                raise frame.refuse(node, f"{name} changes a variable and has no value; write it on a line of its own")
+            case MapType(), "values" | "keys":
+                raise frame.refuse(node, f"{name}() stands in a for loop, a comprehension or a fold")
+        raise frame.refuse(node, f"{owner.type} has no method {name!r}{_METHODS.get(name, '')}")
+
+    def _times(self, at: Position, item: Expr, bag: Expr, element: Type, capacity: int) -> Expr:
+        """How often a bag holds something that its element type may not hold."""
+        wanted, other = self.fresh(item.type, "item", at), self.fresh(element, "element", at)
+        one, zero = (Const(IntType(number, number), at, number) for number in (1, 0))
+        same = Choose(IntType(0, 1), at, self.equal(wanted, other, at), one, zero)
+        count = self.fresh(IntType(0, capacity), "count", at)
+        total = Reduce(count.type, at, "sum", [Generator(other, bag, [])], same)
+        return Inline(count.type, at, [SetLocal(at, wanted, item), Return(at, total, count)], count)
+
+    def _replaced(
+        self, frame: Frame, at: Position, kind: RecordType, given: dict[str | None, ast.expr], record: Expr
+    ) -> Expr:
+        fields: dict[str, Expr] = {}
+        for field, of in kind.fields:
+            if field in given:
+                fields[field] = self.convert(self.expression(frame, given[field]), of, f"{kind}.{field}")
+            else:
+                fields[field] = Field(of, at, record, field)
+        return RecordOf(kind, at, fields)
+
+    def mutated(self, frame: Frame, node: ast.Call, method: str, current: Expr, item: Expr) -> Expr:
+        at = frame.at(node)
+        match current.type, method:
+            case SetType(element, capacity), "add" | "discard":
+                if method == "add":
+                    item = self.convert(item, element, "the element")
+                single = self.set_of(at, item.type, [item], slotted=capacity is not None)
+                return self.set_binary(at, "|" if method == "add" else "-", current, single)
+            case SetType(element, _), "remove":
+                return BagChange(current.type, at, current, self.convert(item, element, "the element"), True)
+            case BagType(element, _), "add" | "remove":
+                return BagChange(
+                    current.type, at, current, self.convert(item, element, "the element"), method == "remove"
+                )
+            case SeqType(element, capacity), "append":
+                one = SeqOf(SeqType(element, 1), at, [self.convert(item, element, "the element")])
+                return SeqConcat(SeqType(element, capacity + 1), at, current, one)
+        raise frame.refuse(node, f"{current.type} has no method {method!r}")
+
+
+def _absolute(kind: Type) -> IntType:
+    assert isinstance(kind, IntType)
+    widest = max(abs(kind.low), abs(kind.high))
+    return hull(max(0, kind.low, -kind.high), widest)
+
+
+def _extremum_type(largest: bool, operands: list[Expr]) -> IntType:
+    kinds = [operand.type for operand in operands]
+    assert all(isinstance(kind, IntType) for kind in kinds)
+    pick = max if largest else min
+    return hull(
+        pick(kind.low for kind in kinds if isinstance(kind, IntType)),
+        pick(kind.high for kind in kinds if isinstance(kind, IntType)),
+    )

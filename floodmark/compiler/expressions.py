@@ -1,0 +1,708 @@
+"""Lowers Python expressions: names, operators, comparisons, indexing, comprehensions."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import enum
+import inspect
+import types
+from collections.abc import Iterator
+from typing import Any, Literal
+
+from floodmark.compiler.frame import Binding, Frame, ModelRef, Static
+from floodmark.compiler.ir import (
+    BOOL,
+    And,
+    Arithmetic,
+    Choose,
+    Compare,
+    Const,
+    Contains,
+    Domain,
+    Expr,
+    Field,
+    Generator,
+    Inline,
+    IsNone,
+    Local,
+    MapGet,
+    NoneType,
+    NothingType,
+    OpenConstant,
+    Position,
+    Range,
+    Reduce,
+    Return,
+    SeqConcat,
+    SeqGet,
+    SeqOf,
+    SeqSlice,
+    SetLocal,
+    SetOf,
+    StateVar,
+    Subset,
+    Universe,
+    can_fail,
+    has_effects,
+)
+from floodmark.compiler.joins import fits, hull, join
+from floodmark.compiler.lowering import WIDEST_VALUE, Lowering, in_code_order, size_bound
+from floodmark.language.errors import ModelError
+from floodmark.language.linear import Linear
+from floodmark.language.members import Constant
+from floodmark.language.model import bounds_of
+from floodmark.language.types import (
+    WIDEST_INTEGER,
+    WIDEST_MASK,
+    BagType,
+    IdentifierType,
+    IntType,
+    MapType,
+    OptionalType,
+    RecordType,
+    SeqType,
+    SetType,
+    Type,
+)
+from floodmark.language.values import Bag, Map, Seq, Set
+
+_SET_OPERATORS: dict[type[ast.operator], Literal["|", "&", "-", "^"]] = {
+    ast.BitOr: "|",
+    ast.BitAnd: "&",
+    ast.Sub: "-",
+    ast.BitXor: "^",
+}
+_ARITHMETIC: dict[type[ast.operator], Literal["+", "-", "*", "//", "%"]] = {
+    ast.Add: "+",
+    ast.Sub: "-",
+    ast.Mult: "*",
+    ast.FloorDiv: "//",
+    ast.Mod: "%",
+}
+_ORDER: dict[type[ast.cmpop], Literal["<", "<=", ">", ">="]] = {
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+}
+
+
+class Expressions(Lowering):
+    """The expression half of the compiler."""
+
+    def expression(self, frame: Frame, node: ast.expr) -> Expr:
+        bound = self.binding(frame, node)
+        if isinstance(bound, Expr):
+            return bound
+        if isinstance(bound, ModelRef):
+            raise frame.refuse(node, "the model itself is no value; name one of its variables")
+        return self.known(frame, node, bound.value, ast.unparse(node))
+
+    def known(self, frame: Frame, node: ast.expr, value: Any, text: str = "") -> Expr:
+        """What is known when the model is read: a constant, or a set or sequence of what is known.
+
+        ``text`` is what the model calls it.
+        """
+        constant = self.constant(value, frame.at(node))
+        if constant is not None:
+            return constant
+        if type(value) in (Set, set, frozenset):
+            made = self._set_of([self.known(frame, node, item) for item in sorted(value, key=repr)], frame, node)
+            assert isinstance(made, SetOf)
+            made.typed = isinstance(value, Set)
+            return made
+        if type(value) in (Seq, tuple, list):
+            return self._seq_of([self.known(frame, node, item) for item in value], frame, node)
+        raise frame.refuse(node, f"{text or repr(value)} is no value of the modelling language{_instead(value)}")
+
+    def binding(self, frame: Frame, node: ast.expr) -> Binding:
+        match node:
+            case ast.Name(id=name):
+                return self._name(frame, node, name)
+            case ast.Constant(value=value) if value is None or isinstance(value, bool | int):
+                return self.known(frame, node, value)
+            case ast.Attribute():
+                return self._attribute(frame, node)
+            case ast.Call():
+                called = self.call(frame, node)
+                if isinstance(called, Inline) and called.result is None:
+                    raise frame.refuse(node, f"{ast.unparse(node.func)} returns no value; call it on a line of its own")
+                return called
+            case ast.BoolOp(op=op, values=values):
+                operands = [self._flag(frame, value) for value in values]
+                return (self.all_of if isinstance(op, ast.And) else self.any_of)(frame.at(node), operands)
+            case ast.UnaryOp(op=ast.Not(), operand=operand):
+                return self.negate(self.condition(frame, operand))
+            case ast.UnaryOp(op=ast.USub(), operand=operand):
+                return self._negative(frame, node, self.expression(frame, operand))
+            case ast.BinOp():
+                return self._binary(frame, node)
+            case ast.Compare():
+                return self._comparison(frame, node)
+            case ast.IfExp(test=test, body=body, orelse=orelse):
+                return self._choose(frame, node, test, body, orelse)
+            case ast.Subscript(value=ast.Name() as container) if self._is_container(frame, container):
+                return self.binding(frame, container)
+            case ast.Subscript():
+                return self._subscript(frame, node)
+            case ast.Set(elts=elements):
+                return self._set_of([self.expression(frame, element) for element in elements], frame, node)
+            case ast.List(elts=elements) | ast.Tuple(elts=elements):
+                return self._seq_of([self.expression(frame, element) for element in elements], frame, node)
+            case ast.SetComp(elt=element, generators=generators):
+                return self.comprehension(frame, node, "set", element, generators)
+            case ast.ListComp(elt=element, generators=generators):
+                return self.comprehension(frame, node, "seq", element, generators)
+            case ast.DictComp(key=key, value=value, generators=generators):
+                return self.comprehension(frame, node, "map", value, generators, key=key)
+            case ast.Dict():
+                raise frame.refuse(node, "a map is written as a comprehension over its keys: {b: 0 for b in Broker}")
+            case ast.Lambda():
+                raise frame.refuse(node, "lambda is not part of the language; write a method with a name")
+            case ast.NamedExpr():
+                raise frame.refuse(node, ":= is not part of the language; assign on a line of its own")
+            case ast.JoinedStr() | ast.Constant(value=str()):
+                raise frame.refuse(node, "strings are not part of the language; use an Enum")
+            case ast.Constant():
+                raise frame.refuse(
+                    node, f"{ast.unparse(node)} is not part of the language; use bool, int, Enum or None"
+                )
+        what = type(node).__name__
+        raise frame.refuse(node, f"{ast.unparse(node)!r} ({what}) is not part of the modelling language")
+
+    def is_name_of(self, frame: Frame, node: ast.Name, meant: object) -> bool:
+        """Whether a name means this built-in here, and nothing that a model calls the same."""
+        bound = self._name(frame, node, node.id)
+        return isinstance(bound, Static) and bound.value is meant
+
+    def _is_container(self, frame: Frame, node: ast.Name) -> bool:
+        """Whether a name is a container's class, as in ``Set[Broker]()``."""
+        bound = self._name(frame, node, node.id)
+        return isinstance(bound, Static) and bound.value in (Set, Map, Seq, Bag)
+
+    def _flag(self, frame: Frame, node: ast.expr) -> Expr:
+        value = self.expression(frame, node)
+        if isinstance(value.type, NothingType):
+            return self.convert(value, BOOL, "")
+        if value.type != BOOL:
+            message = "`and` and `or` take truth values; write x != 0, x is not None or len(x) > 0"
+            raise frame.refuse(node, message)
+        return value
+
+    # Names and attributes.
+
+    def _name(self, frame: Frame, node: ast.Name, name: str) -> Binding:
+        if name in frame.bindings:
+            bound = frame.bindings[name]
+            if isinstance(bound, Local) and name not in frame.definite:
+                raise frame.refuse(node, f"{name} may have no value here; assign it before the branch")
+            return bound
+        if name in frame.local_types.types or name in frame.slots or name in frame.source.own_names:
+            raise frame.refuse(node, f"{name} may have no value here; assign it first")
+        names = frame.global_names()
+        if name in names:
+            return Static(names[name])
+        if hasattr(builtins, name):
+            return Static(getattr(builtins, name))
+        raise frame.refuse(node, f"{name} is not defined")
+
+    def _attribute(self, frame: Frame, node: ast.Attribute) -> Binding:
+        base = self.binding(frame, node.value)
+        if isinstance(base, ModelRef):
+            return self._member(frame, node, base)
+        if isinstance(base, Static):
+            if (
+                isinstance(base.value, type)
+                and issubclass(base.value, enum.Enum)
+                and node.attr in base.value.__members__
+            ):
+                return self.known(frame, node, base.value[node.attr])
+            if isinstance(base.value, type | types.ModuleType) and hasattr(base.value, node.attr):
+                return Static(getattr(base.value, node.attr))
+            raise frame.refuse(node, f"{ast.unparse(node)} is not part of the modelling language{_instead(base.value)}")
+        record = self.unwrapped(base)
+        if isinstance(record.type, RecordType):
+            fields = dict(record.type.fields)
+            if node.attr in fields:
+                return Field(fields[node.attr], frame.at(node), record, node.attr)
+            raise frame.refuse(node, f"{record.type} has no field {node.attr!r}; it has {', '.join(fields)}")
+        hint = "; identifiers are interchangeable names" if isinstance(record.type, IdentifierType) else ""
+        raise frame.refuse(node, f"{record.type} has no attribute {node.attr!r}{hint}")
+
+    def _member(self, frame: Frame, node: ast.Attribute, base: ModelRef) -> Binding:
+        kinds = self.model.variable_types
+        if node.attr in kinds:
+            return StateVar(kinds[node.attr], frame.at(node), node.attr, base.which)
+        cls = type(self.model)
+        if isinstance(getattr(cls, node.attr, None), Constant):
+            if isinstance(bounds_of(self.model)[node.attr], Linear):
+                return OpenConstant(IntType(0, WIDEST_INTEGER), frame.at(node), node.attr)
+            return self.known(frame, node, self.model.constant_values[node.attr])
+        if hasattr(cls, node.attr):
+            return Static(getattr(cls, node.attr))
+        has = ", ".join(kinds)
+        raise frame.refuse(node, f"{cls.__name__} has no attribute {node.attr!r}; its variables are {has}")
+
+    def unwrapped(self, value: Expr) -> Expr:
+        """The value inside of an optional one, checked where it runs."""
+        return self.convert(value, value.type.inner, "") if isinstance(value.type, OptionalType) else value
+
+    # Operators.
+
+    def integer(self, frame: Frame, node: ast.expr, value: Expr) -> Expr:
+        value = self.unwrapped(value)
+        if isinstance(value.type, NothingType):
+            return self.convert(value, IntType(0, 0), "")
+        if not isinstance(value.type, IntType):
+            raise frame.refuse(node, f"an integer is needed here, but this is {value.type}")
+        return value
+
+    def _negative(self, frame: Frame, node: ast.expr, operand: Expr) -> Expr:
+        value = self.integer(frame, node, operand)
+        if isinstance(value, Const):
+            return self.known(frame, node, -value.value)
+        zero = Const(IntType(0, 0), frame.at(node), 0)
+        return self.arithmetic(frame, node, "-", zero, value)
+
+    def _binary(self, frame: Frame, node: ast.BinOp) -> Expr:
+        left, right = (self.unwrapped(self.expression(frame, side)) for side in (node.left, node.right))
+        if isinstance(left.type, SetType) and isinstance(right.type, SetType) and type(node.op) in _SET_OPERATORS:
+            return self.set_binary(frame.at(node), _SET_OPERATORS[type(node.op)], left, right)
+        if isinstance(left.type, SeqType) and isinstance(right.type, SeqType) and isinstance(node.op, ast.Add):
+            element = join(left.type.element, right.type.element)
+            if element is None:
+                raise frame.refuse(node, f"this joins sequences of {left.type.element} and {right.type.element}")
+            left = self.convert(left, SeqType(element, left.type.capacity), "")
+            right = self.convert(right, SeqType(element, right.type.capacity), "")
+            both = SeqType(element, size_bound(left.type) + size_bound(right.type))
+            return SeqConcat(both, frame.at(node), left, right)
+        if isinstance(left.type, SetType) and isinstance(right.type, SetType):
+            raise frame.refuse(node, f"sets are combined with | & - ^, not as in {ast.unparse(node)!r}")
+        if type(node.op) not in _ARITHMETIC:
+            hint = "; divide with //" if isinstance(node.op, ast.Div) else "; integers have + - * // %, sets | & - ^"
+            raise frame.refuse(node, f"{left.type} and {right.type} cannot be combined in {ast.unparse(node)!r}{hint}")
+        left, right = self.integer(frame, node.left, left), self.integer(frame, node.right, right)
+        return self.arithmetic(frame, node, _ARITHMETIC[type(node.op)], left, right)
+
+    def arithmetic(
+        self, frame: Frame, node: ast.AST, op: Literal["+", "-", "*", "//", "%"], left: Expr, right: Expr
+    ) -> Expr:
+        """Integer arithmetic, with the range of the result."""
+        a, b = left.type, right.type
+        assert isinstance(a, IntType) and isinstance(b, IntType)
+        match op:
+            case "+":
+                kind = hull(a.low + b.low, a.high + b.high)
+            case "-":
+                kind = hull(a.low - b.high, a.high - b.low)
+            case "*":
+                products = [x * y for x in (a.low, a.high) for y in (b.low, b.high)]
+                kind = hull(min(products), max(products))
+            case "//":
+                widest = max(abs(a.low), abs(a.high))
+                kind = hull(0 if a.low >= 0 and b.low >= 0 else -widest - 1, widest)
+            case "%":
+                widest = max(abs(b.low), abs(b.high))
+                kind = hull(0 if b.low >= 0 else -widest, widest)
+        return Arithmetic(kind, frame.at(node), op, left, right)
+
+    def pure(self, frame: Frame, node: ast.expr, value: Binding) -> None:
+        """Refuses an expression that changes the state where it is evaluated twice, or later than in CPython."""
+        if isinstance(value, Expr) and has_effects(value):
+            raise frame.refuse(node, f"{ast.unparse(node)} changes a variable; assign its value to a local first")
+
+    def _comparison(self, frame: Frame, node: ast.Compare) -> Expr:
+        operands = [node.left, *node.comparators]
+        for middle in operands[1:-1]:
+            self.pure(frame, middle, self.binding(frame, middle))
+        parts = [
+            self._compare(frame, node, left, op, right)
+            for left, op, right in zip(operands, node.ops, operands[1:], strict=False)
+        ]
+        return self.all_of(frame.at(node), parts)
+
+    def _compare(self, frame: Frame, node: ast.Compare, left: ast.expr, op: ast.cmpop, right: ast.expr) -> Expr:
+        at = frame.at(node)
+        match op:
+            case ast.In() | ast.NotIn():
+                found = self._membership(frame, left, right)
+                return found if isinstance(op, ast.In) else self.negate(found)
+            case ast.Is() | ast.IsNot():
+                if not (isinstance(right, ast.Constant) and right.value is None):
+                    raise frame.refuse(node, "`is` compares with None only; write ==")
+                missing = self.missing(self.expression(frame, left), at)
+                return missing if isinstance(op, ast.Is) else self.negate(missing)
+            case ast.Eq() | ast.NotEq():
+                same = self.equal(self.expression(frame, left), self.expression(frame, right), at)
+                return same if isinstance(op, ast.Eq) else self.negate(same)
+        a, b = (self.unwrapped(self.expression(frame, side)) for side in (left, right))
+        if isinstance(a.type, NothingType) and isinstance(b.type, SetType):
+            a = self.convert(a, b.type, "")
+        elif isinstance(b.type, NothingType) and isinstance(a.type, SetType):
+            b = self.convert(b, a.type, "")
+        if isinstance(a.type, SetType) and isinstance(b.type, SetType):
+            a, b = self.unify(a, b, "this compares")
+            if isinstance(op, ast.Gt | ast.GtE):
+                a, b = b, a
+            return Subset(BOOL, at, a, b, isinstance(op, ast.Lt | ast.Gt))
+        if isinstance(a.type, SeqType):
+            raise frame.refuse(node, "sequences have no order here; compare their elements one by one")
+        return Compare(BOOL, at, _ORDER[type(op)], self.integer(frame, left, a), self.integer(frame, right, b))
+
+    def _membership(self, frame: Frame, item: ast.expr, container: ast.expr) -> Expr:
+        at = frame.at(item)
+        match container:
+            case ast.Call(func=ast.Name() as called) if self.is_name_of(frame, called, range):
+                domain, kind, _ = self.domain(frame, container)
+                assert isinstance(domain, Range)
+                if domain.step != 1:
+                    raise frame.refuse(container, "`in range` with a step is not part of the language")
+                value = self.expression(frame, item)
+                return self.once(at, [value, domain.low, domain.high], lambda parts: self._between(frame, item, *parts))
+            case ast.Tuple(elts=elements) | ast.List(elts=elements) | ast.Set(elts=elements) if elements:
+                values = [self.expression(frame, item), *(self.expression(frame, element) for element in elements)]
+                return self.once(at, values, lambda all_of: self._one_of(at, *all_of))
+        value = self.expression(frame, item)
+        match container:
+            case ast.Call(func=ast.Attribute(attr="values"), args=[], keywords=[]):
+                domain, _, _ = self.domain(frame, container)
+                assert isinstance(domain, Expr)
+                bound: Binding = domain
+            case _:
+                bound = self.binding(frame, container)
+        if isinstance(bound, Static) and (of := self.class_type(bound.value)) is not None:
+            if value.type != of:
+                raise frame.refuse(item, f"this asks whether {value.type} is one of {of}; write `is not None` or ==")
+            return self.once(at, [value], lambda _: Const(BOOL, at, True))
+        whole = self.unwrapped(bound if isinstance(bound, Expr) else self.expression(frame, container))
+        kind = whole.type
+        if isinstance(kind, SetType | SeqType | BagType):
+            if join(value.type, kind.element) is None:
+                raise frame.refuse(item, f"{value.type} is never an element of {kind}")
+            if not _comparable(value.type, kind.element):
+                return self._found(at, value, whole, kind.element)
+            return Contains(BOOL, at, value, whole)
+        if isinstance(kind, MapType):
+            raise frame.refuse(item, "a map has every key; compare a value instead")
+        raise frame.refuse(container, f"{kind} has no elements")
+
+    def _one_of(self, at: Position, value: Expr, *elements: Expr) -> Expr:
+        return self.any_of(at, [self.equal(value, element, at) for element in elements])
+
+    def _between(self, frame: Frame, item: ast.expr, value: Expr, low: Expr, high: Expr) -> Expr:
+        at = value.at
+        number = self.integer(frame, item, value)
+        within: list[Expr] = [Compare(BOOL, at, ">=", number, low), Compare(BOOL, at, "<", number, high)]
+        return And(BOOL, at, [self.negate(IsNone(BOOL, at, value)), *within] if number is not value else within)
+
+    def _found(self, at: Position, item: Expr, container: Expr, element: Type) -> Expr:
+        """Whether an element equals ``item``, which its type may not hold."""
+        value, other = self.fresh(item.type, "item", at), self.fresh(element, "element", at)
+        result = self.fresh(BOOL, "found", at)
+        found = Reduce(BOOL, at, "any", [Generator(other, container, [])], self.equal(value, other, at))
+        return Inline(BOOL, at, [SetLocal(at, value, item), Return(at, found, result)], result)
+
+    def _choose(self, frame: Frame, node: ast.expr, test: ast.expr, body: ast.expr, orelse: ast.expr) -> Expr:
+        condition = self.condition(frame, test)
+        if isinstance(condition, Const):
+            return self.expression(frame, body if condition.value else orelse)
+        then, otherwise = self.expression(frame, body), self.expression(frame, orelse)
+        if _compares_with_none(test, body, ast.IsNot):
+            then = self.unwrapped(then)
+        if _compares_with_none(test, orelse, ast.Is):
+            otherwise = self.unwrapped(otherwise)
+        then, otherwise = self.unify(then, otherwise, "the branches give")
+        return Choose(then.type, frame.at(node), condition, then, otherwise)
+
+    def _subscript(self, frame: Frame, node: ast.Subscript) -> Expr:
+        base = self.unwrapped(self.expression(frame, node.value))
+        at = frame.at(node)
+        if isinstance(node.slice, ast.Slice) and not isinstance(base.type, SeqType):
+            raise frame.refuse(node, f"only a sequence has slices, not {base.type}")
+        match base.type:
+            case MapType(key, value):
+                return MapGet(value, at, base, self.map_key(frame, node.slice, key))
+            case SeqType(element, _):
+                if isinstance(node.slice, ast.Slice):
+                    return self._slice(frame, node, base)
+                index = self.integer(frame, node.slice, self.expression(frame, node.slice))
+                return SeqGet(element, at, base, index)
+        raise frame.refuse(node, f"{base.type} cannot be indexed")
+
+    def map_key(self, frame: Frame, node: ast.expr, kind: Type) -> Expr:
+        key = self.expression(frame, node)
+        return self.convert(key, kind, "the key")
+
+    def _slice(self, frame: Frame, node: ast.Subscript, base: Expr) -> Expr:
+        assert isinstance(node.slice, ast.Slice)
+        if node.slice.step is not None:
+            raise frame.refuse(node, "a slice with a step is not part of the language")
+        low = self._slice_end(frame, node.slice.lower, 0)
+        high = self._slice_end(frame, node.slice.upper, WIDEST_INTEGER - 1)
+        return SeqSlice(base.type, frame.at(node), base, low, high)
+
+    def _slice_end(self, frame: Frame, node: ast.expr | None, if_none: int) -> Expr | None:
+        if node is None:
+            return None
+        value = self.expression(frame, node)
+        number = self.integer(frame, node, value)
+        if number is value:
+            return number
+        at = frame.at(node)
+        whole = Const(IntType(if_none, if_none), at, if_none)
+        number, otherwise = self.unify(number, whole, "the branches give")
+        return Choose(number.type, at, IsNone(BOOL, at, value), otherwise, number)
+
+    # Literals and comprehensions.
+
+    def _set_of(self, elements: list[Expr], frame: Frame, node: ast.expr) -> Expr:
+        kind = self._common(elements, frame, node)
+        return self.set_of(frame.at(node), kind, [self.convert(element, kind, "") for element in elements])
+
+    def _seq_of(self, elements: list[Expr], frame: Frame, node: ast.expr) -> Expr:
+        kind = self._common(elements, frame, node)
+        converted = [self.convert(element, kind, "") for element in elements]
+        return SeqOf(SeqType(kind, len(elements)), frame.at(node), converted)
+
+    def _common(self, elements: list[Expr], frame: Frame, node: ast.expr) -> Type:
+        kind: Type = NothingType()
+        for element in elements:
+            wider = join(kind, element.type)
+            if wider is None:
+                raise frame.refuse(node, f"the elements are {kind} and {element.type}; they need one type")
+            kind = wider
+        return kind
+
+    def comprehension(
+        self,
+        frame: Frame,
+        node: ast.expr,
+        kind: Literal["any", "all", "sum", "min", "max", "set", "seq", "map"],
+        element: ast.expr,
+        generators: list[ast.comprehension],
+        key: ast.expr | None = None,
+        any_order: bool = False,
+    ) -> Expr:
+        """A comprehension or a generator, and what is made of its elements."""
+        saved, definite = dict(frame.bindings), set(frame.definite)
+        lowered: list[Generator] = []
+        bound = 1
+        unordered: tuple[ast.expr, Type] | None = None
+        for generator in generators:
+            domain, of, canonical = self.domain(frame, generator.iter)
+            if kind == "seq" and not canonical and not any_order:
+                raise self.no_order(frame, generator.iter, of)
+            if not canonical:
+                unordered = generator.iter, of
+            bound *= domain_size(domain, of)
+            variable = self._loop_variable(frame, generator.target, of)
+            conditions = [self.condition(frame, test) for test in generator.ifs]
+            lowered.append(Generator(variable, domain, conditions))
+        at = frame.at(node)
+        lower_body = self.condition if kind in ("any", "all") else self.expression
+        body = lower_body(frame, element)
+        lowered_key = self.expression(frame, key) if key is not None else None
+        asked = [body, *([lowered_key] if lowered_key is not None else []), *_parts(lowered)]
+        if kind in ("any", "all") and unordered is not None and any(can_fail(part) for part in asked):
+            raise self.no_order(frame, *unordered, f"what {kind} asks of it can fail, and ")
+        if unordered is not None and any(has_effects(part) for part in asked):
+            raise self.no_order(frame, *unordered, "what is called for its elements changes a variable, and ")
+        frame.bindings, frame.definite = saved, definite
+        return self.reduction(frame, node, kind, lowered, body, lowered_key, bound, at=at)
+
+    def _loop_variable(self, frame: Frame, target: ast.expr, kind: Type) -> Local:
+        if not isinstance(target, ast.Name):
+            raise frame.refuse(target, "a loop has one variable; take the parts from it inside")
+        variable = self.fresh(kind, target.id, frame.at(target))
+        frame.bindings[target.id] = variable
+        frame.definite.add(target.id)
+        return variable
+
+    def reduction(
+        self,
+        frame: Frame,
+        node: ast.expr,
+        kind: Literal["any", "all", "sum", "min", "max", "set", "seq", "map"],
+        generators: list[Generator],
+        body: Expr,
+        key: Expr | None,
+        bound: int,
+        at: Any,
+        default: Expr | None = None,
+    ) -> Expr:
+        """A Reduce node with the type of its result; ``bound`` is the most elements there can be."""
+        match kind:
+            case "any" | "all":
+                return Reduce(BOOL, at, kind, generators, body)
+            case "sum":
+                body = (
+                    Choose(IntType(0, 1), at, body, Const(IntType(1, 1), at, 1), Const(IntType(0, 0), at, 0))
+                    if body.type == BOOL
+                    else self.integer(frame, node, body)
+                )
+                assert isinstance(body.type, IntType)
+                total = hull(min(0, body.type.low * bound), max(0, body.type.high * bound))
+                return Reduce(total, at, kind, generators, body)
+            case "min" | "max":
+                body = self.integer(frame, node, body)
+                result = body.type
+                if default is not None:
+                    wider = join(result, default.type)
+                    if not isinstance(wider, IntType):
+                        raise frame.refuse(node, "the default of min and max is an integer")
+                    result = wider
+                    default = self.convert(default, result, "")
+                return Reduce(result, at, kind, generators, self.convert(body, result, ""), default=default)
+            case "set" | "seq" if bound * max(1, body.type.bits) > WIDEST_VALUE and body.type.codes > WIDEST_MASK:
+                raise frame.refuse(node, f"this may hold {bound} elements; loop over something smaller")
+            case "seq" if bound > WIDEST_VALUE:
+                raise frame.refuse(node, f"this may hold {bound} elements; loop over something smaller")
+            case "set":
+                capacity = bound if body.type.codes > WIDEST_MASK else None
+                return Reduce(SetType(body.type, capacity), at, kind, generators, body)
+            case "seq":
+                return Reduce(SeqType(body.type, bound), at, kind, generators, body)
+            case "map":
+                assert key is not None
+                total_keys = (
+                    len(generators) == 1
+                    and isinstance(generators[0].domain, Universe)
+                    and not generators[0].conditions
+                    and isinstance(key, Local)
+                    and key.slot == generators[0].variable.slot
+                )
+                if not total_keys:
+                    raise frame.refuse(node, "a map has a value for every key: {b: ... for b in Broker}, without `if`")
+                return Reduce(MapType(key.type, body.type), at, kind, generators, body, key=key)
+
+    def no_order(self, frame: Frame, node: ast.expr, of: Type, why: str = "") -> ModelError:
+        """The error that says that CPython iterates a set in no order that could be relied on."""
+        if in_code_order(of):
+            return frame.refuse(node, f"{why}this set has no fixed order in Python; iterate sorted(...) or Set(...)")
+        return frame.refuse(node, f"{why}{of} has no order to iterate in; fold the set with any, all or sum")
+
+    def domain(self, frame: Frame, node: ast.expr) -> tuple[Domain, Type, bool]:
+        """What a loop runs over, the type of its variable, and whether its order is fixed."""
+        match node:
+            case ast.Call(func=ast.Name() as called, args=arguments, keywords=keywords) if self.is_name_of(
+                frame, called, range
+            ):
+                if not 1 <= len(arguments) <= 3 or keywords:
+                    raise frame.refuse(node, "range takes one to three integers")
+                return self._range(frame, node, arguments)
+            case ast.Call(func=ast.Attribute(value=base, attr=("values" | "keys") as method), args=[], keywords=[]):
+                return self._map_domain(frame, node, base, method)
+        bound = self.binding(frame, node)
+        if isinstance(bound, Static):
+            of = self.class_type(bound.value)
+            if of is not None:
+                return Universe(of), of, True
+            bound = self.expression(frame, node)
+        if isinstance(bound, ModelRef):
+            raise frame.refuse(node, "the model itself cannot be iterated; name one of its variables")
+        value = self.unwrapped(bound)
+        match value.type:
+            case SetType(element, _):
+                return value, element, self.has_order(value) and in_code_order(element)
+            case BagType(element, _):
+                return value, element, in_code_order(element)
+            case SeqType(element, _):
+                return value, element, True
+            case MapType(key, _):
+                return self._keys(frame, node, value, key), key, True
+            case NothingType():
+                return SetOf(SetType(NothingType()), frame.at(node), []), NothingType(), True
+        raise frame.refuse(node, f"{value.type} cannot be iterated")
+
+    def _keys(self, frame: Frame, node: ast.expr, mapping: Expr, key: Type) -> Domain:
+        """The keys of a map: every value of their type, once the map itself could be evaluated."""
+        if not can_fail(mapping):
+            return Universe(key)
+        at = frame.at(node)
+        variable = self.fresh(key, "key", at)
+        keys = Reduce(SeqType(key, key.codes), at, "seq", [Generator(variable, Universe(key), [])], variable)
+        return self.once(at, [mapping], lambda _: keys)
+
+    def _map_domain(self, frame: Frame, node: ast.expr, base: ast.expr, method: str) -> tuple[Domain, Type, bool]:
+        mapping = self.unwrapped(self.expression(frame, base))
+        if not isinstance(mapping.type, MapType):
+            raise frame.refuse(node, f"{mapping.type} has no {method}()")
+        key, value = mapping.type.key, mapping.type.value
+        if method == "keys":
+            return self._keys(frame, node, mapping, key), key, True
+        variable = self.fresh(key, "key", frame.at(node))
+        generator = Generator(variable, Universe(key), [])
+        body = MapGet(value, frame.at(node), mapping, variable)
+        return Reduce(SeqType(value, key.codes), frame.at(node), "seq", [generator], body), value, True
+
+    def _range(self, frame: Frame, node: ast.expr, arguments: list[ast.expr]) -> tuple[Domain, Type, bool]:
+        values = [self.integer(frame, argument, self.expression(frame, argument)) for argument in arguments]
+        zero = Const(IntType(0, 0), frame.at(node), 0)
+        low, high = (zero, values[0]) if len(values) == 1 else (values[0], values[1])
+        step = 1
+        if len(values) == 3:
+            if not isinstance(values[2], Const) or values[2].value == 0:
+                raise frame.refuse(node, "the step of a range is a constant other than 0")
+            step = values[2].value
+        a, b = low.type, high.type
+        assert isinstance(a, IntType) and isinstance(b, IntType)
+        of = hull(a.low, max(b.high - 1, a.low)) if step > 0 else hull(min(b.low + 1, a.high), a.high)
+        return Range(low, high, step), of, True
+
+
+def _parts(generators: list[Generator]) -> Iterator[Expr]:
+    """What generators evaluate, but for the first domain, which is evaluated once and before all else."""
+    for number, generator in enumerate(generators):
+        match generator.domain:
+            case Range(low=low, high=high) if number:
+                yield from (low, high)
+            case Expr() as domain if number:
+                yield domain
+        yield from generator.conditions
+
+
+def _compares_with_none(test: ast.expr, value: ast.expr, operator: type[ast.cmpop]) -> bool:
+    """Whether a test is ``value is None``, or ``value is not None``, of this very value."""
+    match test:
+        case ast.Compare(left=left, ops=[op], comparators=[ast.Constant(value=None)]):
+            return isinstance(op, operator) and ast.dump(left) == ast.dump(value)
+    return False
+
+
+def _instead(value: Any) -> str:
+    """What to write instead of something that is known when the model is read but is no value."""
+    if isinstance(value, type) and issubclass(value, enum.Enum):
+        return f"; its members are {', '.join(value.__members__)}"
+    if isinstance(value, property):
+        return "; write a method and call it"
+    if inspect.isfunction(value):
+        return f"; call it: {value.__name__}(...)"
+    if isinstance(value, dict | str | float):
+        return "; use bool, int, Enum, Set, Map or Seq"
+    return ""
+
+
+def _comparable(source: Type, element: Type) -> bool:
+    """Whether a search for a value can be made in the code of the element type."""
+    match source, element:
+        case OptionalType(inner), OptionalType(other):
+            return inner == other
+        case (OptionalType(inner), _):
+            return _comparable(inner, element)
+        case _, OptionalType(inner):
+            return _comparable(source, inner)
+        case (IntType(), IntType()) | (_, NothingType()):
+            return True
+    return fits(source, element) or source == NoneType()
+
+
+def domain_size(domain: Domain, of: Type) -> int:
+    """The most values that a loop variable takes."""
+    match domain:
+        case Universe():
+            return domain.type.codes
+        case Range():
+            assert isinstance(of, IntType)
+            return of.codes
+    return size_bound(domain.type)

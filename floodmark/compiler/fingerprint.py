@@ -1,0 +1,119 @@
+"""Fingerprints of expression graphs: equal where the same code is made of them, wherever their source stands.
+
+What is hashed is what code is made of: the structure of the graph, the shapes of its types, and constants by the codes
+that stand for them in a packed state. How a model calls and prints its classes and members does not count.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import fields
+from functools import cache
+from typing import Any
+
+from floodmark.compiler.ir import (
+    Action,
+    Const,
+    Expr,
+    FieldStep,
+    Generator,
+    ItemStep,
+    Local,
+    NoneType,
+    Predicate,
+    Range,
+    Stmt,
+    Universe,
+)
+from floodmark.compiler.layout import Layout, Slot, encode
+from floodmark.language.types import Type
+
+_NODES = (Action, Expr, FieldStep, Generator, ItemStep, Layout, Predicate, Range, Slot, Stmt, Universe)
+
+
+def fingerprint(*parts: Any) -> str:
+    """The hash of nodes, types and plain values, with their structure and their constants.
+
+    Positions and the names of local variables do not count. Two graphs that share their parts differently may have two
+    fingerprints; two graphs that mean different things never have one, short of a collision of SHA-256: what is hashed
+    can be read in one way only, as each word has its length before it, each node has the fields of its class, and each
+    list its size.
+    """
+    writer = _Writer()
+    for part in parts:
+        writer.write(part)
+    return writer.hash.hexdigest()
+
+
+class _Writer:
+    """Writes one fingerprint. It lives no longer than the parts that it was given, so no identity is used twice."""
+
+    def __init__(self) -> None:
+        self.hash = hashlib.sha256()
+        self.nodes: dict[int, int] = {}
+        self.types: dict[Type, int] = {}
+
+    def word(self, tag: str, text: str = "") -> None:
+        encoded = text.encode()
+        self.hash.update(f"{tag}{len(encoded)}:".encode())
+        self.hash.update(encoded)
+
+    def write(self, value: Any) -> None:
+        kind = value.__class__
+        names = _names(kind)
+        if names is not None:
+            self._node(value, names)
+        elif isinstance(value, Type):
+            self._type(value)
+        elif kind is list or kind is tuple:
+            self.word("list", str(len(value)))
+            for item in value:
+                self.write(item)
+        elif kind is dict:
+            self.word("dict", str(len(value)))
+            for key, item in value.items():
+                self.write(key)
+                self.write(item)
+        elif kind is str:
+            self.word("text", value)
+        elif kind is bool or kind is int or value is None:
+            self.word(kind.__name__, str(value))
+        else:
+            raise TypeError(f"no code is made of {value!r}, so it has no fingerprint")
+
+    def _node(self, node: Any, names: tuple[str, ...]) -> None:
+        if id(node) in self.nodes:
+            self.word("again", str(self.nodes[id(node)]))
+            return
+        self.nodes[id(node)] = len(self.nodes)
+        self.word("node", node.__class__.__name__)
+        for name in names:
+            self.write(getattr(node, name))
+        if isinstance(node, Const):
+            self.word("code", "" if isinstance(node.type, NoneType) else str(encode(node.type, node.value)))
+
+    def _type(self, kind: Type) -> None:
+        """The shape of a type at its first mention, then the number of that: two types of one shape stay apart."""
+        if kind in self.types:
+            self.word("type again", str(self.types[kind]))
+            return
+        self.types[kind] = len(self.types)
+        self.word("type", type(kind).__name__)
+        self.word("codes", format(kind.codes, "x"))
+        for field in fields(kind):  # type: ignore[arg-type]
+            part = getattr(kind, field.name)
+            if not isinstance(part, type):
+                self.write(part)
+
+
+@cache
+def _names(kind: type) -> tuple[str, ...] | None:
+    """The fields of a node that are written as they are; None for what is no node."""
+    if not issubclass(kind, _NODES):
+        return None
+    skipped = {"at", "premises"}
+    if kind is Local:
+        skipped.add("name")
+    if kind is Const:
+        skipped.add("value")
+    return tuple(field.name for field in fields(kind) if field.name not in skipped)

@@ -1,0 +1,113 @@
+"""One function being lowered: its names, its locals and what they may hold."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from floodmark.compiler.ir import INT, Expr, Local, Position, Which
+from floodmark.compiler.joins import fits, join
+from floodmark.language.errors import ModelError
+from floodmark.language.source import Source
+from floodmark.language.types import IntType, Type
+
+WIDENINGS = 4
+MOST_WIDENINGS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Static:
+    """A Python object that is known when the model is read: a class, a function, a module."""
+
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRef:
+    """``self`` of an action or the model parameter of a property."""
+
+    which: Which
+    writable: bool
+
+
+Binding = Expr | Static | ModelRef
+
+
+@dataclass(slots=True)
+class LocalTypes:
+    """The type of each local variable of a function, widened until its source has been read without a surprise."""
+
+    types: dict[str, Type] = field(default_factory=dict)
+    widened: dict[str, int] = field(default_factory=dict)
+    changed: bool = False
+
+    def admit(self, name: str, kind: Type, at: Position) -> Type:
+        """Makes room for a value of ``kind`` in the variable; returns the variable's type."""
+        known = self.types.get(name)
+        if known is None:
+            self.types[name] = kind
+            return kind
+        if fits(kind, known):
+            return known
+        wider = join(known, kind)
+        if wider is None:
+            raise ModelError(f"{name} is {known} here and {kind} there; use two variables", at.file, at.line)
+        self.widened[name] = self.widened.get(name, 0) + 1
+        if self.widened[name] > WIDENINGS and isinstance(wider, IntType):
+            wider = INT
+        if self.widened[name] > MOST_WIDENINGS and wider != INT:
+            message = f"{name} grows each time that it is assigned; make it in one comprehension: Seq(... for x in ...)"
+            raise ModelError(message, at.file, at.line)
+        self.types[name] = wider
+        self.changed = True
+        return wider
+
+
+@dataclass(slots=True)
+class Frame:
+    """The names of one function while its body is lowered."""
+
+    source: Source
+    bindings: dict[str, Binding] = field(default_factory=dict)
+    local_types: LocalTypes = field(default_factory=LocalTypes)
+    slots: dict[str, int] = field(default_factory=dict)
+    definite: set[str] = field(default_factory=set)
+    result: Local | None = None
+    returns_value: bool = False
+    returns_nothing: bool = False
+    is_action: bool = False
+
+    def bind(self, parameter: Local) -> None:
+        """Makes a parameter a local variable that has its value from the beginning."""
+        self.bindings[parameter.name] = parameter
+        self.definite.add(parameter.name)
+        self.local_types.types[parameter.name] = parameter.type
+        self.slots[parameter.name] = parameter.slot
+
+    def at(self, node: ast.AST) -> Position:
+        return Position(self.source.file, getattr(node, "lineno", self.source.tree.lineno))
+
+    def refuse(self, node: ast.AST, message: str) -> ModelError:
+        """The error that says why a construct cannot be read, and what to write instead."""
+        at = self.at(node)
+        return ModelError(message, at.file, at.line)
+
+    def defining_class(self) -> type | None:
+        """The class in whose body the function was written, which ``super()`` in it looks past."""
+        return self._closure().get("__class__")
+
+    def global_names(self) -> dict[str, Any]:
+        """What the function's free names mean: its module's names and its closure."""
+        function: Callable[..., Any] = self.source.function
+        return {**function.__globals__, **self._closure()}
+
+    def _closure(self) -> dict[str, Any]:
+        function: Callable[..., Any] = self.source.function
+        names = {}
+        for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+            with contextlib.suppress(ValueError):
+                names[name] = cell.cell_contents
+        return names

@@ -1,0 +1,542 @@
+"""The expression graph: what a model's Python source means, typed and free of Python.
+
+Every expression knows its finite type and the line it came from. Statements are the few that an action needs. A back
+end (native code, z3 terms) translates these nodes and nothing else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from floodmark.language.types import BoolType, IntType, RecordType, Type
+
+UNBOUNDED = 1 << 62
+"""Where an interval is given up: what reaches it from below zero or above is of the type ``INT``."""
+BOOL = BoolType()
+INT = IntType(-(1 << 63), (1 << 63) - 1)
+"""Any integer that a machine word holds: what makes one checks, where it runs, that it does."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoneType(Type):
+    """The type of ``None`` alone."""
+
+    @property
+    def codes(self) -> int:  # type: ignore[override]
+        return 1
+
+    def __str__(self) -> str:
+        return "None"
+
+
+@dataclass(frozen=True, slots=True)
+class NothingType(Type):
+    """The element type of an empty literal: it fits every type."""
+
+    @property
+    def codes(self) -> int:  # type: ignore[override]
+        return 0
+
+    @property
+    def bits(self) -> int:
+        return 0
+
+    def __str__(self) -> str:
+        return "nothing"
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    file: str
+    line: int
+
+
+Which = Literal["new", "old"]
+"""Which state a variable is read from: the current one, or the one before the step of a transition property."""
+
+
+@dataclass(slots=True, eq=False)
+class Expr:
+    type: Type
+    at: Position
+
+
+@dataclass(slots=True, eq=False)
+class Const(Expr):
+    value: Any
+
+
+@dataclass(slots=True, eq=False)
+class OpenConstant(Expr):
+    """A constant of the model that may be any natural number; only a proof for all of them has such."""
+
+    name: str
+
+
+@dataclass(slots=True, eq=False)
+class Local(Expr):
+    """A local variable, a parameter or a loop variable; ``slot`` is unique within an action or a property."""
+
+    slot: int
+    name: str
+
+
+@dataclass(slots=True, eq=False)
+class StateVar(Expr):
+    name: str
+    which: Which
+
+
+@dataclass(slots=True, eq=False)
+class Field(Expr):
+    record: Expr
+    name: str
+
+
+@dataclass(slots=True, eq=False)
+class MapGet(Expr):
+    map: Expr
+    key: Expr
+
+
+@dataclass(slots=True, eq=False)
+class SeqGet(Expr):
+    seq: Expr
+    index: Expr
+
+
+@dataclass(slots=True, eq=False)
+class SeqSlice(Expr):
+    """``seq[low:high]`` with Python's clipping; None is an open end."""
+
+    seq: Expr
+    low: Expr | None
+    high: Expr | None
+
+
+@dataclass(slots=True, eq=False)
+class SeqConcat(Expr):
+    left: Expr
+    right: Expr
+
+
+@dataclass(slots=True, eq=False)
+class SeqOf(Expr):
+    elements: list[Expr]
+
+
+@dataclass(slots=True, eq=False)
+class RecordOf(Expr):
+    fields: dict[str, Expr]
+
+
+@dataclass(slots=True, eq=False)
+class SetOf(Expr):
+    """A set of given elements; ``typed`` when it is a ``Set``, whose iteration has a fixed order in CPython."""
+
+    elements: list[Expr]
+    typed: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class SetBinary(Expr):
+    """``| & - ^`` of two sets of the same type."""
+
+    op: Literal["|", "&", "-", "^"]
+    left: Expr
+    right: Expr
+
+
+@dataclass(slots=True, eq=False)
+class Subset(Expr):
+    left: Expr
+    right: Expr
+    strict: bool
+
+
+@dataclass(slots=True, eq=False)
+class BagChange(Expr):
+    """A bag with one occurrence more, or a bag or set with one fewer (a model error when there is none)."""
+
+    bag: Expr
+    item: Expr
+    remove: bool
+
+
+@dataclass(slots=True, eq=False)
+class Contains(Expr):
+    item: Expr
+    container: Expr
+
+
+@dataclass(slots=True, eq=False)
+class Size(Expr):
+    container: Expr
+
+
+@dataclass(slots=True, eq=False)
+class Count(Expr):
+    """How often an element is in a bag."""
+
+    item: Expr
+    bag: Expr
+
+
+@dataclass(slots=True, eq=False)
+class Arithmetic(Expr):
+    op: Literal["+", "-", "*", "//", "%"]
+    left: Expr
+    right: Expr
+
+
+@dataclass(slots=True, eq=False)
+class Compare(Expr):
+    """``< <= > >=`` of integers."""
+
+    op: Literal["<", "<=", ">", ">="]
+    left: Expr
+    right: Expr
+
+
+@dataclass(slots=True, eq=False)
+class Equal(Expr):
+    """Equality of two values of one type."""
+
+    left: Expr
+    right: Expr
+
+
+@dataclass(slots=True, eq=False)
+class Not(Expr):
+    operand: Expr
+
+
+@dataclass(slots=True, eq=False)
+class And(Expr):
+    operands: list[Expr]
+
+
+@dataclass(slots=True, eq=False)
+class Or(Expr):
+    operands: list[Expr]
+
+
+@dataclass(slots=True, eq=False)
+class Implies(Expr):
+    """Both sides are evaluated, as CPython does when it calls ``implies``."""
+
+    premise: Expr
+    conclusion: Expr
+
+
+@dataclass(slots=True, eq=False)
+class Choose(Expr):
+    """``then if condition else otherwise``; only one branch is evaluated."""
+
+    condition: Expr
+    then: Expr
+    otherwise: Expr
+
+
+@dataclass(slots=True, eq=False)
+class Convert(Expr):
+    """The same value in another type; a value that the type does not hold is a model error."""
+
+    operand: Expr
+
+
+@dataclass(slots=True, eq=False)
+class IsNone(Expr):
+    operand: Expr
+
+
+@dataclass(slots=True, eq=False)
+class Extremum(Expr):
+    """``min(a, b, ...)`` or ``max(a, b, ...)``."""
+
+    largest: bool
+    operands: list[Expr]
+
+
+@dataclass(slots=True, eq=False)
+class Sorted(Expr):
+    seq: Expr
+    reverse: bool
+
+
+@dataclass(slots=True, eq=False)
+class Witness(Expr):
+    """The conclusion of a property: evaluating it shows that the premise numbered ``index`` came true."""
+
+    index: int
+    operand: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Universe:
+    """Every value of a type, as the domain of a loop."""
+
+    type: Type
+
+
+@dataclass(slots=True, eq=False)
+class Range:
+    """``range(low, high, step)`` with a constant step, as the domain of a loop."""
+
+    low: Expr
+    high: Expr
+    step: int
+
+
+Domain = Universe | Range | Expr
+
+
+@dataclass(slots=True, eq=False)
+class Generator:
+    """``for variable in domain if conditions`` of a comprehension."""
+
+    variable: Local
+    domain: Domain
+    conditions: list[Expr]
+
+
+@dataclass(slots=True, eq=False)
+class Reduce(Expr):
+    """A comprehension and what is made of it.
+
+    ``min`` and ``max`` of nothing are ``default``, a model error when there is none. ``map`` has ``key`` beside
+    ``body``; ``seq`` keeps the order of its domains; a ``set`` is ``typed`` as SetOf says.
+    """
+
+    kind: Literal["any", "all", "sum", "min", "max", "set", "seq", "map"]
+    generators: list[Generator]
+    body: Expr
+    key: Expr | None = None
+    default: Expr | None = None
+    typed: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class Inline(Expr):
+    """A call: statements that leave the result in a variable. A call for its effects alone has no result."""
+
+    body: list[Stmt]
+    result: Local | None
+
+
+@dataclass(slots=True, eq=False)
+class Stmt:
+    at: Position
+
+
+@dataclass(slots=True, eq=False)
+class SetLocal(Stmt):
+    target: Local
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FieldStep:
+    """One step into a record on the way to what is assigned."""
+
+    record: RecordType
+    name: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ItemStep:
+    """One step into a map or a sequence."""
+
+    container: Type
+    key: Expr
+
+
+@dataclass(slots=True, eq=False)
+class Store(Stmt):
+    """An assignment to a state variable or to a part of one."""
+
+    variable: str
+    path: list[FieldStep | ItemStep]
+    value: Expr
+
+
+@dataclass(slots=True, eq=False)
+class If(Stmt):
+    condition: Expr
+    then: list[Stmt]
+    otherwise: list[Stmt]
+
+
+@dataclass(slots=True, eq=False)
+class For(Stmt):
+    variable: Local
+    domain: Domain
+    body: list[Stmt]
+
+
+@dataclass(slots=True, eq=False)
+class Require(Stmt):
+    condition: Expr
+
+
+@dataclass(slots=True, eq=False)
+class Assert(Stmt):
+    condition: Expr
+
+
+@dataclass(slots=True, eq=False)
+class Return(Stmt):
+    """Leaves the innermost Inline."""
+
+    value: Expr | None
+    into: Local | None
+
+
+@dataclass(slots=True, eq=False)
+class Break(Stmt):
+    pass
+
+
+@dataclass(slots=True, eq=False)
+class Continue(Stmt):
+    pass
+
+
+@dataclass(slots=True, eq=False)
+class Do(Stmt):
+    """A call for its effects."""
+
+    call: Inline
+
+
+@dataclass(slots=True)
+class Action:
+    """An action: a choice of parameters, the guards that open it (conjunct by conjunct), its effect."""
+
+    name: str
+    parameters: list[Local]
+    guards: list[Expr]
+    body: list[Stmt]
+    at: Position
+
+
+@dataclass(slots=True)
+class Predicate:
+    """A property or a boundary. ``premises`` are the positions that its Witness nodes number."""
+
+    name: str
+    kind: str
+    value: Expr
+    at: Position
+    premises: list[Position] = field(default_factory=list)
+
+
+def children(node: Expr) -> list[Expr]:
+    """The expressions directly inside an expression, those of its domains and of inlined statements included."""
+    found: list[Expr] = []
+    for name in node.__slots__ if hasattr(node, "__slots__") else ():
+        _collect(getattr(node, name), found)
+    return found
+
+
+def _collect(value: Any, found: list[Expr]) -> None:
+    match value:
+        case Expr():
+            found.append(value)
+        case list() | tuple():
+            for item in value:
+                _collect(item, found)
+        case dict():
+            for item in value.values():
+                _collect(item, found)
+        case Generator():
+            _collect(value.variable, found)
+            _collect(value.domain, found)
+            _collect(value.conditions, found)
+        case Range():
+            _collect(value.low, found)
+            _collect(value.high, found)
+        case Stmt() | ItemStep():
+            for name in value.__slots__:
+                _collect(getattr(value, name), found)
+
+
+def walk(node: Expr) -> list[Expr]:
+    """An expression and everything inside it."""
+    found = [node]
+    for child in children(node):
+        found.extend(walk(child))
+    return found
+
+
+def has_effects(node: Expr) -> bool:
+    """Whether evaluating an expression changes the state, through a method that it calls."""
+    return any(isinstance(part, Inline) and _changes(part.body) for part in walk(node))
+
+
+def _changes(body: list[Stmt]) -> bool:
+    """Whether statements assign a state variable; calls inside of their expressions are looked at on their own."""
+    for statement in body:
+        match statement:
+            case Store():
+                return True
+            case If(then=then, otherwise=otherwise):
+                if _changes(then) or _changes(otherwise):
+                    return True
+            case For(body=inner) | Do(call=Inline(body=inner)):
+                if _changes(inner):
+                    return True
+    return False
+
+
+def may_outgrow(node: Expr) -> bool:
+    """Whether the integer that an operation makes may need more than 64 bits, as far as its operands' intervals say.
+
+    What is left over in a division never does: it lies between zero and the divisor.
+    """
+    match node:
+        case Arithmetic(op="+" | "-" | "*" | "//") | Reduce(kind="sum"):
+            return node.type == INT
+    return False
+
+
+def can_fail(node: Expr) -> bool:
+    """Whether evaluating an expression can be a model error."""
+    from floodmark.compiler.joins import fits
+
+    for part in walk(node):
+        if may_outgrow(part):
+            return True
+        match part:
+            case SeqGet() | BagChange():
+                return True
+            case Convert(type=kind, operand=operand) if not fits(operand.type, kind):
+                return True
+            case Arithmetic(op="//" | "%"):
+                return True
+            case Reduce(kind="min" | "max", default=None) | Reduce(kind="map"):
+                return True
+            case Inline(body=body) if _may_stop(body):
+                return True
+    return False
+
+
+def _may_stop(body: list[Stmt]) -> bool:
+    """Whether statements have an assert, or assign what may not fit."""
+    for statement in body:
+        match statement:
+            case Assert() | Store():
+                return True
+            case If(then=then, otherwise=otherwise):
+                if _may_stop(then) or _may_stop(otherwise):
+                    return True
+            case For(body=inner) | Do(call=Inline(body=inner)):
+                if _may_stop(inner):
+                    return True
+    return False
+
+
+def locals_in(node: Expr) -> set[int]:
+    """The slots that an expression mentions."""
+    return {part.slot for part in walk(node) if isinstance(part, Local)}

@@ -1,0 +1,84 @@
+"""How types meet: the smallest type that holds two, and whether one value fits another type."""
+
+from __future__ import annotations
+
+from floodmark.compiler.ir import INT, UNBOUNDED, NoneType, NothingType
+from floodmark.language.types import WIDEST_MASK, BagType, IntType, MapType, OptionalType, SeqType, SetType, Type
+
+
+def hull(low: int, high: int) -> IntType:
+    """The integers from low to high; where that is too wide to be sure of a machine word, whatever one holds."""
+    if low <= -UNBOUNDED or high >= UNBOUNDED:
+        return INT
+    return IntType(low, high)
+
+
+def join(a: Type, b: Type) -> Type | None:
+    """The smallest type that holds the values of both, or None when there is none."""
+    if a == b or isinstance(b, NothingType):
+        return a
+    if isinstance(a, NothingType):
+        return b
+    match a, b:
+        case NoneType(), OptionalType():
+            return b
+        case OptionalType(), NoneType():
+            return a
+        case NoneType(), _:
+            return OptionalType(b)
+        case _, NoneType():
+            return OptionalType(a)
+        case OptionalType(inner), OptionalType(other):
+            return _wrap(join(inner, other))
+        case OptionalType(inner), _:
+            return _wrap(join(inner, b))
+        case _, OptionalType(inner):
+            return _wrap(join(a, inner))
+        case IntType(), IntType():
+            return hull(min(a.low, b.low), max(a.high, b.high))
+        case SetType(), SetType():
+            element = join(a.element, b.element)
+            if element is None:
+                return None
+            if a.capacity is None and b.capacity is None:
+                narrow = element.codes <= WIDEST_MASK
+                return SetType(element, None if narrow else a.element.codes + b.element.codes)
+            if a.capacity is not None and b.capacity is not None:
+                return SetType(element, max(a.capacity, b.capacity))
+            masked = a if a.capacity is None else b
+            slotted = b if a.capacity is None else a
+            assert slotted.capacity is not None
+            return SetType(element, max(slotted.capacity, masked.element.codes))
+        case SeqType(), SeqType():
+            element = join(a.element, b.element)
+            return None if element is None else SeqType(element, max(a.capacity, b.capacity))
+        case MapType(), MapType():
+            value = join(a.value, b.value)
+            return MapType(a.key, value) if a.key == b.key and value is not None else None
+        case BagType(), BagType():
+            element = join(a.element, b.element)
+            return None if element is None else BagType(element, max(a.capacity, b.capacity))
+    return None
+
+
+def _wrap(inner: Type | None) -> Type | None:
+    return None if inner is None else OptionalType(inner)
+
+
+def fits(source: Type, target: Type) -> bool:
+    """Whether every value of ``source`` is a value of ``target``, so that a conversion cannot fail."""
+    if isinstance(source, SeqType) and isinstance(target, SeqType):
+        return source.capacity <= target.capacity and (source.capacity == 0 or fits(source.element, target.element))
+    return join(source, target) == target
+
+
+def convertible(source: Type, target: Type) -> bool:
+    """Whether some values of ``source`` may be values of ``target``."""
+    match source, target:
+        case OptionalType(inner), _ if not isinstance(target, OptionalType):
+            return convertible(inner, target)
+        case (SeqType() | BagType(), BagType()):
+            return join(source.element, target.element) is not None
+        case MapType(), MapType():
+            return source.key == target.key and convertible(source.value, target.value)
+    return join(source, target) is not None

@@ -1,0 +1,284 @@
+"""What the parts of the compiler share: the model, fresh variables, conversions, and each other's entry points."""
+
+from __future__ import annotations
+
+import ast
+import enum
+from collections.abc import Callable
+from typing import Any, Literal
+
+from floodmark.compiler.frame import Binding, Frame
+from floodmark.compiler.ir import (
+    BOOL,
+    And,
+    Choose,
+    Const,
+    Convert,
+    Domain,
+    Equal,
+    Expr,
+    Inline,
+    IsNone,
+    Local,
+    NoneType,
+    Not,
+    Or,
+    Position,
+    Reduce,
+    Return,
+    SetBinary,
+    SetLocal,
+    SetOf,
+    Size,
+    Stmt,
+    can_fail,
+)
+from floodmark.compiler.ir import Compare as CompareNode
+from floodmark.compiler.joins import convertible, join
+from floodmark.language.errors import ModelError
+from floodmark.language.model import Model
+from floodmark.language.types import (
+    WIDEST_INTEGER,
+    WIDEST_MASK,
+    BagType,
+    BoolType,
+    IdentifierType,
+    IntType,
+    MapType,
+    OptionalType,
+    RecordType,
+    SeqType,
+    SetType,
+    Type,
+)
+from floodmark.language.values import Identifier, Record
+
+WIDEST_VALUE = 1 << 16
+"""A value of more bits than this is refused: it would take longer to compile than anybody waits."""
+
+
+class Lowering:
+    """Lowers functions of one model, with its constants, to the expression graph."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.next_slot = 0
+        self.depth = 0
+        self.unordered: set[int] = set()
+        self.guarded = True
+        """Whether ``require`` means something here: in an action, not in a property."""
+
+    # The entry points that the other parts provide.
+
+    def expression(self, frame: Frame, node: ast.expr) -> Expr:
+        raise NotImplementedError
+
+    def binding(self, frame: Frame, node: ast.expr) -> Binding:
+        raise NotImplementedError
+
+    def domain(self, frame: Frame, node: ast.expr) -> tuple[Domain, Type, bool]:
+        raise NotImplementedError
+
+    def call(self, frame: Frame, node: ast.Call) -> Expr:
+        raise NotImplementedError
+
+    def block(self, frame: Frame, body: list[ast.stmt]) -> tuple[list[Stmt], bool]:
+        raise NotImplementedError
+
+    def inline(self, frame: Frame, node: ast.Call, function: Callable[..., Any], first: Binding | None) -> Expr:
+        raise NotImplementedError
+
+    # Shared helpers.
+
+    def fresh(self, kind: Type, name: str, at: Position) -> Local:
+        self.next_slot += 1
+        return Local(kind, at, self.next_slot, name)
+
+    def constant(self, value: Any, at: Position) -> Const | None:
+        """The constant that a Python object is, or None when it is no value of the language."""
+        match value:
+            case None:
+                return Const(NoneType(), at, None)
+            case enum.Enum():
+                kind = self.class_type(type(value))
+                if kind is None:
+                    return None
+                return Const(kind, at, value)
+            case bool():
+                return Const(BOOL, at, value)
+            case int() if type(value) is int:
+                if abs(value) >= WIDEST_INTEGER:
+                    raise ModelError(f"{value} is too large; integers lie within 2**62", at.file, at.line)
+                return Const(IntType(value, value), at, value)
+            case Identifier():
+                count = self.model.identifier_count(type(value))
+                if not 1 <= value.number <= count:
+                    message = f"there is no {type(value).__name__}({value.number}): the model has {count}"
+                    raise ModelError(message, at.file, at.line)
+                return Const(IdentifierType(type(value), count), at, value)
+        return None
+
+    def class_type(self, value: Any) -> Type | None:
+        """The type whose values a class stands for when it is iterated: identifiers and enums."""
+        if isinstance(value, type) and issubclass(value, Identifier | enum.Enum):
+            return self.model.declared_type(value)
+        return None
+
+    def record_type(self, cls: type[Record]) -> RecordType:
+        return self.model.record_type(cls)
+
+    def convert(self, value: Expr, kind: Type, what: str) -> Expr:
+        """``value`` as a ``kind``; checked where it runs when the type alone does not say that it fits."""
+        if value.type == kind:
+            return value
+        if not convertible(value.type, kind):
+            raise ModelError(f"{what} is {kind}, but this is {value.type}", value.at.file, value.at.line)
+        return Convert(kind, value.at, value)
+
+    def unify(self, left: Expr, right: Expr, what: str) -> tuple[Expr, Expr]:
+        """Both sides in one type; refused when no value of one can be a value of the other."""
+        kind = join(left.type, right.type)
+        if kind is None:
+            raise ModelError(
+                f"{what} {left.type} and {right.type}, which have no value in common", left.at.file, left.at.line
+            )
+        return self.convert(left, kind, ""), self.convert(right, kind, "")
+
+    def condition(self, frame: Frame, node: ast.expr) -> Expr:
+        """A truth value: a bool, or a container that is true when it is not empty."""
+        value = self.expression(frame, node)
+        if isinstance(value.type, BoolType):
+            return value
+        if isinstance(value.type, SetType | SeqType | BagType | MapType):
+            size = Size(IntType(0, max(size_bound(value.type), 1)), value.at, value)
+            return CompareNode(BOOL, value.at, ">", size, Const(IntType(0, 0), value.at, 0))
+        if isinstance(value.type, IntType):
+            raise frame.refuse(node, "an integer is no truth value here; write x != 0")
+        raise frame.refuse(node, f"{value.type} is no truth value here; write `is not None` or a comparison")
+
+    # What is known of a condition before the model runs is decided here: a function that is inlined for one kind of
+    # message then has no code for the others. A property keeps its premises all the same, to tell those never true;
+    # and integers are left alone, as a proof may be for every value of a constant.
+
+    def equal(self, left: Expr, right: Expr, at: Position) -> Expr:
+        if isinstance(right.type, NoneType):
+            return self.missing(left, at)
+        if isinstance(left.type, NoneType):
+            return self.missing(right, at)
+        one, other = self.unify(left, right, "this compares")
+        if isinstance(left, Const) and isinstance(right, Const) and not isinstance(one.type, IntType):
+            return Const(BOOL, at, left.value == right.value)
+        return Equal(BOOL, at, one, other)
+
+    def missing(self, value: Expr, at: Position) -> Expr:
+        """Whether a value is None."""
+        if isinstance(value, Const):
+            return Const(BOOL, at, value.value is None)
+        if isinstance(value, Local) and not isinstance(value.type, OptionalType | NoneType):
+            return Const(BOOL, at, False)
+        return IsNone(BOOL, at, value)
+
+    def all_of(self, at: Position, operands: list[Expr]) -> Expr:
+        """``and``: nothing behind an operand that is false is evaluated."""
+        needed = _until(operands, False) if self.guarded else operands
+        return And(BOOL, at, needed) if len(needed) > 1 else needed[0]
+
+    def any_of(self, at: Position, operands: list[Expr]) -> Expr:
+        """``or``: nothing behind an operand that is true is evaluated."""
+        needed = _until(operands, True) if self.guarded else operands
+        return Or(BOOL, at, needed) if len(needed) > 1 else needed[0]
+
+    def set_of(self, at: Position, element: Type, members: list[Expr], slotted: bool = False) -> Expr:
+        """A set literal: a mask, or slots where a mask would be too wide or would meet slots."""
+        capacity = len(members) if slotted or element.codes > WIDEST_MASK else None
+        return SetOf(SetType(element, capacity), at, members)
+
+    def set_binary(self, at: Position, op: Literal["|", "&", "-", "^"], left: Expr, right: Expr) -> Expr:
+        """``| & - ^`` of two sets. What only the right side of ``-`` or ``&`` holds makes no room necessary."""
+        left, right = self.unify(left, right, "this combines")
+        kind = left.type
+        assert isinstance(kind, SetType)
+        if kind.capacity is not None and op in ("|", "^"):
+            room = slots_needed(left) + slots_needed(right)
+            kind = SetType(kind.element, min(room, kind.element.codes))
+        return SetBinary(kind, at, op, left, right)
+
+    def once(self, at: Position, values: list[Expr], build: Callable[[list[Expr]], Expr]) -> Expr:
+        """``build`` of values that are evaluated once each and in order, whether it needs all of them or not."""
+        if not any(can_fail(value) for value in values):
+            return build(values)
+        variables: list[Expr] = []
+        body: list[Stmt] = []
+        for value in values:
+            variable = self.fresh(value.type, "value", at)
+            body.append(SetLocal(at, variable, value))
+            variables.append(variable)
+        built = build(variables)
+        result = self.fresh(built.type, "result", at)
+        return Inline(built.type, at, [*body, Return(at, built, result)], result)
+
+    def negate(self, value: Expr) -> Expr:
+        return Const(BOOL, value.at, not value.value) if isinstance(value, Const) else Not(BOOL, value.at, value)
+
+    def has_order(self, value: Expr) -> bool:
+        """Whether CPython iterates this set in the order of its codes: it does for a ``Set``, not for a plain set."""
+        match value:
+            case SetOf(typed=typed):
+                return typed
+            case Reduce(typed=typed):
+                return typed or value.kind != "set"
+            case SetBinary(left=left, right=right):
+                return self.has_order(left) or self.has_order(right)
+            case Choose(then=then, otherwise=otherwise):
+                return self.has_order(then) and self.has_order(otherwise)
+            case Convert(operand=operand):
+                return self.has_order(operand)
+            case Local(slot=slot):
+                return slot not in self.unordered
+            case Inline(result=Local(slot=slot)):
+                return slot not in self.unordered
+        return True
+
+
+def _until(operands: list[Expr], decisive: bool) -> list[Expr]:
+    """The operands that count: up to the first that is known to be decisive, without those known not to be."""
+    needed: list[Expr] = []
+    for operand in operands:
+        if isinstance(operand, Const):
+            if operand.value == decisive:
+                return [*needed, operand]
+        else:
+            needed.append(operand)
+    return needed or operands[:1]
+
+
+def in_code_order(kind: Type) -> bool:
+    """Whether CPython orders the values of a type as their codes are: without the type it cannot where there are
+    sequences, or sets that are packed in slots."""
+    match kind:
+        case SeqType() | SetType(_, int()):
+            return False
+        case OptionalType(inner) | SetType(inner, _) | BagType(inner, _) | MapType(_, inner):
+            return in_code_order(inner)
+        case RecordType(_, fields):
+            return all(in_code_order(of) for _, of in fields)
+    return True
+
+
+def slots_needed(value: Expr) -> int:
+    """The most elements that a set expression can have, before it was converted to a wider type."""
+    while isinstance(value, Convert) and isinstance(value.operand.type, SetType):
+        value = value.operand
+    return size_bound(value.type)
+
+
+def size_bound(kind: Type) -> int:
+    """The most elements that a container of this type holds."""
+    match kind:
+        case SetType(element, capacity):
+            return element.codes if capacity is None else min(capacity, element.codes)
+        case SeqType(_, capacity) | BagType(_, capacity):
+            return capacity
+        case MapType(key, _):
+            return key.codes
+    return 0

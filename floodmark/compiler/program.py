@@ -1,0 +1,261 @@
+"""A whole model as expression graphs: its actions, properties and boundaries."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from floodmark.compiler.calls import Calls
+from floodmark.compiler.frame import Frame, LocalTypes, ModelRef
+from floodmark.compiler.ir import (
+    BOOL,
+    Action,
+    And,
+    Choose,
+    Const,
+    Contains,
+    Do,
+    Expr,
+    For,
+    If,
+    Implies,
+    Inline,
+    Local,
+    Not,
+    Or,
+    Position,
+    Predicate,
+    Reduce,
+    Require,
+    Return,
+    Stmt,
+    Witness,
+    can_fail,
+    has_effects,
+)
+from floodmark.compiler.lowering import size_bound
+from floodmark.language.errors import ModelError
+from floodmark.language.members import kind_of
+from floodmark.language.model import Model
+from floodmark.language.reference import parameter_types
+from floodmark.language.source import source_of
+from floodmark.language.types import Type
+
+
+@dataclass(slots=True)
+class Program:
+    """What a back end translates. ``variables`` are in the order of their declaration."""
+
+    name: str
+    variables: dict[str, Type]
+    actions: list[Action]
+    predicates: list[Predicate]
+    boundaries: list[Predicate]
+
+
+def read_program(model: Model, properties: Mapping[str, Callable[..., bool]]) -> Program:
+    """Reads the source of ``model`` and of ``properties`` (name -> function).
+
+    Raises ModelError, with file and line, for what the language does not have.
+    """
+    cls = type(model)
+    return Program(
+        cls.__name__,
+        model.variable_types,
+        [_action(model, name, method) for name, method in cls.methods("action").items()],
+        [_predicate(model, name, function) for name, function in properties.items()],
+        [_predicate(model, name, function, "boundary") for name, function in cls.methods("boundary").items()],
+    )
+
+
+def read_beginnings(model: Model) -> list[Action]:
+    """Reads the source of the methods that set the initial states of ``model``."""
+    return [_action(model, name, method) for name, method in type(model).methods("initial").items()]
+
+
+def _action(model: Model, name: str, method: Callable[..., Any]) -> Action:
+    source = source_of(method)
+    compiler = Calls(model)
+    at = Position(source.file, source.tree.lineno)
+    kinds = parameter_types(model, method)
+    for node in ast.walk(source.tree):
+        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.For):
+            for target in targets:
+                if isinstance(target, ast.Name) and target.id in kinds:
+                    message = f"{target.id} is what the action was taken with; assign another variable"
+                    raise ModelError(message, source.file, target.lineno)
+    parameters = [compiler.fresh(kind, parameter, at) for parameter, kind in kinds.items()]
+    types = LocalTypes()
+    while True:
+        frame = Frame(source, local_types=types, is_action=True)
+        frame.bindings[source.parameters[0]] = ModelRef("new", writable=True)
+        for parameter in parameters:
+            frame.bind(parameter)
+        types.changed = False
+        body, _ = compiler.block(frame, source.body)
+        if not types.changed:
+            break
+    guards, rest = _split_guards(body)
+    for guard in guards:
+        if has_effects(guard):
+            message = "a guard only looks; call what changes a variable after the require"
+            raise ModelError(message, guard.at.file, guard.at.line)
+    if any(_is_never_true(guard) for guard in guards):
+        rest = []
+    return Action(name, parameters, guards, rest, at)
+
+
+def _is_never_true(guard: Expr) -> bool:
+    """Whether a model's constants rule a guard out: a fault that is switched off, a network that holds no message."""
+    match guard:
+        case Const(value=value):
+            return not value
+        case Contains(container=container):
+            return size_bound(container.type) == 0
+    return False
+
+
+def _split_guards(body: list[Stmt]) -> tuple[list[Expr], list[Stmt]]:
+    """The conjuncts of the leading guards, those of an inlined ``super()`` call included, and the statements after."""
+    guards: list[Expr] = []
+    rest = list(body)
+    while rest:
+        match rest[0]:
+            case Require(condition=condition):
+                guards.extend(_conjuncts(condition))
+                rest = rest[1:]
+            case Do(call=Inline(body=inner, result=None)) if not _returns(inner):
+                rest = [*inner, *rest[1:]]
+            case _:
+                break
+    return guards, rest
+
+
+def _conjuncts(condition: Expr) -> list[Expr]:
+    if isinstance(condition, And):
+        return [part for operand in condition.operands for part in _conjuncts(operand)]
+    return [condition]
+
+
+def _returns(body: list[Stmt]) -> bool:
+    for statement in body:
+        match statement:
+            case Return():
+                return True
+            case If(then=then, otherwise=otherwise):
+                if _returns(then) or _returns(otherwise):
+                    return True
+            case For(body=inner):
+                if _returns(inner):
+                    return True
+    return False
+
+
+def _predicate(model: Model, name: str, function: Callable[..., Any], kind: str | None = None) -> Predicate:
+    source = source_of(function)
+    kind = kind or kind_of(function) or "invariant"
+    compiler = Calls(model)
+    compiler.guarded = False
+    at = Position(source.file, source.tree.lineno)
+    wanted = 2 if kind == "transition" else 1
+    given = source.tree.args
+    if len(source.parameters) != wanted or given.posonlyargs or given.kwonlyargs or given.vararg or given.kwarg:
+        takes = "(old, new)" if wanted == 2 else "the model alone"
+        raise ModelError(f"{name} is decorated as {kind}, so it takes {takes}", at.file, at.line)
+    types = LocalTypes()
+    while True:
+        frame = Frame(source, local_types=types)
+        for parameter, which in zip(source.parameters, ("old", "new") if wanted == 2 else ("new",), strict=True):
+            frame.bindings[parameter] = ModelRef("old" if which == "old" else "new", writable=False)
+        types.changed = False
+        body, goes_on = compiler.block(frame, source.body)
+        if not types.changed:
+            break
+    if frame.result is None or frame.result.type != BOOL:
+        raise ModelError(f"{name} has to return a bool", at.file, at.line)
+    if goes_on:
+        raise ModelError(f"{name} does not return a value on every path", at.file, at.line)
+    predicate = Predicate(name, kind, Const(BOOL, at, True), at)
+    if kind in ("boundary", "reachable"):  # these have to be true somewhere, so no premise can hide them
+        predicate.value = Inline(BOOL, at, body, frame.result)
+        return predicate
+    marker = _Marker(predicate.premises)
+    match body:
+        case [Return(value=Expr() as value)]:
+            predicate.value = marker.mark(value, conditional=False)
+        case _:
+            marker.mark_returns(body)
+            predicate.value = Inline(BOOL, at, body, frame.result)
+    return predicate
+
+
+class _Marker:
+    """Wraps the conclusions of a property in Witness nodes, so that a premise that is never true shows."""
+
+    def __init__(self, premises: list[Position]) -> None:
+        self.premises = premises
+
+    def mark(self, value: Expr, conditional: bool) -> Expr:
+        match value:
+            case And():
+                value.operands = [self.mark(operand, conditional) for operand in value.operands]
+                return value
+            case Or():
+                value.operands[-1] = self.mark(value.operands[-1], True)
+                return value
+            case Implies():
+                if can_fail(value.conclusion):
+                    return self._eager(value)
+                unmet = Not(BOOL, value.premise.at, value.premise)
+                return Or(BOOL, value.at, [unmet, self.mark(value.conclusion, True)])
+            case Reduce(kind="all"):
+                value.body = self.mark(value.body, True)
+                return value
+            case Choose():
+                value.then = value.then if isinstance(value.then, Const) else self.mark(value.then, True)
+                value.otherwise = (
+                    value.otherwise if isinstance(value.otherwise, Const) else self.mark(value.otherwise, True)
+                )
+                return value
+            case Inline(body=body, result=Local()):
+                if conditional or _count_returns(body) > 1:
+                    self.mark_returns(body, conditional)
+                return value
+        if not conditional or isinstance(value, Const):
+            return value
+        self.premises.append(value.at)
+        return Witness(BOOL, value.at, len(self.premises) - 1, value)
+
+    def _eager(self, value: Implies) -> Expr:
+        """A conclusion that can fail is evaluated even when the premise is false, as CPython does."""
+        self.premises.append(value.conclusion.at)
+        shown = Witness(BOOL, value.at, len(self.premises) - 1, Const(BOOL, value.at, True))
+        value.premise = And(BOOL, value.at, [value.premise, shown])
+        return value
+
+    def mark_returns(self, body: list[Stmt], conditional: bool = True) -> None:
+        for statement in body:
+            match statement:
+                case Return(value=Expr() as value) if not isinstance(value, Const):
+                    statement.value = self.mark(value, conditional)
+                case If(then=then, otherwise=otherwise):
+                    self.mark_returns(then)
+                    self.mark_returns(otherwise)
+                case For(body=inner):
+                    self.mark_returns(inner)
+
+
+def _count_returns(body: list[Stmt]) -> int:
+    count = 0
+    for statement in body:
+        match statement:
+            case Return():
+                count += 1
+            case If(then=then, otherwise=otherwise):
+                count += _count_returns(then) + _count_returns(otherwise)
+            case For(body=inner):
+                count += _count_returns(inner)
+    return count

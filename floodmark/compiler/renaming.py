@@ -1,0 +1,162 @@
+"""Renaming identifiers, and the one state of an orbit that stands for all of it.
+
+States that differ by the names of identifiers alone are an orbit. The state that stands for it is the least of those in
+which identifiers stand in the order of their signatures. A signature is a hash of what a state says of an identifier
+without naming another, so a renaming carries it along; where two are equal both orders are tried. Most states tell most
+identifiers apart, so a handful of renamings is tried in place of all.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from floodmark.compiler.layout import WORD, Layout, encode
+from floodmark.language.model import State
+from floodmark.language.types import (
+    BagType,
+    IdentifierType,
+    MapType,
+    OptionalType,
+    RecordType,
+    SeqType,
+    SetType,
+    Type,
+)
+from floodmark.language.values import Bag, Identifier, Map, Record, Seq, Set
+
+Renaming = dict[type[Identifier], tuple[int, ...]]
+"""The number that identifier ``n`` of a class gets, at index ``n - 1``."""
+
+SIGNATURE_MULTIPLIER = 0xFF51AFD7ED558CCD
+_MASK = (1 << WORD) - 1
+
+
+def identifiers_in(kind: Type) -> list[IdentifierType]:
+    """The identifier types that a type is made of, in the order of their mention."""
+    match kind:
+        case IdentifierType():
+            return [kind]
+        case OptionalType(inner):
+            return identifiers_in(inner)
+        case RecordType(_, fields):
+            return [found for _, of in fields for found in identifiers_in(of)]
+        case SetType(element, _) | BagType(element, _) | SeqType(element, _):
+            return identifiers_in(element)
+        case MapType(key, value):
+            return [*identifiers_in(key), *identifiers_in(value)]
+    return []
+
+
+def is_renamed(kind: Type) -> bool:
+    """Whether values of the type may differ after a renaming."""
+    return any(used.count > 1 for used in identifiers_in(kind))
+
+
+def symmetric_types(kinds: Iterable[Type]) -> list[IdentifierType]:
+    """The identifier types that can be renamed in values of these types, in the order of their mention."""
+    found = dict.fromkeys(used for kind in kinds for used in identifiers_in(kind))
+    return [kind for kind in found if kind.count > 1]
+
+
+def renamed(value: Any, renaming: Renaming) -> Any:
+    """``value`` with every identifier replaced by the one that ``renaming`` gives; a class that it lacks stays."""
+    match value:
+        case Identifier():
+            numbers = renaming.get(type(value))
+            return value if numbers is None else type(value)(numbers[value.number - 1])
+        case Record():
+            return value.build({name: renamed(item, renaming) for name, item in value._values.items()})
+        case Map():
+            return Map({renamed(key, renaming): renamed(item, renaming) for key, item in value.items()})
+        case Set():
+            return Set(renamed(item, renaming) for item in value)
+        case Seq():
+            return Seq(renamed(item, renaming) for item in value)
+        case Bag():
+            return Bag(renamed(item, renaming) for item in value)
+    return value
+
+
+class Orbits:
+    """The states that stand for the orbits of a model, in plain Python."""
+
+    def __init__(self, layout: Layout, kinds: Iterable[IdentifierType]) -> None:
+        self._layout = layout
+        self._kinds = list(kinds)
+
+    def canonical(self, state: State) -> State:
+        """The state that stands for the orbit of ``state``."""
+        numbers = [_sorting(kind, self._signatures(kind, state)) for kind in self._kinds]
+        return min((self.after(state, renaming) for renaming in self._every(numbers)), key=self._layout.pack)
+
+    def all_of(self, state: State) -> set[State]:
+        """The orbit of ``state``: all that it becomes by renamings."""
+        return {self.after(state, renaming) for renaming in self._renamings()}
+
+    def leading(self, state: State, target: State) -> Renaming:
+        """A renaming that makes ``target`` of ``state``. Raises StopIteration when they are in two orbits."""
+        return next(renaming for renaming in self._renamings() if self.after(state, renaming) == target)
+
+    def _renamings(self) -> Iterator[Renaming]:
+        return self._every(itertools.permutations(range(1, kind.count + 1)) for kind in self._kinds)
+
+    def _every(self, numbers: Iterable[Iterator[tuple[int, ...]]]) -> Iterator[Renaming]:
+        classes = [kind.cls for kind in self._kinds]
+        return (dict(zip(classes, each, strict=True)) for each in itertools.product(*numbers))
+
+    def after(self, state: State, renaming: Renaming) -> State:
+        return tuple(renamed(value, renaming) for value in state)
+
+    def _signatures(self, kind: IdentifierType, state: State) -> list[int]:
+        return [_signature(self._layout.variables, state, kind, number) for number in range(1, kind.count + 1)]
+
+
+def _sorting(kind: IdentifierType, signatures: list[int]) -> Iterator[tuple[int, ...]]:
+    """The renamings after which signatures do not fall."""
+    for numbers in itertools.permutations(range(1, kind.count + 1)):
+        after = [signatures[numbers.index(number)] for number in range(1, kind.count + 1)]
+        if after == sorted(after):
+            yield numbers
+
+
+def _signature(variables: Mapping[str, Type], state: State, identifier: IdentifierType, number: int) -> int:
+    found = 0
+    for kind, value in zip(variables.values(), state, strict=True):
+        for part in _parts(kind, value, identifier, number):
+            found = (found ^ part) * SIGNATURE_MULTIPLIER & _MASK
+            found ^= found >> 32
+    return found
+
+
+def _parts(kind: Type, value: Any, identifier: IdentifierType, number: int) -> Iterator[int]:
+    """What a value says of an identifier, in words."""
+    if not is_renamed(kind):
+        code = encode(kind, value)
+        yield from (code >> WORD * index & _MASK for index in range(max(1, -(-kind.bits // WORD))))
+        return
+    this = identifier.cls(number)
+    match kind:
+        case IdentifierType():
+            if kind == identifier:
+                yield int(value == this)
+        case OptionalType(inner):
+            yield int(value is not None)
+            if inner == identifier:
+                yield int(value == this)
+        case RecordType(_, fields):
+            for name, of in fields:
+                yield from _parts(of, value._values[name], identifier, number)
+        case SetType(element, None):
+            yield len(value)
+            if element == identifier:
+                yield int(this in value)
+        case MapType(key, of):
+            if key == identifier:
+                yield from _parts(of, value[this], identifier, number)
+            elif not is_renamed(key):
+                for item in value.values():
+                    yield from _parts(of, item, identifier, number)
+        case SeqType():
+            yield len(value)

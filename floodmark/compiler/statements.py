@@ -1,0 +1,432 @@
+"""Lowers Python statements, and inlines the functions that they call."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from floodmark.compiler.frame import Binding, Frame, LocalTypes, ModelRef, Static
+from floodmark.compiler.ir import (
+    Assert,
+    Break,
+    Const,
+    Continue,
+    Do,
+    Expr,
+    FieldStep,
+    For,
+    If,
+    Inline,
+    ItemStep,
+    Local,
+    NoneType,
+    Require,
+    Return,
+    SetLocal,
+    Stmt,
+    Store,
+)
+from floodmark.compiler.lowering import Lowering
+from floodmark.language.errors import ModelError
+from floodmark.language.source import source_of
+from floodmark.language.types import MapType, RecordType, SeqType, Type
+from floodmark.language.values import require
+
+DEEPEST_CALL = 40
+
+Path = list[FieldStep | ItemStep]
+
+
+class Statements(Lowering):
+    """The statement half of the compiler."""
+
+    def block(self, frame: Frame, body: list[ast.stmt]) -> tuple[list[Stmt], bool]:
+        """The statements of a block, and whether control can leave it at its end."""
+        lowered: list[Stmt] = []
+        for position, statement in enumerate(body):
+            goes_on = self._statement(frame, statement, lowered)
+            if not goes_on:
+                if position + 1 < len(body) and _leaves(statement):
+                    raise frame.refuse(body[position + 1], "this line is never reached")
+                return lowered, False
+        return lowered, True
+
+    def _statement(self, frame: Frame, node: ast.stmt, out: list[Stmt]) -> bool:
+        at = frame.at(node)
+        match node:
+            case ast.Pass():
+                return True
+            case ast.Expr(value=ast.Constant(value=str())):
+                return True
+            case ast.Expr(value=ast.Call() as call):
+                self._effect(frame, call, out)
+                return True
+            case ast.Assign(targets=[ast.Tuple() | ast.List() | ast.Starred()]):
+                raise frame.refuse(node, "assign one variable at a time")
+            case ast.Assign(targets=[target], value=value):
+                self._assign(frame, target, self._right_side(frame, target, value), out)
+                return True
+            case ast.AnnAssign(target=target, value=value) if value is not None:
+                self._assign(frame, target, self._right_side(frame, target, value), out)
+                return True
+            case ast.AugAssign(target=target, op=op, value=value):
+                left = _as_load(target)
+                self._pure_place(frame, left)
+                combined = ast.copy_location(ast.BinOp(left=left, op=op, right=value), node)
+                self._assign(frame, target, self.expression(frame, combined), out)
+                return True
+            case ast.If():
+                return self._branch(frame, node, out)
+            case ast.For():
+                return self._loop(frame, node, out)
+            case ast.Return(value=value):
+                self._return(frame, node, value, out)
+                return False
+            case ast.Break():
+                out.append(Break(at))
+                return False
+            case ast.Continue():
+                out.append(Continue(at))
+                return False
+            case ast.Assert(test=test):
+                out.append(Assert(at, self.condition(frame, test)))
+                return True
+            case ast.While():
+                raise frame.refuse(node, "while is not part of the language; loop with `for i in range(n)` and break")
+            case ast.Assign():
+                raise frame.refuse(node, "assign one variable at a time")
+            case ast.Import() | ast.ImportFrom():
+                raise frame.refuse(node, "import at the top of the file")
+            case ast.Raise():
+                raise frame.refuse(node, "raise is not part of the language; guard with require, check with assert")
+            case ast.Match():
+                raise frame.refuse(node, "match is not part of the language; write if/elif/else")
+            case ast.FunctionDef():
+                raise frame.refuse(node, "a function inside of a function is not part of the language; write a method")
+            case ast.Delete():
+                raise frame.refuse(node, "del is not part of the language; assign a smaller value")
+            case ast.Try() | ast.TryStar():
+                raise frame.refuse(node, "try is not part of the language; guard with require, or test with if")
+            case ast.With():
+                raise frame.refuse(node, "with is not part of the language; a model opens nothing")
+            case ast.Global() | ast.Nonlocal():
+                raise frame.refuse(node, "a model changes its own variables only; declare one in the class")
+            case ast.ClassDef():
+                raise frame.refuse(node, "a class inside of a function is not part of the language; put it outside")
+            case ast.AnnAssign():
+                raise frame.refuse(node, "a variable without a value is not part of the language; assign one")
+            case ast.Expr(value=ast.Yield() | ast.YieldFrom() | ast.Await()):
+                raise frame.refuse(node, "an action is one atomic step; yield and await are not part of the language")
+            case ast.Expr():
+                raise frame.refuse(node, "a value alone on a line does nothing; assign it, require(...) or assert it")
+        name = type(node).__name__.lower()
+        raise frame.refuse(node, f"{name} is not part of the modelling language; write if, for, assignments and calls")
+
+    def _right_side(self, frame: Frame, target: ast.expr, value: ast.expr) -> Expr:
+        return self.expression(frame, value)
+
+    # Effects: require, mutations, calls.
+
+    def _effect(self, frame: Frame, call: ast.Call, out: list[Stmt]) -> None:
+        at = frame.at(call)
+        if isinstance(call.func, ast.Name):
+            bound = self.binding(frame, call.func)
+            if isinstance(bound, Static) and bound.value is require:
+                if len(call.args) != 1 or call.keywords:
+                    raise frame.refuse(call, "require takes one condition")
+                if not self.guarded:
+                    raise frame.refuse(call, "require guards an action; a property returns a bool instead")
+                out.append(Require(at, self.condition(frame, call.args[0])))
+                return
+        if isinstance(call.func, ast.Attribute) and call.func.attr in ("add", "discard", "remove", "append"):
+            owner = self.binding(frame, call.func.value)
+            if isinstance(owner, Expr):
+                self._mutate(frame, call, call.func, out)
+                return
+        value = self.call(frame, call)
+        if not isinstance(value, Inline):
+            raise frame.refuse(call, "this call has no effect; assign its value")
+        out.append(Do(at, value))
+
+    def _mutate(self, frame: Frame, call: ast.Call, method: ast.Attribute, out: list[Stmt]) -> None:
+        if len(call.args) != 1 or call.keywords:
+            raise frame.refuse(call, f"{method.attr} takes one element")
+        self._pure_place(frame, _as_load(method.value))
+        variable, path, kind = self._place(frame, method.value)
+        current = self.expression(frame, _as_load(method.value))
+        item = self.expression(frame, call.args[0])
+        self.pure(frame, call.args[0], item)
+        value = self.mutated(frame, call, method.attr, current, item)
+        out.append(Store(frame.at(call), variable, path, self.convert(value, kind, ast.unparse(method.value))))
+
+    def _pure_place(self, frame: Frame, node: ast.expr) -> None:
+        """Refuses a place that is read and assigned when finding it changes the state."""
+        if not isinstance(node, ast.Name):
+            self.pure(frame, node, self.binding(frame, node))
+
+    def pure(self, frame: Frame, node: ast.expr, value: Binding) -> None:
+        """Refuses an expression that changes the state where it is evaluated twice, or later than in CPython."""
+        raise NotImplementedError
+
+    def mutated(self, frame: Frame, node: ast.Call, method: str, current: Expr, item: Expr) -> Expr:
+        """The container after ``add``, ``discard``, ``remove`` or ``append``."""
+        raise NotImplementedError
+
+    # Assignments.
+
+    def _assign(self, frame: Frame, target: ast.expr, value: Expr, out: list[Stmt]) -> None:
+        at = frame.at(target)
+        if isinstance(target, ast.Name):
+            out.append(self._assign_local(frame, target, value))
+            return
+        if isinstance(target, ast.Tuple | ast.List):
+            raise frame.refuse(target, "assign one variable at a time")
+        variable, path, kind = self._place(frame, target)
+        out.append(Store(at, variable, path, self.convert(value, kind, ast.unparse(target))))
+
+    def _assign_local(self, frame: Frame, target: ast.Name, value: Expr) -> Stmt:
+        at = frame.at(target)
+        if isinstance(value.type, NoneType) and target.id not in frame.local_types.types:
+            frame.local_types.types[target.id] = NoneType()
+        kind = frame.local_types.admit(target.id, value.type, at)
+        if target.id not in frame.slots:
+            self.next_slot += 1
+            frame.slots[target.id] = self.next_slot
+        variable = Local(kind, at, frame.slots[target.id], target.id)
+        frame.bindings[target.id] = variable
+        frame.definite.add(target.id)
+        if not self.has_order(value):
+            self.unordered.add(variable.slot)
+        return SetLocal(at, variable, self.convert(value, kind, target.id))
+
+    def _place(self, frame: Frame, node: ast.expr) -> tuple[str, Path, Type]:
+        """The state variable, the way into it and the type of what is assigned there."""
+        match node:
+            case ast.Attribute(value=base, attr=name):
+                owner = self.binding(frame, base)
+                if isinstance(owner, ModelRef):
+                    if name not in self.model.variable_types:
+                        raise frame.refuse(node, f"{name} is no variable of the model; declare it: {name}: <type>")
+                    if not owner.writable:
+                        raise frame.refuse(node, "a property only looks; it changes nothing")
+                    return name, [], self.model.variable_types[name]
+                variable, path, kind = self._place(frame, base)
+                if isinstance(kind, RecordType):
+                    fields = dict(kind.fields)
+                    if name not in fields:
+                        raise frame.refuse(node, f"{kind} has no field {name!r}; it has {', '.join(fields)}")
+                    return variable, [*path, FieldStep(kind, name)], fields[name]
+                raise frame.refuse(node, f"{kind} has no field {name!r}")
+            case ast.Subscript(value=base, slice=index):
+                variable, path, kind = self._place(frame, base)
+                match kind:
+                    case MapType(key, value):
+                        return variable, [*path, ItemStep(kind, self._key(frame, index, key))], value
+                    case SeqType() if isinstance(index, ast.Slice):
+                        raise frame.refuse(node, "assign the whole sequence: self.log = self.log[:n] + ...")
+                    case SeqType(element, _):
+                        at_index = self.integer(frame, index, self.expression(frame, index))
+                        return variable, [*path, ItemStep(kind, at_index)], element
+                raise frame.refuse(node, f"{kind} cannot be indexed")
+        raise frame.refuse(
+            node,
+            f"{ast.unparse(node)} is no variable of the model, so it cannot be changed in place; "
+            "write x = x | {e} for a local set",
+        )
+
+    def integer(self, frame: Frame, node: ast.expr, value: Expr) -> Expr:
+        """An integer expression, out of an optional one if need be."""
+        raise NotImplementedError
+
+    def no_order(self, frame: Frame, node: ast.expr, of: Type, why: str = "") -> ModelError:
+        """The error that says that CPython iterates a set in no order that could be relied on."""
+        raise NotImplementedError
+
+    def _key(self, frame: Frame, node: ast.expr, kind: Type) -> Expr:
+        return self.convert(self.expression(frame, node), kind, "the key")
+
+    # Control.
+
+    def _branch(self, frame: Frame, node: ast.If, out: list[Stmt]) -> bool:
+        condition = self.condition(frame, node.test)
+        if isinstance(condition, Const):
+            body, goes_on = self.block(frame, node.body if condition.value else node.orelse)
+            out.extend(body)
+            return goes_on
+        before = set(frame.definite)
+        then, then_goes_on = self.block(frame, node.body)
+        after_then = frame.definite if then_goes_on else None
+        frame.definite = set(before)
+        otherwise, else_goes_on = self.block(frame, node.orelse)
+        after_else = frame.definite if else_goes_on else None
+        if after_then is not None and after_else is not None:
+            frame.definite = after_then & after_else
+        else:
+            frame.definite = after_then or after_else or before
+        out.append(If(frame.at(node), condition, then, otherwise))
+        return then_goes_on or else_goes_on
+
+    def _loop(self, frame: Frame, node: ast.For, out: list[Stmt]) -> bool:
+        if node.orelse:
+            raise frame.refuse(node, "for ... else is not part of the language")
+        if not isinstance(node.target, ast.Name):
+            raise frame.refuse(node.target, "a loop has one variable; take the parts from it inside")
+        domain, of, canonical = self.domain(frame, node.iter)
+        if not canonical:
+            raise self.no_order(frame, node.iter, of)
+        before, bindings = set(frame.definite), dict(frame.bindings)
+        variable = self.fresh(of, node.target.id, frame.at(node.target))
+        frame.bindings[node.target.id] = variable
+        frame.definite.add(node.target.id)
+        body, _ = self.block(frame, node.body)
+        frame.definite = before
+        frame.bindings = {**frame.bindings, **bindings}
+        if node.target.id not in bindings:
+            del frame.bindings[node.target.id]
+        out.append(For(frame.at(node), variable, domain, body))
+        return True
+
+    def _return(self, frame: Frame, node: ast.Return, value: ast.expr | None, out: list[Stmt]) -> None:
+        at = frame.at(node)
+        if value is None:
+            if frame.returns_value:
+                raise frame.refuse(node, "this function returns a value elsewhere; return one here too")
+            frame.returns_nothing = True
+            out.append(Return(at, None, None))
+            return
+        if frame.is_action:
+            raise frame.refuse(node, "an action returns nothing; it changes the model's variables")
+        if frame.returns_nothing:
+            raise frame.refuse(node, "this function returns nothing elsewhere; return a value there too")
+        result = self.expression(frame, value)
+        kind = frame.local_types.admit("return", result.type, at)
+        if frame.result is None:
+            frame.result = self.fresh(kind, "return", at)
+        frame.result.type = kind
+        frame.returns_value = True
+        if not self.has_order(result):
+            self.unordered.add(frame.result.slot)
+        out.append(Return(at, self.convert(result, kind, "the result"), frame.result))
+
+    # Calls of the model's own functions.
+
+    def inline(self, frame: Frame, node: ast.Call, function: Callable[..., Any], first: Binding | None) -> Expr:
+        """The body of ``function`` in place of a call of it; ``first`` is what ``self`` means there."""
+        source = source_of(function)
+        if self.depth >= DEEPEST_CALL:
+            raise frame.refuse(node, f"{function.__name__} calls itself; recursion is not part of the language")
+        arguments = self._arguments(frame, node, source.tree, first, function)
+        assigned = _assigned_names(source.tree)
+        types = LocalTypes()
+        self.depth += 1
+        try:
+            while True:
+                inner = Frame(source, local_types=types)
+                prologue = self._bind(inner, arguments, assigned)
+                types.changed = False
+                body, goes_on = self.block(inner, source.body)
+                if not types.changed:
+                    break
+        finally:
+            self.depth -= 1
+        if goes_on and inner.returns_value:
+            raise ModelError(
+                f"{function.__name__} does not return a value on every path", source.file, source.tree.lineno
+            )
+        match prologue + body:
+            case [Return(value=Expr() as value)]:
+                return value
+        kind = inner.result.type if inner.result is not None else NoneType()
+        return Inline(kind, frame.at(node), [*prologue, *body], inner.result)
+
+    def _arguments(
+        self, frame: Frame, node: ast.Call, tree: ast.FunctionDef, first: Binding | None, function: Callable[..., Any]
+    ) -> dict[str, Binding]:
+        parameters = tree.args
+        if parameters.vararg or parameters.kwarg or parameters.posonlyargs:
+            raise frame.refuse(node, f"{tree.name} takes * or ** parameters, which are not part of the language")
+        names = [argument.arg for argument in parameters.args]
+        bound: dict[str, Binding] = {}
+        if first is not None:
+            bound[names[0]] = first
+        positional = names[len(bound) :]
+        if any(isinstance(argument, ast.Starred) for argument in node.args):
+            raise frame.refuse(node, f"list the arguments of {tree.name}; * is not part of the language")
+        if len(node.args) > len(positional):
+            raise frame.refuse(node, f"{tree.name} takes {len(positional)} arguments, {len(node.args)} given")
+        for name, argument in zip(positional, node.args, strict=False):
+            bound[name] = self.binding(frame, argument)
+        for keyword in node.keywords:
+            if keyword.arg is None:
+                raise frame.refuse(node, f"name the arguments of {tree.name}; ** is not part of the language")
+            if keyword.arg not in names + [a.arg for a in parameters.kwonlyargs]:
+                raise frame.refuse(node, f"{tree.name} has no parameter {keyword.arg!r}")
+            if keyword.arg in bound:
+                raise frame.refuse(node, f"{tree.name} is given {keyword.arg!r} twice")
+            bound[keyword.arg] = self.binding(frame, keyword.value)
+        defaults = function.__defaults__ or ()
+        for name, default in zip(names[len(names) - len(defaults) :], defaults, strict=True):
+            if name not in bound:
+                bound[name] = Static(default)
+        for name, default in (function.__kwdefaults__ or {}).items():
+            if name not in bound:
+                bound[name] = Static(default)
+        missing = [name for name in names + [a.arg for a in parameters.kwonlyargs] if name not in bound]
+        if missing:
+            raise frame.refuse(node, f"{tree.name} needs the argument {missing[0]!r}")
+        return bound
+
+    def _bind(self, inner: Frame, arguments: dict[str, Binding], assigned: set[str]) -> list[Stmt]:
+        """Binds parameters: constants and variables that nobody reassigns stand for themselves, the rest is copied."""
+        prologue: list[Stmt] = []
+        for name, value in arguments.items():
+            inner.definite.add(name)
+            if isinstance(value, Static) and self.constant(value.value, inner.at(inner.source.tree)) is not None:
+                constant = self.constant(value.value, inner.at(inner.source.tree))
+                assert constant is not None
+                value = constant
+            stable = not isinstance(value, Expr) or isinstance(value, Const)
+            stable = stable or (isinstance(value, Local) and value.slot not in inner.slots.values())
+            if stable and name not in assigned:
+                inner.bindings[name] = value
+                continue
+            if not isinstance(value, Expr):
+                raise ModelError(
+                    f"{name} is assigned in {inner.source.tree.name} but is no value",
+                    inner.source.file,
+                    inner.source.tree.lineno,
+                )
+            kind = inner.local_types.admit(name, value.type, value.at)
+            self.next_slot += 1
+            inner.slots[name] = self.next_slot
+            variable = Local(kind, value.at, self.next_slot, name)
+            inner.bindings[name] = variable
+            if not self.has_order(value):
+                self.unordered.add(variable.slot)
+            prologue.append(SetLocal(value.at, variable, self.convert(value, kind, name)))
+        return prologue
+
+
+def _leaves(node: ast.stmt) -> bool:
+    """Whether control goes nowhere past a statement, whatever a model's constants are."""
+    if isinstance(node, ast.If):
+        return bool(node.orelse) and _leaves(node.body[-1]) and _leaves(node.orelse[-1])
+    return isinstance(node, ast.Return | ast.Break | ast.Continue)
+
+
+@cache
+def _assigned_names(tree: ast.FunctionDef) -> set[str]:
+    """The names that a function assigns."""
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+
+
+@cache
+def _as_load(target: ast.expr) -> ast.expr:
+    """The expression that reads what ``target`` assigns."""
+    copy = ast.parse(ast.unparse(target), mode="eval").body
+    for part in ast.walk(copy):
+        if hasattr(part, "lineno"):
+            ast.copy_location(part, target)
+    return copy

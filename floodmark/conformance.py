@@ -1,0 +1,30 @@
+"""Holds real implementations, and recorded runs of them, against a model.
+
+In a test, an implementation is driven in step with the model, by Hypothesis (``state_machine``) or along a trace
+(``replay``); an ``Adapter`` says what it can do and what can be observed::
+
+    from floodmark.conformance import Adapter, model_of, observable, state_machine
+
+    class LeaseAdapter(Adapter):
+        environment = {"time_passes"}
+
+        def __init__(self, start):
+            self.server = LeaseServer(start.duration)
+
+        def server_grants(self, client):
+            self.server.grant(str(client))
+
+        @observable
+        def granted(self):
+            return self.server.rest()
+
+    TestLease = state_machine(model_of("specs/lease.toml"), LeaseAdapter).TestCase
+
+Recorded runs are what ``floodmark conform`` judges: traces of a model's steps, and metadata logs of KRaft clusters.
+"""
+
+from floodmark.checkers.conformance.adapter import Adapter, observable
+from floodmark.checkers.conformance.lockstep import Mismatch, replay
+from floodmark.checkers.conformance.state_machine import model_of, state_machine
+
+__all__ = ["Adapter", "Mismatch", "model_of", "observable", "replay", "state_machine"]

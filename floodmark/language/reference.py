@@ -1,0 +1,244 @@
+"""The reference meaning of a model: CPython runs the class as it stands.
+
+Every other reader of a model (the native checker, the symbolic one) has to agree with what these functions give.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from floodmark.language.errors import Disabled, ModelError, SourceError, ValueOutOfRange, user_position
+from floodmark.language.model import Model, State
+from floodmark.language.source import leading_guards, names_in, source_of
+from floodmark.language.types import Type, universe
+from floodmark.language.values import admit, running
+
+WIDEST_PARAMETER = 4096
+
+
+@dataclass(frozen=True)
+class Step:
+    """One action with the arguments that it was taken with."""
+
+    action: str
+    arguments: dict[str, Any] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return f"{self.action}({', '.join(f'{name}={value!r}' for name, value in self.arguments.items())})"
+
+
+def parameter_types(model: Model, function: Callable[..., Any]) -> dict[str, Type]:
+    """The finite type of each parameter of an action."""
+    source = source_of(function)
+    given = source.tree.args
+    if not given.args or given.posonlyargs or given.kwonlyargs or given.vararg or given.kwarg or given.defaults:
+        message = f"{source.tree.name} takes self and the parameters that are chosen: no defaults, no *, no **, no /"
+        raise ModelError(message, source.file, source.tree.lineno)
+    kinds = {}
+    for argument in given.args[1:]:
+        if argument.annotation is None:
+            raise ModelError(f"the parameter {argument.arg} needs a type", source.file, argument.lineno)
+        try:
+            given_type = function.__annotations__[argument.arg]
+            annotation = model.evaluate_annotation(given_type, _owner(model, function), function.__globals__)
+            kinds[argument.arg] = model.declared_type(annotation)
+        except ModelError as error:
+            if error.file is not None:
+                raise
+            raise ModelError(f"parameter {argument.arg}: {error.message}", source.file, argument.lineno) from None
+    return kinds
+
+
+def _owner(model: Model, function: Callable[..., Any]) -> type:
+    for base in type(model).__mro__:
+        if any(value is function for value in vars(base).values()):
+            return base
+    return type(model)
+
+
+def initial_states(model: Model) -> Iterator[tuple[Step, State]]:
+    """Every initial state, with the method that sets it."""
+    methods = type(model).methods("initial")
+    if not methods:
+        model.reset()
+        yield Step("initial"), model.snapshot()
+    for name, method in methods.items():
+        for arguments in _bindings(model, method, reset=True):
+            with _located(), running(model):
+                model.reset()
+                try:
+                    _run(method, model, arguments)
+                except Disabled:
+                    continue
+                yield Step(name, arguments), model.snapshot()
+
+
+def successors(model: Model, state: State) -> Iterator[tuple[Step, State]]:
+    """Every enabled action instance of ``state`` with the state that it leads to."""
+    for name, method in type(model).methods("action").items():
+        model.load(state)
+        for arguments in _bindings(model, method):
+            step = Step(name, arguments)
+            try:
+                after = fire(model, state, step)
+            except SourceError as error:
+                error.step = step
+                raise
+            if after is not None:
+                yield step, after
+
+
+def _run(method: Callable[..., Any], model: Model, arguments: dict[str, Any]) -> None:
+    """Takes an action. What gives something back, a generator above all, may not have run at all."""
+    if method(model, **arguments) is not None:
+        code = method.__code__
+        message = f"{method.__name__} returns a value; an action only changes the model's variables"
+        raise ModelError(message, code.co_filename, code.co_firstlineno)
+
+
+def choices(model: Model, state: State, name: str) -> list[Step]:
+    """The ways to take an action in ``state`` that its leading guards do not rule out at once."""
+    model.load(state)
+    return [Step(name, arguments) for arguments in _bindings(model, type(model).methods("action")[name])]
+
+
+def fire(model: Model, state: State, step: Step) -> State | None:
+    """The state after ``step``, or None when the action is not enabled with these arguments.
+
+    Raises SourceError, with the file and line in the model, when the action leaves the declared types.
+    """
+    method = type(model).methods("action")[step.action]
+    model.load(state)
+    with _located(), running(model):
+        try:
+            _run(method, model, step.arguments)
+        except Disabled:
+            return None
+        return model.snapshot()
+
+
+def holds(model: Model, prop: Callable[..., bool], *states: State) -> bool:
+    """Whether a property is true of a state, or of (old, new) for a transition property."""
+    with _located(), running(model):
+        found = prop(*(model.at(state) for state in states))
+        if not isinstance(found, bool):
+            message = f"{prop.__name__} has to return a bool, and this is {found!r}"
+            raise ModelError(message, prop.__code__.co_filename, prop.__code__.co_firstlineno)
+        return found
+
+
+def within_boundary(model: Model, state: State) -> bool:
+    """Whether exploration goes on from ``state``: every ``@boundary`` predicate is true of it."""
+    return all(holds(model, predicate, state) for predicate in type(model).methods("boundary").values())
+
+
+class _located:  # noqa: N801 - reads as a statement
+    """Gives whatever a model raises its place in the model's source."""
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: Any) -> None:
+        if error is None or isinstance(error, Disabled | GeneratorExit) or not isinstance(error, Exception):
+            return
+        file, line = user_position(traceback)
+        if isinstance(error, SourceError):
+            if error.file is None:
+                error.file, error.line = file, line
+            return
+        message = str(error) if isinstance(error, AssertionError) and str(error) else f"{type(error).__name__}: {error}"
+        raise ValueOutOfRange(message, file, line) from error
+
+
+def _bindings(model: Model, method: Callable[..., Any], reset: bool = False) -> Iterator[dict[str, Any]]:
+    """The choices of an action's parameters that its leading guards do not rule out at once.
+
+    A parameter that the guards draw from a set, ``require(request in self.requests)``, runs over that set's members;
+    the others run over their types.
+    """
+    kinds = parameter_types(model, method)
+    guards, _ = leading_guards(source_of(method))
+    yield from list(_choose(model, method, kinds, guards, {}, reset))  # before a step changes the state they look at
+
+
+def _choose(
+    model: Model,
+    method: Callable[..., Any],
+    kinds: dict[str, Type],
+    guards: list[ast.expr],
+    chosen: dict[str, Any],
+    reset: bool,
+) -> Iterator[dict[str, Any]]:
+    if len(chosen) == len(kinds):
+        yield dict(chosen)
+        return
+    name = list(kinds)[len(chosen)]
+    drawn = None if reset else _drawn(model, method, kinds, guards, chosen, name)
+    if drawn is None:
+        if kinds[name].codes > WIDEST_PARAMETER:
+            source = source_of(method)
+            raise ModelError(
+                f"the parameter {name} has {kinds[name].codes} possible values; draw it from a set of the state: "
+                f"begin the action with require({name} in self.requests)",
+                source.file,
+                source.tree.lineno,
+            )
+        with running(model):
+            drawn = list(universe(kinds[name]))
+    for value in drawn:
+        yield from _choose(model, method, kinds, guards, {**chosen, name: value}, reset)
+
+
+def _drawn(
+    model: Model,
+    method: Callable[..., Any],
+    kinds: dict[str, Type],
+    guards: list[ast.expr],
+    chosen: dict[str, Any],
+    name: str,
+) -> list[Any] | None:
+    """The members of the set that a guard draws ``name`` from; None when no guard does, or not yet."""
+    open_names = set(kinds) - set(chosen)
+    names = {**method.__globals__, source_of(method).parameters[0]: model, **chosen}
+    for guard in guards:
+        match guard:
+            case ast.Compare(left=ast.Name(id=left), ops=[ast.In()], comparators=[domain]) if (
+                left == name and not names_in(domain) & open_names
+            ):
+                members = _evaluate(model, domain, names)
+                return None if members is None else _admitted(model, kinds[name], members)
+            case _ if not names_in(guard) & open_names:
+                holds_here = _evaluate(model, guard, names)
+                if holds_here is None:
+                    return None
+                if not holds_here:
+                    return []
+            case _:
+                return None
+    return None
+
+
+def _evaluate(model: Model, expression: ast.expr, names: dict[str, Any]) -> Any:
+    """The value of a guard's part, or None when it cannot be told apart from the rest of the action."""
+    code = compile(ast.Expression(expression), "<guard>", "eval")
+    try:
+        with running(model):
+            return eval(code, names)
+    except Exception:
+        return None
+
+
+def _admitted(model: Model, kind: Type, members: Any) -> list[Any]:
+    admitted: list[Any] = []
+    with running(model):  # the members may be those of a class
+        for member in members:
+            try:
+                value = admit(kind, member, "a parameter")
+            except ValueOutOfRange:
+                continue
+            if value not in admitted:
+                admitted.append(value)
+    return admitted

@@ -1,0 +1,272 @@
+"""What helps to prove the invariants of KIP-497's single-leader models by induction.
+
+Each lemma is true of every reachable state, and together with the invariants they are preserved by every action: then
+nothing of a run has to be known but its last state.
+"""
+
+from __future__ import annotations
+
+from floodmark import Set, implies, lemma
+from model.alter_isr.core import AlterIsr, AlterIsrRequest, Broker, Error, PartitionIsr, ShippedAlterIsr, Status
+
+
+@lemma
+def controller_knows_most(model: PartitionIsr) -> bool:
+    """The leader is never ahead of the controller."""
+    return model.version <= model.controller.version and model.leader_epoch <= model.controller.leader_epoch
+
+
+@lemma
+def equal_versions_mean_equal_states(model: PartitionIsr) -> bool:
+    """A leader that has heard of the latest change has the controller's state."""
+    return implies(
+        model.version == model.controller.version,
+        model.leader_epoch == model.controller.leader_epoch
+        and model.leading == (model.controller.leader == model.leader)
+        and (model.isr == model.controller.isr or not model.leading),
+    )
+
+
+@lemma
+def updates_are_earlier_states(model: PartitionIsr) -> bool:
+    """What is on its way to the leader was the controller's state once; the latest still is."""
+    return all(
+        1 <= update.version <= model.controller.version
+        and update.leader_epoch <= model.controller.leader_epoch
+        and (update == model.controller or update.version < model.controller.version)
+        for update in model.updates
+    )
+
+
+@lemma
+def epoch_has_one_leader(model: PartitionIsr) -> bool:
+    """An election takes a new leader epoch, and epochs grow with the versions."""
+    return all(
+        (update.leader == model.controller.leader or update.leader_epoch < model.controller.leader_epoch)
+        and all(
+            (update.leader == other.leader or update.leader_epoch < other.leader_epoch)
+            and update.leader_epoch <= other.leader_epoch
+            for other in model.updates
+            if update.version < other.version
+        )
+        for update in model.updates
+    )
+
+
+@lemma
+def updates_differ_in_version(model: PartitionIsr) -> bool:
+    """There is one state for each version, so that no more than ``max_version`` are on their way."""
+    return all(
+        update == other or update.version != other.version for update in model.updates for other in model.updates
+    )
+
+
+def is_refused(model: PartitionIsr, isr: Set[Broker]) -> bool:
+    """Whether the answer is under way that makes the leader take a pending change back."""
+    return any(
+        response.error == Error.INELIGIBLE
+        and response.request.isr == isr
+        and response.request.version == model.version
+        and response.request.leader_epoch == model.leader_epoch
+        for response in model.responses
+    )
+
+
+def is_counted(model: PartitionIsr, isr: Set[Broker]) -> bool:
+    """Whether the leader counts every member of an ISR, now and after it has heard of all refusals."""
+    return isr <= model.isr or any(isr <= pending and not is_refused(model, pending) for pending in model.pending)
+
+
+def is_genuine(model: PartitionIsr, request: AlterIsrRequest) -> bool:
+    """Whether a request is the leader's: it quotes what the leader knew, and is pending until the leader knows more."""
+    return (
+        request.version <= model.version
+        and request.leader_epoch <= model.leader_epoch
+        and (model.leading or request.leader_epoch < model.leader_epoch)
+        and model.leader in request.isr
+        and (
+            request.version < model.version
+            or not model.leading
+            or (
+                request.leader_epoch == model.leader_epoch
+                and request.isr in model.pending
+                and not is_refused(model, request.isr)
+            )
+        )
+    )
+
+
+@lemma
+def news_is_safe(model: PartitionIsr) -> bool:
+    """What the leader has not heard of came from the controller alone, which only ever shrinks the ISR.
+
+    Nobody could ask for a change at a version that the leader does not know, so the ISR of such a state holds the
+    present one, and its members are counted already.
+    """
+    return all(
+        update.leader_epoch >= model.leader_epoch
+        and (update.leader == model.leader or not model.leading or update.leader_epoch > model.leader_epoch)
+        and model.controller.isr <= update.isr
+        and (update.leader is None or update.leader in update.isr)
+        and (is_counted(model, update.isr) or not model.leading)
+        and all(model.log_end[broker] >= model.high_watermark for broker in update.isr)
+        for update in model.updates
+        if update.version > model.version
+    )
+
+
+@lemma
+def news_only_shrinks(model: PartitionIsr) -> bool:
+    """Of two states that the leader has not heard of, the later has the smaller ISR."""
+    return all(
+        other.isr <= update.isr
+        for update in model.updates
+        if update.version > model.version
+        for other in model.updates
+        if other.version > update.version
+    )
+
+
+@lemma
+def partition_without_leader_has_one_replica(model: PartitionIsr) -> bool:
+    """Nobody leads only while the last member of the ISR is fenced."""
+    return implies(
+        model.controller.leader is None,
+        len(model.controller.isr) == 1
+        and all(model.status[broker] == Status.FENCED for broker in model.controller.isr),
+    )
+
+
+@lemma
+def leader_counts_itself(model: PartitionIsr) -> bool:
+    """The leader is in its ISR and in every change that it has in mind."""
+    return implies(
+        model.leading,
+        model.leader in model.isr and all(model.leader in isr for isr in model.pending),
+    )
+
+
+@lemma
+def leader_counts_whoever_may_lead(model: PartitionIsr) -> bool:
+    """Even a leader that was replaced counts the controller's ISR until it hears of it."""
+    return implies(model.leading, is_counted(model, model.controller.isr))
+
+
+@lemma
+def maximal_isr_holds_committed(model: PartitionIsr) -> bool:
+    """Whoever is counted has everything below the high watermark."""
+    return implies(
+        model.leading,
+        all(model.log_end[broker] >= model.high_watermark for broker in model.maximal_isr()),
+    )
+
+
+@lemma
+def another_leader_has_a_later_epoch(model: PartitionIsr) -> bool:
+    """While a broker leads, nobody else does in its epoch."""
+    return implies(
+        model.leading,
+        model.controller.leader == model.leader or model.controller.leader_epoch > model.leader_epoch,
+    )
+
+
+@lemma
+def refused_changes_are_pending(model: PartitionIsr) -> bool:
+    """A change is pending until the leader hears that it was refused."""
+    return all(
+        response.request.version < model.version
+        or (response.request.version == model.version and not model.leading)
+        or (
+            response.request.version == model.version
+            and response.request.leader_epoch == model.leader_epoch
+            and response.request.isr in model.pending
+        )
+        for response in model.responses
+        if response.error == Error.INELIGIBLE
+    )
+
+
+@lemma
+def requests_are_the_leaders(model: PartitionIsr) -> bool:
+    """What the controller is to judge is what the leader asked for."""
+    return all(is_genuine(model, request) for request in model.requests)
+
+
+@lemma
+def acknowledged_requests_are_the_leaders(model: AlterIsr) -> bool:
+    """So is what the controller has acknowledged and not written."""
+    return all(is_genuine(model, request) for request in model.acknowledged)
+
+
+@lemma
+def request_is_in_one_place(model: AlterIsr) -> bool:
+    """The network does not duplicate: what was acknowledged is under way no more."""
+    return all(request not in model.requests for request in model.acknowledged)
+
+
+@lemma
+def awaited_request_is_alone(model: ShippedAlterIsr) -> bool:
+    """Without duplicates the one request that the leader waits for is all that is under way."""
+    return model.duplicates or (
+        all(request == model.awaited for request in model.requests)
+        and all(response.request == model.awaited for response in model.responses)
+        and len(model.requests) + len(model.responses) <= 1
+    )
+
+
+@lemma
+def awaited_change_is_pending(model: ShippedAlterIsr) -> bool:
+    """What is pending is what the leader waits for an answer to; nothing is pending once it does not lead."""
+    return all(
+        model.leading
+        and (
+            model.duplicates
+            or model.awaited is None
+            or model.awaited == AlterIsrRequest(leader_epoch=model.leader_epoch, isr=isr, version=model.version)
+        )
+        for isr in model.pending
+    )
+
+
+@lemma
+def refusal_for_good_comes_with_news(model: ShippedAlterIsr) -> bool:
+    """FENCED_LEADER_EPOCH and INVALID_ISR_VERSION are answered only to a leader that is behind."""
+    return all(
+        (response.error != Error.FENCED_LEADER_EPOCH or response.request.leader_epoch < model.controller.leader_epoch)
+        and (response.error != Error.INVALID_ISR_VERSION or response.request.version < model.controller.version)
+        and response.error != Error.NOT_CONTROLLER
+        for response in model.responses
+    )
+
+
+@lemma
+def acceptance_tells_the_next_state(model: ShippedAlterIsr) -> bool:
+    """The answer to the change that is pending is the state of the next version; what came later only shrank it."""
+    return all(
+        model.controller.version > model.version
+        and model.controller.isr <= response.request.isr
+        and model.leader in response.request.isr
+        and (
+            model.controller.version > model.version + 1
+            or (
+                model.controller.isr == response.request.isr
+                and model.controller.leader == model.leader
+                and model.controller.leader_epoch == model.leader_epoch
+            )
+        )
+        and all(
+            update.isr <= response.request.isr
+            and (
+                update.version > model.version + 1
+                or (
+                    update.isr == response.request.isr
+                    and update.leader == model.leader
+                    and update.leader_epoch == model.leader_epoch
+                )
+            )
+            for update in model.updates
+            if update.version > model.version
+        )
+        for response in model.responses
+        if response.error is None and model.is_pending(response.request)
+    )

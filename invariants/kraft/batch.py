@@ -1,0 +1,181 @@
+"""What must hold of quorums that share their requests (KIP-595, "Vote": multi-raft)."""
+
+from __future__ import annotations
+
+from floodmark import implies, invariant, reachable, transition
+from model.kraft.batch import KraftBatch, Partition, Replica
+
+
+@transition
+def election_safety(old: KraftBatch, new: KraftBatch) -> bool:
+    """An epoch of a partition has one leader, ever (Raft, "Election Safety")."""
+    return all(
+        old.elected[partition][epoch] is None or new.elected[partition][epoch] == old.elected[partition][epoch]
+        for partition in Partition
+        for epoch in range(new.max_epoch + 1)
+    )
+
+
+@transition
+def votes_once(old: KraftBatch, new: KraftBatch) -> bool:
+    """Within an epoch of a partition a vote is kept until the leader is known (Raft, section 5.2)."""
+    return all(
+        implies(
+            old.quorum_state[partition][replica].epoch == new.quorum_state[partition][replica].epoch
+            and old.quorum_state[partition][replica].voted is not None
+            and new.quorum_state[partition][replica].leader is None,
+            old.quorum_state[partition][replica].voted == new.quorum_state[partition][replica].voted,
+        )
+        for partition in Partition
+        for replica in Replica
+    )
+
+
+@transition
+def epochs_never_decrease(old: KraftBatch, new: KraftBatch) -> bool:
+    """A replica's epoch never falls, in any partition (RaftEventSimulationTest, MonotonicEpoch)."""
+    return all(
+        old.quorum_state[partition][replica].epoch <= new.quorum_state[partition][replica].epoch
+        for partition in Partition
+        for replica in Replica
+    )
+
+
+@transition
+def votes_go_to_good_logs(old: KraftBatch, new: KraftBatch) -> bool:
+    """Whoever gets a vote is in the voter's epoch of that partition, and has at least the voter's log of it (KIP-595,
+    "Vote Request Handling")."""
+    return all(
+        implies(
+            new.quorum_state[partition][voter].voted == candidate
+            and old.quorum_state[partition][voter].voted != candidate,
+            new.log_ends[partition][candidate] >= new.log_ends[partition][voter]
+            and new.quorum_state[partition][candidate].epoch == new.quorum_state[partition][voter].epoch,
+        )
+        for partition in Partition
+        for voter in Replica
+        for candidate in Replica
+    )
+
+
+@transition
+def epochs_begin_with_candidates(old: KraftBatch, new: KraftBatch) -> bool:
+    """A partition's epoch grows by an election of that partition, in which its leader does not stand, or by hearing of
+    one (KIP-595, "Vote")."""
+    return all(
+        implies(
+            new.quorum_state[partition][replica].epoch > old.quorum_state[partition][replica].epoch,
+            (replica in new.candidates[partition] and old.quorum_state[partition][replica].leader != replica)
+            or any(
+                old.quorum_state[partition][other].epoch >= new.quorum_state[partition][replica].epoch
+                for other in Replica
+            ),
+        )
+        for partition in Partition
+        for replica in Replica
+    )
+
+
+@invariant
+def candidates_vote_for_themselves(model: KraftBatch) -> bool:
+    """A candidate has no leader, and its own vote (Kafka's QuorumState)."""
+    return all(
+        model.quorum_state[partition][candidate].voted == candidate
+        and model.quorum_state[partition][candidate].leader is None
+        for partition in Partition
+        for candidate in model.candidates[partition]
+    )
+
+
+@invariant
+def known_leader_was_elected(model: KraftBatch) -> bool:
+    """Whom a replica takes for the leader of a partition's epoch was elected in that epoch (Raft, section 5.2)."""
+    return all(
+        model.elected[partition][model.quorum_state[partition][replica].epoch]
+        == model.quorum_state[partition][replica].leader
+        for partition in Partition
+        for replica in Replica
+        if model.quorum_state[partition][replica].leader is not None
+    )
+
+
+@reachable
+def partitions_have_different_leaders(model: KraftBatch) -> bool:
+    """Two partitions are led by different replicas, in different epochs."""
+    return any(
+        model.quorum_state[one][replica].leader == replica
+        and model.quorum_state[other][second].leader == second
+        and one != other
+        and replica != second
+        and model.quorum_state[one][replica].epoch != model.quorum_state[other][second].epoch
+        for one in Partition
+        for other in Partition
+        for replica in Replica
+        for second in Replica
+    )
+
+
+@reachable
+def one_request_is_granted_and_refused(model: KraftBatch) -> bool:
+    """A voter refuses a candidate in one partition and has voted for it in the other."""
+    return any(
+        model.quorum_state[one][voter].voted == candidate
+        and model.quorum_state[other][voter].voted is None
+        and model.quorum_state[other][voter].leader is None
+        and candidate in model.candidates[other]
+        and model.quorum_state[other][voter].epoch == model.quorum_state[other][candidate].epoch
+        and candidate != voter
+        for one in Partition
+        for other in Partition
+        for voter in Replica
+        for candidate in Replica
+    )
+
+
+@reachable
+def leads_without_the_other_partition(model: KraftBatch) -> bool:
+    """A replica leads one partition and has never stood in the other: a request need not be about all."""
+    return any(
+        model.quorum_state[one][replica].leader == replica and model.quorum_state[other][replica].epoch == 0
+        for one in Partition
+        for other in Partition
+        for replica in Replica
+    )
+
+
+@reachable
+def vote_is_lost(model: KraftBatch) -> bool:
+    """A candidate has been voted for, and has not heard of it."""
+    return any(
+        model.quorum_state[partition][voter].voted == candidate
+        and model.quorum_state[partition][voter].epoch == model.quorum_state[partition][candidate].epoch
+        and voter != candidate
+        for partition in Partition
+        for voter in Replica
+        for candidate in model.candidates[partition]
+    )
+
+
+@reachable
+def later_epoch_is_heard_of(model: KraftBatch) -> bool:
+    """A replica has joined an epoch by a response: it would have voted for whoever stands in it, and has not."""
+    return any(
+        model.quorum_state[partition][replica].epoch > 0
+        and model.quorum_state[partition][replica].voted is None
+        and model.quorum_state[partition][replica].leader is None
+        and all(
+            has_voted_for_good_log(model, partition, other, replica) for other in Replica if other != replica
+        )
+        for partition in Partition
+        for replica in Replica
+    )
+
+
+def has_voted_for_good_log(model: KraftBatch, partition: Partition, voter: Replica, other: Replica) -> bool:
+    """The voter has voted in the other's epoch, and for a candidate that the other might vote for as well."""
+    candidate = model.quorum_state[partition][voter].voted
+    return (
+        model.quorum_state[partition][voter].epoch == model.quorum_state[partition][other].epoch
+        and candidate is not None
+        and model.log_ends[partition][candidate] >= model.log_ends[partition][other]
+    )

@@ -1,0 +1,137 @@
+"""What must hold of pre-votes (KIP-996), and what happens to a healthy leader when one voter is not well."""
+
+from __future__ import annotations
+
+from floodmark import Set, implies, invariant, reachable, transition
+from model.kraft.pre_vote import DisruptiveVoter, KraftPreVote
+from model.kraft.quorum import Replica, Role
+
+
+@transition
+def pre_votes_are_not_votes(old: KraftPreVote, new: KraftPreVote) -> bool:
+    """Whoever is or was prospective keeps its vote in its epoch (KIP-996; comments in Kafka's ProspectiveState)."""
+    return all(
+        implies(
+            Role.PROSPECTIVE in (old.role[replica], new.role[replica])
+            and old.quorum_state[replica].epoch == new.quorum_state[replica].epoch
+            and old.quorum_state[replica].voted is not None
+            and new.quorum_state[replica].leader is None,
+            new.quorum_state[replica].voted == old.quorum_state[replica].voted,
+        )
+        for replica in Replica
+    )
+
+
+@transition
+def epochs_begin_with_pre_votes(old: KraftPreVote, new: KraftPreVote) -> bool:
+    """Only a prospective voter becomes a candidate, other than by a restart (KIP-996)."""
+    return all(
+        implies(
+            new.role[replica] == Role.CANDIDATE and old.role[replica] != Role.CANDIDATE,
+            old.role[replica] == Role.PROSPECTIVE or new.restarts > old.restarts,
+        )
+        for replica in Replica
+    )
+
+
+@invariant
+def prospective_voters_fit_what_is_stored(model: KraftPreVote) -> bool:
+    """A prospective voter names a leader other than itself, or may have voted (KIP-996)."""
+    return all(
+        implies(
+            model.role[replica] == Role.PROSPECTIVE and model.quorum_state[replica].leader is not None,
+            model.quorum_state[replica].leader != replica and model.quorum_state[replica].voted is None,
+        )
+        for replica in Replica
+    )
+
+
+@invariant
+def prospective_voters_are_few(model: KraftPreVote) -> bool:
+    """Who has a majority of pre-votes is no longer prospective (KIP-996)."""
+    return all(
+        implies(model.role[replica] == Role.PROSPECTIVE, not model.is_majority(model.votes[replica]))
+        for replica in Replica
+    )
+
+
+@transition
+def candidates_could_win(old: KraftPreVote, new: KraftPreVote) -> bool:
+    """Who is made a candidate by an answer on time is no staler than a majority in its epoch (KIP-996).
+
+    Among three voters: with more, those that agreed earlier may have moved on.
+    """
+    return all(
+        implies(
+            old.role[replica] == Role.PROSPECTIVE
+            and new.role[replica] == Role.CANDIDATE
+            and len(old.late) == 0
+            and new.restarts == old.restarts
+            and len(old.current_voters) <= 3,
+            new.is_majority(
+                Set(
+                    voter
+                    for voter in Replica
+                    if voter == replica
+                    or (
+                        old.is_up_to_date(old.log_position(replica), voter)
+                        and new.quorum_state[voter].epoch <= old.quorum_state[replica].epoch
+                    )
+                )
+            ),
+        )
+        for replica in Replica
+    )
+
+
+@transition
+def followers_remember_their_fetches(old: KraftPreVote, new: KraftPreVote) -> bool:
+    """Whoever follows and has changed its log has fetched, and misses its leader no more (KIP-996; KAFKA-17641)."""
+    return all(
+        implies(
+            new.role[replica] == Role.FOLLOWER
+            and new.logs[replica] != old.logs[replica]
+            and new.restarts == old.restarts,
+            replica in new.has_fetched,
+        )
+        for replica in Replica
+    ) and all(new.role[replica] == Role.FOLLOWER for replica in new.has_fetched)
+
+
+@reachable
+def prospective_voter_remembers_a_leader(model: KraftPreVote) -> bool:
+    """A follower asks for pre-votes and can go back to its leader."""
+    return any(
+        model.role[replica] == Role.PROSPECTIVE and model.quorum_state[replica].leader is not None
+        for replica in Replica
+    )
+
+
+@reachable
+def prospective_voter_remembers_a_vote(model: KraftPreVote) -> bool:
+    """A candidate that did not win asks for pre-votes, and may not vote for another in its epoch."""
+    return any(
+        model.role[replica] == Role.PROSPECTIVE and model.quorum_state[replica].voted is not None
+        for replica in Replica
+    )
+
+
+@invariant
+def healthy_leader_stays(model: DisruptiveVoter) -> bool:
+    """A leader that a majority fetches from is not deposed by a voter that had been cut off (KIP-996, "Motivation").
+
+    KIP-595 alone does not promise that ("Leader Progress Timeout": disruptive voters).
+    """
+    return model.role[Replica(1)] == Role.LEADER
+
+
+@reachable
+def troubled_voter_is_back(model: DisruptiveVoter) -> bool:
+    """The voter that was cut off follows, and has what was written meanwhile."""
+    return any(
+        model.troubled == replica
+        and model.cut_off is None
+        and model.role[replica] == Role.FOLLOWER
+        and len(model.logs[replica]) > 1
+        for replica in Replica
+    )

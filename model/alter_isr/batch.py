@@ -1,0 +1,333 @@
+"""KIP-497: one AlterIsr request asks for changes of several partitions.
+
+One broker leads every partition here. What it asks for waits in a list until the controller has answered for that
+partition, and one request carries all that waits. The controller answers with one error for the whole request, which
+settles nothing, or with one result for each partition, which says nothing about the others. This is the place to see
+the errors: each of KIP-497's can come, with what it does to the leader. What the ISR means for the high watermark is
+in model/alter_isr/core.py, and only its premise is kept here: the leader counts a superset of the controller's ISR.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Annotated
+
+from floodmark import (
+    Between,
+    Capacity,
+    Constant,
+    Identifier,
+    Map,
+    Model,
+    Record,
+    Set,
+    action,
+    initial,
+    require,
+    rule,
+)
+from model.alter_isr.core import Broker, LeaderEpoch, Version
+
+
+class Partition(Identifier, count="partitions", prefix="p"):
+    """A partition, each of its own topic."""
+
+
+BrokerEpoch = Annotated[int, Between(0, "max_broker_epoch")]
+
+
+class TopLevelError(Enum):
+    """Why a whole request is refused (KIP-497, "Possible top-level errors")."""
+
+    CLUSTER_AUTHORIZATION_FAILED = "CLUSTER_AUTHORIZATION_FAILED"
+    NOT_CONTROLLER = "NOT_CONTROLLER"
+    STALE_BROKER_EPOCH = "STALE_BROKER_EPOCH"
+
+
+class Result(Enum):
+    """What became of one partition's change: accepted, or KIP-497's "Partition-level errors" and INELIGIBLE."""
+
+    ACCEPTED = "ACCEPTED"
+    UNKNOWN_TOPIC_OR_PARTITION = "UNKNOWN_TOPIC_OR_PARTITION"
+    FENCED_LEADER_EPOCH = "FENCED_LEADER_EPOCH"
+    INVALID_ISR_VERSION = "INVALID_ISR_VERSION"
+    INVALID_REQUEST = "INVALID_REQUEST"
+    INELIGIBLE = "INELIGIBLE"
+
+
+class PartitionState(Record):
+    """A partition's state, at the controller or as the leader knows it."""
+
+    leader_epoch: LeaderEpoch
+    replicas: Set[Broker]
+    isr: Set[Broker]
+    version: Version
+
+
+class Change(Record):
+    """What the leader asks for one partition."""
+
+    leader_epoch: LeaderEpoch
+    isr: Set[Broker]
+    version: Version
+
+
+class AlterIsrRequest(Record):
+    """One request of a broker: a change, or none, for each partition that it leads."""
+
+    broker_epoch: BrokerEpoch
+    changes: Map[Partition, Change | None]
+
+
+class AlterIsrResponse(Record):
+    """A top-level error, or a result for each partition that was asked for."""
+
+    error: TopLevelError | None
+    results: Map[Partition, Result | None]
+
+
+class AlterIsrBatch(Model):
+    """A broker that leads ``partitions`` partitions, and the controller."""
+
+    brokers = Constant(2)
+    partitions = Constant(2)
+    max_version = Constant(1)
+    max_leader_epoch = Constant(1)
+    max_broker_epoch = Constant(1)
+
+    controller: Map[Partition, PartitionState]
+    deleted: Set[Partition]
+    fenced: Set[Broker]
+    registered_epoch: BrokerEpoch
+    authorized: bool
+
+    leader: Broker
+    broker_epoch: BrokerEpoch
+    known: Map[Partition, PartitionState]
+    pending: Map[Partition, Set[Broker] | None]
+    waiting: Map[Partition, Change | None]
+
+    requests: Annotated[Set[AlterIsrRequest], Capacity(1)]
+    responses: Annotated[Set[AlterIsrResponse], Capacity(1)]
+
+    @initial
+    def start(self) -> None:
+        """The first broker leads every partition, and every broker is in every ISR."""
+        everyone = Set(broker for broker in Broker)
+        state = PartitionState(leader_epoch=0, replicas=everyone, isr=everyone, version=0)
+        self.controller = Map({partition: state for partition in Partition})
+        self.deleted = Set()
+        self.fenced = Set()
+        self.registered_epoch = 0
+        self.authorized = True
+        self.leader = Broker(1)
+        self.broker_epoch = 0
+        self.known = self.controller
+        self.pending = Map({partition: None for partition in Partition})
+        self.waiting = Map({partition: None for partition in Partition})
+        self.requests = Set()
+        self.responses = Set()
+
+    # The leader asks.
+
+    def maximal_isr(self, partition: Partition) -> Set[Broker]:
+        """The largest ISR that the controller may have for the partition, as far as the leader knows."""
+        asked = self.pending[partition]
+        return self.known[partition].isr if asked is None else self.known[partition].isr | asked
+
+    @rule
+    def are_replicas(self, partition: Partition, isr: Set[Broker]) -> bool:
+        """Only replicas of the partition are counted, whoever fetches (KAFKA-13837)."""
+        return isr <= self.known[partition].replicas
+
+    @action
+    def leader_proposes(self, partition: Partition, isr: Set[Broker]) -> None:
+        """Puts a change on the list, one for a partition. A leader at fault may even leave itself out."""
+        require(self.pending[partition] is None and self.waiting[partition] is None)
+        require(len(isr) > 0 and isr != self.known[partition].isr and self.are_replicas(partition, isr))
+        state = self.known[partition]
+        self.pending[partition] = isr
+        self.waiting[partition] = Change(leader_epoch=state.leader_epoch, isr=isr, version=state.version)
+
+    @action
+    def leader_sends(self) -> None:
+        """All that waits goes into one request, and there is one request at a time."""
+        require(len(self.requests) == 0 and len(self.responses) == 0)
+        require(any(self.waiting[partition] is not None for partition in Partition))
+        self.requests.add(AlterIsrRequest(broker_epoch=self.broker_epoch, changes=self.waiting))
+
+    # The controller answers.
+
+    @rule
+    def is_unauthorized(self) -> bool:
+        """The request needs CLUSTER_ACTION (KIP-497, "Public Interfaces")."""
+        return not self.authorized
+
+    @rule
+    def is_from_earlier_session(self, request: AlterIsrRequest) -> bool:
+        """The broker has registered again since (KIP-380)."""
+        return request.broker_epoch != self.registered_epoch
+
+    def top_level_error(self, request: AlterIsrRequest, active: bool) -> TopLevelError | None:
+        if self.is_unauthorized():
+            return TopLevelError.CLUSTER_AUTHORIZATION_FAILED
+        if not active:
+            return TopLevelError.NOT_CONTROLLER
+        if self.is_from_earlier_session(request):
+            return TopLevelError.STALE_BROKER_EPOCH
+        return None
+
+    @rule
+    def is_malformed(self, partition: Partition, isr: Set[Broker]) -> bool:
+        """The ISR names a broker that is no replica, or leaves the leader out."""
+        return self.leader not in isr or not isr <= self.controller[partition].replicas
+
+    def judge(self, partition: Partition, change: Change) -> Result:
+        """The checks are in Kafka's order, so the result names the first that fails."""
+        state = self.controller[partition]
+        if partition in self.deleted:
+            return Result.UNKNOWN_TOPIC_OR_PARTITION
+        if change.leader_epoch < state.leader_epoch:
+            return Result.FENCED_LEADER_EPOCH
+        if change.version < state.version:
+            return Result.INVALID_ISR_VERSION
+        if self.is_malformed(partition, change.isr):
+            return Result.INVALID_REQUEST
+        if change.isr & self.fenced:
+            return Result.INELIGIBLE
+        return Result.ACCEPTED
+
+    def judge_asked(self, partition: Partition, change: Change | None) -> Result | None:
+        return None if change is None else self.judge(partition, change)
+
+    @rule
+    def results(self, request: AlterIsrRequest) -> Map[Partition, Result | None]:
+        """Each partition is judged on its own, and each that was asked for is answered (KAFKA-12367)."""
+        return Map({partition: self.judge_asked(partition, request.changes[partition]) for partition in Partition})
+
+    def may_change(self, partition: Partition) -> bool:
+        return self.controller[partition].version < self.max_version
+
+    @rule
+    def change(self, partition: Partition, isr: Set[Broker]) -> None:
+        """Every change takes a new version."""
+        self.controller[partition].isr = isr
+        self.controller[partition].version += 1
+
+    @action
+    def controller_answers(self, request: AlterIsrRequest, active: bool) -> None:
+        """A request reaches the active controller, or one that is not (any more)."""
+        require(request in self.requests)
+        require(all(self.may_change(partition) or not self.would_accept(partition, request) for partition in Partition))
+        error = self.top_level_error(request, active)
+        results: Map[Partition, Result | None] = Map({partition: None for partition in Partition})
+        if error is None:
+            results = self.results(request)
+            for partition in Partition:
+                change = request.changes[partition]
+                if change is not None and results[partition] == Result.ACCEPTED:
+                    self.change(partition, change.isr)
+        self.requests.discard(request)
+        self.responses.add(AlterIsrResponse(error=error, results=results))
+
+    def would_accept(self, partition: Partition, request: AlterIsrRequest) -> bool:
+        return self.judge_asked(partition, request.changes[partition]) == Result.ACCEPTED
+
+    # The leader hears.
+
+    @rule
+    def on_top_level_error(self) -> None:
+        """Nothing is settled: the list stays, and goes out again with the broker epoch of then."""
+
+    def settle(self, partition: Partition, change: Change, result: Result) -> None:
+        """A result of a change that is still pending; an error that a LeaderAndIsr explains leaves it pending."""
+        state = self.known[partition]
+        if self.pending[partition] is None or change.version != state.version:
+            return
+        if result == Result.ACCEPTED:
+            self.known[partition].isr = change.isr
+            self.known[partition].version = change.version + 1
+            self.pending[partition] = None
+        elif result == Result.INELIGIBLE:
+            self.pending[partition] = None
+
+    @action
+    def leader_receives_response(self, response: AlterIsrResponse) -> None:
+        """A partition that was answered is taken off the list, whatever the result."""
+        require(response in self.responses)
+        self.responses.discard(response)
+        if response.error is not None:
+            self.on_top_level_error()
+        else:
+            for partition in Partition:
+                change = self.waiting[partition]
+                result = response.results[partition]
+                if change is not None and result is not None:
+                    self.waiting[partition] = None
+                    self.settle(partition, change, result)
+
+    @action
+    def leader_receives_leader_and_isr(self, partition: Partition) -> None:
+        """The controller's latest state arrives; what was pending at an older version is discarded."""
+        require(partition not in self.deleted)
+        require(self.controller[partition].version > self.known[partition].version)
+        self.known[partition] = self.controller[partition]
+        self.pending[partition] = None
+
+    # What else changes.
+
+    @action
+    def controller_elects_again(self, partition: Partition) -> None:
+        """The same broker leads in a new leader epoch."""
+        require(partition not in self.deleted and self.may_change(partition))
+        require(self.controller[partition].leader_epoch < self.max_leader_epoch)
+        self.controller[partition].leader_epoch += 1
+        self.controller[partition].version += 1
+
+    @action
+    def controller_fences(self, broker: Broker) -> None:
+        """A follower's heartbeats stop: it leaves every ISR that it is in."""
+        require(broker != self.leader and broker not in self.fenced)
+        require(all(self.may_change(p) or broker not in self.controller[p].isr for p in Partition))
+        self.fenced.add(broker)
+        for partition in Partition:
+            if broker in self.controller[partition].isr:
+                self.change(partition, self.controller[partition].isr - {broker})
+
+    @action
+    def controller_unfences(self, broker: Broker) -> None:
+        require(broker in self.fenced)
+        self.fenced.discard(broker)
+
+    @rule
+    def isr_without(self, partition: Partition, broker: Broker) -> Set[Broker]:
+        """Who is no replica any more leaves the ISR in the same change."""
+        return self.controller[partition].isr - {broker}
+
+    @action
+    def controller_removes_replica(self, partition: Partition, broker: Broker) -> None:
+        """A reassignment takes a replica away."""
+        require(partition not in self.deleted and broker != self.leader and self.may_change(partition))
+        require(broker in self.controller[partition].replicas)
+        self.controller[partition].replicas -= {broker}
+        self.change(partition, self.isr_without(partition, broker))
+
+    @action
+    def topic_is_deleted(self, partition: Partition) -> None:
+        require(partition not in self.deleted)
+        self.deleted.add(partition)
+
+    @action
+    def broker_registers_again(self) -> None:
+        """The broker's session ends and a new one begins; the controller knows of it first."""
+        require(self.registered_epoch < self.max_broker_epoch)
+        self.registered_epoch += 1
+
+    @action
+    def broker_learns_epoch(self) -> None:
+        require(self.broker_epoch != self.registered_epoch)
+        self.broker_epoch = self.registered_epoch
+
+    @action
+    def authorization_changes(self) -> None:
+        self.authorized = not self.authorized

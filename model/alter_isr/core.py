@@ -1,0 +1,503 @@
+"""KIP-497: the controller owns a partition's ISR, and the leader asks it for changes without waiting for the answer.
+
+One partition, the replica that leads it, its followers and the controller. A record is only counted here: a log is its
+log end offset, and the leader never truncates, so this is the place to see the rule of the KIP, how far the high
+watermark may rise while changes of the ISR are in flight. Logs with epochs, several leaders and truncation are in
+model/alter_isr/failover.py, requests for several partitions and their errors in model/alter_isr/batch.py.
+
+The KIP and what Apache Kafka ships differ, and both are here as designs of one model:
+
+``AlterIsr``         the KIP's text: an acknowledged change is written later and may be lost, several requests may quote
+                     one version, and only a newer LeaderAndIsr settles what is pending;
+``ShippedAlterIsr``  Kafka 2.7 and later: one request at a time, answered after the write with the new state;
+                     ``ZombieController`` adds a controller that was replaced and still answers.
+
+Steps that Kafka takes in one go (a fetch and the high watermark, say) are actions of their own, which allows more
+orders than Kafka has. A message that is never delivered stands for one that is late or lost.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Annotated
+
+from floodmark import (
+    Between,
+    Capacity,
+    Constant,
+    Identifier,
+    Map,
+    Model,
+    Record,
+    Set,
+    action,
+    initial,
+    require,
+    rule,
+)
+
+
+class Broker(Identifier, count="brokers", prefix="b"):
+    """A broker, and its replica of the partition."""
+
+
+Offset = Annotated[int, Between(0, "max_offset")]
+LeaderEpoch = Annotated[int, Between(0, "max_leader_epoch")]
+Version = Annotated[int, Between(0, "max_version")]
+
+
+class Status(Enum):
+    """How the controller sees a broker; only an active one may enter the ISR."""
+
+    ACTIVE = "active"
+    FENCED = "fenced"
+    SHUTTING_DOWN = "shutting down"
+
+
+class Error(Enum):
+    """Why a change is refused: the errors that a leader which keeps the rules can see for one partition.
+
+    INELIGIBLE is not in KIP-497, whose motivation only says that a controller may refuse a broker that it sees as
+    offline; Kafka calls it INELIGIBLE_REPLICA, and calls INVALID_ISR_VERSION now INVALID_UPDATE_VERSION. The error
+    NOT_CONTROLLER stands in for the top-level one where a controller does not know yet that it was replaced.
+    """
+
+    FENCED_LEADER_EPOCH = "FENCED_LEADER_EPOCH"
+    INVALID_ISR_VERSION = "INVALID_ISR_VERSION"
+    INELIGIBLE = "INELIGIBLE"
+    NOT_CONTROLLER = "NOT_CONTROLLER"
+
+
+class LeaderAndIsr(Record):
+    """The partition's state, as the controller stores it and as a LeaderAndIsr request spreads it."""
+
+    leader: Broker | None
+    leader_epoch: LeaderEpoch
+    isr: Set[Broker]
+    version: Version
+
+
+class AlterIsrRequest(Record):
+    """What the leader asks for: an ISR, valid only while its leader epoch and its version are the current ones."""
+
+    leader_epoch: LeaderEpoch
+    isr: Set[Broker]
+    version: Version
+
+
+class AlterIsrResponse(Record):
+    """The answer to ``request``. Without an error the new state is the ISR that was asked for, one version on."""
+
+    request: AlterIsrRequest
+    error: Error | None
+
+
+class PartitionIsr(Model):
+    """What both designs share: the log, the high watermark, and how requests are judged.
+
+    ``leader`` is the one replica whose reign is followed, until another is elected. ``pending`` holds the ISRs that it
+    has asked for at its present version. ``in_flight`` bounds how many requests, and how many responses, are on their
+    way at once; with ``duplicates`` a request may be delivered more than once.
+    """
+
+    brokers = Constant(3)
+    max_offset = Constant(2)
+    max_version = Constant(3)
+    max_leader_epoch = Constant(2)
+    min_insync_replicas = Constant(1)
+    in_flight = Constant(2)
+    duplicates = Constant(False)
+
+    controller: LeaderAndIsr
+    status: Map[Broker, Status]
+
+    leader: Broker
+    leading: bool
+    leader_epoch: LeaderEpoch
+    isr: Set[Broker]
+    version: Version
+    pending: Set[Set[Broker]]
+    high_watermark: Offset
+    log_end: Map[Broker, Offset]
+
+    requests: Annotated[Set[AlterIsrRequest], Capacity("in_flight")]
+    responses: Annotated[Set[AlterIsrResponse], Capacity("in_flight")]
+    updates: Annotated[Set[LeaderAndIsr], Capacity("max_version")]
+
+    @initial
+    def start(self) -> None:
+        """The first broker leads, the second is in the ISR, the others are alive but out of it; the log is empty."""
+        self.controller = LeaderAndIsr(leader=Broker(1), leader_epoch=0, isr=Set({Broker(1), Broker(2)}), version=0)
+        self.status = Map({broker: Status.ACTIVE for broker in Broker})
+        self.leader = Broker(1)
+        self.leading = True
+        self.leader_epoch = 0
+        self.isr = self.controller.isr
+        self.version = 0
+        self.pending = Set()
+        self.high_watermark = 0
+        self.log_end = Map({broker: 0 for broker in Broker})
+        self.requests = Set()
+        self.responses = Set()
+        self.updates = Set()
+
+    # The log.
+
+    @action
+    def leader_appends(self) -> None:
+        """A record with acks=all is taken while the committed ISR is large enough, whatever is pending."""
+        require(self.leading and len(self.isr) >= self.min_insync_replicas)
+        require(self.log_end[self.leader] < self.max_offset)
+        self.log_end[self.leader] += 1
+
+    @action
+    def follower_fetches(self, follower: Broker) -> None:
+        """A follower copies the next record; a fenced broker may still be fetching (KIP-497, "Motivation")."""
+        require(self.leading and follower != self.leader and self.log_end[follower] < self.log_end[self.leader])
+        self.log_end[follower] += 1
+
+    @rule
+    def maximal_isr(self) -> Set[Broker]:
+        """The largest ISR that the controller may have: the committed one and all that any pending change would add."""
+        largest = self.isr
+        for isr in self.pending:
+            largest = largest | isr
+        return largest
+
+    @rule
+    def may_advance(self) -> bool:
+        """Too small an ISR commits nothing (KAFKA-15583)."""
+        return len(self.isr) >= self.min_insync_replicas
+
+    @rule
+    def replicated_offset(self) -> int:
+        """Up to where every member of the maximal ISR has the log."""
+        return min(self.log_end[broker] for broker in self.maximal_isr())
+
+    @action
+    def leader_advances_high_watermark(self) -> None:
+        """What the whole maximal ISR holds is committed (KIP-497, "Proposed Changes")."""
+        require(self.leading and self.may_advance() and self.replicated_offset() > self.high_watermark)
+        self.high_watermark = self.replicated_offset()
+
+    @rule
+    def acks_succeed(self) -> bool:
+        """Whether producers with acks=all hear of success once their records are below the high watermark.
+
+        Unlike the append, this counts the maximal ISR: a broker that is joining counts already.
+        """
+        return len(self.maximal_isr()) >= self.min_insync_replicas
+
+    # The leader asks for changes.
+
+    @rule
+    def caught_up(self, follower: Broker) -> bool:
+        """A follower may join once it has everything that is committed."""
+        return self.log_end[follower] >= self.high_watermark
+
+    @rule
+    def may_propose(self, isr: Set[Broker]) -> bool:
+        """Several changes may be pending at one version (KIP-497, comments), each of them once."""
+        return isr not in self.pending
+
+    @rule
+    def remember(self, isr: Set[Broker]) -> None:
+        """The leader cannot know which of its requests will be accepted, so it keeps all of them in mind."""
+        self.pending.add(isr)
+
+    def propose(self, isr: Set[Broker]) -> None:
+        self.remember(isr)
+        self.requests.add(AlterIsrRequest(leader_epoch=self.leader_epoch, isr=isr, version=self.version))
+
+    @action
+    def leader_proposes_shrink(self, laggards: Set[Broker]) -> None:
+        """Asks to evict followers that fell behind; until the controller agrees they count."""
+        require(self.leading and len(laggards) > 0 and laggards <= self.isr - {self.leader})
+        require(len(self.requests) < self.in_flight and self.may_propose(self.isr - laggards))
+        self.propose(self.isr - laggards)
+
+    @action
+    def leader_proposes_expand(self, follower: Broker) -> None:
+        """Asks to add a follower that caught up; from now on it counts."""
+        require(self.leading and follower not in self.isr and self.caught_up(follower))
+        require(len(self.requests) < self.in_flight and self.may_propose(self.isr | {follower}))
+        self.propose(self.isr | {follower})
+
+    # The controller judges requests. The checks are in Kafka's order, so the error names the first that fails.
+
+    @rule
+    def is_fenced(self, request: AlterIsrRequest) -> bool:
+        """There was an election since."""
+        return request.leader_epoch < self.controller.leader_epoch
+
+    @rule
+    def is_stale(self, request: AlterIsrRequest) -> bool:
+        """There was a change since: what the request quotes is not the current version."""
+        return request.version < self.controller.version
+
+    @rule
+    def is_ineligible(self, request: AlterIsrRequest) -> bool:
+        """A member is fenced or shutting down (KIP-841)."""
+        return any(self.status[broker] != Status.ACTIVE for broker in request.isr)
+
+    def refusal(self, request: AlterIsrRequest) -> Error | None:
+        """The error that the controller answers, or None when it accepts."""
+        if self.is_fenced(request):
+            return Error.FENCED_LEADER_EPOCH
+        if self.is_stale(request):
+            return Error.INVALID_ISR_VERSION
+        if self.is_ineligible(request):
+            return Error.INELIGIBLE
+        return None
+
+    def take(self, request: AlterIsrRequest, again: bool) -> None:
+        """The network hands over a request; where it duplicates, the request may come ``again``."""
+        if not again:
+            self.requests.discard(request)
+
+    @action
+    def controller_refuses(self, request: AlterIsrRequest, again: bool) -> None:
+        require(request in self.requests and len(self.responses) < self.in_flight)
+        require(self.refusal(request) is not None and (self.duplicates or not again))
+        self.responses.add(AlterIsrResponse(request=request, error=self.refusal(request)))
+        self.take(request, again)
+
+    # The controller changes the state: each change has the next version and is sent to the leader.
+
+    @rule
+    def next_version(self) -> int:
+        """Every change takes a new version, so that a request can tell whether it knows the latest (KAFKA-12367)."""
+        return self.controller.version + 1
+
+    def may_change(self) -> bool:
+        return self.controller.version < self.max_version
+
+    def change(self, state: LeaderAndIsr) -> None:
+        self.controller = state.replace(version=self.next_version())
+        self.updates.add(self.controller)
+
+    def evict(self, broker: Broker) -> None:
+        if broker in self.controller.isr:
+            self.change(self.controller.replace(isr=self.controller.isr - {broker}))
+
+    @action
+    def controller_fences(self, broker: Broker) -> None:
+        """A follower's heartbeats stop. One that is out of the ISR leaves no trace in the partition's version."""
+        require(self.status[broker] != Status.FENCED and broker != self.controller.leader)
+        require(self.may_change() or broker not in self.controller.isr)
+        self.status[broker] = Status.FENCED
+        self.evict(broker)
+
+    @action
+    def controller_shuts_down(self, broker: Broker) -> None:
+        """A follower asks for a controlled shutdown; it leaves the ISR, fetches on, and must not come back."""
+        require(self.status[broker] == Status.ACTIVE and broker != self.controller.leader)
+        require(self.may_change() or broker not in self.controller.isr)
+        self.status[broker] = Status.SHUTTING_DOWN
+        self.evict(broker)
+
+    @action
+    def controller_fences_last_replica(self) -> None:
+        """The leader is alone in the ISR and its heartbeats stop: nobody leads, and the ISR keeps its last member."""
+        require(self.controller.leader == self.leader and len(self.controller.isr) == 1)
+        require(self.may_change() and self.controller.leader_epoch < self.max_leader_epoch)
+        self.status[self.leader] = Status.FENCED
+        self.change(self.controller.replace(leader=None, leader_epoch=self.controller.leader_epoch + 1))
+
+    @action
+    def controller_unfences(self, broker: Broker) -> None:
+        """A broker is back, and leads again if it is the member that the ISR kept."""
+        require(self.status[broker] == Status.FENCED)
+        returns = self.controller.leader is None and broker in self.controller.isr
+        require(not returns or (self.may_change() and self.controller.leader_epoch < self.max_leader_epoch))
+        self.status[broker] = Status.ACTIVE
+        if returns:
+            self.change(self.controller.replace(leader=broker, leader_epoch=self.controller.leader_epoch + 1))
+
+    @rule
+    def may_lead(self, successor: Broker) -> bool:
+        """Only the members of the ISR are sure to have everything that is committed."""
+        return successor in self.controller.isr and self.status[successor] == Status.ACTIVE
+
+    @action
+    def controller_elects(self, successor: Broker) -> None:
+        """Another broker is to lead. The reign of the leader that is followed here ends with that."""
+        require(self.controller.leader == self.leader and successor != self.leader and self.may_lead(successor))
+        require(self.may_change() and self.controller.leader_epoch < self.max_leader_epoch)
+        self.change(self.controller.replace(leader=successor, leader_epoch=self.controller.leader_epoch + 1))
+
+    # What the leader hears.
+
+    @rule
+    def is_news(self, update: LeaderAndIsr) -> bool:
+        """Only a higher version settles what is pending (KIP-497, comments)."""
+        return update.version > self.version
+
+    @rule
+    def install(self, update: LeaderAndIsr) -> None:
+        """Takes over the controller's state and discards what was pending at an older version."""
+        self.leading = update.leader == self.leader
+        self.leader_epoch = update.leader_epoch
+        self.version = update.version
+        self.isr = update.isr if self.leading else Set()
+        self.pending = Set()
+
+    @action
+    def leader_receives_leader_and_isr(self, update: LeaderAndIsr) -> None:
+        """LeaderAndIsr requests arrive in any order; one that is no news is dropped."""
+        require(update in self.updates)
+        self.updates.discard(update)
+        if self.is_news(update):
+            self.install(update)
+
+    def is_pending(self, request: AlterIsrRequest) -> bool:
+        """Whether a request is for a change that is pending; the answer to an older one says nothing any more."""
+        return (
+            self.leading
+            and request.leader_epoch == self.leader_epoch
+            and request.version == self.version
+            and request.isr in self.pending
+        )
+
+    @rule
+    def withdraws(self, error: Error) -> bool:
+        """Whether an error ends a pending change.
+
+        After FENCED_LEADER_EPOCH and INVALID_ISR_VERSION a LeaderAndIsr is on its way and settles it. After INELIGIBLE
+        nothing has changed and nothing will come, so the leader takes the change back. That relies on no copy of the
+        request being judged again later.
+        """
+        return error == Error.INELIGIBLE
+
+    @rule
+    def on_acceptance(self, request: AlterIsrRequest) -> None:
+        """What the leader does when a pending change was accepted."""
+
+    @action
+    def leader_receives_response(self, response: AlterIsrResponse) -> None:
+        require(response in self.responses)
+        self.responses.discard(response)
+        if self.is_pending(response.request):
+            if response.error is None:
+                self.on_acceptance(response.request)
+            elif self.withdraws(response.error):
+                self.pending.discard(response.request.isr)
+
+
+class AlterIsr(PartitionIsr):
+    """KIP-497 as written: the controller answers at once, writes afterwards, and a LeaderAndIsr tells the outcome.
+
+    An acknowledgement makes the leader do nothing, so there is no message for it.
+    """
+
+    acknowledged: Annotated[Set[AlterIsrRequest], Capacity(1)] = Set()
+
+    @action
+    def controller_acknowledges(self, request: AlterIsrRequest, again: bool) -> None:
+        require(request in self.requests and len(self.acknowledged) == 0)
+        require(self.refusal(request) is None and (self.duplicates or not again))
+        self.acknowledged.add(request)
+        self.take(request, again)
+
+    @action
+    def controller_writes(self, request: AlterIsrRequest) -> None:
+        """Applies a change, unless another came in between: then it is dropped, and the leader is not told."""
+        require(request in self.acknowledged and self.may_change())
+        self.acknowledged.discard(request)
+        if self.refusal(request) is None:
+            self.change(self.controller.replace(isr=request.isr))
+
+    @action
+    def controller_fails_over(self) -> None:
+        """A new controller reads the state as written; what its predecessor only acknowledged is lost."""
+        require(len(self.acknowledged) > 0)
+        self.acknowledged = Set()
+
+
+class ShippedAlterIsr(PartitionIsr):
+    """KIP-497 as shipped: one request at a time, and the answer comes after the write and carries the new state."""
+
+    awaited: AlterIsrRequest | None = None
+
+    @rule
+    def may_propose(self, isr: Set[Broker]) -> bool:
+        """One change at a time; and the last request must be answered even when its change is settled already."""
+        return len(self.pending) == 0 and self.awaited is None
+
+    def propose(self, isr: Set[Broker]) -> None:
+        super().propose(isr)
+        self.awaited = AlterIsrRequest(leader_epoch=self.leader_epoch, isr=isr, version=self.version)
+
+    @action
+    def controller_accepts(self, request: AlterIsrRequest, again: bool) -> None:
+        require(request in self.requests and len(self.responses) < self.in_flight)
+        require(self.may_change() and self.refusal(request) is None and (self.duplicates or not again))
+        self.change(self.controller.replace(isr=request.isr))
+        self.responses.add(AlterIsrResponse(request=request, error=None))
+        self.take(request, again)
+
+    @rule
+    def on_acceptance(self, request: AlterIsrRequest) -> None:
+        """The answer carries the new state, so the leader need not wait for the LeaderAndIsr."""
+        self.isr = request.isr
+        self.version = request.version + 1
+        self.pending = Set()
+
+    @action
+    def leader_receives_response(self, response: AlterIsrResponse) -> None:
+        require(response in self.responses)
+        super().leader_receives_response(response)
+        if response.request == self.awaited:
+            self.awaited = None
+
+
+class ZombieController(ShippedAlterIsr):
+    """The shipped design while a controller that was replaced still answers from the state it last saw (KAFKA-14154).
+
+    What it would write does not commit any more, so it can refuse, but not accept.
+    """
+
+    zombie: Annotated[Set[LeaderAndIsr], Capacity(1)] = Set()
+
+    @action
+    def controller_fails_over(self) -> None:
+        """The old controller keeps the state that it last saw, the new one reads what is written: the same."""
+        require(len(self.zombie) == 0)
+        self.zombie.add(self.controller)
+
+    @action
+    def zombie_steps_down(self) -> None:
+        require(len(self.zombie) > 0)
+        self.zombie = Set()
+
+    @rule
+    def answer_to_newer(self, request: AlterIsrRequest, seen: LeaderAndIsr) -> Error | None:
+        """A request that knows a later state than the controller shows it that it is the controller no more."""
+        return Error.NOT_CONTROLLER
+
+    @action
+    def zombie_answers(self, request: AlterIsrRequest, seen: LeaderAndIsr, again: bool) -> None:
+        require(request in self.requests and seen in self.zombie and len(self.responses) < self.in_flight)
+        require(request.version != seen.version and (self.duplicates or not again))
+        if request.version > seen.version:
+            error = self.answer_to_newer(request, seen)
+        elif request.leader_epoch < seen.leader_epoch:
+            error = Error.FENCED_LEADER_EPOCH
+        else:
+            error = Error.INVALID_ISR_VERSION
+        self.responses.add(AlterIsrResponse(request=request, error=error))
+        self.take(request, again)
+
+    @rule
+    def resend(self, request: AlterIsrRequest) -> None:
+        """The same request goes out once more, until the controller answers it."""
+        self.requests.add(request)
+
+    @action
+    def leader_receives_response(self, response: AlterIsrResponse) -> None:
+        require(response in self.responses)
+        if response.error == Error.NOT_CONTROLLER:
+            self.responses.discard(response)
+            self.resend(response.request)
+        else:
+            super().leader_receives_response(response)

@@ -1,0 +1,571 @@
+"""KIP-497 with failover: one partition whose leaders come and go, and the logs of all its replicas.
+
+``AlterIsrFailover`` is the protocol as it runs since KIP-497 (AlterIsr), KIP-320 (fencing by leader epoch) and KIP-595
+(a follower's divergence is found on fetch). Its subclasses change one thing each, or add what only some questions need,
+so that the space of the others stays small:
+
+``ShrinksWithinLeaderEpoch``  the controller shrinks the ISR without a new leader epoch (KAFKA-15109)
+``ReconcilesOnce``            followers compare logs once, when they begin to follow (KIP-101, KIP-279, KIP-320)
+``AlterIsrRestarts``          replicas lose what they stored; broker epochs tell one life from the next (KIP-903)
+
+A single leader, with every error code and both ways to answer a request, is in ``model/alter_isr/core.py``. Here a
+leader has one request in flight at a time, as in the brokers that ship (KIP-497 lets it send more), and refusals leave
+no trace: the leader goes on counting what it asked for until it learns of a newer version. The version is KIP-497's;
+Kafka now calls it the partition epoch.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from floodmark import (
+    Between,
+    Capacity,
+    Constant,
+    Identifier,
+    Map,
+    Model,
+    Record,
+    Seq,
+    Set,
+    action,
+    initial,
+    require,
+    rule,
+)
+from model import replica_log
+
+
+class Broker(Identifier, count="brokers", prefix="b"):
+    """A broker; each has a replica of the partition."""
+
+
+Offset = Annotated[int, Between(0, "max_offset")]
+LeaderEpoch = Annotated[int, Between(0, "max_leader_epoch")]
+Version = Annotated[int, Between(0, "max_version")]
+BrokerEpoch = Annotated[int, Between(0, "max_restarts")]
+Log = Annotated[Seq[LeaderEpoch], Capacity("max_offset")]
+
+
+class LeaderAndIsr(Record):
+    """What the controller decided at one version, and what LeaderAndIsr tells the replicas."""
+
+    leader: Broker | None
+    leader_epoch: LeaderEpoch
+    isr: Set[Broker]
+
+
+class Replica(Record):
+    """One broker's replica.
+
+    Leader, leader epoch and ISR as the replica knows them are those of the version that it has learned. The last three
+    fields are the leader's.
+    """
+
+    version: Version
+    log: Log
+    high_watermark: Offset
+    pending: Set[Broker]
+    """The ISR that it has asked the controller for; empty when it has no request in flight."""
+    epoch_start: Offset
+    """Its log end offset when its leader epoch began."""
+    fetched: Map[Broker, Offset]
+    """The offset of each follower's last fetch in this leader epoch; 0 before the first."""
+
+
+class AlterIsrFailover(Model):
+    """Replicas that lead and follow, each by the partition state that it has learned so far.
+
+    The controller is one atomic object: how its quorum agrees is not the matter here. It decides; every decision is a
+    new version; each replica learns of it later, by itself, and may skip some. So several replicas can believe that
+    they lead, at different leader epochs.
+
+    An AlterIsr request quotes the leader epoch and the version that its sender knows. The sender forgets the request as
+    soon as it learns of a newer version, and from then on the controller would not accept it. So ``pending`` is the
+    request in flight, too.
+
+    A record is the leader epoch that it was written in: a leader writes an offset only once in its epoch.
+    """
+
+    brokers = Constant(3)
+    max_offset = Constant(2)
+    max_leader_epoch = Constant(2)
+    max_version = Constant(4)
+    min_insync_replicas = Constant(1)
+    """min.insync.replicas"""
+
+    version: Version
+    states: Map[Version, LeaderAndIsr | None]
+    """The controller's decisions that some replica has yet to learn or still acts upon."""
+    fenced: Set[Broker]
+    replicas: Map[Broker, Replica]
+    committed: Log
+    """History: the records below the highest high watermark of any leader so far. Each was readable and, with
+    acks=all, acknowledged."""
+
+    @initial
+    def start(self) -> None:
+        """The controller has created the partition, and all replicas have learned it."""
+        created = LeaderAndIsr(leader=Broker(1), leader_epoch=0, isr=Set(Broker))
+        self.version = 0
+        self.states = Map({version: created if version == 0 else None for version in range(self.max_version + 1)})
+        self.fenced = Set()
+        self.replicas = Map({broker: self.empty_replica() for broker in Broker})
+        self.committed = Seq()
+
+    def empty_replica(self) -> Replica:
+        """A replica that stores nothing."""
+        return Replica(
+            version=self.version,
+            log=Seq(),
+            high_watermark=0,
+            pending=Set(),
+            epoch_start=0,
+            fetched=self.nothing_fetched(),
+        )
+
+    def nothing_fetched(self) -> Map[Broker, Offset]:
+        """What a leader knows about its followers before they fetch."""
+        return Map({broker: 0 for broker in Broker})
+
+    # What the controller knows, and what a replica does.
+
+    def state_at(self, version: Version) -> LeaderAndIsr:
+        """The controller's decision with this version."""
+        state = self.states[version]
+        assert state is not None, f"version {version} is forgotten, or yet to come"
+        return state
+
+    def current(self) -> LeaderAndIsr:
+        """The partition state that holds."""
+        return self.state_at(self.version)
+
+    def known(self, broker: Broker) -> LeaderAndIsr:
+        """The partition state as this replica knows it."""
+        return self.state_at(self.replicas[broker].version)
+
+    def leads(self, broker: Broker) -> bool:
+        """Whether this replica believes that it leads."""
+        return self.known(broker).leader == broker
+
+    # Leader: records and the high watermark.
+
+    @action
+    def leader_appends(self, leader: Broker) -> None:
+        """A producer's record with acks=all; refused when too few replicas are in sync."""
+        require(self.leads(leader) and not self.under_min_isr(leader))
+        require(len(self.replicas[leader].log) < self.max_offset)
+        self.replicas[leader].log.append(self.known(leader).leader_epoch)
+        self.advance_high_watermark(leader)
+
+    @rule
+    def under_min_isr(self, leader: Broker) -> bool:
+        """Too few replicas are in the ISR that the controller has confirmed (min.insync.replicas)."""
+        return len(self.known(leader).isr) < self.min_insync_replicas
+
+    @rule
+    def maximal_isr(self, leader: Broker) -> Set[Broker]:
+        """The largest ISR that may hold: the confirmed one and what was asked for (KIP-497, "Proposed Changes").
+
+        After a shrink it is the old ISR, after an expansion the new one.
+        """
+        return self.known(leader).isr | self.replicas[leader].pending
+
+    @rule
+    def may_advance(self, leader: Broker) -> bool:
+        """With too few in sync the high watermark stays, so that it means enough copies (KAFKA-15583)."""
+        return not self.under_min_isr(leader)
+
+    def advance_high_watermark(self, leader: Broker) -> None:
+        """Moves the high watermark up to what every member of the maximal ISR has."""
+        if self.may_advance(leader):
+            reached = min(self.log_end_offset(leader, member) for member in self.maximal_isr(leader))
+            if reached > self.replicas[leader].high_watermark:
+                self.replicas[leader].high_watermark = reached
+                if reached > len(self.committed):
+                    self.committed = self.replicas[leader].log[:reached]
+
+    def log_end_offset(self, leader: Broker, member: Broker) -> Offset:
+        """How far a member's log goes, as far as the leader knows."""
+        return len(self.replicas[leader].log) if member == leader else self.replicas[leader].fetched[member]
+
+    # Leader: asking for another ISR.
+
+    @action
+    def leader_proposes_shrink(self, leader: Broker, laggards: Set[Broker]) -> None:
+        """Asks to evict followers that have been out of sync for too long (replica.lag.time.max.ms)."""
+        require(self.may_propose(leader))
+        require(len(laggards) > 0 and laggards <= self.known(leader).isr - {leader})
+        self.replicas[leader].pending = self.known(leader).isr - laggards
+
+    @action
+    def leader_proposes_expand(self, leader: Broker, follower: Broker) -> None:
+        """Asks to add a follower that has caught up."""
+        require(self.may_propose(leader))
+        require(follower not in self.known(leader).isr and self.caught_up(leader, follower))
+        self.replicas[leader].pending = self.known(leader).isr | {follower}
+
+    def may_propose(self, leader: Broker) -> bool:
+        """No request is in flight. One that quotes the last version within the bounds could not be accepted."""
+        return (
+            self.leads(leader)
+            and not self.request_in_flight(leader)
+            and self.replicas[leader].version < self.max_version
+        )
+
+    def request_in_flight(self, leader: Broker) -> bool:
+        """The leader has asked for another ISR, and has learned of nothing newer since."""
+        return len(self.replicas[leader].pending) > 0
+
+    @rule
+    def caught_up(self, leader: Broker, follower: Broker) -> bool:
+        """The follower has all that is committed. A new leader's high watermark may lag behind what its predecessor
+        exposed, so the follower must also have reached the start of the leader's epoch (KIP-320)."""
+        replica = self.replicas[leader]
+        return replica.fetched[follower] >= max(replica.high_watermark, replica.epoch_start)
+
+    # Controller.
+
+    def decide(self, leader: Broker | None, leader_epoch: LeaderEpoch, isr: Set[Broker]) -> None:
+        """A new partition state, for the replicas to learn."""
+        self.version += 1
+        self.states[self.version] = LeaderAndIsr(leader=leader, leader_epoch=leader_epoch, isr=isr)
+
+    def may_decide(self) -> bool:
+        """The bounds leave room for another version."""
+        return self.version < self.max_version
+
+    def may_elect(self) -> bool:
+        """The bounds leave room for another leader epoch."""
+        return self.may_decide() and self.current().leader_epoch < self.max_leader_epoch
+
+    @action
+    def controller_accepts(self, leader: Broker) -> None:
+        """The leader's AlterIsr request arrives and is accepted. All others are refused, without effect here."""
+        require(self.request_in_flight(leader) and self.may_decide())
+        require(self.request_is_current(leader) and self.members_are_eligible(leader))
+        current = self.current()
+        self.decide(current.leader, current.leader_epoch, self.replicas[leader].pending)
+
+    @rule
+    def request_is_current(self, leader: Broker) -> bool:
+        """The sender leads, and quotes the current leader epoch and version (else NOT_CONTROLLER,
+        FENCED_LEADER_EPOCH, INVALID_REQUEST or INVALID_ISR_VERSION)."""
+        current = self.current()
+        return (
+            current.leader == leader
+            and self.known(leader).leader_epoch == current.leader_epoch
+            and self.replicas[leader].version == self.version
+        )
+
+    @rule
+    def members_are_eligible(self, leader: Broker) -> bool:
+        """No fenced broker joins the ISR (KIP-841; else INELIGIBLE_REPLICA)."""
+        return not self.replicas[leader].pending & self.fenced
+
+    @action
+    def controller_elects(self, successor: Broker) -> None:
+        """The controller moves the leadership within the ISR, to the preferred leader say."""
+        require(self.may_elect() and successor in self.current().isr - self.fenced)
+        require(successor != self.current().leader)
+        self.decide(successor, self.current().leader_epoch + 1, self.current().isr)
+
+    @action
+    def controller_fences(self, broker: Broker) -> None:
+        """A broker's heartbeats stop, or it shuts down: it leaves the ISR.
+
+        Where it is not in the ISR nothing changes, not even the version. The last member stays in the ISR, without
+        leading.
+        """
+        require(broker not in self.fenced)
+        require(broker not in self.current().isr or (self.may_elect() and self.replaceable(broker)))
+        current = self.current()
+        if current.isr == Set([broker]):
+            self.decide(None, current.leader_epoch + 1, current.isr)
+        elif broker in current.isr:
+            self.decide(current.leader, self.leader_epoch_after_shrink(), current.isr - {broker})
+        self.fenced.add(broker)
+
+    def replaceable(self, broker: Broker) -> bool:
+        """Whether the controller can fence this broker without choosing another leader."""
+        return broker != self.current().leader or self.current().isr == Set([broker])
+
+    @rule
+    def leader_epoch_after_shrink(self) -> LeaderEpoch:
+        """A shrink by the controller begins a new leader epoch, even though the leader stays (Kafka before 3.6)."""
+        return self.current().leader_epoch + 1
+
+    @action
+    def controller_fences_leader(self, leader: Broker, successor: Broker) -> None:
+        """The leader's heartbeats stop, or it shuts down: another member of the ISR leads."""
+        require(self.may_elect() and self.current().leader == leader)
+        require(successor in self.current().isr and successor != leader)
+        self.decide(successor, self.current().leader_epoch + 1, self.current().isr - {leader})
+        self.fenced.add(leader)
+
+    @action
+    def controller_unfences(self, broker: Broker) -> None:
+        """A broker is back. It leads when it was the last of the ISR."""
+        require(broker in self.fenced)
+        require(broker not in self.current().isr or self.may_elect())
+        current = self.current()
+        self.fenced.discard(broker)
+        if broker in current.isr:
+            self.decide(broker, current.leader_epoch + 1, current.isr)
+
+    # Replicas learn what the controller decided.
+
+    @action
+    def replica_learns(self, broker: Broker, version: Version) -> None:
+        """LeaderAndIsr arrives at one replica, or the answer to its request. What it asked for is settled by it."""
+        require(self.replicas[broker].version < version and version <= self.version)
+        self.learn(broker, version)
+
+    def learn(self, broker: Broker, version: Version) -> None:
+        """Takes over a newer partition state; a new leader epoch begins with a new role."""
+        before = self.known(broker)
+        after = self.state_at(version)
+        self.replicas[broker].version = version
+        self.replicas[broker].pending = Set()
+        if after.leader_epoch > before.leader_epoch:
+            if after.leader == broker:
+                self.replicas[broker].fetched = self.fetched_before(broker, before, after)
+                self.replicas[broker].epoch_start = len(self.replicas[broker].log)
+            else:
+                self.replicas[broker].fetched = self.nothing_fetched()
+                self.replicas[broker].epoch_start = 0
+                self.start_following(broker)
+        if after.leader == broker:
+            self.advance_high_watermark(broker)
+        self.forget_states()
+
+    @rule
+    def fetched_before(self, leader: Broker, before: LeaderAndIsr, after: LeaderAndIsr) -> Map[Broker, Offset]:
+        """What a leader remembers of its followers in a new leader epoch: if it led before, the offsets of those in
+        the ISR. Another replica may have been lost and replaced since."""
+        if not self.led_just_before(leader, before, after):
+            return self.nothing_fetched()
+        fetched = self.replicas[leader].fetched
+        return Map({broker: fetched[broker] if broker in after.isr else 0 for broker in Broker})
+
+    @rule
+    def led_just_before(self, leader: Broker, before: LeaderAndIsr, after: LeaderAndIsr) -> bool:
+        """The leader led the epoch right before, too. If it skipped an epoch, the followers may have truncated under
+        another leader since they fetched."""
+        return before.leader == leader and after.leader_epoch == before.leader_epoch + 1
+
+    @rule
+    def start_following(self, follower: Broker) -> None:
+        """A follower keeps its log; its fetches will tell where it diverges (KIP-595, "Fetch")."""
+
+    def forget_states(self) -> None:
+        """Drops the partition states that every replica has left behind: none can be learned again."""
+        for version in range(self.version):
+            if all(self.replicas[broker].version > version for broker in Broker):
+                self.states[version] = None
+
+    # Followers: fetch and truncation.
+
+    @action
+    def follower_fetches(self, follower: Broker, leader: Broker) -> None:
+        """A fetch and its answer: one record if there is one, and the leader's high watermark.
+
+        The leader remembers the offset that was asked for; whether the answer arrives it learns from the next fetch.
+        """
+        require(self.asks(follower, leader) and self.fetch_epoch_is_valid(follower, leader))
+        require(self.may_fetch(follower, leader))
+        fetch_offset = len(self.replicas[follower].log)
+        if fetch_offset < len(self.replicas[leader].log):
+            self.replicas[follower].log.append(self.replicas[leader].log[fetch_offset])
+        self.replicas[follower].high_watermark = self.follower_high_watermark(follower, leader)
+        self.replicas[leader].fetched[follower] = fetch_offset
+        self.advance_high_watermark(leader)
+
+    @action
+    def follower_truncates(self, follower: Broker, leader: Broker) -> None:
+        """The leader finds that the follower's log diverges from its own, and the follower cuts its log."""
+        require(self.asks(follower, leader) and self.truncation_epoch_is_valid(follower, leader))
+        require(self.must_truncate(follower, leader))
+        self.truncate(follower, self.truncation_offset(follower, leader))
+
+    def asks(self, follower: Broker, leader: Broker) -> bool:
+        """The follower knows the other as its leader, and that one believes that it leads."""
+        return follower != leader and self.known(follower).leader == leader and self.leads(leader)
+
+    def follower_high_watermark(self, follower: Broker, leader: Broker) -> Offset:
+        """The leader's high watermark, as far as the follower's log goes."""
+        return min(self.replicas[leader].high_watermark, len(self.replicas[follower].log))
+
+    def truncate(self, follower: Broker, offset: Offset) -> None:
+        """Cuts the log, and the high watermark with it."""
+        self.replicas[follower].log = self.replicas[follower].log[:offset]
+        self.replicas[follower].high_watermark = min(self.replicas[follower].high_watermark, offset)
+
+    def same_leader_epoch(self, follower: Broker, leader: Broker) -> bool:
+        """Both know the same leader epoch (else FENCED_LEADER_EPOCH or UNKNOWN_LEADER_EPOCH)."""
+        return self.known(follower).leader_epoch == self.known(leader).leader_epoch
+
+    @rule
+    def fetch_epoch_is_valid(self, follower: Broker, leader: Broker) -> bool:
+        """The leader answers a fetch only in the follower's own leader epoch (KIP-320)."""
+        return self.same_leader_epoch(follower, leader)
+
+    @rule
+    def truncation_epoch_is_valid(self, follower: Broker, leader: Broker) -> bool:
+        """The leader lends its log for comparison only in the follower's own leader epoch (KIP-320)."""
+        return self.same_leader_epoch(follower, leader)
+
+    @rule
+    def may_fetch(self, follower: Broker, leader: Broker) -> bool:
+        """The follower's log is a prefix of the leader's, going by its last fetched epoch (KIP-595, "Fetch")."""
+        return not replica_log.diverges(self.replicas[leader].log, self.replicas[follower].log)
+
+    @rule
+    def must_truncate(self, follower: Broker, leader: Broker) -> bool:
+        """The leader answers a fetch with a diverging epoch in place of records."""
+        return replica_log.diverges(self.replicas[leader].log, self.replicas[follower].log)
+
+    @rule
+    def truncation_offset(self, follower: Broker, leader: Broker) -> Offset:
+        """Where the follower's log and the leader's part, as far as one answer tells (KIP-279)."""
+        return replica_log.truncation_offset(self.replicas[leader].log, self.replicas[follower].log)
+
+
+class ShrinksWithinLeaderEpoch(AlterIsrFailover):
+    """The KRaft controller of Kafka 3.6 and later: only a change of the leader begins a leader epoch (KAFKA-15109)."""
+
+    def leader_epoch_after_shrink(self) -> LeaderEpoch:
+        return self.current().leader_epoch
+
+
+class ReconcilesOnce(AlterIsrFailover):
+    """KIP-320 as it first shipped: a follower compares logs once, by OffsetsForLeaderEpoch, when it begins to follow.
+
+    From then on its fetches name an offset and its leader epoch, and nothing that would show a divergence.
+    """
+
+    reconciling: Set[Broker]
+    """The followers that have yet to compare their logs in their leader epoch."""
+
+    @initial
+    def start(self) -> None:
+        super().start()
+        self.reconciling = Set()
+
+    def learn(self, broker: Broker, version: Version) -> None:
+        super().learn(broker, version)
+        if self.leads(broker):
+            self.reconciling.discard(broker)
+
+    def start_following(self, follower: Broker) -> None:
+        self.reconciling.add(follower)
+
+    def may_fetch(self, follower: Broker, leader: Broker) -> bool:
+        """The follower has reconciled, and the leader has the offset (else OFFSET_OUT_OF_RANGE)."""
+        return follower not in self.reconciling and self.offset_in_range(follower, leader)
+
+    def offset_in_range(self, follower: Broker, leader: Broker) -> bool:
+        """The leader's log goes at least as far as the follower's."""
+        return len(self.replicas[follower].log) <= len(self.replicas[leader].log)
+
+    def must_truncate(self, follower: Broker, leader: Broker) -> bool:
+        """The follower has yet to ask where its last epoch ends."""
+        return follower in self.reconciling
+
+    def truncate(self, follower: Broker, offset: Offset) -> None:
+        """Cuts the log; an answer that leaves nothing to cut ends the rounds (KIP-279)."""
+        if offset == len(self.replicas[follower].log):
+            self.reconciling.discard(follower)
+        super().truncate(follower, offset)
+
+
+class AlterIsrRestarts(AlterIsrFailover):
+    """Brokers that restart and lose records they had stored, with the broker epochs of KIP-903 that exclude them.
+
+    A broker is fenced before it registers again, so its old life is out of the ISR. But where a broker outside of the
+    ISR is fenced the version stays, and the version that a request quotes does not show the restart. The broker epoch
+    does: a fetch carries it, the leader quotes the one that it saw, and the controller compares.
+    """
+
+    max_restarts = Constant(1)
+    reassignment = Constant(False)
+    """Whether replicas may also be removed and added back empty, in the same life of their broker."""
+
+    broker_epochs: Map[Broker, BrokerEpoch]
+    """The controller's registrations."""
+    fetched_epochs: Map[Broker, Map[Broker, BrokerEpoch]]
+    """Per leader: the broker epoch that each follower's last fetch carried."""
+    requested_epochs: Map[Broker, BrokerEpoch]
+    """Per leader: the broker epoch of the joining follower, in the request in flight."""
+
+    @initial
+    def start(self) -> None:
+        super().start()
+        self.broker_epochs = Map({broker: 0 for broker in Broker})
+        self.fetched_epochs = Map({leader: self.no_epochs() for leader in Broker})
+        self.requested_epochs = Map({broker: 0 for broker in Broker})
+
+    def no_epochs(self) -> Map[Broker, BrokerEpoch]:
+        """What a leader knows about broker epochs before the first fetch."""
+        return Map({broker: 0 for broker in Broker})
+
+    @action
+    def broker_restarts(self, broker: Broker, kept: Offset) -> None:
+        """A fenced broker comes up with the first ``kept`` records of its log and registers with a new broker epoch.
+
+        It reads all metadata before it serves the partition.
+        """
+        require(broker in self.fenced and self.may_lose_records(broker))
+        require(kept <= len(self.replicas[broker].log))
+        require(sum(self.broker_epochs[other] for other in Broker) < self.max_restarts)
+        self.broker_epochs[broker] += 1
+        self.begin_again(broker, kept)
+
+    def begin_again(self, broker: Broker, kept: Offset) -> None:
+        """The replica has nothing left but the first ``kept`` records, and learns the current state."""
+        self.replicas[broker].log = self.replicas[broker].log[:kept]
+        self.replicas[broker].high_watermark = min(self.replicas[broker].high_watermark, kept)
+        if self.replicas[broker].version < self.version:
+            self.learn(broker, self.version)
+
+    @rule
+    def may_lose_records(self, broker: Broker) -> bool:
+        """A replica that is the last of the ISR keeps its log: before KIP-966 nothing else protects its records."""
+        return broker not in self.current().isr
+
+    @action
+    def controller_recreates_replica(self, broker: Broker) -> None:
+        """A reassignment takes the replica away and another brings it back, empty; leaders may see both at once.
+
+        A removal begins a new leader epoch.
+        """
+        require(self.reassignment and self.may_elect() and broker not in self.current().isr)
+        self.decide(self.current().leader, self.current().leader_epoch + 1, self.current().isr)
+        self.begin_again(broker, 0)
+
+    def learn(self, broker: Broker, version: Version) -> None:
+        epoch_before = self.known(broker).leader_epoch
+        super().learn(broker, version)
+        self.requested_epochs[broker] = 0
+        if self.known(broker).leader_epoch > epoch_before:
+            self.fetched_epochs[broker] = self.no_epochs()
+
+    @action
+    def follower_fetches(self, follower: Broker, leader: Broker) -> None:
+        """The fetch also carries the follower's broker epoch (KIP-903, "Public Interfaces")."""
+        super().follower_fetches(follower, leader)
+        self.fetched_epochs[leader][follower] = self.broker_epochs[follower]
+
+    @action
+    def leader_proposes_expand(self, leader: Broker, follower: Broker) -> None:
+        """The request also quotes the follower's broker epoch, as the leader saw it."""
+        super().leader_proposes_expand(leader, follower)
+        self.requested_epochs[leader] = self.fetched_epochs[leader][follower]
+
+    @rule
+    def members_are_eligible(self, leader: Broker) -> bool:
+        """Who joins is still in the life that the leader saw it in (KIP-903; else INELIGIBLE_REPLICA)."""
+        joining = self.replicas[leader].pending - self.current().isr
+        return super().members_are_eligible(leader) and all(
+            self.broker_epochs[broker] == self.requested_epochs[leader] for broker in joining
+        )

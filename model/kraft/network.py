@@ -1,0 +1,103 @@
+"""KIP-595 over a network that does its worst: messages are late and overtaken, duplicated, or do not get through.
+
+A message is on time or late. One that is on time arrives in the step that it is sent in; one that is late arrives in
+any later state, or never. So a few late messages at a time go a long way: each of them may meet a replica that has
+forgotten what the message was about.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from floodmark import Capacity, Constant, Set, action, initial, require
+from model.kraft.quorum import Fate, Kind, Kraft, Message, Offset, Replica
+
+
+class KraftNetwork(Kraft):
+    """The quorum over a bad network."""
+
+    delays = Constant(1)
+    """How many messages are late at a time."""
+    duplicates = Constant(True)
+    """Whether a late message may arrive more than once."""
+    partitions = Constant(False)
+    """Whether one replica at a time may be cut off from the others."""
+
+    late: Annotated[Set[Message], Capacity("delays")]
+    cut_off: Replica | None
+
+    @initial
+    def start(self) -> None:
+        super().start()
+        self.late = Set()
+        self.cut_off = None
+
+    def may_happen(self, fate: Fate) -> bool:
+        if fate in (Fate.REQUEST_LATE, Fate.RESPONSE_LATE):
+            return len(self.late) < self.delays
+        return super().may_happen(fate)
+
+    def send(self, kind: Kind, request: Message, fate: Fate) -> None:
+        if fate == Fate.REQUEST_LATE:
+            self.late.add(request)
+        else:
+            super().send(kind, request, fate)
+
+    def answer(self, kind: Kind, response: Message, fate: Fate) -> None:
+        if fate == Fate.RESPONSE_LATE:
+            self.late.add(response)
+        else:
+            super().answer(kind, response, fate)
+
+    @action
+    def late_request_arrives(self, message: Message, fate: Fate, again: bool) -> None:
+        require(message in self.late and self.is_request(message.kind) and (self.duplicates or not again))
+        require(super().may_happen(fate) or (fate == Fate.RESPONSE_LATE and not again))
+        self.take(message, again)
+        self.send(message.kind, message, fate)
+
+    @action
+    def late_response_arrives(self, message: Message, again: bool) -> None:
+        require(message in self.late and not self.is_request(message.kind) and (self.duplicates or not again))
+        self.take(message, again)
+        self.handle_response(self.answered_kind(message.kind), message)
+
+    @action
+    def late_message_is_lost(self, message: Message) -> None:
+        require(message in self.late and self.loss)
+        self.late.discard(message)
+
+    def take(self, message: Message, again: bool) -> None:
+        """A message arrives, and may arrive ``again``."""
+        if not again:
+            self.late.discard(message)
+
+    def is_request(self, kind: Kind) -> bool:
+        return kind in (Kind.VOTE, Kind.PRE_VOTE, Kind.BEGIN_QUORUM_EPOCH, Kind.END_QUORUM_EPOCH, Kind.FETCH)
+
+    def answered_kind(self, kind: Kind) -> Kind:
+        """The kind of request that a response answers, where the response says more than the current leader."""
+        return Kind.VOTE if kind == Kind.VOTE_GRANTED else Kind.FETCH
+
+    @action
+    def replica_restarts(self, replica: Replica, kept: Offset) -> None:
+        """The connections of the replica are gone as well, and with them the responses to it."""
+        super().replica_restarts(replica, kept)
+        self.late = Set(
+            message for message in self.late if self.is_request(message.kind) or message.destination != replica
+        )
+
+    def reaches(self, source: Replica, destination: Replica) -> bool:
+        """Messages that were under way when a replica was cut off still arrive."""
+        return super().reaches(source, destination) and self.cut_off not in (source, destination)
+
+    @action
+    def network_parts(self, replica: Replica) -> None:
+        """A replica is cut off from all others."""
+        require(self.partitions and self.cut_off is None)
+        self.cut_off = replica
+
+    @action
+    def network_heals(self) -> None:
+        require(self.cut_off is not None)
+        self.cut_off = None

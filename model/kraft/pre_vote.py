@@ -1,0 +1,160 @@
+"""KIP-996: a replica asks whether it could win before it raises its epoch, and so disturbs nobody if it could not.
+
+Here is also the scenario that shows what for: one voter is cut off and comes back, while all the others are well.
+KIP-595, "Leader Progress Timeout", calls it a disruptive voter and leaves it to a later KIP, which is this one.
+"""
+
+from __future__ import annotations
+
+from floodmark import Map, Seq, Set, action, initial, require, rule
+from model.kraft.network import KraftNetwork
+from model.kraft.quorum import Fate, Kind, Leadership, Message, QuorumState, Replica, Role
+
+
+class KraftPreVote(KraftNetwork):
+    """Whoever misses a leader becomes prospective first, in its epoch, and a candidate once a majority agrees."""
+
+    has_fetched: Set[Replica]
+    """The followers that have fetched from their leader since they follow it."""
+
+    @initial
+    def start(self) -> None:
+        super().start()
+        self.has_fetched = Set()
+
+    def take_role(self, replica: Replica, role: Role) -> None:
+        super().take_role(replica, role)
+        self.has_fetched.discard(replica)
+
+    @rule
+    def may_stand(self, replica: Replica) -> bool:
+        return super().may_stand(replica) and self.role[replica] != Role.PROSPECTIVE
+
+    @rule
+    def stand(self, replica: Replica) -> None:
+        """A resigned leader gives the others an epoch's time; everyone else asks at once."""
+        if self.role[replica] == Role.RESIGNED:
+            self.become_unattached(replica, self.quorum_state[replica].epoch + 1)
+        else:
+            self.become_prospective(replica)
+
+    def become_prospective(self, replica: Replica) -> None:
+        """Asks in its own epoch, and forgets neither a leader nor a vote."""
+        self.take_role(replica, Role.PROSPECTIVE)
+        self.count_pre_vote(replica, replica)
+
+    @action
+    def prospective_requests_pre_vote(self, replica: Replica, voter: Replica, fate: Fate) -> None:
+        """A Vote request of the replica's present epoch with PreVote set."""
+        require(self.role[replica] == Role.PROSPECTIVE and voter in self.current_voters - self.votes[replica])
+        require(self.reaches(replica, voter) and self.may_happen(fate))
+        self.call(Kind.PRE_VOTE, replica, voter, fate)
+
+    @action
+    def prospective_gives_up(self, replica: Replica) -> None:
+        """A majority refused, or did not answer in time."""
+        require(self.role[replica] == Role.PROSPECTIVE)
+        self.give_up(replica)
+
+    @rule
+    def give_up(self, replica: Replica) -> None:
+        """Back to the leader, if one is known, or to waiting for one. A vote given in this epoch stays given."""
+        state = self.quorum_state[replica]
+        if state.leader is not None:
+            self.take_role(replica, Role.FOLLOWER)
+        elif state.voted is not None:
+            self.take_role(replica, Role.VOTED)
+        else:
+            self.take_role(replica, Role.UNATTACHED)
+
+    @rule
+    def misses_leader(self, voter: Replica) -> bool:
+        """A follower does not, once it has fetched. Before that it does, or two voters that only know a leader which
+        they cannot reach would refuse each other for ever (KAFKA-17641)."""
+        if self.role[voter] == Role.FOLLOWER:
+            return voter not in self.has_fetched
+        return self.role[voter] != Role.LEADER
+
+    def handle_pre_vote(self, request: Message) -> Message:
+        """Nothing is stored, and several replicas may be told yes. A higher epoch is taken over."""
+        voter = request.destination
+        if request.epoch > self.quorum_state[voter].epoch:
+            self.become_unattached(voter, request.epoch)
+        granted = request.epoch == self.quorum_state[voter].epoch and self.misses_leader(voter)
+        if granted and self.is_up_to_date(request.position, voter):
+            return self.response(Kind.PRE_VOTE_GRANTED, request)
+        return self.response(Kind.CURRENT_LEADER, request)
+
+    def count_pre_vote(self, replica: Replica, voter: Replica) -> None:
+        self.votes[replica].add(voter)
+        if self.is_majority(self.votes[replica]):
+            self.become_candidate(replica)
+
+    @rule
+    def pre_vote_counts(self, response: Message) -> bool:
+        """Only in the epoch that it was given for."""
+        replica = response.destination
+        return self.role[replica] == Role.PROSPECTIVE and response.epoch == self.quorum_state[replica].epoch
+
+    def handle_records(self, response: Message) -> None:
+        super().handle_records(response)
+        self.has_fetched.add(response.destination)
+
+    def handle_diverging(self, response: Message) -> None:
+        super().handle_diverging(response)
+        self.has_fetched.add(response.destination)
+
+    def handle_request(self, kind: Kind, request: Message) -> Message:
+        if kind == Kind.PRE_VOTE:
+            return self.handle_pre_vote(request)
+        return super().handle_request(kind, request)
+
+    def handle_response(self, kind: Kind, response: Message) -> None:
+        if kind == Kind.PRE_VOTE and response.kind == Kind.PRE_VOTE_GRANTED:
+            if self.pre_vote_counts(response):
+                self.count_pre_vote(response.destination, response.source)
+        else:
+            super().handle_response(kind, response)
+
+    def answered_kind(self, kind: Kind) -> Kind:
+        return Kind.PRE_VOTE if kind == Kind.PRE_VOTE_GRANTED else super().answered_kind(kind)
+
+
+class DisruptiveVoter(KraftPreVote):
+    """The first voter leads, everyone follows it, and then another voter is cut off for a while.
+
+    Nobody else has a reason to miss the leader, so only that voter's timer expires; and the leader is fetched from.
+    """
+
+    troubled: Replica | None
+    """The voter that is cut off, or was."""
+
+    @initial
+    def start(self) -> None:
+        super().start()
+        self.quorum_state = Map({replica: QuorumState(epoch=1, leader=Replica(1), voted=None) for replica in Replica})
+        self.logs = Map({replica: Seq([1]) for replica in Replica})
+        self.flushed = Map({replica: 1 for replica in Replica})
+        self.high_watermark = Map({replica: 1 for replica in Replica})
+        self.role = Map({replica: Role.LEADER if replica == Replica(1) else Role.FOLLOWER for replica in Replica})
+        self.leadership[Replica(1)] = Leadership(
+            epoch_start=0, end_offsets=Map({replica: 1 for replica in Replica}), fetched=Set()
+        )
+        self.elected[1] = Replica(1)
+        self.committed = Seq([1])
+        self.has_fetched = Set(replica for replica in Replica if replica != Replica(1))
+        self.troubled = None
+
+    @action
+    def network_parts(self, replica: Replica) -> None:
+        require(self.troubled is None and self.role[replica] == Role.FOLLOWER)
+        super().network_parts(replica)
+        self.troubled = replica
+
+    def may_stand(self, replica: Replica) -> bool:
+        return replica == self.troubled and super().may_stand(replica)
+
+    @rule
+    def majority_fetched(self, leader: Replica) -> bool:
+        """The others do fetch."""
+        return True

@@ -1,0 +1,689 @@
+"""KIP-595: a Raft quorum whose followers fetch, as Kafka keeps its metadata log.
+
+Voters elect a leader for an epoch, the leader appends, the others copy its log by fetching, and what a majority has is
+committed. What a replica stores before it acts (its quorum-state file and its log) is kept apart from what it forgets
+in a restart.
+
+A request, its handling and its response are one step here; the response may be lost. A network that does worse, with
+messages that are late, overtaken and duplicated, is in model/kraft/network.py. Timers have no clock: they may expire
+whenever they run.
+
+Pre-votes (KIP-996) and the scenario of a disruptive voter are in model/kraft/pre_vote.py, requests that stray in from
+another cluster in model/kraft/clusters.py, quorums that share their requests in model/kraft/batch.py, and a voter that
+loses its disk in model/kraft/disk_loss.py. Snapshots (KIP-630) and changes of the voter set (KIP-853) are left out.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Annotated
+
+from floodmark import (
+    Between,
+    Capacity,
+    Constant,
+    Identifier,
+    Map,
+    Model,
+    Record,
+    Seq,
+    Set,
+    action,
+    initial,
+    require,
+    rule,
+)
+from model.replica_log import end_offset_for_epoch, epoch_up_to
+
+
+class Replica(Identifier, count="voters + observers", prefix="r"):
+    """A broker with a copy of the log: a voter, or an observer that only fetches."""
+
+
+Epoch = Annotated[int, Between(0, "max_epoch")]
+Offset = Annotated[int, Between(0, "max_log")]
+Log = Annotated[Seq[Annotated[int, Between(1, "max_epoch")]], Capacity("max_log")]
+"""A record is the epoch that it was written in: a leader writes an offset only once in its epoch."""
+
+
+class Role(Enum):
+    """What a replica does in its epoch."""
+
+    UNATTACHED = "unattached"
+    VOTED = "voted"
+    PROSPECTIVE = "prospective"
+    """Asks for pre-votes (KIP-996)."""
+    CANDIDATE = "candidate"
+    LEADER = "leader"
+    RESIGNED = "resigned"
+    FOLLOWER = "follower"
+
+
+class QuorumState(Record):
+    """The quorum-state file. A replica writes it before it acts on it. It names a leader or a vote, never both."""
+
+    epoch: Epoch
+    leader: Replica | None
+    voted: Replica | None
+
+
+class Leadership(Record):
+    """What a leader keeps in memory; a resigned one still ranks its successors by it."""
+
+    epoch_start: Offset
+    """The offset of the epoch's first record, which announces the leader (LeaderChange)."""
+    end_offsets: Map[Replica, Offset]
+    """The offset that each replica fetched last; 0 before the first fetch of this epoch (-1 in DescribeQuorum)."""
+    fetched: Set[Replica]
+    """The voters that fetched since the fetch timer was set."""
+
+
+class Position(Record):
+    """Where a log ends: the epoch of the last record, and the log end offset. Both are 0 for an empty log."""
+
+    epoch: Epoch
+    offset: Offset
+
+
+class Kind(Enum):
+    """The requests, and below them what a response may say. Pre-votes are KIP-996's."""
+
+    VOTE = "Vote"
+    PRE_VOTE = "PreVote"
+    BEGIN_QUORUM_EPOCH = "BeginQuorumEpoch"
+    END_QUORUM_EPOCH = "EndQuorumEpoch"
+    FETCH = "Fetch"
+    VOTE_GRANTED = "vote granted"
+    PRE_VOTE_GRANTED = "pre-vote granted"
+    RECORDS = "records"
+    DIVERGING = "diverging epoch"
+    CURRENT_LEADER = "current leader"
+    """Only the epoch and leader that the responder knows, which every response carries: a refused vote, the answer to
+    BeginQuorumEpoch and EndQuorumEpoch, FENCED_LEADER_EPOCH, UNKNOWN_LEADER_EPOCH, NOT_LEADER_OR_FOLLOWER."""
+
+
+class Message(Record):
+    """A request or a response; fields that its kind has no use for are None or 0."""
+
+    kind: Kind
+    source: Replica
+    destination: Replica
+    epoch: Epoch
+    leader: Replica | None = None
+    position: Position
+    """Of the sender's log, in Vote and Fetch. The response to a fetch repeats it, as a correlation id does."""
+    rank: Annotated[int, Between(0, "voters")] = 0
+    """In EndQuorumEpoch, the receiver's place among the preferred successors, from 0 on."""
+    next_epoch: Epoch = 0
+    """RECORDS: the epoch of the next record, 0 at the end of the log. DIVERGING: the epoch where the logs part."""
+    bound: Offset = 0
+    """RECORDS: the high watermark. DIVERGING: the offset where that epoch ends."""
+
+
+class Fate(Enum):
+    """What becomes of a request that is not lost, and of its response. Messages may be late in KraftNetwork only."""
+
+    ANSWERED = "answered"
+    RESPONSE_LOST = "response lost"
+    RESPONSE_LATE = "response late"
+    REQUEST_LATE = "request late"
+
+
+class QuorumInfo(Record):
+    """The response to DescribeQuorum."""
+
+    leader: Replica
+    leader_epoch: Epoch
+    high_watermark: Offset
+    current_voters: Map[Replica, Offset | None]
+    observers: Map[Replica, Offset | None]
+
+
+class Kraft(Model):
+    """One partition, the voters of its quorum and its observers."""
+
+    voters = Constant(3)
+    observers = Constant(0)
+    max_epoch = Constant(3)
+    max_log = Constant(2)
+    max_restarts = Constant(2)
+    lossy_restarts = Constant(True)
+    """Whether a restart loses what was not flushed."""
+    loss = Constant(True)
+    """Whether responses may be lost. A request that is lost changes nothing."""
+    progress_timeout = Constant(True)
+    """Whether leaders watch who fetches. If not, they may resign at any time, which reaches the same states of logs
+    and elections in a smaller space."""
+
+    current_voters: Set[Replica]
+    quorum_state: Map[Replica, QuorumState]
+    logs: Map[Replica, Log]
+    flushed: Map[Replica, Offset]
+    """How much of the log survives a crash."""
+
+    role: Map[Replica, Role]
+    votes: Map[Replica, Set[Replica]]
+    """Who voted for this candidate."""
+    leadership: Map[Replica, Leadership]
+    high_watermark: Map[Replica, Offset]
+    """0 while unknown: what is committed includes a record of the leader's epoch."""
+
+    restarts: Annotated[int, Between(0, "max_restarts")]
+
+    elected: Map[Epoch, Replica | None]
+    """History: who became leader of an epoch."""
+    committed: Log
+    """History: the records below the highest high watermark of any leader so far. A leader that commits another record
+    in the place of one of them overwrites it."""
+    illegal: bool
+    """History: a replica has found itself in a state that the protocol rules out, and stopped."""
+
+    @initial
+    def start(self) -> None:
+        """An empty log, and nobody leads."""
+        voters = Set[Replica]()
+        for replica in Replica:
+            if len(voters) < self.voters:
+                voters = voters | {replica}
+        self.current_voters = voters
+        self.quorum_state = Map({replica: QuorumState(epoch=0, leader=None, voted=None) for replica in Replica})
+        self.logs = Map({replica: Seq() for replica in Replica})
+        self.flushed = Map({replica: 0 for replica in Replica})
+        self.role = Map({replica: Role.UNATTACHED for replica in Replica})
+        self.votes = Map({replica: Set() for replica in Replica})
+        self.leadership = Map({replica: self.no_leadership() for replica in Replica})
+        self.high_watermark = Map({replica: 0 for replica in Replica})
+        self.restarts = 0
+        self.elected = Map({epoch: None for epoch in range(self.max_epoch + 1)})
+        self.committed = Seq()
+        self.illegal = False
+
+    # The log.
+
+    def log_position(self, replica: Replica) -> Position:
+        """Where the replica's log ends."""
+        log = self.logs[replica]
+        return Position(epoch=log[len(log) - 1] if len(log) > 0 else 0, offset=len(log))
+
+    def flush(self, replica: Replica) -> None:
+        self.flushed[replica] = len(self.logs[replica])
+
+    def append_as_leader(self, leader: Replica) -> None:
+        """The leader serves what it appended before it is flushed."""
+        self.logs[leader].append(self.quorum_state[leader].epoch)
+        if not self.lossy_restarts:
+            self.flush(leader)
+
+    @rule
+    def append_as_follower(self, follower: Replica, epoch: Epoch) -> None:
+        """A follower flushes before it fetches again: its fetch offset tells what it will not lose (KAFKA-10533)."""
+        self.logs[follower].append(epoch)
+        self.flush(follower)
+
+    # Roles.
+
+    def take_role(self, replica: Replica, role: Role) -> None:
+        """Takes a role in its epoch. What belonged to the last one is gone."""
+        self.flush_before_stepping_down(replica)
+        self.role[replica] = role
+        self.votes[replica] = Set()
+        self.leadership[replica] = self.no_leadership()
+
+    @rule
+    def flush_before_stepping_down(self, replica: Replica) -> None:
+        """One thread appends, flushes and does everything else but serving fetches."""
+        self.flush(replica)
+
+    def no_leadership(self) -> Leadership:
+        return Leadership(epoch_start=0, end_offsets=Map({replica: 0 for replica in Replica}), fetched=Set())
+
+    def become_unattached(self, replica: Replica, epoch: Epoch) -> None:
+        """Enters an epoch without knowing its leader."""
+        self.take_role(replica, Role.UNATTACHED)
+        self.quorum_state[replica] = QuorumState(epoch=epoch, leader=None, voted=None)
+
+    def become_follower(self, replica: Replica, epoch: Epoch, leader: Replica) -> None:
+        """Follows the leader of an epoch. The vote is not needed any more: who knows the leader votes for nobody."""
+        self.take_role(replica, Role.FOLLOWER)
+        self.quorum_state[replica] = QuorumState(epoch=epoch, leader=leader, voted=None)
+
+    def become_candidate(self, replica: Replica) -> None:
+        """Begins the next epoch with a vote for itself."""
+        self.take_role(replica, Role.CANDIDATE)
+        self.quorum_state[replica] = QuorumState(epoch=self.quorum_state[replica].epoch + 1, leader=None, voted=replica)
+        self.count_vote(replica, replica)
+
+    def may_campaign(self, replica: Replica) -> bool:
+        """The bounds leave room for another epoch and its first record."""
+        return self.quorum_state[replica].epoch < self.max_epoch and len(self.logs[replica]) < self.max_log
+
+    def become_leader(self, replica: Replica) -> None:
+        """Leads its epoch, and appends a record that says so: with it, what came before can be committed."""
+        epoch = self.quorum_state[replica].epoch
+        self.take_role(replica, Role.LEADER)
+        self.quorum_state[replica] = QuorumState(epoch=epoch, leader=replica, voted=None)
+        self.leadership[replica].epoch_start = len(self.logs[replica])
+        self.forget_high_watermark(replica)
+        self.append_as_leader(replica)
+        self.elected[epoch] = replica
+        self.advance_high_watermark(replica)
+
+    @rule
+    def forget_high_watermark(self, leader: Replica) -> None:
+        """A new leader does not know which of its high watermark's records it counts itself."""
+        self.high_watermark[leader] = 0
+
+    def resign(self, leader: Replica) -> None:
+        """Leads no more. It must not vote in this epoch either, so it goes on naming itself as the leader."""
+        self.flush_before_stepping_down(leader)
+        self.role[leader] = Role.RESIGNED
+        self.leadership[leader].fetched = Set()
+        self.high_watermark[leader] = 0
+
+    @rule
+    def is_majority(self, replicas: Set[Replica]) -> bool:
+        return len(replicas & self.current_voters) > len(self.current_voters) // 2
+
+    # Elections (KIP-595, "Vote").
+
+    @rule
+    def may_stand(self, replica: Replica) -> bool:
+        """Observers never do (KAFKA-17067)."""
+        return replica in self.current_voters
+
+    @action
+    def election_timeout(self, replica: Replica) -> None:
+        """A follower heard nothing of its leader, an election brought no leader, or the leader has resigned."""
+        require(self.role[replica] != Role.LEADER and self.may_stand(replica) and self.may_campaign(replica))
+        self.stand(replica)
+
+    @rule
+    def stand(self, replica: Replica) -> None:
+        """What a replica does that misses a leader."""
+        self.become_candidate(replica)
+
+    @action
+    def candidate_requests_vote(self, candidate: Replica, voter: Replica, fate: Fate) -> None:
+        require(self.role[candidate] == Role.CANDIDATE and voter in self.current_voters - self.votes[candidate])
+        require(self.reaches(candidate, voter) and self.may_happen(fate))
+        self.call(Kind.VOTE, candidate, voter, fate)
+
+    @rule
+    def is_up_to_date(self, position: Position, voter: Replica) -> bool:
+        """The later last epoch wins, and of equal ones the longer log (KIP-595, "Vote Request Handling")."""
+        own = self.log_position(voter)
+        return position.epoch > own.epoch or (position.epoch == own.epoch and position.offset >= own.offset)
+
+    @rule
+    def grants_vote(self, request: Message) -> bool:
+        """One vote in an epoch, and none once its leader is known. The same candidate may ask again."""
+        voter = request.destination
+        state = self.quorum_state[voter]
+        if request.epoch < state.epoch or self.role[voter] not in (Role.UNATTACHED, Role.VOTED, Role.PROSPECTIVE):
+            return False
+        if state.voted is not None:
+            return state.voted == request.source
+        return state.leader is None and self.is_up_to_date(request.position, voter)
+
+    @rule
+    def store_vote(self, voter: Replica, candidate: Replica) -> None:
+        """The vote is written before it is told."""
+        self.quorum_state[voter].voted = candidate
+
+    def handle_vote(self, request: Message) -> Message:
+        """A higher epoch is taken over even if the vote is then refused."""
+        voter = request.destination
+        if request.epoch > self.quorum_state[voter].epoch:
+            self.become_unattached(voter, request.epoch)
+        if not self.grants_vote(request):
+            return self.response(Kind.CURRENT_LEADER, request)
+        self.store_vote(voter, request.source)
+        if self.role[voter] == Role.UNATTACHED:
+            self.take_role(voter, Role.VOTED)
+        return self.response(Kind.VOTE_GRANTED, request)
+
+    def count_vote(self, candidate: Replica, voter: Replica) -> None:
+        self.votes[candidate].add(voter)
+        if self.is_majority(self.votes[candidate]):
+            self.become_leader(candidate)
+
+    @rule
+    def vote_counts(self, response: Message) -> bool:
+        """Only in the election that it was given for."""
+        candidate = response.destination
+        return self.role[candidate] == Role.CANDIDATE and response.epoch == self.quorum_state[candidate].epoch
+
+    # The leader announces itself, and says goodbye.
+
+    @action
+    def leader_announces_itself(self, leader: Replica, voter: Replica, fate: Fate) -> None:
+        """BeginQuorumEpoch, until every voter has answered; since KAFKA-16536 also as a heartbeat."""
+        require(self.role[leader] == Role.LEADER and voter in self.current_voters and voter != leader)
+        require(self.reaches(leader, voter) and self.may_happen(fate))
+        self.call(Kind.BEGIN_QUORUM_EPOCH, leader, voter, fate)
+
+    def handle_begin_quorum_epoch(self, request: Message) -> Message:
+        self.learn_leader(request.destination, request.epoch, request.source)
+        return self.response(Kind.CURRENT_LEADER, request)
+
+    @rule
+    def majority_fetched(self, leader: Replica) -> bool:
+        """Whether a majority of the voters, the leader counted, fetched within quorum.fetch.timeout.ms."""
+        return self.is_majority(self.leadership[leader].fetched | {leader})
+
+    @action
+    def fetch_timer_expires(self, leader: Replica) -> None:
+        """A leader that a majority does not fetch from may be a zombie: it resigns, and will stand for election.
+
+        KIP-595, "Leader Progress Timeout"; Kafka did it with KAFKA-15489.
+        """
+        require(self.role[leader] == Role.LEADER)
+        if self.progress_timeout and self.majority_fetched(leader):
+            self.leadership[leader].fetched = Set()
+        else:
+            self.resign(leader)
+
+    @action
+    def leader_says_goodbye(self, leader: Replica, voter: Replica, fate: Fate) -> None:
+        """EndQuorumEpoch. Its PreferredSuccessors lists the voters, those that fetched furthest first."""
+        require(self.role[leader] == Role.RESIGNED and voter in self.current_voters and voter != leader)
+        require(self.reaches(leader, voter) and self.may_happen(fate))
+        self.call(Kind.END_QUORUM_EPOCH, leader, voter, fate)
+
+    def successor_rank(self, leader: Replica, voter: Replica) -> int:
+        """How many voters the leader prefers to this one."""
+        offsets = self.leadership[leader].end_offsets
+        return sum(1 for other in self.current_voters - {leader} if offsets[other] > offsets[voter])
+
+    def handle_end_quorum_epoch(self, request: Message) -> Message:
+        """The first successor stands at once. The others wait, longer the later they are listed."""
+        voter = request.destination
+        self.learn_leader(voter, request.epoch, request.source)
+        response = self.response(Kind.CURRENT_LEADER, request)
+        follows = self.role[voter] == Role.FOLLOWER and self.quorum_state[voter].epoch == request.epoch
+        if follows and request.rank == 0 and self.may_campaign(voter):
+            self.stand(voter)
+        return response
+
+    # The log is copied (KIP-595, "Fetch").
+
+    @action
+    def client_writes(self, leader: Replica) -> None:
+        require(self.role[leader] == Role.LEADER and len(self.logs[leader]) < self.max_log)
+        self.append_as_leader(leader)
+        self.advance_high_watermark(leader)
+
+    @action
+    def leader_flushes(self, leader: Replica) -> None:
+        require(self.role[leader] == Role.LEADER and self.flushed[leader] < len(self.logs[leader]))
+        self.flush(leader)
+        self.advance_high_watermark(leader)
+
+    @action
+    def replica_fetches(self, replica: Replica, source: Replica, fate: Fate) -> None:
+        """A follower fetches from its leader. An observer asks any voter who that is."""
+        require(replica != source and self.may_fetch(replica, source))
+        require(self.reaches(replica, source) and self.may_happen(fate))
+        self.call(Kind.FETCH, replica, source, fate)
+
+    def may_fetch(self, replica: Replica, source: Replica) -> bool:
+        if self.role[replica] == Role.FOLLOWER:
+            return self.quorum_state[replica].leader == source
+        return replica not in self.current_voters and source in self.current_voters
+
+    @rule
+    def is_diverging(self, leader: Replica, position: Position) -> bool:
+        """Whether a log that ends there cannot be a prefix of the leader's."""
+        log = self.logs[leader]
+        return position.offset > 0 and (
+            epoch_up_to(log, position.epoch) != position.epoch
+            or end_offset_for_epoch(log, position.epoch) < position.offset
+        )
+
+    def handle_fetch(self, request: Message) -> Message:
+        """A fetch in the leader's own epoch tells it how far the follower's log goes, if it is a prefix of its own."""
+        leader = request.destination
+        if self.role[leader] != Role.LEADER or request.epoch != self.quorum_state[leader].epoch:
+            return self.response(Kind.CURRENT_LEADER, request)
+        log = self.logs[leader]
+        asked = request.position
+        if self.is_diverging(leader, asked):
+            return self.response(Kind.DIVERGING, request).replace(
+                next_epoch=epoch_up_to(log, asked.epoch), bound=end_offset_for_epoch(log, asked.epoch)
+            )
+        self.record_fetch(leader, request.source, asked.offset)
+        self.advance_high_watermark(leader)
+        return self.response(Kind.RECORDS, request).replace(
+            next_epoch=log[asked.offset] if asked.offset < len(log) else 0, bound=self.high_watermark[leader]
+        )
+
+    @rule
+    def record_fetch(self, leader: Replica, replica: Replica, offset: Offset) -> None:
+        """The offset may be lower than before: a replica may have lost its disk (KAFKA-12181)."""
+        self.leadership[leader].end_offsets[replica] = offset
+        if self.progress_timeout and replica in self.current_voters and not self.majority_fetched(leader):
+            self.leadership[leader].fetched.add(replica)
+
+    @rule
+    def own_end_offset(self, leader: Replica) -> Offset:
+        """The leader counts itself as a follower is counted: by what it will not lose."""
+        return self.flushed[leader]
+
+    def majority_offset(self, leader: Replica) -> Offset:
+        """The offset up to which a majority of the voters has the leader's log, as far as it knows."""
+        ends = sorted((self.end_offset(leader, voter) for voter in self.counted_replicas()), reverse=True)
+        return ends[len(self.current_voters) // 2]
+
+    @rule
+    def counted_replicas(self) -> Set[Replica]:
+        """Whose copies commit a record."""
+        return self.current_voters
+
+    def end_offset(self, leader: Replica, replica: Replica) -> Offset:
+        """Up to where a replica has the leader's log, as far as the leader knows."""
+        return self.own_end_offset(leader) if replica == leader else self.leadership[leader].end_offsets[replica]
+
+    @rule
+    def may_commit(self, leader: Replica, offset: Offset) -> bool:
+        """Only with a record of the leader's own epoch: earlier ones may still be replaced (KAFKA-12619)."""
+        return offset > self.leadership[leader].epoch_start
+
+    def advance_high_watermark(self, leader: Replica) -> None:
+        offset = self.majority_offset(leader)
+        if offset > self.high_watermark[leader] and self.may_commit(leader, offset):
+            self.high_watermark[leader] = offset
+            if self.logs[leader][:offset] != self.committed[:offset]:
+                self.committed = self.logs[leader][:offset]
+
+    @rule
+    def answers_current_fetch(self, response: Message) -> bool:
+        """The response is of the epoch that the follower is in and to the last fetch that it sent."""
+        follower = response.destination
+        return (
+            self.role[follower] == Role.FOLLOWER
+            and response.epoch == self.quorum_state[follower].epoch
+            and response.position == self.log_position(follower)
+        )
+
+    def handle_records(self, response: Message) -> None:
+        follower = response.destination
+        if response.next_epoch != 0:
+            self.append_as_follower(follower, response.next_epoch)
+        known = self.known_committed(follower, response.bound)
+        self.high_watermark[follower] = max(self.high_watermark[follower], known)
+
+    @rule
+    def known_committed(self, follower: Replica, bound: Offset) -> Offset:
+        """How much of its log a follower knows to be committed, by its leader's high watermark."""
+        return min(bound, len(self.logs[follower]))
+
+    @rule
+    def truncation_offset(self, follower: Replica, epoch: Epoch, end: Offset) -> Offset:
+        """The end of the last epoch that both logs may have in common, as far as one answer tells."""
+        log = self.logs[follower]
+        own_end = end_offset_for_epoch(log, epoch)
+        return min(own_end, end) if epoch_up_to(log, epoch) == epoch else own_end
+
+    def handle_diverging(self, response: Message) -> None:
+        """Cuts the log back. That what is committed would have to go is a fatal error (KAFKA-12460)."""
+        follower = response.destination
+        offset = self.truncation_offset(follower, response.next_epoch, response.bound)
+        if offset < self.high_watermark[follower] and self.refuses_to_truncate():
+            self.illegal = True
+        else:
+            self.logs[follower] = self.logs[follower][:offset]
+            self.flush(follower)
+
+    @rule
+    def refuses_to_truncate(self) -> bool:
+        """Whether a follower stops rather than truncate below its high watermark."""
+        return True
+
+    # Every response tells the epoch and the leader that its sender knows.
+
+    def learn_leader(self, replica: Replica, epoch: Epoch, leader: Replica | None) -> None:
+        """Joins another epoch, or follows the leader of its own. Requests are judged by it, too."""
+        if self.is_outdated(replica, epoch):
+            return
+        state = self.quorum_state[replica]
+        if leader is None:
+            if epoch != state.epoch:
+                self.become_unattached(replica, epoch)
+        elif not self.is_consistent_leader(replica, epoch, leader):
+            self.illegal = True
+        elif epoch != state.epoch or state.leader is None:
+            self.become_follower(replica, epoch, leader)
+
+    @rule
+    def is_outdated(self, replica: Replica, epoch: Epoch) -> bool:
+        """What is said of earlier epochs does not matter; a request of one is refused (FENCED_LEADER_EPOCH)."""
+        return epoch < self.quorum_state[replica].epoch
+
+    @rule
+    def is_consistent_leader(self, replica: Replica, epoch: Epoch, leader: Replica) -> bool:
+        """An epoch has one leader, and a replica knows which epochs it led itself."""
+        state = self.quorum_state[replica]
+        return state.leader == leader if epoch == state.epoch and state.leader is not None else leader != replica
+
+    # What clients see.
+
+    def describe_quorum(self, replica: Replica) -> QuorumInfo | None:
+        """DescribeQuorum, as the leader knows the quorum; others answer NOT_LEADER_OR_FOLLOWER (KAFKA-13940)."""
+        if self.role[replica] != Role.LEADER:
+            return None
+        return QuorumInfo(
+            leader=replica,
+            leader_epoch=self.quorum_state[replica].epoch,
+            high_watermark=self.high_watermark[replica],
+            current_voters=Map(
+                {other: self.end_offset(replica, other) if other in self.current_voters else None for other in Replica}
+            ),
+            observers=Map(
+                {other: None if other in self.current_voters else self.end_offset(replica, other) for other in Replica}
+            ),
+        )
+
+    @rule
+    def is_active_controller(self, replica: Replica) -> bool:
+        """Whether the controller on this replica may act: it leads, and has all that came before (KAFKA-15345)."""
+        return self.role[replica] == Role.LEADER and self.high_watermark[replica] > 0
+
+    # Messages.
+
+    def request(self, kind: Kind, source: Replica, destination: Replica) -> Message:
+        """A request, in the sender's epoch."""
+        asks = kind in (Kind.VOTE, Kind.PRE_VOTE, Kind.FETCH)
+        return Message(
+            kind=kind,
+            source=source,
+            destination=destination,
+            epoch=self.quorum_state[source].epoch,
+            position=self.log_position(source) if asks else Position(epoch=0, offset=0),
+            rank=self.successor_rank(source, destination) if kind == Kind.END_QUORUM_EPOCH else 0,
+        )
+
+    def response(self, kind: Kind, request: Message) -> Message:
+        """A response, in the epoch of who sends it."""
+        state = self.quorum_state[request.destination]
+        fetched = kind in (Kind.RECORDS, Kind.DIVERGING)
+        return Message(
+            kind=kind,
+            source=request.destination,
+            destination=request.source,
+            epoch=state.epoch,
+            leader=state.leader if kind == Kind.CURRENT_LEADER else None,
+            position=request.position if fetched else Position(epoch=0, offset=0),
+        )
+
+    @rule
+    def reaches(self, source: Replica, destination: Replica) -> bool:
+        """Whether a request can be sent, and its response."""
+        return source != destination
+
+    @rule
+    def may_happen(self, fate: Fate) -> bool:
+        return fate == Fate.ANSWERED or (fate == Fate.RESPONSE_LOST and self.loss)
+
+    def call(self, kind: Kind, source: Replica, destination: Replica, fate: Fate) -> None:
+        self.send(kind, self.request(kind, source, destination), fate)
+
+    @rule
+    def send(self, kind: Kind, request: Message, fate: Fate) -> None:
+        self.answer(kind, self.handle_request(kind, request), fate)
+
+    @rule
+    def answer(self, kind: Kind, response: Message, fate: Fate) -> None:
+        if fate == Fate.ANSWERED:
+            self.handle_response(kind, response)
+
+    def handle_request(self, kind: Kind, request: Message) -> Message:
+        if kind == Kind.VOTE:
+            return self.handle_vote(request)
+        if kind == Kind.BEGIN_QUORUM_EPOCH:
+            return self.handle_begin_quorum_epoch(request)
+        if kind == Kind.END_QUORUM_EPOCH:
+            return self.handle_end_quorum_epoch(request)
+        return self.handle_fetch(request)
+
+    def handle_response(self, kind: Kind, response: Message) -> None:
+        """The response to a request of this kind."""
+        if response.kind == Kind.CURRENT_LEADER:
+            self.learn_leader(response.destination, response.epoch, response.leader)
+        elif kind == Kind.VOTE:
+            if self.vote_counts(response):
+                self.count_vote(response.destination, response.source)
+        elif kind == Kind.FETCH and self.answers_current_fetch(response):
+            if response.kind == Kind.RECORDS:
+                self.handle_records(response)
+            else:
+                self.handle_diverging(response)
+
+    # Restarts.
+
+    @action
+    def replica_restarts(self, replica: Replica, kept: Offset) -> None:
+        """A crash, or a clean restart, and what the replica then finds on its disk."""
+        require(self.restarts < self.max_restarts)
+        require(kept <= len(self.logs[replica]) and kept >= self.kept_at_least(replica))
+        self.restarts += 1
+        self.logs[replica] = self.logs[replica][:kept]
+        self.high_watermark[replica] = 0
+        self.take_role(replica, Role.UNATTACHED)
+        self.resume(replica)
+
+    def kept_at_least(self, replica: Replica) -> Offset:
+        return self.flushed[replica] if self.lossy_restarts else len(self.logs[replica])
+
+    @rule
+    def resume(self, replica: Replica) -> None:
+        """The role after a restart. A leader may have lost records of its epoch, so it must not lead it again."""
+        state = self.quorum_state[replica]
+        if state.leader == replica:
+            self.role[replica] = Role.RESIGNED
+        elif state.leader is not None:
+            self.role[replica] = Role.FOLLOWER
+        elif state.voted == replica:
+            self.role[replica] = Role.CANDIDATE
+            self.votes[replica] = Set({replica})
+        elif state.voted is not None:
+            self.role[replica] = Role.VOTED

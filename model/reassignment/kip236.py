@@ -1,0 +1,468 @@
+"""KIP-236: a reassignment that can be cancelled, step by step, with a controller that may fail between any two steps.
+
+An operator writes ``/admin/reassign_partitions``; the controller moves each partition from its original replicas to the
+target. To cancel, ``/admin/cancel_reassignment_in_progress`` is created, and the controller takes every pending
+partition back. Both ways have the numbered steps of the KIP (the forward ones are those of the controller before
+KIP-455). Where the KIP's text is not safe, the model has what repairs it, as a rule; the text itself is a known-bad
+design in specs/reassignment/flawed.py. The repairs are these:
+
+* a partition is taken back only if an original replica can lead it without loss, and if that leaves
+  ``min.insync.replicas`` in sync or as many as there are (``may_cancel``); the KIP looks at less;
+* a partition that has reached its target is not taken back, even where a crash has left its entry (``is_undone``);
+* the leader and the ISR without the leaving replicas are written in one go (``isr_led_by``), not in two steps;
+* the throttle is taken off before the entry goes, for the entry tells whose it was; the KIP says only "after";
+* the cancel znode goes when no partition is left to take back (``may_drop_cancel``); the KIP does not say when.
+
+A new controller reads everything from ZooKeeper, so a crash and the failover after it are one step here.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Annotated
+
+from floodmark import Between, Constant, Map, Record, Set, action, initial, require, rule
+from model.reassignment.replicas import Broker, Partition, ReassignedReplicas
+
+
+class Entry(Record):
+    """What ``/admin/reassign_partitions`` says of a partition; only a client that knows KIP-236 adds ``original``."""
+
+    target: Set[Broker]
+    original: Set[Broker] | None
+
+
+class Step(Enum):
+    """What the controller does next for a partition. ``WAITING`` and ``IDLE`` leave it free for other events."""
+
+    IDLE = "idle"
+    PERSIST_BOTH = "1 assigned replicas := original and target, in ZooKeeper"
+    TELL_BOTH = "2 a new leader epoch, LeaderAndIsr to all of them"
+    START_ADDED = "3 start the added replicas"
+    WAITING = "4 wait until the target is in sync"
+    RETARGET = "5, 6 assigned replicas := target, in memory"
+    LEAD_FROM_TARGET = "7 a leader from the target"
+    TAKE_OLD_OFFLINE = "8 the old replicas go offline"
+    DELETE_OLD = "9 the old replicas are deleted"
+    PERSIST_TARGET = "10 assigned replicas := target, in ZooKeeper"
+    DROP_LEGACY = "out of the znode of old clients, where there are two"
+    DROP_ENTRY = "11 out of /admin/reassign_partitions"
+    SPREAD = "12 UpdateMetadata to every broker"
+    CANCEL_IN_MEMORY = "cancel 1 assigned replicas := original, in memory"
+    LEAD_FROM_ORIGINAL = "cancel 2 a leader from the original replicas"
+    TAKE_ADDED_OFFLINE = "cancel 3 the added replicas go offline"
+    DELETE_ADDED = "cancel 4 the added replicas are deleted"
+    PERSIST_ORIGINAL = "cancel 5 assigned replicas := original, in ZooKeeper"
+    UNTHROTTLE = "cancelled, the throttle is taken off"
+    DROP_CANCELLED = "cancel 6 out of /admin/reassign_partitions"
+    SPREAD_CANCELLED = "cancel 7 UpdateMetadata to every broker"
+
+
+class StepwiseReassignment(ReassignedReplicas):
+    """The forward steps, which every design with ``/admin/reassign_partitions`` has."""
+
+    submissions = Constant(1)
+    old_clients = Constant(False)
+    smallest_target = Constant(1)
+    largest_target = Constant(2)
+
+    assigned: Map[Partition, Set[Broker]]
+    pending: Map[Partition, Entry | None]
+
+    memory: Map[Partition, Set[Broker]]
+    context: Map[Partition, Entry | None]
+    step: Map[Partition, Step]
+    unspread: Set[Partition] = Set()
+
+    submitted: Annotated[int, Between(0, "submissions")] = 0
+    before: Map[Partition, Set[Broker]]
+
+    @initial
+    def start(self) -> None:
+        replicas = self.start_replicas()
+        self.assigned = Map({partition: replicas for partition in Partition})
+        self.pending = Map({partition: None for partition in Partition})
+        self.memory = Map({partition: replicas for partition in Partition})
+        self.context = Map({partition: None for partition in Partition})
+        self.step = Map({partition: Step.IDLE for partition in Partition})
+        self.before = Map({partition: Set[Broker]() for partition in Partition})
+
+    def is_pending(self, partition: Partition) -> bool:
+        return self.pending[partition] is not None
+
+    # The controller's events. It handles one at a time, so it begins nothing for one partition amid another.
+
+    def is_free(self) -> bool:
+        return all(self.step[partition] in (Step.IDLE, Step.WAITING) for partition in Partition)
+
+    @action
+    def controller_elects(self, partition: Partition) -> None:
+        """A leader is down or was taken offline: a live member of the ISR leads instead."""
+        require(self.is_free() and not self.is_online(partition))
+        require(len(self.electable(partition, self.memory[partition])) > 0)
+        self.elect(partition, self.memory[partition])
+        self.tell_leader(partition, self.memory[partition])
+
+    @action
+    def controller_fails_over(self) -> None:
+        """Another controller takes over at any point. It reads ZooKeeper and tells every replica of the assignment."""
+        for partition in Partition:
+            self.memory[partition] = self.assigned[partition]
+            self.context[partition] = None
+            self.step[partition] = Step.IDLE
+            self.tell_leader(partition, self.assigned[partition])
+            self.start_replicas_on(partition, self.assigned[partition])
+        self.unspread = Set()
+
+    @rule
+    def goes_on(self) -> bool:
+        """Whether reassignments are begun and completed."""
+        return True
+
+    def was_taken_back(self, partition: Partition) -> bool:
+        """Whether the partition's last reassignment was cancelled."""
+        return False
+
+    # Forward.
+
+    @action
+    def controller_begins(self, partition: Partition) -> None:
+        """A pending reassignment is begun, or begun anew after a failover."""
+        require(self.is_free() and self.goes_on() and self.step[partition] == Step.IDLE)
+        require(self.is_pending(partition))
+        self.context[partition] = self.pending[partition]
+        self.step[partition] = Step.PERSIST_BOTH
+
+    @rule
+    def target_of(self, partition: Partition) -> Set[Broker]:
+        """Where the controller takes the partition to."""
+        entry = self.context[partition]
+        assert entry is not None
+        return entry.target
+
+    @rule
+    def old_replicas(self, partition: Partition) -> Set[Broker]:
+        """Who is to leave. That is known only as long as ZooKeeper has the original replicas assigned."""
+        return self.assigned[partition] - self.target_of(partition)
+
+    @action
+    def step_1_persists_both(self, partition: Partition) -> None:
+        require(self.step[partition] == Step.PERSIST_BOTH)
+        self.assigned[partition] = self.assigned[partition] | self.target_of(partition)
+        self.memory[partition] = self.assigned[partition]
+        self.step[partition] = Step.TELL_BOTH
+
+    @action
+    def step_2_tells_both(self, partition: Partition) -> None:
+        """Whoever has a replica still from an earlier time keeps it: the new leader epoch fences what would stop it."""
+        require(self.step[partition] == Step.TELL_BOTH)
+        self.tell_leader(partition, self.memory[partition])
+        self.start_replicas_on(partition, self.memory[partition] & self.replication[partition].on_disk)
+        self.step[partition] = Step.START_ADDED
+
+    @action
+    def step_3_starts_added(self, partition: Partition) -> None:
+        require(self.step[partition] == Step.START_ADDED)
+        self.start_replicas_on(partition, self.memory[partition])
+        self.step[partition] = Step.WAITING
+
+    @rule
+    def is_in_sync(self, partition: Partition) -> bool:
+        """The whole target is in the persisted ISR."""
+        return self.target_of(partition) <= self.replication[partition].isr
+
+    def may_complete(self, partition: Partition) -> bool:
+        return self.is_in_sync(partition) and len(self.electable(partition, self.target_of(partition))) > 0
+
+    @action
+    def step_4_sees_target_in_sync(self, partition: Partition) -> None:
+        """The ISR has changed, and now has the whole target."""
+        require(self.is_free() and self.goes_on() and self.step[partition] == Step.WAITING)
+        require(self.may_complete(partition))
+        self.step[partition] = Step.RETARGET
+
+    @action
+    def step_6_retargets(self, partition: Partition) -> None:
+        require(self.step[partition] == Step.RETARGET)
+        self.memory[partition] = self.target_of(partition)
+        self.step[partition] = Step.LEAD_FROM_TARGET
+
+    @rule
+    def isr_led_by(self, partition: Partition, wanted: Set[Broker]) -> Set[Broker]:
+        """The ISR that is written together with the leader: without those who are to leave."""
+        return self.replication[partition].isr & wanted
+
+    @rule
+    def replicas_told(self, partition: Partition) -> Set[Broker]:
+        """The replicas that the LeaderAndIsr of step 7, or of step 2 when cancelling, names."""
+        return self.memory[partition]
+
+    def lead_from(self, partition: Partition, wanted: Set[Broker]) -> None:
+        """A leader among ``wanted``, under a new leader epoch; those of them that were stopped start anew."""
+        self.elect(partition, wanted)
+        self.replication[partition].isr = self.isr_led_by(partition, wanted)
+        self.tell_leader(partition, self.replicas_told(partition))
+        self.start_replicas_on(partition, wanted)
+        self.unspread.add(partition)
+
+    @action
+    def step_7_leads_from_target(self, partition: Partition) -> None:
+        """If the target is not in sync any more, the controller waits on."""
+        require(self.step[partition] == Step.LEAD_FROM_TARGET)
+        if self.may_complete(partition):
+            self.lead_from(partition, self.target_of(partition))
+            self.step[partition] = Step.TAKE_OLD_OFFLINE
+        else:
+            self.memory[partition] = self.assigned[partition]
+            self.step[partition] = Step.WAITING
+
+    @action
+    def step_8_takes_old_offline(self, partition: Partition) -> None:
+        require(self.step[partition] == Step.TAKE_OLD_OFFLINE)
+        self.take_offline(partition, self.old_replicas(partition))
+        self.step[partition] = Step.DELETE_OLD
+
+    @action
+    def step_9_deletes_old(self, partition: Partition) -> None:
+        require(self.step[partition] == Step.DELETE_OLD)
+        self.stop_replicas_on(partition, self.old_replicas(partition))
+        self.step[partition] = Step.PERSIST_TARGET
+
+    @action
+    def step_10_persists_target(self, partition: Partition) -> None:
+        """Last, since nothing else in ZooKeeper tells who is to leave."""
+        require(self.step[partition] == Step.PERSIST_TARGET)
+        self.assigned[partition] = self.target_of(partition)
+        self.step[partition] = Step.DROP_ENTRY
+
+    @rule
+    def entries_dropped_with(self, partition: Partition) -> Set[Partition]:
+        """The znode goes with its last entry, so only the partition's own entry is taken out (KAFKA-6193)."""
+        return Set({partition})
+
+    def drop_entry(self, partition: Partition) -> None:
+        for other in self.entries_dropped_with(partition):
+            self.pending[other] = None
+        self.context[partition] = None
+
+    @action
+    def step_11_drops_entry(self, partition: Partition) -> None:
+        require(self.step[partition] == Step.DROP_ENTRY)
+        self.drop_entry(partition)
+        self.step[partition] = Step.SPREAD
+
+    @action
+    def step_12_spreads_metadata(self, partition: Partition) -> None:
+        require(self.step[partition] == Step.SPREAD)
+        self.unspread.discard(partition)
+        self.step[partition] = Step.IDLE
+
+
+class Reassignment(StepwiseReassignment):
+    """KIP-236 with the repairs."""
+
+    throttles = Constant(False)
+
+    cancel_requested: bool = False
+    throttled: Set[Partition] = Set()
+
+    cancelling: bool = False
+    to_cancel: Set[Partition] = Set()
+
+    rolled_back: Set[Partition] = Set()
+
+    # The operator.
+
+    @rule
+    def recorded_original(self, partition: Partition) -> Set[Broker]:
+        """What is recorded to go back to: the replicas that ZooKeeper has assigned."""
+        return self.assigned[partition]
+
+    @action
+    def client_submits(self, batch: Set[Partition], target: Set[Broker], throttle: bool, knows_original: bool) -> None:
+        """A batch is submitted once the last one is done; an old client does not record the original replicas."""
+        require(self.submitted < self.submissions and len(batch) > 0)
+        require(self.smallest_target <= len(target) <= self.largest_target)
+        require((knows_original or self.old_clients) and (self.throttles or not throttle))
+        require(not any(self.is_pending(partition) for partition in Partition) and not self.cancel_requested)
+        self.submitted += 1
+        for partition in batch:
+            original = self.recorded_original(partition) if knows_original else None
+            self.pending[partition] = Entry(target=target, original=original)
+            self.before[partition] = self.assigned[partition]
+            self.rolled_back.discard(partition)
+        if throttle:
+            self.throttled |= batch
+
+    @action
+    def client_cancels(self) -> None:
+        """The cancel znode asks to take back every reassignment that is pending, not those that are done."""
+        require(not self.cancel_requested and any(self.is_pending(partition) for partition in Partition))
+        self.cancel_requested = True
+
+    @action
+    def client_verifies(self, partition: Partition) -> None:
+        """``--verify`` takes the throttle off a partition whose reassignment has ended."""
+        require(partition in self.throttled and not self.is_pending(partition))
+        self.throttled.discard(partition)
+
+    # Cancel.
+
+    @rule
+    def goes_on(self) -> bool:
+        """Nothing goes on while a cancellation is under way."""
+        return not self.cancelling
+
+    def was_taken_back(self, partition: Partition) -> bool:
+        return partition in self.rolled_back
+
+    @action
+    def controller_fails_over(self) -> None:
+        """The new controller looks for the cancel znode before it begins anything."""
+        super().controller_fails_over()
+        self.cancelling = False
+        self.to_cancel = Set()
+        if self.cancel_requested:
+            self.read_cancel()
+
+    def read_cancel(self) -> None:
+        """All pending reassignments are read, and are to be cancelled."""
+        self.cancelling = True
+        for partition in Partition:
+            if self.is_pending(partition):
+                self.to_cancel.add(partition)
+                self.context[partition] = self.pending[partition]
+
+    @action
+    def controller_reads_cancel(self) -> None:
+        """The watch on the cancel znode fires."""
+        require(self.is_free() and self.cancel_requested and not self.cancelling)
+        self.read_cancel()
+
+    def original_of(self, partition: Partition) -> Set[Broker]:
+        entry = self.context[partition]
+        assert entry is not None
+        assert entry.original is not None
+        return entry.original
+
+    @rule
+    def leaves_leader(self, partition: Partition) -> bool:
+        """An original replica is in sync and alive, so that it can lead without loss.
+
+        KIP-236, "Skip Reassignment Cancellation Scenarios", looks at the ISR and at who is alive, but not at both of
+        one replica (KAFKA-14424).
+        """
+        return len(self.electable(partition, self.original_of(partition))) > 0
+
+    @rule
+    def leaves_enough_in_sync(self, partition: Partition) -> bool:
+        """As many stay in sync as producers need, or as there are: the KIP does not look at ``min.insync.replicas``."""
+        isr = self.replication[partition].isr
+        return len(isr & self.original_of(partition)) >= min(self.min_insync_replicas, len(isr))
+
+    @rule
+    def is_undone(self, partition: Partition) -> bool:
+        """The original replicas are still assigned; after step 10 the reassignment is done, only its entry is left."""
+        return self.original_of(partition) <= self.assigned[partition]
+
+    @rule
+    def may_cancel(self, partition: Partition) -> bool:
+        """Whether a reassignment can be taken back; nothing is lost where the added replicas are out of the ISR."""
+        entry = self.context[partition]
+        if entry is None or entry.original is None or not self.is_undone(partition):
+            return False
+        if self.replication[partition].isr <= self.original_of(partition):
+            return True
+        return self.leaves_leader(partition) and self.leaves_enough_in_sync(partition)
+
+    @action
+    def controller_skips(self, partition: Partition) -> None:
+        """A reassignment that cannot be taken back goes on (KIP-236, "Skip Reassignment Cancellation Scenarios")."""
+        require(self.is_free() and partition in self.to_cancel and not self.may_cancel(partition))
+        self.to_cancel.discard(partition)
+
+    @action
+    def controller_begins_cancel(self, partition: Partition) -> None:
+        require(self.is_free() and partition in self.to_cancel and self.may_cancel(partition))
+        self.step[partition] = Step.CANCEL_IN_MEMORY
+
+    @rule
+    def leaving(self, partition: Partition) -> Set[Broker]:
+        """The replicas that only the reassignment has brought: the target without the original ones."""
+        return self.target_of(partition) - self.original_of(partition)
+
+    @action
+    def cancel_1_in_memory(self, partition: Partition) -> None:
+        require(self.step[partition] == Step.CANCEL_IN_MEMORY)
+        self.memory[partition] = self.original_of(partition)
+        self.step[partition] = Step.LEAD_FROM_ORIGINAL
+
+    @rule
+    def still_may_cancel(self, partition: Partition) -> bool:
+        """Nothing has been written yet, so it is not too late to look again."""
+        return self.may_cancel(partition)
+
+    @action
+    def cancel_2_leads_from_original(self, partition: Partition) -> None:
+        require(self.step[partition] == Step.LEAD_FROM_ORIGINAL)
+        if self.still_may_cancel(partition):
+            self.lead_from(partition, self.original_of(partition))
+            self.step[partition] = Step.TAKE_ADDED_OFFLINE
+        else:
+            self.memory[partition] = self.assigned[partition]
+            self.to_cancel.discard(partition)
+            self.step[partition] = Step.IDLE
+
+    @action
+    def cancel_3_takes_added_offline(self, partition: Partition) -> None:
+        require(self.step[partition] == Step.TAKE_ADDED_OFFLINE)
+        self.take_offline(partition, self.leaving(partition))
+        self.step[partition] = Step.DELETE_ADDED
+
+    @action
+    def cancel_4_deletes_added(self, partition: Partition) -> None:
+        require(self.step[partition] == Step.DELETE_ADDED)
+        self.stop_replicas_on(partition, self.leaving(partition))
+        self.step[partition] = Step.PERSIST_ORIGINAL
+
+    @action
+    def cancel_5_persists_original(self, partition: Partition) -> None:
+        require(self.step[partition] == Step.PERSIST_ORIGINAL)
+        self.assigned[partition] = self.original_of(partition)
+        self.rolled_back.add(partition)
+        self.step[partition] = Step.UNTHROTTLE if partition in self.throttled else Step.DROP_CANCELLED
+
+    @rule
+    def unthrottled_with(self, partition: Partition) -> Set[Partition]:
+        """A cancelled partition loses its throttle; the others of the batch keep theirs."""
+        return Set({partition})
+
+    @action
+    def cancelled_is_unthrottled(self, partition: Partition) -> None:
+        require(self.step[partition] == Step.UNTHROTTLE)
+        self.throttled -= self.unthrottled_with(partition)
+        self.step[partition] = Step.DROP_CANCELLED
+
+    @action
+    def cancel_6_drops_entry(self, partition: Partition) -> None:
+        require(self.step[partition] == Step.DROP_CANCELLED)
+        self.to_cancel.discard(partition)
+        self.drop_entry(partition)
+        self.step[partition] = Step.SPREAD_CANCELLED
+
+    @action
+    def cancel_7_spreads_metadata(self, partition: Partition) -> None:
+        require(self.step[partition] == Step.SPREAD_CANCELLED)
+        self.unspread.discard(partition)
+        self.step[partition] = Step.IDLE
+
+    @rule
+    def may_drop_cancel(self) -> bool:
+        """The cancel znode outlives the last entry that it is about: a new controller would begin that one anew."""
+        return self.is_free() and len(self.to_cancel) == 0
+
+    @action
+    def controller_drops_cancel(self) -> None:
+        require(self.cancelling and self.may_drop_cancel())
+        self.cancel_requested = False
+        self.cancelling = False

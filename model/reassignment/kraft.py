@@ -1,0 +1,73 @@
+"""KIP-455 with a KRaft controller: each change of a partition is one record in the metadata log.
+
+There is nothing between the steps of a request, a cancellation or a completion, and a new controller replays the log,
+so it takes over what its predecessor knew. Whatever record changes a partition completes its reassignment as well, when
+the target is in sync. A cancellation is refused only where no replica would stay in the ISR; that is not enough, so the
+rule is the one that model/reassignment/kip455.py has.
+"""
+
+from __future__ import annotations
+
+from floodmark import Seq, Set, action, require
+from model.reassignment.kip455 import Assignment, ReassignedPartitions, is_under_way, listed, origin_of, target_of
+from model.reassignment.replicas import Broker, Partition
+from model.replica_sets import members
+
+
+class KraftReassignment(ReassignedPartitions):
+    """KIP-455 with a KRaft controller, an override starting from the origin as KIP-455 has it."""
+
+    def apply_assignment(self, partition: Partition, assignment: Assignment) -> None:
+        """Every broker reads the record, and makes or deletes its replica."""
+        replicas = members(assignment.replicas)
+        self.assignment[partition] = assignment
+        self.tell_leader(partition, replicas)
+        self.stop_replicas_on(partition, self.replication[partition].on_disk - replicas)
+        self.start_replicas_on(partition, replicas)
+
+    def settle(self, partition: Partition) -> None:
+        """Completes what can be completed: leader, ISR and replicas without those who are to leave."""
+        assignment = self.assignment[partition]
+        if is_under_way(assignment) and self.is_to_complete(partition, assignment):
+            self.shrink(partition, assignment.removing)
+            target = Assignment(replicas=target_of(assignment), adding=Set[Broker](), removing=Set[Broker]())
+            self.apply_assignment(partition, target)
+
+    def take(self, partition: Partition, target: Seq[Broker]) -> None:
+        assignment = self.reassigned_to(partition, target)
+        self.shrink(partition, self.stopped_by(partition, target))
+        self.apply_assignment(partition, assignment)
+        self.wanted[partition] = target
+        self.settle(partition)
+
+    @action
+    def controller_takes_request(self, partition: Partition, preferred: Broker, others: Set[Broker]) -> None:
+        """AlterPartitionReassignments: a new target, whatever is under way."""
+        require(self.may_request(preferred, others) and self.may_take(partition, listed(preferred, others)))
+        self.requests += 1
+        self.take(partition, listed(preferred, others))
+
+    @action
+    def controller_takes_cancellation(self, partition: Partition) -> None:
+        """AlterPartitionReassignments without replicas: back to the origin."""
+        require(is_under_way(self.assignment[partition]))
+        require(self.may_take(partition, origin_of(self.assignment[partition])))
+        self.take(partition, origin_of(self.assignment[partition]))
+
+    @action
+    def follower_joins_isr(self, partition: Partition, follower: Broker) -> None:
+        super().follower_joins_isr(partition, follower)
+        self.settle(partition)
+
+    @action
+    def follower_leaves_isr(self, partition: Partition, follower: Broker) -> None:
+        super().follower_leaves_isr(partition, follower)
+        self.settle(partition)
+
+    @action
+    def controller_elects(self, partition: Partition) -> None:
+        """A leader is fenced: a live member of the ISR leads instead."""
+        replicas = members(self.assignment[partition].replicas)
+        require(not self.is_online(partition) and len(self.electable(partition, replicas)) > 0)
+        self.elect(partition, replicas)
+        self.settle(partition)

@@ -1,0 +1,257 @@
+"""The per-partition protocol that an earlier version of KIP-236 proposed, with a reassignment that may be changed.
+
+Clients create requests, ``/admin/reassignment_requests/request_NNNN``, one after the other. The controller takes them
+in order and keeps what is in flight in ``/admin/reassignments/$topic/$partition``. What old clients write into
+``/admin/reassign_partitions`` becomes such a request, too, marked as legacy. There is no cancellation: a client asks
+for the old replicas.
+
+A later request may change the target. Replicas that only the earlier one wanted are dropped first: of the assigned
+ones the leader, then the ISR, then the others are kept, as many as there were at the beginning (``top``). Around that
+come the steps of model/reassignment/kip236.py. Repaired are:
+
+* the slice ``existing[0:top-1]``, which in Python leaves one out, keeps ``top`` replicas (``kept_count``);
+* replicas of the new target are not dropped (``spared``), nor anything while the partition is offline (``may_begin``);
+* the leader hears of it when the dropped leave the ISR (``told_of_drop``), before they are deleted.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Annotated
+
+from floodmark import Capacity, Constant, Map, Record, Seq, Set, action, initial, require, rule
+from model.reassignment.kip236 import Entry, Step, StepwiseReassignment
+from model.reassignment.replicas import Broker, Partition
+from model.replica_sets import followed_by, members
+
+
+class Request(Record):
+    """``/admin/reassignment_requests/request_NNNN``, for one partition."""
+
+    partition: Partition
+    target: Set[Broker]
+    legacy: bool
+
+
+class Drop(Enum):
+    """What is left to do before the forward steps."""
+
+    NOTHING = "nothing"
+    REFUSED = "the request is refused, and is to be deleted"
+    DELETE_REQUEST = "the request is taken, and is to be deleted"
+    OFFLINE = "replicas that nobody wants go offline"
+    DELETE = "they are deleted"
+    PERSIST = "they are assigned no more, in memory and in ZooKeeper"
+
+
+class RequestedReassignment(StepwiseReassignment):
+    """The per-partition protocol with the repairs; ``pending`` is ``/admin/reassignments``."""
+
+    submissions = Constant(2)
+
+    requests: Annotated[Seq[Request], Capacity("submissions")] = Seq[Request]()
+    legacy_znode: Map[Partition, Set[Broker] | None]
+    routed_legacy: Set[Partition] = Set()
+    top: Map[Partition, Set[Broker]]
+
+    drop: Map[Partition, Drop]
+    dropped: Map[Partition, Set[Broker]]
+
+    wanted: Map[Partition, Set[Broker]]
+
+    @initial
+    def start(self) -> None:
+        super().start()
+        self.legacy_znode = Map({partition: None for partition in Partition})
+        self.top = Map({partition: Set[Broker]() for partition in Partition})
+        self.drop = Map({partition: Drop.NOTHING for partition in Partition})
+        self.dropped = Map({partition: Set[Broker]() for partition in Partition})
+        self.wanted = self.assigned
+
+    def is_free(self) -> bool:
+        return super().is_free() and all(self.drop[partition] == Drop.NOTHING for partition in Partition)
+
+    # Clients.
+
+    @action
+    def client_requests(self, partition: Partition, target: Set[Broker]) -> None:
+        """A client of the new route creates a request."""
+        require(self.submitted < self.submissions and self.smallest_target <= len(target) <= self.largest_target)
+        self.submitted += 1
+        self.requests.append(Request(partition=partition, target=target, legacy=False))
+
+    @action
+    def client_writes_legacy(self, partition: Partition, target: Set[Broker]) -> None:
+        """A client of the old route writes ``/admin/reassign_partitions``, which must not be there."""
+        require(self.old_clients and self.submitted < self.submissions)
+        require(self.smallest_target <= len(target) <= self.largest_target)
+        require(all(self.legacy_znode[other] is None for other in Partition))
+        self.submitted += 1
+        self.legacy_znode[partition] = target
+
+    # The controller's watches. A new controller finds all three kinds of znodes in the same way.
+
+    @action
+    def controller_reads_legacy(self, partition: Partition) -> None:
+        """What an old client asks for becomes a request like any other, unless it is one already."""
+        require(self.is_free() and self.legacy_znode[partition] is not None and partition not in self.routed_legacy)
+        require(len(self.requests) < self.submissions)
+        require(not any(request.partition == partition and request.legacy for request in self.requests))
+        target = self.legacy_znode[partition]
+        assert target is not None
+        self.requests.append(Request(partition=partition, target=target, legacy=True))
+
+    @rule
+    def is_refused(self, request: Request) -> bool:
+        """The partition is being reassigned by the other route: a warning, and the request is ignored."""
+        return self.is_pending(request.partition) and (request.partition in self.routed_legacy) != request.legacy
+
+    @rule
+    def has_enough_replicas(self, request: Request) -> bool:
+        """``top`` must not be below min.insync.replicas when a reassignment is created; else it is ignored."""
+        return self.is_pending(request.partition) or (
+            len(self.assigned[request.partition]) >= self.min_insync_replicas
+        )
+
+    @rule
+    def may_begin(self, partition: Partition) -> bool:
+        """A leader that is down holds a place among those that are kept, so the controller waits for an election."""
+        return self.is_online(partition)
+
+    @action
+    def controller_refuses_request(self) -> None:
+        """What an old client wrote goes first, else it would become a request again."""
+        require(self.is_free() and len(self.requests) > 0)
+        require(self.is_refused(self.requests[0]) or not self.has_enough_replicas(self.requests[0]))
+        request = self.requests[0]
+        if request.legacy:
+            self.legacy_znode[request.partition] = None
+        self.drop[request.partition] = Drop.REFUSED
+
+    @action
+    def refused_request_is_deleted(self, partition: Partition) -> None:
+        require(self.drop[partition] == Drop.REFUSED)
+        self.requests = self.requests[1:]
+        self.drop[partition] = Drop.NOTHING
+
+    @action
+    def request_1_is_taken(self) -> None:
+        """``/admin/reassignments/$topic/$partition`` is created, or changed."""
+        require(self.is_free() and len(self.requests) > 0 and self.may_begin(self.requests[0].partition))
+        require(not self.is_refused(self.requests[0]) and self.has_enough_replicas(self.requests[0]))
+        request = self.requests[0]
+        if not self.is_pending(request.partition):
+            self.top[request.partition] = self.assigned[request.partition]
+            self.before[request.partition] = self.assigned[request.partition]
+        self.pending[request.partition] = Entry(target=request.target, original=None)
+        self.context[request.partition] = self.pending[request.partition]
+        self.wanted[request.partition] = request.target
+        if request.legacy:
+            self.routed_legacy.add(request.partition)
+        else:
+            self.routed_legacy.discard(request.partition)
+        self.drop[request.partition] = Drop.DELETE_REQUEST
+
+    @action
+    def request_2_is_deleted(self, partition: Partition) -> None:
+        require(self.drop[partition] == Drop.DELETE_REQUEST)
+        self.requests = self.requests[1:]
+        self.drop[partition] = Drop.OFFLINE
+
+    @action
+    def controller_begins(self, partition: Partition) -> None:
+        """A new controller goes on with what is in flight; a request that is still there comes first."""
+        require(self.is_free() and self.step[partition] == Step.IDLE and self.is_pending(partition))
+        require(not any(request.partition == partition for request in self.requests) and self.may_begin(partition))
+        self.context[partition] = self.pending[partition]
+        self.drop[partition] = Drop.OFFLINE
+
+    # Dropping.
+
+    @rule
+    def kept_count(self, top: int) -> int:
+        """How many replicas are kept."""
+        return top
+
+    @rule
+    def spared(self, partition: Partition) -> Set[Broker]:
+        """Replicas that are not dropped, however many there are."""
+        return self.target_of(partition)
+
+    def existing(self, partition: Partition) -> Seq[Broker]:
+        """The assigned replicas, the leader first, then the ISR, then those that are out of it."""
+        state = self.replication[partition]
+        by_isr = followed_by(Seq(state.isr), Seq(self.assigned[partition]))
+        leader = state.leader
+        if leader is None or leader not in self.assigned[partition]:
+            return by_isr
+        return followed_by(Seq([leader]), by_isr)
+
+    def to_drop(self, partition: Partition) -> Set[Broker]:
+        kept = members(self.existing(partition)[: self.kept_count(len(self.top[partition]))])
+        return self.assigned[partition] - kept - self.spared(partition)
+
+    @rule
+    def told_of_drop(self, partition: Partition, dropped: Set[Broker]) -> Set[Broker]:
+        """The replicas that the leader is told of as the dropped ones leave the ISR."""
+        return self.replication[partition].known - dropped
+
+    @action
+    def drop_1_offline(self, partition: Partition) -> None:
+        """The leader may have crashed since the event began; then nothing is dropped."""
+        require(self.drop[partition] == Drop.OFFLINE)
+        dropped = self.to_drop(partition) if self.may_begin(partition) else Set[Broker]()
+        self.dropped[partition] = dropped
+        self.take_offline(partition, dropped)
+        self.tell_leader(partition, self.told_of_drop(partition, dropped))
+        self.drop[partition] = Drop.DELETE
+
+    @action
+    def drop_2_deleted(self, partition: Partition) -> None:
+        require(self.drop[partition] == Drop.DELETE)
+        self.stop_replicas_on(partition, self.dropped[partition])
+        self.drop[partition] = Drop.PERSIST
+
+    @action
+    def drop_3_persisted(self, partition: Partition) -> None:
+        require(self.drop[partition] == Drop.PERSIST)
+        self.assigned[partition] = self.assigned[partition] - self.dropped[partition]
+        self.memory[partition] = self.assigned[partition]
+        self.dropped[partition] = Set()
+        self.drop[partition] = Drop.NOTHING
+        self.step[partition] = Step.PERSIST_BOTH
+
+    # The end, and another controller.
+
+    @action
+    def step_10_persists_target(self, partition: Partition) -> None:
+        super().step_10_persists_target(partition)
+        if partition in self.routed_legacy:
+            self.step[partition] = Step.DROP_LEGACY
+
+    @rule
+    def is_legacy_done(self, partition: Partition) -> bool:
+        """The old znode asks for what was reached; after a crash it can be another one that a client has written."""
+        return self.legacy_znode[partition] == self.target_of(partition)
+
+    @action
+    def step_10_drops_legacy(self, partition: Partition) -> None:
+        """What an old client has written goes first: after a crash nothing else would tell that it was taken."""
+        require(self.step[partition] == Step.DROP_LEGACY)
+        if self.is_legacy_done(partition):
+            self.legacy_znode[partition] = None
+        self.step[partition] = Step.DROP_ENTRY
+
+    def drop_entry(self, partition: Partition) -> None:
+        """The child of ``/admin/reassignments`` goes, which also says by which route it came."""
+        super().drop_entry(partition)
+        self.routed_legacy.discard(partition)
+        self.top[partition] = Set()
+
+    @action
+    def controller_fails_over(self) -> None:
+        """A request that was taken but not deleted is found again, and taken again."""
+        super().controller_fails_over()
+        for partition in Partition:
+            self.drop[partition] = Drop.NOTHING
+            self.dropped[partition] = Set()
