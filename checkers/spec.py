@@ -208,10 +208,13 @@ class Spec:
         return module
 
     def invariant_modules(self, cls: type[Model], kind: Literal["scenarios", "lemmas"]) -> list[ModuleType]:
-        """``invariants/<path>.py`` and ``invariants/<path>_<kind>.py`` for the module ``model/<path>.py`` of the class
-        and of each of its bases; those of this project, then those of the shipped one."""
+        """The files in ``invariants/`` that have properties of the class, of this project and of the shipped one.
+
+        They are called as the module of the class or of one of its bases: ``<path>.py`` and ``<path>_<kind>.py`` for
+        ``model/<path>.py``, where the folders of the path may be left out.
+        """
         models = [base for base in cls.__mro__ if issubclass(base, Model) and base is not Model]
-        names = dict.fromkeys(_within_model(base) for base in models)
+        names = dict.fromkeys(name for base in models for name in (_within_model(base), _last_name(base)))
         found = [
             project.load(path)
             for name in names
@@ -223,9 +226,13 @@ class Spec:
 
 
 def _within_model(cls: type[Model]) -> str:
-    """The dotted path of a class's module below ``model/``, else the last part of the module's name."""
+    """The dotted path of a class's module below ``model/``; of one that lies elsewhere its last name."""
     _, found, path = f".{cls.__module__}".partition(".model.")
-    return path if found else cls.__module__.rpartition(".")[2]
+    return path if found else _last_name(cls)
+
+
+def _last_name(cls: type[Model]) -> str:
+    return cls.__module__.rpartition(".")[2]
 
 
 def read(path: Path) -> Spec:

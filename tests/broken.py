@@ -23,7 +23,7 @@ import math
 from enum import Enum
 from typing import Annotated, Any
 
-from floodmark.language import *
+from floodmark import *
 
 
 class Node(Identifier, count="nodes", prefix="n"):

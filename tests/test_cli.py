@@ -24,7 +24,7 @@ REPOSITORY = Path(__file__).parent.parent
 IMPORTS = f"""
 import sys
 sys.path.insert(0, {str(REPOSITORY)!r})
-import model, invariants, floodmark.checkers.commands.cli, floodmark.checkers.reference
+import floodmark.checkers.commands.cli, floodmark.checkers.reference
 del sys.path[0]
 """
 """Our packages and nothing else of the repository are importable, as where they are installed."""
@@ -218,7 +218,7 @@ def test_nothing_checked(tmp_path: Path) -> None:
 
 def test_an_internal_error(tmp_path: Path) -> None:
     root = tank_project(tmp_path)
-    broken = "def broken(*_): raise KeyError('lost')\ncheckers.reference.explore = broken\n"
+    broken = "def broken(*_): raise KeyError('lost')\nfloodmark.checkers.reference.explore = broken\n"
     script = f"{IMPORTS}{broken}floodmark.checkers.commands.cli.main()"
     command = [sys.executable, "-P", "-c", script, "check", "--engine", "reference"]
     done = subprocess.run(command, cwd=root, text=True, capture_output=True)

@@ -12,9 +12,9 @@ from floodmark.checkers.gate.closure import _LANGUAGE, Closure, Numbering
 from floodmark.checkers.project import Project
 from tests.projects import TANK, write
 
-IMPORTS = "from lib.helpers import Size as Amount, larger as above\nfrom floodmark.language"
+IMPORTS = "from lib.helpers import Size as Amount, larger as above\nfrom floodmark"
 MODEL = f"""
-{TANK.replace("from floodmark.language", IMPORTS)}
+{TANK.replace("from floodmark", IMPORTS)}
     @invariant
     def above_nothing(self) -> bool:
         amount = Amount(self.level)

@@ -136,11 +136,11 @@ EDITS = [
          "import os\nLIMIT = 3 if os.path.exists(__file__.replace('m.py', 'sizes_3')) else 5\n",
          file="model/sizes_3", was="", now="it is"),
     Edit("a file of invariants that patches the model", "LIMIT = 0\n",
-         files={"specs/patch.py": "from model.m import M\nimport model.m\nfrom floodmark.language import invariant\n"
+         files={"specs/patch.py": "from model.m import M\nimport model.m\nfrom floodmark import invariant\n"
                 "model.m.LIMIT = 5  # limit\n@invariant\ndef fine(m: M) -> bool:\n    return True\n"},
          spec=SPEC + 'invariant_files = ["patch.py"]\n', file="specs/patch.py"),
     Edit("another spec's file of invariants that patches the model", "LIMIT = 0\n",
-         files={"specs/patch.py": "from model.m import M\nimport model.m\nfrom floodmark.language import invariant\n"
+         files={"specs/patch.py": "from model.m import M\nimport model.m\nfrom floodmark import invariant\n"
                 "model.m.LIMIT = 5  # limit\n@invariant\ndef fine(m: M) -> bool:\n    return True\n",
                 "specs/other.toml": SPEC + 'invariant_files = ["patch.py"]\ninvariants = ["fine"]\n'},
          file="specs/patch.py"),

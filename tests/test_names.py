@@ -28,7 +28,7 @@ import functools
 from enum import Enum, Flag, IntEnum
 from typing import Annotated
 
-from floodmark.language import *
+from floodmark import *
 
 Small = Annotated[int, Between(0, 3)]
 

@@ -91,7 +91,7 @@ def test_a_subclass_keeps_the_properties_of_its_base(tmp_path: Path) -> None:
     ],
 )
 def test_a_property_that_is_wrong(tmp_path: Path, function: str, message: str) -> None:
-    head = "from __future__ import annotations\nfrom floodmark.language import invariant\nfrom model.tank import Tank\n"
+    head = "from __future__ import annotations\nfrom floodmark import invariant\nfrom model.tank import Tank\n"
     root = tank_project(tmp_path, **{"invariants/tank.py": f"{head}\n@invariant\n{function}\n"})
     with pytest.raises(SourceError, match=message) as caught:
         collected(root)
@@ -113,13 +113,13 @@ def test_an_unknown_name_is_placed_and_answered(tmp_path: Path) -> None:
 
 
 def test_a_file_whose_properties_are_about_no_model_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "model.py").write_text(
-        "from floodmark.language import *\nclass M(Model):\n    x: bool = False\n"
+    (tmp_path / "m.py").write_text(
+        "from floodmark import *\nclass M(Model):\n    x: bool = False\n"
         "    @invariant\n    def fine(self) -> bool:\n        return not self.x\n"
     )
-    (tmp_path / "spec.toml").write_text('model = "model.py:M"\n')
+    (tmp_path / "spec.toml").write_text('model = "m.py:M"\n')
     (tmp_path / "mine.py").write_text(
-        "from model.alter_isr.core import AlterIsr\nfrom floodmark.language import invariant\n"
+        "from model.alter_isr.core import AlterIsr\nfrom floodmark import invariant\n"
         "@invariant\ndef other(model: AlterIsr) -> bool:\n    return False\n"
     )
     result = CliRunner().invoke(
