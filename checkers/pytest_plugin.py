@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from floodmark.checkers.symbolic.prove import Proved
 
 _OPTION = "floodmark_tier"
+_CLAIMS = re.compile(r"\bfloodmark(\.|\s+import\s.*\b)claims\b")
 _MODEL = re.compile(r"""^\s*["']?model["']?\s*=\s*["'][^"'\n]+:\w+["']""", re.MULTILINE)
 """Looked for in the text, so that a spec which is no valid TOML fails instead of being passed over."""
 
@@ -51,7 +52,7 @@ def _is_spec(path: Path, parent: pytest.Collector) -> bool:
 
 
 def _has_claims(path: Path) -> bool:
-    return "floodmark.claims" in _text(path)
+    return _CLAIMS.search(_text(path)) is not None
 
 
 def _text(path: Path) -> str:

@@ -44,8 +44,8 @@ from tests.planting import Mistake, of_folder
 
 ROOT = Path(__file__).parent.parent
 REASONS = Path(__file__).with_suffix(".toml")
-FOLDERS = ("model/compiler", "checkers/explicit", "checkers/symbolic", "checkers/spark", "checkers/disk_cache.py",
-           "checkers/gate")
+FOLDERS = ("floodmark/compiler", "checkers/codegen", "checkers/native", "checkers/symbolic", "checkers/spark",
+           "checkers/disk_cache.py", "checkers/gate")
 """Where mistakes are planted unless it is said."""
 START = 20.0
 """Seconds that a test process may take beyond what its tests took when all was well, and as long again."""
@@ -83,8 +83,10 @@ class Knowledge:
 def importers(file: str) -> set[str]:
     """The files of this repository that import a module."""
     module = file.removesuffix(".py").replace("/", ".")
+    if module.startswith("checkers."):
+        module = f"floodmark.{module}"
     found = set()
-    for folder in ("model", "checkers", "tests"):
+    for folder in ("floodmark", "checkers", "tests"):
         for path in (ROOT / folder).rglob("*.py"):
             if module in _imported(path):
                 found.add(path.relative_to(ROOT).as_posix())
@@ -118,7 +120,7 @@ def learn(into: Path, tests: Sequence[str]) -> None:
     into.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         rc, times = Path(folder) / "rc", Path(folder) / "times.xml"
-        rc.write_text(_RC.format(sources=",".join(["model", "checkers"]), data=Path(folder) / "data"))
+        rc.write_text(_RC.format(sources=",".join(["floodmark", "checkers"]), data=Path(folder) / "data"))
         run = [sys.executable, "-m", "coverage", "run", f"--rcfile={rc}", "-m", "pytest", "-q", f"--junit-xml={times}"]
         subprocess.run([*run, *tests], cwd=ROOT, check=True)
         subprocess.run([sys.executable, "-m", "coverage", "combine", "-q", f"--rcfile={rc}"], cwd=ROOT, check=True)
@@ -218,7 +220,7 @@ def _copy(folder: Path) -> Path:
     if not copy.exists():
         for name in _files():
             (copy / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(ROOT / name, copy / name)
+            shutil.copy2(ROOT / name, copy / name, follow_symlinks=False)
     return copy
 
 
@@ -226,7 +228,7 @@ def _files() -> list[str]:
     """The files of the repository, those included that are not committed yet."""
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     listed = subprocess.run(command, cwd=ROOT, check=True, capture_output=True).stdout.decode().split("\0")
-    return [name for name in listed if (ROOT / name).is_file()]
+    return [name for name in listed if (ROOT / name).is_file() or (ROOT / name).is_symlink()]
 
 
 def _asked(copy: Path, trial: Trial) -> tuple[str, str]:

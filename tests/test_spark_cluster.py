@@ -95,8 +95,8 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 
 
 def test_workers_need_no_floodmark(cluster: Cluster) -> None:
-    check = [cluster.python, "-c", "import numpy, llvmlite, checkers"]
-    assert "No module named 'checkers'" in subprocess.run(check, capture_output=True, text=True, cwd="/").stderr
+    check = [cluster.python, "-c", "import numpy, llvmlite, floodmark"]
+    assert "No module named 'floodmark'" in subprocess.run(check, capture_output=True, text=True, cwd="/").stderr
     options = ["--engine", "spark", "--master", cluster.url, "--distribute", "always"]
     found = finished(start([*options, "--set", "last=3"], PYSPARK_PYTHON=cluster.python))
     same(found, native(3))
