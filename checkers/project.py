@@ -46,8 +46,8 @@ class Project:
 
     def _prefix(self) -> str:
         found = PathFinder.find_spec("model")
-        places = [] if found is None else [found.origin or "", *(found.submodule_search_locations or [])]
-        if any(Path(place).resolve().is_relative_to(self.root / "model") for place in places if place):
+        places = [] if found is None else [*filter(None, [found.origin]), *(found.submodule_search_locations or [])]
+        if places and all(Path(place).resolve().is_relative_to(self.root / "model") for place in places):
             return ""
         if self.root == SHIPPED:
             return "floodmark_protocols"
@@ -120,7 +120,7 @@ class Project:
 
     def _top_package(self, name: str) -> None:
         """Makes the first part of a module's name importable: relative imports and pickle ask for it."""
-        folder = self.root if name == self.prefix else self.root / name
+        folder = self.root if name in (self.prefix, self._hashed()) else self.root / name
         if name not in sys.modules and folder.is_dir():
             package = ModuleType(name)
             package.__path__ = [str(folder)]

@@ -643,7 +643,24 @@ class SubsetOfNothing(Counter):
         self.x = 1
 
 
+class LoopOverNothing(Model):
+    """A loop over an empty literal, whose body would not fit if there were elements."""
+
+    sets: Annotated[Seq[Set[Tiny]], Capacity(1)]
+
+    @initial
+    def start(self) -> None:
+        self.sets = Seq()
+
+    @action
+    def never(self) -> None:
+        for element in Seq():
+            self.sets.append(element - element)
+        self.sets = Seq([Set()])
+
+
 MODELS = [
+    LoopOverNothing,
     BagFromGenerator,
     EmptySetAmongSets,
     FailingMemberOfClass,

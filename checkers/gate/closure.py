@@ -231,6 +231,8 @@ def _language() -> Iterator[str]:
 
 
 _LANGUAGE = frozenset(_language())
+_ONE_NAME = {"floodmark.language": "floodmark"}
+"""A package under the name by which its content is usually imported."""
 
 
 class Numbering:
@@ -289,7 +291,8 @@ class Numbering:
         """A number for what is covered, and the name of what is not."""
         found = [f"G{self.globals.setdefault(targets, len(self.globals))}"] if targets else []
         elsewhere = [what for what in imports if not _imported(file.file, what, frozenset())]
-        return "".join([*found, *(f".{what.level}{what.module}.{what.name}" for what in elsewhere)])
+        named = (f".{what.level}{_ONE_NAME.get(what.module, what.module)}.{what.name}" for what in elsewhere)
+        return "".join([*found, *named])
 
     def _called_by_name(self, definitions: Iterable[Definition]) -> Iterator[str]:
         """Which parameters the names of arguments may mean: those have numbers in the functions themselves."""

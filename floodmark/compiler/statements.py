@@ -22,6 +22,7 @@ from floodmark.compiler.ir import (
     ItemStep,
     Local,
     NoneType,
+    NothingType,
     Require,
     Return,
     SetLocal,
@@ -280,7 +281,8 @@ class Statements(Lowering):
         variable = self.fresh(of, node.target.id, frame.at(node.target))
         frame.bindings[node.target.id] = variable
         frame.definite.add(node.target.id)
-        body, _ = self.block(frame, node.body)
+        never = isinstance(of, NothingType)  # an empty literal: no element says what the body would do to one
+        body = [] if never else self.block(frame, node.body)[0]
         frame.definite = before
         frame.bindings = {**frame.bindings, **bindings}
         if node.target.id not in bindings:
