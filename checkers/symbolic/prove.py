@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 import time
 from collections import Counter
@@ -16,7 +15,7 @@ from floodmark.checkers.properties import Property, did_you_mean
 from floodmark.checkers.report.explain import explain
 from floodmark.checkers.report.trace import change_lines, trace_lines
 from floodmark.checkers.report.value import plain, show, show_step
-from floodmark.checkers.result import MEANINGS, ExitCode, Verdict, worst
+from floodmark.checkers.result import ExitCode, Verdict
 from floodmark.checkers.run import Check, Settings, _instance, checks, must_matter, shown, variant_name
 from floodmark.checkers.spec import ProofExpectation, ProofMethod, Proving, Spec, find, known, read
 from floodmark.checkers.symbolic import bmc, claims
@@ -44,7 +43,6 @@ from floodmark.language.errors import SourceError
 from floodmark.language.model import Model, State
 from floodmark.language.values import Identifier
 
-_MEANINGS = {**MEANINGS, ExitCode.UNDETERMINED: "something is neither proved nor refuted"}
 DEFAULT_DEPTH = 10
 
 
@@ -601,40 +599,8 @@ def _refuted(asking: _Asking) -> None:
     asking.result.headline = "a reachable state breaks a property; bmc shows the run"
 
 
-def write_json(file: Path, results: list[Proved]) -> None:
-    """Writes the results as one object."""
-    text = json.dumps({"results": [result.as_json() for result in results]}, indent=2, ensure_ascii=False)
-    try:
-        file.write_text(text + "\n", encoding="utf-8")
-    except OSError as error:
-        raise SourceError(f"cannot be written: {error.strerror}", str(file)) from None
-
-
 def text_lines(result: Proved) -> list[str]:
     """What is printed of a result."""
     variant = "" if result.variant is None else f" {result.variant}"
     first = f"{result.word:<12}  {result.name}{variant}  {result.method}: {result.headline}, {result.seconds:.1f} s"
     return [first, *(f"              {line}" for line in result.lines)]
-
-
-def run(paths: list[Path], given: dict[str, Any], json_file: Path | None, say: Callable[[str], None]) -> int:
-    """The command: proves, prints, and returns the exit code. ``given`` are its options."""
-    constants = dict(given.pop("assignments"))
-    folder = given.pop("smt")
-    scripts = None if folder is None else Scripts(folder)
-    task = Task(constants=constants, **{key: value for key, value in given.items() if value is not None})
-    results: list[Proved] = []
-    for result in prove(paths, task, scripts=scripts):
-        results.append(result)
-        for line in text_lines(result):
-            say(line)
-    if json_file is not None:
-        write_json(json_file, results)
-    code = worst(result.exit_code for result in results)
-    good = sum(result.expected for result in results)
-    asked = "1 question" if len(results) == 1 else f"{len(results)} questions"
-    outcome = "each as expected"
-    if code != ExitCode.AS_EXPECTED:
-        outcome = f"{good} as expected (exit {int(code)}: {_MEANINGS[code]})"
-    say(f"{asked}, {outcome}")
-    return int(code)

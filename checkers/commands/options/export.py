@@ -1,0 +1,38 @@
+"""The options of ``floodmark export``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from floodmark.checkers.commands.options.parameters import set_option, spec_path
+
+
+@click.command()
+@click.argument("spec")
+@click.option("--tla", "language", flag_value="tla", help="Writes NAME.tla and NAME.cfg, for TLC.")
+@click.option("--promela", "language", flag_value="promela", help="Writes NAME.pml, for Spin.")
+@click.option("-o", "folder", default=".", metavar="DIR", type=click.Path(path_type=Path, file_okay=False),
+              help="Where the files go; here without it.")
+@click.option("--only-variant", metavar="NAME", help="The flawed design of this name instead of the model's class.")
+@set_option
+def export(spec: str, language: str | None, folder: Path, only_variant: str | None,
+           assignments: tuple[tuple[str, int], ...]) -> None:
+    """Writes a spec's model in TLA+ or in Promela, so that a checker that is not ours can read it.
+
+    States, depths and verdicts are the same: without symmetry, TLC finds as many distinct states as floodmark check
+    does, and Spin one more. What the language has no words for is refused, with file, line and reason. The files say
+    how to run them.
+
+    \b
+    Examples:
+      floodmark export alter_isr/core --tla -o out && cd out && java -cp tla2tools.jar tlc2.TLC AlterIsr
+      floodmark export kraft/quorum --promela --only-variant VotesTwice
+    """
+    from floodmark.checkers.commands.export import export as write
+
+    if language is None:
+        raise click.UsageError("say --tla or --promela")
+    for line in write(spec_path(spec), language == "tla", folder, only_variant, dict(assignments)):
+        click.echo(line)

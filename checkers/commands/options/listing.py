@@ -1,0 +1,32 @@
+"""The commands ``floodmark list`` and ``floodmark show``, which check nothing."""
+
+from __future__ import annotations
+
+import click
+
+from floodmark.checkers.commands.options.parameters import set_option, spec_path, spec_paths
+
+
+@click.command("list")
+@click.argument("specs", nargs=-1, metavar="[SPEC ...]")
+def list_(specs: tuple[str, ...]) -> None:
+    """Lists specs with their models and known-bad designs. Without SPEC, all of ./specs."""
+    from floodmark.checkers.report.listing import listing
+    from floodmark.checkers.spec import find, read
+
+    for path in find(spec_paths(specs or ("specs",)), "all"):
+        for line in listing(read(path)):
+            click.echo(line)
+
+
+@click.command()
+@click.argument("spec")
+@set_option
+def show(spec: str, assignments: tuple[tuple[str, int], ...]) -> None:
+    """Shows a spec's model: variables, actions, rules, properties, constants, state size in bits."""
+    from floodmark.checkers.report.listing import description
+    from floodmark.checkers.run import Check, Settings
+    from floodmark.checkers.spec import read
+
+    for line in description(Check(read(spec_path(spec)), None, Settings(constants=dict(assignments)))):
+        click.echo(line)

@@ -1,0 +1,57 @@
+"""The options of ``floodmark mutate``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from floodmark.checkers.commands.options.epilog import EPILOG
+from floodmark.checkers.commands.options.parameters import spec_paths, workers_option
+
+
+@click.command(epilog=EPILOG)
+@click.argument("specs", nargs=-1, required=True, metavar="SPEC ...")
+@click.option("--only", metavar="TEXT", help="Only the mutants whose line has this text.")
+@click.option("--list", "listing", is_flag=True, help="Lists the mutants and tries none.")
+@click.option("--all", "every", is_flag=True, help="Tells what became of every mutant and what noticed it.")
+@click.option("--engine", type=click.Choice(["native", "spark"]), default="native",
+              help="Whether mutants are tried in processes here or as Spark tasks.")
+@click.option("--master", metavar="URL", help="The Spark master for --engine spark; local[*] without it.")
+@workers_option
+@click.option("--states", type=click.FloatRange(1), default=8.0, show_default=True, metavar="TIMES",
+              help="Gives a mutant up, undetermined, at this many times the states of the model.")
+@click.option("--max-seconds", "seconds", type=click.FloatRange(0), default=60.0, show_default=True,
+              help="Gives a search of a mutant up, undetermined, after this time.")
+@click.option("--update-lock", is_flag=True, help="Writes the surviving mutants to specs/floodmark.lock.")
+@click.option("--json", "json_file", type=click.Path(path_type=Path), metavar="FILE",
+              help="Writes what became of each mutant as JSON.")
+def mutate(specs: tuple[str, ...], **given: Any) -> int:
+    """Tests whether the checks of a spec notice small mistakes in its model.
+
+    Each mutant is the model with one small change in what its actions run: a guard dropped or negated, a comparison, a
+    set operation or a sum changed, an assignment or a call dropped, a branch forced. It is killed when a property
+    breaks, the model leaves its declared types, an action never fires, a premise is never true, or a known-bad design
+    of the spec is no longer caught. A mutant that changes no figure of the search is equal at this size. The others
+    survive: add a property that notices them, or say in the spec why none has to:
+
+    \b
+      [mutation]
+      also = ["larger.toml"]            # specs that a mutant has to survive as well
+      own = true                        # only what the model adds to those that it extends
+      [[mutation.survivors]]
+      reason = "why no property has to notice these"
+      changes = ["Tank.drain: - require(self.level > 0)  + (dropped)"]
+    """
+    from floodmark.checkers.commands.mutate import Settings, mutate
+
+    code = 0
+    for said in mutate(spec_paths(specs), Settings(**given)):
+        if isinstance(said, str):
+            click.echo(said)
+            sys.stdout.flush()
+        else:
+            code = int(said)
+    return code

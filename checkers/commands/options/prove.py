@@ -1,0 +1,43 @@
+"""The options of ``floodmark prove``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from floodmark.checkers.commands.options.epilog import EPILOG
+from floodmark.checkers.commands.options.parameters import (
+    invariants_option,
+    must_be_writable,
+    set_option,
+    spec_paths,
+)
+
+
+@click.command(epilog=EPILOG)
+@click.argument("specs", nargs=-1, metavar="[SPEC ...]")
+@click.option("--method", type=click.Choice(["induction", "bmc", "k-induction", "infer"]), default="induction",
+              help="How; claims are just asked.")
+@click.option("--depth", type=click.IntRange(1), default=10, help="States of a run at most, for bmc and k-induction.")
+@click.option("--unbounded", is_flag=True, help="For every natural number as a constant that only bounds.")
+@click.option("--property", "properties", multiple=True, metavar="NAME", help="Only this property; may be repeated.")
+@click.option("--max-seconds", "seconds", type=click.FloatRange(0), help="Gives up, undetermined, after this time.")
+@set_option
+@invariants_option
+@click.option("--only-variant", metavar="NAME", help="Only the model's class or the flawed design of this name.")
+@click.option("--smt", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
+              help="Writes every obligation there as SMT-LIB 2, a file each; the folder is to be empty.")
+@click.option("--json", "json_file", type=click.Path(path_type=Path), metavar="FILE",
+              help="Writes the results as JSON.")
+def prove(specs: tuple[str, ...], json_file: Path | None, **given: Any) -> int:
+    """Proves the properties of specs with z3, for all states at once, and asks claims (Python files in specs/claims).
+
+    Without SPEC, every claim under ./specs/claims.
+    """
+    from floodmark.checkers.commands.prove import run
+
+    paths = spec_paths(specs or ("specs/claims",))
+    must_be_writable(json_file, [*paths, *given["files"]])
+    return run(paths, given, json_file, click.echo)
