@@ -13,7 +13,7 @@ from unittest.mock import patch
 import z3
 
 from benchmarks.results import section
-from floodmark.checkers.run import Settings, checks
+from floodmark.checkers.check import Settings, checks
 from floodmark.checkers.spec import read
 from floodmark.checkers.symbolic import runs
 from floodmark.checkers.symbolic.deadline import Clock

@@ -28,9 +28,9 @@ from typing import Any
 
 from benchmarks.standalone import Standalone, kill, standalone
 from floodmark.checkers import spec as specs
+from floodmark.checkers.check import Check, Settings, checks
 from floodmark.checkers.exploration import Exploration, Options
 from floodmark.checkers.native import search as native
-from floodmark.checkers.run import Check, Settings, checks
 from floodmark.checkers.spark.cluster import Cluster
 from floodmark.checkers.spark.search import Distribution, explore
 from floodmark.checkers.spark.session import session, stop

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
+    from floodmark.checkers.check import Check
     from floodmark.checkers.result import CheckResult
-    from floodmark.checkers.run import Check
     from floodmark.checkers.spec import Proving, Spec
     from floodmark.checkers.symbolic.claims import Claim
     from floodmark.checkers.symbolic.prove import Proved
@@ -70,7 +70,7 @@ class SpecFile(pytest.File):
     """A spec: its model, its known-bad designs, and the proofs that it lists."""
 
     def collect(self) -> Iterator[pytest.Item]:
-        from floodmark.checkers.run import Settings, checks, variant_name
+        from floodmark.checkers.check import Settings, checks, variant_name
         from floodmark.checkers.spec import read
         from floodmark.language.errors import SourceError
 

@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from floodmark.checkers.check import Check
+from floodmark.checkers.engine import Engine
 from floodmark.checkers.exploration import Exploration, Options, Progress, TraceState, Violation, ViolationKind, Watcher
 from floodmark.checkers.licence import license_symmetry
 from floodmark.checkers.properties import Property
@@ -32,6 +34,18 @@ def explore(
 ) -> Exploration:
     """Searches the reachable states of ``model`` level by level, until a level has a violation or nothing is new."""
     return _Search(model, properties, options, watch).run()
+
+
+class Reference(Engine):
+    """This search as a run knows it: it takes place only where it is asked for by name."""
+
+    def asked_for(self, check: Check) -> bool:
+        return False
+
+    def explore(
+        self, check: Check, model: Model, properties: Sequence[Property], watch: Watcher | None
+    ) -> Exploration:
+        return explore(model, properties, check.options, watch)
 
 
 def reachable_states(model: Model) -> set[State]:

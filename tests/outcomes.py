@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from floodmark.checkers.check import Settings, checks
 from floodmark.checkers.report.verdict_summary import Case, cases
 from floodmark.checkers.result import CheckResult
-from floodmark.checkers.run import Settings, checks, run_check
+from floodmark.checkers.run import run_check
 from floodmark.checkers.spec import read
 from tests.projects import INVARIANTS, tank_project
 

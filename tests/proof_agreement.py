@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
+from floodmark.checkers.check import Check, Settings
 from floodmark.checkers.result import ExitCode
-from floodmark.checkers.run import Check, Settings
 from floodmark.checkers.spec import ProofMethod, read
 from floodmark.checkers.symbolic.prove import Task, prove_check
 from tests.engines import Outcome

@@ -10,13 +10,14 @@ from xml.etree import ElementTree
 import networkx
 import pytest
 
+from floodmark.checkers.check import Settings
 from floodmark.checkers.exploration import Limits
 from floodmark.checkers.report.outputs import Reports, write_reports
 from floodmark.checkers.report.source_location import Place, action_place, place
 from floodmark.checkers.report.text import about
 from floodmark.checkers.report.verdict_summary import cases, check_case, status_of
 from floodmark.checkers.result import CheckResult, ExitCode
-from floodmark.checkers.run import Settings, failed
+from floodmark.checkers.verdict import failed
 from floodmark.language.errors import SourceError
 from tests.outcomes import check, inside, tank
 from tests.projects import write

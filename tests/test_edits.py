@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from floodmark.checkers.check import Check, Settings
 from floodmark.checkers.gate.job import CheckJob
-from floodmark.checkers.run import Check, Settings
 from floodmark.checkers.spec import read
 from floodmark.language import members as members_module
 from tests.gates import Ended, forget, run

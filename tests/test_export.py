@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from floodmark.checkers import reference
+from floodmark.checkers.check import Settings, checks
 from floodmark.checkers.commands.cli import command
 from floodmark.checkers.commands.export import promela_process, tla_module
 from floodmark.checkers.exploration import Exploration, Options
@@ -16,7 +17,6 @@ from floodmark.checkers.export import promela, tla
 from floodmark.checkers.export.names import Names, legal
 from floodmark.checkers.export.refusal import CannotExportError
 from floodmark.checkers.native import search as native
-from floodmark.checkers.run import Settings, checks
 from floodmark.checkers.spec import read
 from floodmark.compiler.program import Program, read_program
 from floodmark.language.errors import ModelError, SourceError

@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from floodmark.checkers.check import Check, Settings
 from floodmark.checkers.exploration import Limits
 from floodmark.checkers.mutation.change import DROPPED
 from floodmark.checkers.mutation.mutant import Mutant, mutants
-from floodmark.checkers.run import Check, Settings, run_check
+from floodmark.checkers.run import run_check
 from floodmark.checkers.spec import Spec, read
 
 SPECS = Path(__file__).parent.parent / "specs"

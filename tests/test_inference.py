@@ -8,8 +8,8 @@ from typing import Annotated
 import pytest
 
 from floodmark import Between, Model, action, boundary, invariant, require, transition
+from floodmark.checkers.check import Check, Settings
 from floodmark.checkers.properties import collect
-from floodmark.checkers.run import Check, Settings
 from floodmark.checkers.spec import read
 from floodmark.checkers.symbolic.infer import Clause, Inference, Inferred, checked, infer
 from floodmark.checkers.symbolic.prove import Task, prove_check

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from floodmark.checkers.check import Settings
 from floodmark.checkers.report.itf import expression, file_name, itf
-from floodmark.checkers.run import Settings
 from floodmark.language.types import (
     BagType,
     BoolType,

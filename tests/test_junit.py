@@ -6,11 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
+from floodmark.checkers.check import Settings
 from floodmark.checkers.exploration import Limits
 from floodmark.checkers.report.junit import junit
 from floodmark.checkers.report.verdict_summary import Case, cases, proof_case
 from floodmark.checkers.result import ExitCode
-from floodmark.checkers.run import Settings
 from floodmark.checkers.symbolic.prove import Proved
 from tests.outcomes import check, inside, tank, tank_cases
 

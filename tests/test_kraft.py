@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from floodmark import Model, Seq, Set
+from floodmark.checkers.check import Check, Settings
 from floodmark.checkers.native.search import explore
 from floodmark.checkers.project import Project
-from floodmark.checkers.run import Check, Settings
 from floodmark.checkers.spec import read
 from floodmark.language.model import State
 from floodmark.language.reference import Step, fire, holds, initial_states, successors

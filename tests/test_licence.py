@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from floodmark import Model
+from floodmark.checkers.check import Settings, checks
 from floodmark.checkers.licence import license_symmetry, parts_of
-from floodmark.checkers.run import Settings, checks
 from floodmark.checkers.spec import find, read
 from floodmark.compiler.favours import favour
 from floodmark.compiler.program import read_program

@@ -9,12 +9,12 @@ from typing import TypeGuard
 
 import pytest
 
+from floodmark.checkers.check import Check, Settings
 from floodmark.checkers.gate import lock
 from floodmark.checkers.gate.closure import Closure, Numbering
 from floodmark.checkers.gate.definitions import Definition, definitions_of, parsed
 from floodmark.checkers.gate.drift import Where, compared
 from floodmark.checkers.gate.lock import Lock, Mutants
-from floodmark.checkers.run import Check, Settings
 from floodmark.checkers.spec import find, read
 from floodmark.language.errors import SourceError
 

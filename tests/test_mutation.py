@@ -10,13 +10,14 @@ from typing import Any, get_args
 
 import pytest
 
+from floodmark.checkers.check import Check, Settings
 from floodmark.checkers.commands import mutate as command
 from floodmark.checkers.mutation.change import Kind, changes
 from floodmark.checkers.mutation.mutant import Mutant, functions, mutants
 from floodmark.checkers.mutation.run import run
 from floodmark.checkers.mutation.trial import Budget, Trial, stages, try_mutant
 from floodmark.checkers.result import ExitCode
-from floodmark.checkers.run import Check, Settings, run_check
+from floodmark.checkers.run import run_check
 from floodmark.checkers.spec import Spec, read
 from floodmark.language.errors import SourceError
 from floodmark.language.reference import Step, fire, initial_states

@@ -11,13 +11,13 @@ from xml.etree import ElementTree
 
 import pytest
 
+from floodmark.checkers.check import Settings
 from floodmark.checkers.commands.cli import command
 from floodmark.checkers.exploration import Limits
 from floodmark.checkers.gate.outcome import Drift
 from floodmark.checkers.report import atomic_file
 from floodmark.checkers.report.outputs import Reports, write_reports
 from floodmark.checkers.result import ExitCode
-from floodmark.checkers.run import Settings
 from floodmark.checkers.spec import find
 from floodmark.language.errors import SourceError
 from tests.outcomes import check, inside, tank

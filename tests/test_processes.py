@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from floodmark.checkers import processes, run
+from floodmark.checkers.check import Check, EngineName, Settings, checks, variant_name
 from floodmark.checkers.conformance import behaviour, traces
 from floodmark.checkers.exploration import Limits
 from floodmark.checkers.mutation import run as mutation
@@ -24,7 +25,6 @@ from floodmark.checkers.mutation.mutant import mutants
 from floodmark.checkers.mutation.trial import Budget, Trial, stages
 from floodmark.checkers.processes import Lost, Overdue, in_order, results, run_each, tell
 from floodmark.checkers.result import CheckResult, ExitCode
-from floodmark.checkers.run import Check, Settings, checks, variant_name
 from floodmark.checkers.spec import read
 from tests import gates
 from tests.projects import tank_project
@@ -332,7 +332,7 @@ def long_project(root: Path) -> Path:
 
 @pytest.mark.parametrize("engine", ["native", "reference"])
 def test_a_step_that_outlasts_the_limit_is_undetermined(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: run.EngineName
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: EngineName
 ) -> None:
     monkeypatch.setattr(processes, "GRACE", 0.5)
     spec = read(long_project(tmp_path) / "long.toml")

@@ -13,9 +13,9 @@ import pytest
 from click.testing import CliRunner
 
 from docs.tools.proofs import page
+from floodmark.checkers.check import Check, Settings
 from floodmark.checkers.commands.cli import command
 from floodmark.checkers.gate.entries import proof_entry
-from floodmark.checkers.run import Check, Settings
 from floodmark.checkers.spec import read
 from floodmark.checkers.symbolic import claims, enumeration, prove
 from floodmark.checkers.symbolic.prove import Task, prove_listed, task_of

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from floodmark import Bag, Map, Seq, Set
+from floodmark.checkers.check import Settings
 from floodmark.checkers.report.python_source import Code
 from floodmark.checkers.report.replay import test_module as emitted
 from floodmark.checkers.result import CheckResult, ExitCode
-from floodmark.checkers.run import Settings
 from floodmark.checkers.spec import find, read
 from floodmark.language.errors import Disabled
 from floodmark.language.values import running

@@ -30,6 +30,7 @@ from floodmark import (
     rule,
     transition,
 )
+from floodmark.checkers.check import Check, Settings
 from floodmark.checkers.exploration import Exploration, Options, Premise, Progress, TraceState, Violation
 from floodmark.checkers.properties import collect
 from floodmark.checkers.reference import explore
@@ -38,7 +39,6 @@ from floodmark.checkers.report.explain import MOST_LINES, explain
 from floodmark.checkers.report.trace import change_lines, trace_lines
 from floodmark.checkers.report.value import plain, show, show_step
 from floodmark.checkers.result import CheckResult, ExitCode
-from floodmark.checkers.run import Check, Settings
 from floodmark.checkers.spec import Spec
 from floodmark.language.reference import Step, initial_states
 from floodmark.language.values import running

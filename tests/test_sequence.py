@@ -9,12 +9,12 @@ from typing import Annotated
 import pytest
 
 from floodmark import Bag, Between, Capacity, Constant, Identifier, Map, Model, Record, Set, action, initial
+from floodmark.checkers.check import Settings
 from floodmark.checkers.exploration import TraceState
 from floodmark.checkers.report import github
 from floodmark.checkers.report.mermaid import mermaid
 from floodmark.checkers.report.sequence import MessageSequence, message_sequence
 from floodmark.checkers.result import CheckResult
-from floodmark.checkers.run import Settings
 from floodmark.language.reference import Step, fire, initial_states
 from tests.outcomes import check, inside, tank_cases
 

@@ -25,10 +25,10 @@ from floodmark import (
     require,
     transition,
 )
+from floodmark.checkers.check import Check, Settings
 from floodmark.checkers.exploration import Exploration, Limits, Options
 from floodmark.checkers.native import search as native
 from floodmark.checkers.properties import collect
-from floodmark.checkers.run import Check, Settings
 from floodmark.checkers.spark import java
 from floodmark.checkers.spark.checkpoint import Checkpoints
 from floodmark.checkers.spark.search import Distribution, Search, explore

@@ -12,18 +12,21 @@ from typing import Annotated, Any, cast
 import pytest
 
 from floodmark import Between, Model, Set, action, initial, invariant, require
-from floodmark.checkers.engine_selection import uses_spark
+from floodmark.checkers.check import Check, Settings, checks
+from floodmark.checkers.engines import cluster_of
 from floodmark.checkers.exploration import Exploration, Limits, Options
 from floodmark.checkers.native import search as native
 from floodmark.checkers.native.memory import physical_memory
 from floodmark.checkers.native.search import SHARE_OF_MEMORY
 from floodmark.checkers.properties import collect
 from floodmark.checkers.resources import cores
-from floodmark.checkers.run import Check, Settings, checks, run_check, unpickled
-from floodmark.checkers.spark import suite
+from floodmark.checkers.result_transfer import unpickled
+from floodmark.checkers.run import run_check
+from floodmark.checkers.spark import check_tasks, project_transfer
+from floodmark.checkers.spark.check_run import _may_be_a_task, run_on_spark
 from floodmark.checkers.spark.checkpoint import _sum
 from floodmark.checkers.spark.cluster import Broken, Cluster, reason
-from floodmark.checkers.spark.engine import _may_be_a_task, run_on_spark
+from floodmark.checkers.spark.engine import Spark
 from floodmark.checkers.spark.files import Folder
 from floodmark.checkers.spark.search import Distribution, explore
 from floodmark.checkers.spark.session import session, stop
@@ -267,7 +270,7 @@ def test_checks_are_tasks(tmp_path: Path) -> None:
     kept = tmp_path / "results"
     first, second = (of_tank(tmp_path / name, keep_results=str(kept)) for name in ("a", "b"))
     every = [*first, *second]
-    results = list(run_on_spark(every, lambda check: None, lambda check, watch: run_check(check)))
+    results = list(run_on_spark(every, run_check, lambda check: None))
     wanted = [run_check(check) for check in of_tank(tmp_path / "a")]
     assert sorted(map(summary, results), key=repr) == sorted([*map(summary, wanted)] * 2, key=repr)
     rows = session().read.parquet(str(kept)).collect()
@@ -280,13 +283,13 @@ def test_checks_are_tasks(tmp_path: Path) -> None:
 def test_results_that_cannot_be_kept(tmp_path: Path) -> None:
     every = of_tank(tmp_path, keep_results="nowhere://a")
     with pytest.raises(SourceError, match="the results cannot be written to nowhere://a"):
-        list(run_on_spark(every, lambda check: None, lambda check, watch: run_check(check)))
+        list(run_on_spark(every, run_check, lambda check: None))
 
 
 def test_a_search_that_is_too_large_for_a_task_is_distributed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(suite, "TASK_STATES", 2)
+    monkeypatch.setattr(check_tasks, "TASK_STATES", 2)
     every = [*of_tank(tmp_path / "a", ""), *of_tank(tmp_path / "b", "")]
     distributed: list[Check] = []
 
@@ -294,7 +297,7 @@ def test_a_search_that_is_too_large_for_a_task_is_distributed(
         distributed.append(check)
         return run_check(check)
 
-    results = list(run_on_spark(every, lambda check: None, alone))
+    results = list(run_on_spark(every, alone, lambda check: None))
     assert [check.flawed for check in distributed] == [None, None]
     assert len(results) == 4
 
@@ -303,10 +306,10 @@ def test_a_deep_search_is_a_task_unless_it_is_large(tmp_path: Path) -> None:
     """One spec of the deep tier is searched in a task; the Spark engine, asked for by name, distributes it."""
     asked = of_tank(tmp_path)[0]
     deep = replace(asked, spec=replace(asked.spec, tier="deep"), settings=Settings())
-    assert uses_spark(deep)
+    assert isinstance(cluster_of(deep), Spark)
     assert _may_be_a_task(deep, [deep])
     assert not _may_be_a_task(asked, [asked])
-    large = replace(deep, spec=replace(deep.spec, expect=Expect(distinct=suite.TASK_STATES)))
+    large = replace(deep, spec=replace(deep.spec, expect=Expect(distinct=check_tasks.TASK_STATES)))
     assert not _may_be_a_task(large, [large])
     kept = replace(deep, settings=Settings(checkpoint="there"))
     assert not _may_be_a_task(kept, [kept])
@@ -314,19 +317,19 @@ def test_a_deep_search_is_a_task_unless_it_is_large(tmp_path: Path) -> None:
 
 def test_a_task_has_a_share_of_the_memory(tmp_path: Path) -> None:
     check = of_tank(tmp_path)[0]
-    share = suite._with_its_share(check)
+    share = check_tasks._with_its_share(check)
     assert share.options.limits.memory == int(SHARE_OF_MEMORY * physical_memory()) // cores()
-    assert suite._with_its_share(share) is share
+    assert check_tasks._with_its_share(share) is share
     ended = run_check(replace(check, settings=replace(check.settings, engine="native", limits=Limits(memory=1))))
     assert ended.exploration is not None
     assert ended.exploration.stopped == "the memory limit"
-    assert suite._is_too_large(check, ended)
-    assert not suite._is_too_large(share, ended)
+    assert check_tasks._is_too_large(check, ended)
+    assert not check_tasks._is_too_large(share, ended)
 
 
 def test_a_limit_of_the_user_is_no_reason_to_distribute(tmp_path: Path) -> None:
     every = [check for name in "ab" for check in of_tank(tmp_path / name, "", limits=Limits(states=2))]
-    for check, result in suite.run_as_tasks(session(), every):
+    for check, result in check_tasks.run_as_tasks(session(), every, run_check):
         assert result is not None
         if check.flawed is None:
             assert (result.verdict, result.exploration and result.exploration.stopped) == (
@@ -337,25 +340,25 @@ def test_a_limit_of_the_user_is_no_reason_to_distribute(tmp_path: Path) -> None:
 def test_there_is_something_to_resume(tmp_path: Path) -> None:
     every = of_tank(tmp_path, resume=str(tmp_path / "nothing"))
     with pytest.raises(SourceError, match="there is no checkpoint in"):
-        list(run_on_spark(every, lambda check: None, lambda check, watch: run_check(check)))
+        list(run_on_spark(every, run_check, lambda check: None))
 
 
 def test_a_worker_unpacks_the_files_that_it_lacks(tmp_path: Path) -> None:
     every = of_tank(tmp_path / "here", invariant_files=(tmp_path / "here" / "invariants" / "tank.py",))
     wanted = [summary(run_check(check)) for check in every]
-    files = suite.files_of([*every, *every])
+    files = project_transfer.files_of([*every, *every])
     elsewhere = {root and f"{root}-gone": packed for root, packed in files.items()}
     for check, known in zip(every, wanted, strict=True):
-        moved = suite.placed(elsewhere, _moved(check, tmp_path))
+        moved = project_transfer.placed(elsewhere, _moved(check, tmp_path))
         assert not moved.spec.path.is_relative_to(tmp_path)
-        assert summary(unpickled(check, suite._run(cast(Any, Sent({})), moved))) == known
-        assert suite.placed(files, check).spec.path == check.spec.path
+        assert summary(unpickled(check, check_tasks._run(cast(Any, Sent({})), run_check, moved))) == known
+        assert project_transfer.placed(files, check).spec.path == check.spec.path
 
 
 class Sent:
     """What Spark gives a worker for something that was broadcast."""
 
-    def __init__(self, value: suite.Files) -> None:
+    def __init__(self, value: project_transfer.Files) -> None:
         self.value = value
 
 

@@ -14,10 +14,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from floodmark.checkers.check import Check, Settings, checks, variant_name
 from floodmark.checkers.exploration import Limits, Options
 from floodmark.checkers.native import loops, search
 from floodmark.checkers.native.symmetry import sample
-from floodmark.checkers.run import Check, Settings, checks, variant_name
 from floodmark.checkers.spec import read
 from floodmark.compiler.layout import digest
 from floodmark.language.model import State

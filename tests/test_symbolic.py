@@ -11,11 +11,12 @@ from click.testing import CliRunner
 from hypothesis import HealthCheck, Phase, assume, given, settings
 
 from floodmark import Model, ModelError
+from floodmark.checkers.check import Check, Settings, checks, variant_name
 from floodmark.checkers.commands.cli import command
 from floodmark.checkers.exploration import Limits, Options
 from floodmark.checkers.native.search import explore
 from floodmark.checkers.properties import Property, collect
-from floodmark.checkers.run import Check, Settings, checks, run_check, variant_name
+from floodmark.checkers.run import run_check
 from floodmark.checkers.spec import Spec, find, read
 from floodmark.checkers.symbolic.bmc import search
 from floodmark.checkers.symbolic.deadline import Clock

@@ -10,8 +10,9 @@ import pytest
 import z3
 
 from floodmark import Model
+from floodmark.checkers.check import Check, Settings, checks, variant_name
 from floodmark.checkers.properties import collect
-from floodmark.checkers.run import Check, Settings, checks, run_check, variant_name
+from floodmark.checkers.run import run_check
 from floodmark.checkers.spec import read
 from floodmark.checkers.symbolic import runs, symmetry
 from floodmark.checkers.symbolic.bmc import search

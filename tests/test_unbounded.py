@@ -27,8 +27,8 @@ from floodmark import (
     invariant,
     require,
 )
+from floodmark.checkers.check import Check, Settings
 from floodmark.checkers.properties import Property
-from floodmark.checkers.run import Check, Settings
 from floodmark.checkers.spec import read
 from floodmark.checkers.symbolic import spots
 from floodmark.checkers.symbolic.induction import INITIAL, TYPES, Obligation, Proof, induction

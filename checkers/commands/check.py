@@ -10,14 +10,16 @@ from pathlib import Path
 
 import click
 
+from floodmark.checkers.check import Check, Settings, checks, must_matter, variant_name
 from floodmark.checkers.properties import did_you_mean
 from floodmark.checkers.report import text
 from floodmark.checkers.report.outputs import Reports, write_reports
 from floodmark.checkers.report.progress import progress
 from floodmark.checkers.report.replay import test_module
 from floodmark.checkers.result import CheckResult, ExitCode, worst
-from floodmark.checkers.run import Check, Settings, checks, failed, must_matter, run, variant_name
+from floodmark.checkers.run import run
 from floodmark.checkers.spec import Spec, find, read
+from floodmark.checkers.verdict import failed
 from floodmark.language.errors import SourceError
 
 

@@ -9,6 +9,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from floodmark.checkers.check import Check, checks, variant_name
+from floodmark.checkers.check import Settings as CheckSettings
 from floodmark.checkers.conformance.dataframes import findings_frame, outcomes_frame
 from floodmark.checkers.conformance.metadata_log.judge import Finding, Report
 from floodmark.checkers.conformance.metadata_log.registration import Registration
@@ -16,10 +18,9 @@ from floodmark.checkers.conformance.metadata_log.run import judge_log
 from floodmark.checkers.conformance.rejection import Reason
 from floodmark.checkers.conformance.traces import Outcome, Work, found, judge_all, judge_all_on_spark, recorded
 from floodmark.checkers.exploration import Limits
+from floodmark.checkers.paths import shown
 from floodmark.checkers.properties import did_you_mean
 from floodmark.checkers.result import ExitCode, worst
-from floodmark.checkers.run import Check, checks, shown, variant_name
-from floodmark.checkers.run import Settings as CheckSettings
 from floodmark.checkers.spark.session import session
 from floodmark.checkers.spec import read
 from floodmark.language.errors import SourceError

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from floodmark.checkers.check import Check, Settings, checks, variant_name
 from floodmark.checkers.export import promela, tla
 from floodmark.checkers.properties import did_you_mean
-from floodmark.checkers.run import Check, Settings, checks, variant_name
 from floodmark.checkers.spec import read
 from floodmark.compiler.program import Program, read_program
 from floodmark.language.errors import SourceError

@@ -10,12 +10,13 @@ from pathlib import Path
 
 import click
 
+from floodmark.checkers.check import Settings
 from floodmark.checkers.gate import lock, text
 from floodmark.checkers.gate.run import Run
 from floodmark.checkers.gate.scope import Scope
+from floodmark.checkers.paths import shown
 from floodmark.checkers.report.outputs import Reports, write_reports
 from floodmark.checkers.result import CheckResult, ExitCode, worst
-from floodmark.checkers.run import Settings, shown
 from floodmark.checkers.spec import Tier
 from floodmark.checkers.symbolic.prove import Proved
 from floodmark.language.errors import SourceError

@@ -8,6 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from floodmark.checkers.check import Check
+from floodmark.checkers.check import Settings as CheckSettings
 from floodmark.checkers.gate import lock
 from floodmark.checkers.gate.job import CheckJob
 from floodmark.checkers.gate.scope import Scope
@@ -15,10 +17,9 @@ from floodmark.checkers.mutation.mutant import Mutant, mutants, own
 from floodmark.checkers.mutation.report import Report, line, said
 from floodmark.checkers.mutation.run import run
 from floodmark.checkers.mutation.trial import Budget, stages
+from floodmark.checkers.paths import shown
 from floodmark.checkers.report import atomic_file
 from floodmark.checkers.result import MEANINGS, ExitCode, worst
-from floodmark.checkers.run import Check, shown
-from floodmark.checkers.run import Settings as CheckSettings
 from floodmark.checkers.spec import Spec, read
 from floodmark.language.errors import SourceError
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from floodmark.checkers import processes
+from floodmark.checkers.check import Check
 from floodmark.checkers.conformance.behaviour import Judgement, judge
 from floodmark.checkers.conformance.rejection import Reason, reasons
 from floodmark.checkers.conformance.trace_file import parse
@@ -17,7 +18,6 @@ from floodmark.checkers.exploration import Limits
 from floodmark.checkers.report.json import trace_entries
 from floodmark.checkers.report.value import show_step
 from floodmark.checkers.resources import cores
-from floodmark.checkers.run import Check
 from floodmark.language.errors import SourceError
 from floodmark.language.model import Model
 
@@ -154,8 +154,8 @@ def judge_all(work: Work, texts: Sequence[Recorded], workers: int = 0) -> Iterat
 
 def judge_all_on_spark(work: Work, texts: Sequence[Recorded], master: str | None = None) -> list[Outcome]:
     """Judges traces in tasks of Spark, which get the traces and, where they need it, the model's sources."""
+    from floodmark.checkers.spark.project_transfer import broadcast_files
     from floodmark.checkers.spark.session import session
-    from floodmark.checkers.spark.suite import broadcast_files
 
     context = session(master).sparkContext
     spec = replace(work.check.spec, path=work.check.spec.path.resolve())
@@ -168,6 +168,6 @@ def judge_all_on_spark(work: Work, texts: Sequence[Recorded], master: str | None
 
 
 def _on_worker(files: Broadcast[Any], work: Work, text: Recorded) -> Outcome:
-    from floodmark.checkers.spark.suite import placed
+    from floodmark.checkers.spark.project_transfer import placed
 
     return judge_text(replace(work, check=placed(files.value, work.check)), text)

@@ -13,8 +13,8 @@ from floodmark.checkers.gate.lock import Entry, Lock
 from floodmark.checkers.gate.outcome import Drift
 from floodmark.checkers.gate.plan import Plan
 from floodmark.checkers.gate.scope import Scope
+from floodmark.checkers.paths import shown
 from floodmark.checkers.result import CheckResult, ExitCode
-from floodmark.checkers.run import shown
 from floodmark.checkers.spec import Tier
 from floodmark.checkers.symbolic.prove import Proved
 

@@ -12,12 +12,14 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Protocol
 
+from floodmark.checkers.check import Check
 from floodmark.checkers.gate.basis import Bases, Basis
 from floodmark.checkers.gate.closure import Closure, Numbering
 from floodmark.checkers.gate.versions import checker_source, versions
 from floodmark.checkers.loading import is_users
+from floodmark.checkers.paths import shown
 from floodmark.checkers.result import CheckResult, ExitCode
-from floodmark.checkers.run import Check, run_check, shown
+from floodmark.checkers.run import run_check
 from floodmark.checkers.spec import Proving, Spec
 from floodmark.checkers.symbolic.claims import Claim
 from floodmark.checkers.symbolic.claims import read as read_claims

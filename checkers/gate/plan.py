@@ -6,14 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from floodmark.checkers.check import Settings, checks
 from floodmark.checkers.gate.job import CheckJob, ClaimJob, Job, ProofJob, unreadable
 from floodmark.checkers.gate.lock import Lock
 from floodmark.checkers.gate.scope import Scope
 from floodmark.checkers.result import CheckResult
-from floodmark.checkers.run import Settings, checks, failed
 from floodmark.checkers.spec import Spec, Tier, find, read
 from floodmark.checkers.symbolic import claims
 from floodmark.checkers.symbolic.prove import Proved
+from floodmark.checkers.verdict import failed
 from floodmark.language.errors import SourceError
 
 

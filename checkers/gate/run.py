@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from floodmark.checkers.engine_selection import uses_spark
+from floodmark.checkers.check import Settings
+from floodmark.checkers.engines import cluster_of
 from floodmark.checkers.gate import lock as locks
 from floodmark.checkers.gate.comparison import Comparison
 from floodmark.checkers.gate.job import CheckJob, Found, Job, Sources, Subject, pickled, unpickled
@@ -20,7 +21,8 @@ from floodmark.checkers.gate.verdicts import Verdicts
 from floodmark.checkers.processes import Lost
 from floodmark.checkers.resources import cores
 from floodmark.checkers.result import CheckResult, ExitCode
-from floodmark.checkers.run import Settings, received, run
+from floodmark.checkers.result_transfer import received
+from floodmark.checkers.run import run
 from floodmark.checkers.spec import Tier
 from floodmark.checkers.symbolic.prove import Proved
 from floodmark.language.errors import SourceError
@@ -77,7 +79,7 @@ class Run:
         for position, found in known.items():
             self._take(jobs[position], found, told)
         missing = [position for position in range(len(jobs)) if position not in known]
-        here = [position for position in missing if not _on_spark(jobs[position])]
+        here = [position for position in missing if not _on_cluster(jobs[position])]
         for index, content in run_all([jobs[position] for position in here], self.settings.workers or cores()):
             position = here[index]
             if isinstance(content, bytes):
@@ -87,7 +89,7 @@ class Run:
                 found = _lost(jobs[position], content)
             self._take(jobs[position], found, told)
         elsewhere = {id(jobs[position]): position for position in missing if position not in here}
-        for job, result in _run_on_spark([jobs[position] for position in elsewhere.values()]):
+        for job, result in _run_on_cluster([jobs[position] for position in elsewhere.values()]):
             found = (result, job.sources(result))
             verdicts.keep(elsewhere[id(job)], pickled(*found), found)
             self._take(job, found, told)
@@ -105,8 +107,8 @@ class Run:
             self.proved[job.name] = (result, sources)
 
 
-def _on_spark(job: Job) -> bool:
-    return isinstance(job, CheckJob) and uses_spark(job.check)
+def _on_cluster(job: Job) -> bool:
+    return isinstance(job, CheckJob) and cluster_of(job.check) is not None
 
 
 def _load(jobs: Sequence[Job]) -> dict[int, Subject]:
@@ -119,8 +121,8 @@ def _load(jobs: Sequence[Job]) -> dict[int, Subject]:
     return found
 
 
-def _run_on_spark(jobs: Sequence[Job]) -> Iterator[tuple[CheckJob, CheckResult]]:
-    """Runs the checks in one session of Spark."""
+def _run_on_cluster(jobs: Sequence[Job]) -> Iterator[tuple[CheckJob, CheckResult]]:
+    """Runs the checks of a cluster."""
     waiting = [job for job in jobs if isinstance(job, CheckJob)]
     for result in run([job.check for job in waiting]):
         job = next(job for job in waiting if job.check.reproduce() == result.reproduce)

@@ -10,9 +10,9 @@ from pathlib import Path
 import click
 
 from floodmark.checkers.gate.outcome import Drift, Outcome
+from floodmark.checkers.paths import shown
 from floodmark.checkers.report import text
 from floodmark.checkers.result import MEANINGS, CheckResult, ExitCode
-from floodmark.checkers.run import shown
 from floodmark.checkers.symbolic.prove import Proved, text_lines
 
 _GREEN, _RED, _YELLOW = "green", "red", "yellow"

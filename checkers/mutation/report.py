@@ -10,8 +10,8 @@ from typing import Any
 
 from floodmark.checkers.gate.lock import Mutants
 from floodmark.checkers.mutation.trial import Fate, Trial
+from floodmark.checkers.paths import shown
 from floodmark.checkers.result import ExitCode
-from floodmark.checkers.run import shown
 from floodmark.checkers.spec import Reason, Spec
 
 _FATES: dict[Fate, str] = {

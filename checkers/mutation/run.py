@@ -8,16 +8,16 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from floodmark.checkers import processes
+from floodmark.checkers.check import Check, Settings
 from floodmark.checkers.mutation.mutant import Mutant, mutants
 from floodmark.checkers.mutation.trial import Budget, Stage, Trial, try_mutant
 from floodmark.checkers.resources import cores
-from floodmark.checkers.run import Check, Settings
 from floodmark.language.model import Model
 
 if TYPE_CHECKING:
     from pyspark import Broadcast
 
-    from floodmark.checkers.spark.suite import Files
+    from floodmark.checkers.spark.project_transfer import Files
 
 
 _BY_CHANGE: dict[type[Model], dict[str, Mutant]] = {}
@@ -68,8 +68,8 @@ def _limit(task: Task) -> float:
 
 
 def _on_spark(tasks: Sequence[Task], master: str) -> Iterator[Trial]:
+    from floodmark.checkers.spark.project_transfer import broadcast_files
     from floodmark.checkers.spark.session import session
-    from floodmark.checkers.spark.suite import broadcast_files
 
     context = session(master).sparkContext
     own = [Check(stage.spec, None, Settings()) for stage in tasks[0].stages] if tasks else []
@@ -90,7 +90,7 @@ def _resolved(task: Task) -> Task:
 
 
 def _try_there(files: Broadcast[Files], task: Task) -> Trial:
-    from floodmark.checkers.spark.suite import placed
+    from floodmark.checkers.spark.project_transfer import placed
 
     stages = tuple(
         replace(stage, spec=placed(files.value, Check(stage.spec, None, Settings())).spec) for stage in task.stages

@@ -6,11 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from floodmark.checkers.check import Check, Settings, checks
 from floodmark.checkers.exploration import Limits
 from floodmark.checkers.mutation.mutant import Mutant, functions
 from floodmark.checkers.mutation.steps import steps_digest
 from floodmark.checkers.result import CheckResult, ExitCode
-from floodmark.checkers.run import Check, Settings, checks, run_check
+from floodmark.checkers.run import run_check
 from floodmark.checkers.spec import Spec, read
 from floodmark.language.errors import SourceError
 

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from floodmark.checkers.run import Check, shown
+from floodmark.checkers.check import Check
+from floodmark.checkers.paths import shown
 from floodmark.checkers.spec import Spec
 from floodmark.language.model import Model
 from floodmark.language.source import source_of

@@ -6,8 +6,8 @@ import sys
 import time
 from typing import TYPE_CHECKING, Protocol
 
+from floodmark.checkers.check import Check, variant_name
 from floodmark.checkers.exploration import Progress
-from floodmark.checkers.run import Check, variant_name
 
 if TYPE_CHECKING:
     from rich.live import Live

@@ -10,13 +10,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from floodmark.checkers.check import Check, Settings, checks, must_matter, variant_name
 from floodmark.checkers.exploration import TraceState, Violation
+from floodmark.checkers.paths import shown
 from floodmark.checkers.properties import Property, did_you_mean
 from floodmark.checkers.report.explain import explain
 from floodmark.checkers.report.trace import change_lines, trace_lines
 from floodmark.checkers.report.value import plain, show, show_step
 from floodmark.checkers.result import ExitCode, Verdict
-from floodmark.checkers.run import Check, Settings, _instance, checks, must_matter, shown, variant_name
 from floodmark.checkers.spec import ProofExpectation, ProofMethod, Proving, Spec, find, known, read
 from floodmark.checkers.symbolic import bmc, claims
 from floodmark.checkers.symbolic.deadline import Clock
@@ -225,8 +226,7 @@ def prove_check(
     """Runs the method on a spec's model, or on one of its known-bad designs."""
     if task.unbounded and task.method != "induction":
         raise SourceError("--unbounded goes with --method induction")
-    cls = check.cls()
-    model = _instance(check, cls)
+    model = check.model()
     properties = _subjects(check, task)
     result = Proved(check.spec.name, task.method, "undetermined", ExitCode.UNDETERMINED, "", 0.0)
     result.spec, result.model = shown(check.spec.path), check.spec.model
@@ -235,7 +235,8 @@ def prove_check(
     result.facts["properties"] = [prop.name for prop in properties]
     if not properties:
         result.exit_code = ExitCode.NOTHING_CHECKED
-        result.headline = f"nothing was checked: there is no invariant and no transition property of {cls.__name__}"
+        missing = f"there is no invariant and no transition property of {type(model).__name__}"
+        result.headline = f"nothing was checked: {missing}"
         return result
     record = None if scripts is None else scripts.of(_subject(result, task))
     asking = _Asking(check, task, model, properties, result, record)

@@ -18,8 +18,9 @@ from typing import Any
 
 import click
 
+from floodmark.checkers.check import Check, Settings
 from floodmark.checkers.report import text
-from floodmark.checkers.run import Check, Settings, run_check
+from floodmark.checkers.run import run_check
 from floodmark.checkers.spec import Spec, read
 from floodmark.checkers.symbolic import claims
 from floodmark.checkers.symbolic.prove import prove_claim

@@ -18,7 +18,7 @@ from floodmark.checkers.report.outputs import Reports, report_options
 from floodmark.language.errors import SourceError
 
 if TYPE_CHECKING:
-    from floodmark.checkers.run import Settings
+    from floodmark.checkers.check import Settings
 
 
 @click.command(epilog=EPILOG)
@@ -64,8 +64,8 @@ def check(specs: tuple[str, ...], tier: str, traces: bool, emit_test: bool, **gi
 
 
 def _settings(given: dict[str, Any]) -> Settings:
+    from floodmark.checkers.check import Settings
     from floodmark.checkers.exploration import Limits
-    from floodmark.checkers.run import Settings
 
     for file in given["files"]:
         if not file.is_file():

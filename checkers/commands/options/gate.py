@@ -38,9 +38,9 @@ def gate(folder: Path, tier: str, update: bool, no_cache: bool, **given: Any) ->
       floodmark gate --tier deep            the large searches, on Spark
       floodmark gate --junit junit.xml --sarif floodmark.sarif --html report.html
     """
+    from floodmark.checkers.check import Settings
     from floodmark.checkers.commands.gate import Asked
     from floodmark.checkers.commands.gate import gate as run_gate
-    from floodmark.checkers.run import Settings
 
     reports = Reports.of(given)
     asked = Asked(folder, "deep" if tier == "deep" else "quick", update, not no_cache, Settings(**given))

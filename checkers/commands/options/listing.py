@@ -24,8 +24,8 @@ def list_(specs: tuple[str, ...]) -> None:
 @set_option
 def show(spec: str, assignments: tuple[tuple[str, int], ...]) -> None:
     """Shows a spec's model: variables, actions, rules, properties, constants, state size in bits."""
+    from floodmark.checkers.check import Check, Settings
     from floodmark.checkers.report.listing import description
-    from floodmark.checkers.run import Check, Settings
     from floodmark.checkers.spec import read
 
     for line in description(Check(read(spec_path(spec)), None, Settings(constants=dict(assignments)))):

@@ -1,0 +1,187 @@
+"""What is checked: a spec's model or one of its known-bad designs, and how the command line wants it searched."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Literal
+
+from floodmark.checkers.exploration import Limits, Options
+from floodmark.checkers.paths import shown
+from floodmark.checkers.properties import Property, about, did_you_mean
+from floodmark.checkers.spec import DEADLOCK, Flawed, Spec
+from floodmark.language.errors import SourceError
+from floodmark.language.model import Model
+
+EngineName = Literal["auto", "native", "spark", "reference"]
+
+LARGE = 2_000_000
+"""From this many expected states on, a search gets all cores for itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What the command line says over and above the specs; None leaves it to the spec."""
+
+    engine: EngineName = "auto"
+    constants: dict[str, int] = field(default_factory=dict)
+    invariant_files: tuple[Path, ...] = ()
+    limits: Limits = Limits()
+    workers: int = 0
+    symmetry: bool | None = None
+    deadlock: bool = False
+    only_variant: str | None = None
+    master: str | None = None
+    distribute: Literal["auto", "always"] = "auto"
+    partitions: int | None = None
+    checkpoint: str | None = None
+    resume: str | None = None
+    keep_states: str | None = None
+    keep_results: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A spec's model, or one known-bad design of it, and how to search it.
+
+    A check that is ``alone`` has the machine to itself, and may go on in Spark when it outgrows its process.
+    """
+
+    spec: Spec
+    flawed: Flawed | None
+    settings: Settings
+    alone: bool = True
+
+    @property
+    def constants(self) -> dict[str, int]:
+        flawed = {} if self.flawed is None else self.flawed.constants
+        return {**self.spec.constants, **flawed, **self.settings.constants}
+
+    @property
+    def symmetry(self) -> bool:
+        return self.spec.symmetry if self.settings.symmetry is None else self.settings.symmetry
+
+    @property
+    def options(self) -> Options:
+        given, own = self.settings.limits, self.spec.limits
+        limits = Limits(
+            given.states if given.states is not None else own.states,
+            given.seconds if given.seconds is not None else own.seconds,
+            given.memory if given.memory is not None else own.memory,
+        )
+        deadlock = self.spec.deadlock or self.settings.deadlock or self.spec.expect.property == DEADLOCK
+        if self.flawed is not None:
+            deadlock = self.flawed.property == DEADLOCK
+        workers = self.settings.workers
+        return Options(workers, self.symmetry, deadlock, limits, self._likely)
+
+    @property
+    def _likely(self) -> int | None:
+        """How many states the spec expects; unknown of a known-bad design and with other constants."""
+        changed = self.settings.constants or self.settings.symmetry is not None
+        return None if changed or self.flawed is not None else self.spec.expect.distinct
+
+    @property
+    def beside_others(self) -> Check:
+        """The check on one core, for a process that is one of many."""
+        return replace(self, settings=replace(self.settings, workers=1), alone=False)
+
+    @property
+    def seconds(self) -> float | None:
+        """The time limit of the search."""
+        return self.options.limits.seconds
+
+    @property
+    def large(self) -> bool:
+        """Whether the search should have the machine for itself; that of a known-bad design ends early."""
+        if self.spec.tier == "deep":
+            return True
+        return self.flawed is None and (self.spec.expect.distinct or 0) >= LARGE
+
+    @property
+    def wanted_property(self) -> str | None:
+        """The property that is expected to be violated."""
+        return self.spec.expect.property if self.flawed is None else self.flawed.property
+
+    @property
+    def wanted_depth(self) -> int | None:
+        return self.spec.expect.depth if self.flawed is None else self.flawed.depth
+
+    def cls(self) -> type[Model]:
+        return self.spec.model_class() if self.flawed is None else self.spec.flawed_class(self.flawed)
+
+    def model(self) -> Model:
+        """The model with the spec's constants; an unknown constant is an error at the line that sets it."""
+        spec, cls = self.spec, self.cls()
+        known = cls.constants()
+        for name in self.constants:
+            if name in known:
+                continue
+            message = f"{cls.__name__} has no constant {name!r}{did_you_mean(name, known)}"
+            if name in self.settings.constants:
+                raise SourceError(f"--set {name}: {message}")
+            in_flawed = self.flawed is not None and name in self.flawed.constants
+            line = self.flawed.line if self.flawed is not None and in_flawed else spec.line(f"constants.{name}")
+            raise SourceError(message, str(spec.path), line)
+        return cls(**self.constants)
+
+    def properties(self) -> list[Property]:
+        """What the search checks: of a known-bad design only what its entry names."""
+        found = self.spec.properties(self.cls(), self.settings.invariant_files)
+        if self.flawed is not None:
+            return self.spec.named(self.flawed, found)
+        self._known_expectation(found)
+        chosen = self.spec.chosen(found)
+        self.spec.known_silence(self.cls(), chosen)
+        files = {str(file.resolve()) for file in self.settings.invariant_files}
+        added = [prop for prop in found.values() if str(Path(prop.file).resolve()) in files and prop not in chosen]
+        return [*chosen, *added]
+
+    def _known_expectation(self, found: dict[str, Property]) -> None:
+        name = self.spec.expect.property
+        if name is not None and name not in found and name != DEADLOCK:
+            raise self.spec.error(f"there is no property {name!r}{did_you_mean(name, found)}", "expect.property")
+
+    def reproduce(self) -> str:
+        """The command that runs this check alone."""
+        settings = self.settings
+        words = ["floodmark", "check", shown(self.spec.path)]
+        if self.flawed is not None:
+            words += ["--only-variant", self.flawed.name]
+        elif self.spec.flawed:
+            words += ["--only-variant", self.spec.model.rpartition(":")[2]]
+        for name, value in settings.constants.items():
+            words += ["--set", f"{name}={str(value).lower() if isinstance(value, bool) else value}"]
+        for file in settings.invariant_files:
+            words += ["--invariants", shown(file)]
+        if settings.symmetry is not None:
+            words.append("--symmetry" if settings.symmetry else "--no-symmetry")
+        if settings.deadlock:
+            words.append("--deadlock")
+        if settings.engine != "auto":
+            words += ["--engine", settings.engine]
+        return shlex.join(words)
+
+
+def checks(spec: Spec, settings: Settings) -> list[Check]:
+    """The checks of a spec: its model, then its known-bad designs; or only the one that the settings name."""
+    every = [Check(spec, None, settings), *(Check(spec, flawed, settings) for flawed in spec.flawed)]
+    if settings.only_variant is None:
+        return every
+    return [check for check in every if variant_name(check) == settings.only_variant]
+
+
+def variant_name(check: Check) -> str:
+    """The name of the class that a check is about."""
+    return check.spec.model.rpartition(":")[2] if check.flawed is None else check.flawed.name
+
+
+def must_matter(files: Sequence[Path], every: Sequence[Check]) -> None:
+    """Refuses a file of properties of which none is about any model that is checked: it would be ignored."""
+    models = {check.spec.model: check for check in every if check.flawed is None}
+    for file in files:
+        if not any(about(check.cls(), check.spec.project.load(file)) for check in models.values()):
+            names = ", ".join(model.rpartition(":")[2] for model in models) or "any model that is checked"
+            raise SourceError(f"no property in this file is about {names}; its parameter's type says which", str(file))

@@ -1,0 +1,40 @@
+"""Results on their way from the process that ran a check to the one that asked for it."""
+
+from __future__ import annotations
+
+import pickle
+import traceback
+from dataclasses import replace
+
+from floodmark.checkers.check import Check
+from floodmark.checkers.processes import Lost, Overdue
+from floodmark.checkers.result import CheckResult, ExitCode
+from floodmark.checkers.verdict import blank, internal_error
+
+
+def pickled(result: CheckResult) -> bytes:
+    """A result for another process."""
+    result.properties = []  # functions of the user's files, which the asking process has itself
+    return pickle.dumps(result, pickle.HIGHEST_PROTOCOL)
+
+
+def unpickled(check: Check, content: bytes) -> CheckResult:
+    """The result that another process gives by ``pickled``."""
+    result: CheckResult = pickle.loads(content)
+    if result.exploration is not None:
+        result.properties = check.properties()
+    return result
+
+
+def received(check: Check, content: bytes | Exception) -> CheckResult:
+    """The result that another process gives by ``pickled``, or what is said of a check that gave none."""
+    if isinstance(content, bytes):
+        return unpickled(check, content)
+    if isinstance(content, Overdue):
+        return replace(
+            blank(check), verdict="undetermined", exit_code=ExitCode.UNDETERMINED,
+            message=f"the search was still in one step long after the limit of {check.seconds:g} seconds",
+        )
+    if isinstance(content, Lost):
+        return internal_error(check, str(content))
+    return internal_error(check, f"{type(content).__name__}: {content}", "".join(traceback.format_exception(content)))

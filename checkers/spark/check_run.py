@@ -1,0 +1,60 @@
+"""Many checks in one session of Spark: which are tasks, which are distributed, and where the results are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from floodmark.checkers.check import Check
+from floodmark.checkers.engine import RunCheck
+from floodmark.checkers.exploration import Watcher
+from floodmark.checkers.result import CheckResult
+from floodmark.checkers.spark.check_tasks import TASK_STATES, run_as_tasks
+from floodmark.checkers.spark.cluster import reason
+from floodmark.checkers.spark.files import Folder
+from floodmark.checkers.spark.results_frame import results_frame
+from floodmark.checkers.spark.session import session
+from floodmark.language.errors import SourceError
+
+
+def run_on_spark(
+    every: Sequence[Check], run_check: RunCheck, watcher: Callable[[Check], Watcher | None]
+) -> Iterator[CheckResult]:
+    """Runs checks in one session: those that may be small as tasks, then the others distributed, in order."""
+    settings = every[0].settings
+    spark = session(settings.master)
+    if settings.resume is not None and not Folder(spark.sparkContext, settings.resume).names():
+        raise SourceError(f"there is no checkpoint in {settings.resume}")
+    tasks = [check for check in every if _may_be_a_task(check, every)]
+    results = []
+    distributed = [check for check in every if check not in tasks]
+    if tasks:
+        for check, result in run_as_tasks(spark, tasks, run_check):
+            if result is None:
+                distributed.append(check)
+                continue
+            results.append(result)
+            yield result
+    for check in distributed:
+        results.append(run_check(check, watcher(check)))
+        yield results[-1]
+    if settings.keep_results is not None:
+        _keep(results, settings.keep_results, settings.master)
+
+
+def _may_be_a_task(check: Check, every: Sequence[Check]) -> bool:
+    settings = check.settings
+    kept = (settings.checkpoint, settings.resume, settings.keep_states)
+    if settings.distribute == "always" or any(value is not None for value in kept):
+        return False
+    if check.flawed is not None:
+        return True
+    if settings.engine == "spark" and len({each.spec.path for each in every}) == 1:
+        return False
+    return (check.spec.expect.distinct or 0) < TASK_STATES
+
+
+def _keep(results: Sequence[CheckResult], url: str, master: str | None) -> None:
+    try:
+        results_frame(session(master), results).write.mode("append").parquet(url)
+    except Exception as error:
+        raise SourceError(f"the results cannot be written to {url}: {reason(error)}") from None

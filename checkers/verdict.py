@@ -1,0 +1,116 @@
+"""The result of a check: as it is before the search, judged by what the spec expects, or ended by an error."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from floodmark.checkers.check import Check
+from floodmark.checkers.exploration import Exploration, Violation
+from floodmark.checkers.paths import shown
+from floodmark.checkers.result import CheckResult, ExitCode, Verdict
+from floodmark.checkers.spec import Spec
+from floodmark.language.errors import SourceError
+
+
+def blank(check: Check) -> CheckResult:
+    """The result of a check about which nothing is known yet."""
+    spec = check.spec
+    return CheckResult(
+        spec=shown(spec.path),
+        name=spec.name,
+        model=spec.model,
+        variant=None if check.flawed is None else check.flawed.name,
+        tier=spec.tier,
+        title=spec.title,
+        constants=check.constants,
+        symmetry=check.symmetry,
+        reproduce=check.reproduce(),
+        idle=spec.idle,
+        vacuous=spec.vacuous,
+    )
+
+
+def failed(spec: Path, error: SourceError) -> CheckResult:
+    """The result of a spec that could not be read."""
+    result = CheckResult(spec=shown(spec), name=shown(spec), model="", variant=None, tier="")
+    result.message, result.file, result.line = error.message, error.file, error.line
+    return result
+
+
+def internal_error(check: Check, message: str, trace: str = "") -> CheckResult:
+    """The result of a check that failed by a fault of ours."""
+    return replace(blank(check), exit_code=ExitCode.INTERNAL_ERROR, message=message, traceback=trace)
+
+
+def judge(check: Check, result: CheckResult, found: Exploration) -> CheckResult:
+    """Sets the verdict, and whether it is the expected one."""
+    result.violation = _main_violation(check, found)
+    result.verdict = _verdict(result, found)
+    if result.violation is not None:
+        violation = result.violation
+        result.property = violation.property or None
+        result.message, result.file, result.line = violation.message, violation.file, violation.line
+    elif result.unreached:
+        wanted = check.wanted_property
+        result.property = wanted if wanted in result.unreached else result.unreached[0]
+        result.message = "no reachable state satisfies it"
+    elif result.verdict == "undetermined":
+        result.message = f"the search ended before it was complete, at {found.stopped}"
+    differences = _differences(check, result, found)
+    result.expected = not differences
+    if result.verdict == "error":
+        result.exit_code = ExitCode.USER_ERROR
+    elif result.verdict == "undetermined":
+        result.exit_code = ExitCode.UNDETERMINED
+    else:
+        result.exit_code = ExitCode.NOT_AS_EXPECTED if differences else ExitCode.AS_EXPECTED
+        if differences and (check.wanted_property is not None or result.verdict == "holds"):
+            result.message = "; ".join(filter(None, [result.message, *differences]))
+    return result
+
+
+def _verdict(result: CheckResult, found: Exploration) -> Verdict:
+    if result.violation is not None:
+        return "error" if result.violation.kind == "error" else "violated"
+    if result.unreached:
+        return "violated"
+    return "holds" if found.complete else "undetermined"
+
+
+def _main_violation(check: Check, found: Exploration) -> Violation | None:
+    """The violation to show: of the expected property, else an error of the model, else the first found."""
+    for violation in found.violations:
+        if violation.property == check.wanted_property and violation.kind != "error":
+            return violation
+    errors = [violation for violation in found.violations if violation.kind == "error"]
+    return next(iter([*errors, *found.violations]), None)
+
+
+def _differences(check: Check, result: CheckResult, found: Exploration) -> list[str]:
+    """What is not as the spec expects it; nothing when all is."""
+    wanted = "holds" if check.wanted_property is None else "violated"
+    if result.verdict != wanted:
+        return [f"expected {check.wanted_property} to be violated" if wanted == "violated" else "expected to hold"]
+    if wanted == "violated" and result.property != check.wanted_property:
+        return [f"expected {check.wanted_property} to be violated, not {result.property}"]
+    if check.settings.constants or check.settings.symmetry is not None:
+        return []
+    depth = len(result.violation.trace) if result.violation is not None else found.depth
+    expect = check.spec.expect
+    figures = [("depth", check.wanted_depth, depth)]
+    if check.flawed is None:
+        figures += [("distinct", expect.distinct, found.distinct), ("generated", expect.generated, found.generated)]
+    differ = [(name, want, is_) for name, want, is_ in figures if want is not None and want != is_]
+    said = [f"{name} is {is_:,}, expected {want:,}" for name, want, is_ in differ]
+    return said if check.flawed is not None else [*said, *_not_silent(check.spec, found)]
+
+
+def _not_silent(spec: Spec, found: Exploration) -> list[str]:
+    """What the spec lists as idle or vacuous and is not."""
+    said = [f"{name} fires, though the spec lists it as idle" for name in spec.idle if found.actions.get(name)]
+    if not found.complete or found.engine == "reference":  # which does not look at premises
+        return said
+    vacuous = {premise.property for premise in found.vacuous}
+    never = [name for name in spec.vacuous if name not in vacuous]
+    return said + [f"the premise of {name} comes true, though the spec lists it as vacuous" for name in never]
