@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
+from floodmark.compiler.failures import may_outgrow
 from floodmark.compiler.ir import (
     INT,
     And,
@@ -37,7 +38,6 @@ from floodmark.compiler.ir import (
     SetLocal,
     StateVar,
     Stmt,
-    may_outgrow,
 )
 from floodmark.language.types import BoolType, IntType
 

@@ -32,10 +32,11 @@ from floodmark import (
     rule,
 )
 from floodmark.compiler.layout import lay_out
+from floodmark.language.annotations import bound, resolve
 from floodmark.language.model import State
 from floodmark.language.reference import Step, fire, holds, initial_states, parameter_types, successors
 from floodmark.language.source import leading_guards, source_of
-from floodmark.language.types import bound, resolve, universe
+from floodmark.language.universe import universe
 from floodmark.language.values import admit, order_key, running
 
 

@@ -22,6 +22,7 @@ from floodmark.checkers.codegen.bits import (
     value_of,
 )
 from floodmark.checkers.codegen.folds import Folds
+from floodmark.compiler.failures import may_outgrow
 from floodmark.compiler.ir import (
     INT,
     And,
@@ -57,7 +58,6 @@ from floodmark.compiler.ir import (
     StateVar,
     Subset,
     Witness,
-    may_outgrow,
 )
 from floodmark.compiler.layout import encode
 from floodmark.language.errors import ModelError

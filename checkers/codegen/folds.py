@@ -6,11 +6,8 @@ from collections.abc import Callable
 
 from floodmark.checkers.codegen.bits import I1, I64, Value, code_of, const, cut, put, register, resize, shifted_left
 from floodmark.checkers.codegen.conversions import Conversions
-from floodmark.compiler.ir import (
-    Reduce,
-    Sorted,
-    may_outgrow,
-)
+from floodmark.compiler.failures import may_outgrow
+from floodmark.compiler.ir import Reduce, Sorted
 from floodmark.language.types import (
     MapType,
     SeqType,

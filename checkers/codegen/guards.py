@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from floodmark.compiler.failures import can_fail
 from floodmark.compiler.ir import (
     Action,
     Const,
@@ -14,7 +15,6 @@ from floodmark.compiler.ir import (
     Local,
     NothingType,
     Universe,
-    can_fail,
     locals_in,
 )
 from floodmark.language.errors import ModelError

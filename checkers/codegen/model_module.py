@@ -24,8 +24,9 @@ from floodmark.checkers.codegen.effects import Effects
 from floodmark.checkers.codegen.guards import Plan, plan
 from floodmark.checkers.codegen.permutation import emit_canonical
 from floodmark.checkers.licence import Licence
+from floodmark.compiler.failures import may_outgrow
 from floodmark.compiler.fingerprint import fingerprint
-from floodmark.compiler.ir import BOOL, Action, Inline, Position, Predicate, Universe, may_outgrow, walk
+from floodmark.compiler.ir import BOOL, Action, Inline, Position, Predicate, Universe, walk
 from floodmark.compiler.layout import Layout, lay_out
 from floodmark.compiler.program import Program
 from floodmark.language.errors import ModelError

@@ -24,8 +24,8 @@ from floodmark.language.types import (
     SeqType,
     SetType,
     Type,
-    universe,
 )
+from floodmark.language.universe import universe
 from floodmark.language.values import Bag, Identifier, Map, Seq, Set, admit
 
 Matches = Callable[[Any], bool]

@@ -21,7 +21,8 @@ from floodmark.language.errors import Disabled, SourceError
 from floodmark.language.model import Model, State
 from floodmark.language.reference import Step, parameter_types
 from floodmark.language.source import conjuncts, leading_guards, names_in, source_of
-from floodmark.language.types import Type, universe
+from floodmark.language.types import Type
+from floodmark.language.universe import universe
 from floodmark.language.values import running
 
 MOST_CANDIDATES = 20

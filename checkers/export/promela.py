@@ -17,6 +17,7 @@ from floodmark.checkers.export.promela_effects import Effects
 from floodmark.checkers.export.promela_text import Text
 from floodmark.checkers.export.promela_values import Place, Slots, Value, cell_type, cells, literal, load, members, size
 from floodmark.checkers.export.refusal import refuse
+from floodmark.compiler.failures import can_fail
 from floodmark.compiler.ir import (
     Action,
     Contains,
@@ -30,7 +31,6 @@ from floodmark.compiler.ir import (
     Require,
     StateVar,
     Stmt,
-    can_fail,
     walk,
 )
 from floodmark.compiler.program import Program

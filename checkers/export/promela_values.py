@@ -33,8 +33,8 @@ from floodmark.language.types import (
     SeqType,
     SetType,
     Type,
-    universe,
 )
+from floodmark.language.universe import universe
 from floodmark.language.values import order_key
 
 WIDEST = 2**31 - 1

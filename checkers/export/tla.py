@@ -13,7 +13,8 @@ from floodmark.checkers.export.tla_effects import Effects
 from floodmark.checkers.export.tla_expressions import Scope, let
 from floodmark.checkers.export.tla_text import with_definitions
 from floodmark.checkers.export.tla_values import RESERVED, Types, conj, disj, negated, string
-from floodmark.compiler.ir import Action, Contains, Expr, Local, Predicate, can_fail, locals_in
+from floodmark.compiler.failures import can_fail
+from floodmark.compiler.ir import Action, Contains, Expr, Local, Predicate, locals_in
 from floodmark.compiler.program import Program
 from floodmark.language.model import State
 from floodmark.language.reference import WIDEST_PARAMETER

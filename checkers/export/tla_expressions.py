@@ -16,6 +16,7 @@ from floodmark.checkers.export.names import Names
 from floodmark.checkers.export.refusal import refuse
 from floodmark.checkers.export.slices import open_end
 from floodmark.checkers.export.tla_values import Types, bracketed, chosen, conj, disj, negated, number
+from floodmark.compiler.failures import can_fail
 from floodmark.compiler.ir import (
     And,
     Arithmetic,
@@ -57,7 +58,6 @@ from floodmark.compiler.ir import (
     Subset,
     Universe,
     Witness,
-    can_fail,
     has_effects,
 )
 from floodmark.compiler.joins import fits, join

@@ -30,8 +30,8 @@ from floodmark.language.types import (
     SeqType,
     SetType,
     Type,
-    universe,
 )
+from floodmark.language.universe import universe
 from floodmark.language.values import order_key
 
 MOST_LISTED = 1024

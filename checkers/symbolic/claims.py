@@ -21,6 +21,7 @@ from floodmark.claims import Expectation, expectation_of, fails, holds
 from floodmark.compiler.calls import Calls
 from floodmark.compiler.frame import Frame, LocalTypes
 from floodmark.compiler.ir import INT, Local, Position, Stmt
+from floodmark.language.annotations import resolve
 from floodmark.language.bindings import require_own_decorators
 from floodmark.language.errors import Disabled, ModelError, SourceError
 from floodmark.language.model import Model
@@ -35,7 +36,6 @@ from floodmark.language.types import (
     SeqType,
     SetType,
     Type,
-    resolve,
 )
 from floodmark.language.values import Map, Seq, running
 

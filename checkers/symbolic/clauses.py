@@ -27,8 +27,8 @@ from floodmark.language.types import (
     SeqType,
     SetType,
     Type,
-    universe,
 )
+from floodmark.language.universe import universe
 from floodmark.language.values import Bag, Seq, Set, order_key
 
 NAME = "inferred clauses"

@@ -10,6 +10,7 @@ import z3
 
 from floodmark.checkers.symbolic.terms import Truth, as_term, conj, disj, either, implied, negation
 from floodmark.checkers.symbolic.values import Relation, UnsupportedError, Value, Values
+from floodmark.compiler.failures import can_fail
 from floodmark.compiler.ir import (
     And,
     Arithmetic,
@@ -52,7 +53,6 @@ from floodmark.compiler.ir import (
     Subset,
     Universe,
     Witness,
-    can_fail,
 )
 from floodmark.language.types import (
     BagType,

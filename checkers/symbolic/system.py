@@ -15,11 +15,12 @@ from floodmark.checkers.symbolic.terms import Truth, as_term, conj, disj, negati
 from floodmark.checkers.symbolic.values import Leaf, UnsupportedError, Value, Values
 from floodmark.compiler.ir import Action, Position, Predicate
 from floodmark.compiler.program import Program, read_beginnings, read_program
+from floodmark.language.bindings import annotation_position
 from floodmark.language.errors import ModelError
 from floodmark.language.linear import Linear, lowest
 from floodmark.language.model import Model, State, defaults_of, opened
 from floodmark.language.reference import Step, initial_states
-from floodmark.language.types import OpenIntType, OpenSetType, Type, annotation_position, parts_of
+from floodmark.language.types import OpenIntType, OpenSetType, Type, parts_of
 
 MOST_INITIAL = 4096
 

@@ -46,8 +46,8 @@ from floodmark.language.types import (
     SeqType,
     SetType,
     Type,
-    universe,
 )
+from floodmark.language.universe import universe
 from floodmark.language.values import Bag, Identifier, Map, Seq, Set, order_key
 
 Value = Any

@@ -10,6 +10,7 @@ import types
 from collections.abc import Iterator
 from typing import Any, Literal
 
+from floodmark.compiler.failures import can_fail
 from floodmark.compiler.frame import Binding, Frame, ModelRef, Static
 from floodmark.compiler.ir import (
     BOOL,
@@ -43,7 +44,6 @@ from floodmark.compiler.ir import (
     StateVar,
     Subset,
     Universe,
-    can_fail,
     has_effects,
 )
 from floodmark.compiler.joins import fits, hull, join

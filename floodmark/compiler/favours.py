@@ -24,6 +24,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from floodmark.compiler.failures import can_fail
 from floodmark.compiler.ir import (
     INT,
     Action,
@@ -78,7 +79,6 @@ from floodmark.compiler.ir import (
     Subset,
     Universe,
     Witness,
-    can_fail,
     has_effects,
 )
 from floodmark.compiler.renaming import identifiers_in

@@ -490,53 +490,6 @@ def _changes(body: list[Stmt]) -> bool:
     return False
 
 
-def may_outgrow(node: Expr) -> bool:
-    """Whether the integer that an operation makes may need more than 64 bits, as far as its operands' intervals say.
-
-    What is left over in a division never does: it lies between zero and the divisor.
-    """
-    match node:
-        case Arithmetic(op="+" | "-" | "*" | "//") | Reduce(kind="sum"):
-            return node.type == INT
-    return False
-
-
-def can_fail(node: Expr) -> bool:
-    """Whether evaluating an expression can be a model error."""
-    from floodmark.compiler.joins import fits
-
-    for part in walk(node):
-        if may_outgrow(part):
-            return True
-        match part:
-            case SeqGet() | BagChange():
-                return True
-            case Convert(type=kind, operand=operand) if not fits(operand.type, kind):
-                return True
-            case Arithmetic(op="//" | "%"):
-                return True
-            case Reduce(kind="min" | "max", default=None) | Reduce(kind="map"):
-                return True
-            case Inline(body=body) if _may_stop(body):
-                return True
-    return False
-
-
-def _may_stop(body: list[Stmt]) -> bool:
-    """Whether statements have an assert, or assign what may not fit."""
-    for statement in body:
-        match statement:
-            case Assert() | Store():
-                return True
-            case If(then=then, otherwise=otherwise):
-                if _may_stop(then) or _may_stop(otherwise):
-                    return True
-            case For(body=inner) | Do(call=Inline(body=inner)):
-                if _may_stop(inner):
-                    return True
-    return False
-
-
 def locals_in(node: Expr) -> set[int]:
     """The slots that an expression mentions."""
     return {part.slot for part in walk(node) if isinstance(part, Local)}

@@ -26,8 +26,8 @@ from floodmark.language.types import (
     SeqType,
     SetType,
     Type,
-    universe,
 )
+from floodmark.language.universe import universe
 from floodmark.language.values import Bag, Map, Seq, Set
 
 WORD = 64

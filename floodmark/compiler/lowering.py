@@ -7,6 +7,7 @@ import enum
 from collections.abc import Callable
 from typing import Any, Literal
 
+from floodmark.compiler.failures import can_fail
 from floodmark.compiler.frame import Binding, Frame
 from floodmark.compiler.ir import (
     BOOL,
@@ -31,7 +32,6 @@ from floodmark.compiler.ir import (
     SetOf,
     Size,
     Stmt,
-    can_fail,
 )
 from floodmark.compiler.ir import Compare as CompareNode
 from floodmark.compiler.joins import convertible, join

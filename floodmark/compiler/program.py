@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from floodmark.compiler.calls import Calls
+from floodmark.compiler.failures import can_fail
 from floodmark.compiler.frame import Frame, LocalTypes, ModelRef
 from floodmark.compiler.ir import (
     BOOL,
@@ -32,7 +33,6 @@ from floodmark.compiler.ir import (
     Return,
     Stmt,
     Witness,
-    can_fail,
     has_effects,
 )
 from floodmark.compiler.lowering import size_bound

@@ -21,6 +21,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
+from floodmark.compiler.failures import can_fail
 from floodmark.compiler.ir import (
     BOOL,
     Action,
@@ -54,7 +55,6 @@ from floodmark.compiler.ir import (
     Stmt,
     Store,
     Witness,
-    can_fail,
 )
 from floodmark.compiler.layout import encode
 from floodmark.language.types import BagType, IntType, MapType, SetType

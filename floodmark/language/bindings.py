@@ -252,3 +252,15 @@ def _classes(text: str) -> dict[str, list[ast.ClassDef]]:
 
     visit(_parsed(text), "")
     return found
+
+
+def annotation_position(owner: type, name: str) -> tuple[str | None, int | None]:
+    """File and line of what a class body declares as ``name: ...``; those of the class when it is not found."""
+    try:
+        file, (lines, first) = inspect.getsourcefile(owner), inspect.getsourcelines(owner)
+    except (OSError, TypeError):
+        return None, None
+    for offset, text in enumerate(lines):
+        if text.strip().startswith(f"{name}:"):
+            return file, first + offset
+    return file, first

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from typing import Any, ClassVar, get_origin
 
-from floodmark.language.bindings import class_place, place, require_own_decorators_in
+from floodmark.language.annotations import resolve
+from floodmark.language.bindings import annotation_position, class_place, place, require_own_decorators_in
 from floodmark.language.errors import ModelError
 from floodmark.language.linear import Bound, left_open
 from floodmark.language.members import MARKS, Constant, Variable, kind_of, require_one_role
@@ -18,10 +19,8 @@ from floodmark.language.types import (
     IdentifierType,
     RecordType,
     Type,
-    annotation_position,
     classes_in,
     is_open,
-    resolve,
 )
 from floodmark.language.values import Identifier, Record, admit, running
 

@@ -13,7 +13,8 @@ from typing import Any
 from floodmark.language.errors import Disabled, ModelError, SourceError, ValueOutOfRange, user_position
 from floodmark.language.model import Model, State
 from floodmark.language.source import leading_guards, names_in, source_of
-from floodmark.language.types import Type, universe
+from floodmark.language.types import Type
+from floodmark.language.universe import universe
 from floodmark.language.values import admit, running
 
 WIDEST_PARAMETER = 4096

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar, dataclass_transform, overload
 
+from floodmark.language.bindings import annotation_position
 from floodmark.language.errors import Disabled, ModelError, ValueOutOfRange
 from floodmark.language.types import (
     BagType,
@@ -27,7 +28,6 @@ from floodmark.language.types import (
     SeqType,
     SetType,
     Type,
-    annotation_position,
 )
 
 T = TypeVar("T")

@@ -1,0 +1,211 @@
+"""What an annotation of a model means: a finite type, once the constants of a spec are known."""
+
+from __future__ import annotations
+
+import ast
+import enum
+import types
+import typing
+from collections.abc import Mapping
+from typing import Annotated, Any, get_args, get_origin
+
+from floodmark.language import values
+from floodmark.language.bindings import annotation_position
+from floodmark.language.errors import ModelError
+from floodmark.language.linear import Bound, Linear
+from floodmark.language.plain import require_plain, require_plain_enum
+from floodmark.language.types import (
+    WIDEST_INTEGER,
+    WIDEST_MASK,
+    BagType,
+    Between,
+    BoolType,
+    Capacity,
+    EnumType,
+    IdentifierType,
+    IntType,
+    MapType,
+    OpenSetType,
+    OptionalType,
+    RecordType,
+    SeqType,
+    SetType,
+    Type,
+    is_open,
+    open_int,
+    parts_of,
+)
+from floodmark.language.values import Record
+
+
+def bound(value: int | str, constants: Mapping[str, Bound]) -> Bound:
+    """What a bound means: itself, or an expression over the constants such as ``"2 * brokers"``.
+
+    It is an integer unless a constant in it is left open.
+    """
+    if isinstance(value, int):
+        return value
+    if not isinstance(value, str):
+        raise ModelError(f"a bound is an integer or an expression over constants such as 'brokers + 1', not {value!r}")
+    try:
+        tree = ast.parse(value, mode="eval")
+        return _evaluate(tree.body, constants)
+    except SyntaxError:
+        raise ModelError(f"the bound {value!r} is not an expression over constants") from None
+
+
+def _evaluate(node: ast.expr, constants: Mapping[str, Bound]) -> Bound:
+    match node:
+        case ast.Constant(value=int() as number):
+            return number
+        case ast.Name(id=name):
+            if name not in constants:
+                known = ", ".join(sorted(constants)) or "none"
+                raise ModelError(
+                    f"the bound names the constant {name!r}, which the model does not have (it has: {known})"
+                )
+            known_as = constants[name]
+            return known_as if isinstance(known_as, Linear) else int(known_as)
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return -_evaluate(operand, constants)
+        case ast.BinOp(left=left, op=op, right=right):
+            a, b = _evaluate(left, constants), _evaluate(right, constants)
+            match op:
+                case ast.Add():
+                    return a + b
+                case ast.Sub():
+                    return a - b
+                case ast.Mult():
+                    return a * b
+                case ast.FloorDiv() if b != 0:
+                    return a // b
+                case ast.FloorDiv():
+                    raise ModelError(f"the bound {ast.unparse(node)!r} divides by zero")
+    raise ModelError("a bound may use integers, constants, + - * and // only")
+
+
+def resolve(annotation: Any, constants: Mapping[str, Bound]) -> Type:
+    """The type that ``annotation`` declares under these constants: finite unless one of them is left open.
+
+    Raises ModelError when the annotation has no finite meaning (a bare ``int``, say), or when it cannot be left open.
+    """
+    origin = get_origin(annotation)
+    notes: tuple[Any, ...] = ()
+    if origin is Annotated:
+        annotation, *rest = get_args(annotation)
+        notes = tuple(rest)
+        origin = get_origin(annotation)
+    capacity = next((bound(note.limit, constants) for note in notes if isinstance(note, Capacity)), None)
+    between = next((note for note in notes if isinstance(note, Between)), None)
+    if capacity is not None and origin not in (values.Set, values.Bag, values.Seq):
+        raise ModelError("a capacity belongs to a Set, a Bag or a Seq: Annotated[Seq[T], Capacity(limit)]")
+    if isinstance(capacity, Linear) and origin is not values.Set:
+        raise ModelError(f"the capacity {capacity} of a {origin.__name__} cannot be left open; only that of a Set can")
+    if isinstance(capacity, int) and capacity < 0:
+        raise ModelError(f"a capacity of {capacity} is negative")
+    if between is not None and annotation is not int:
+        raise ModelError("bounds belong to an integer: Annotated[int, Between(low, high)]")
+    if annotation is bool:
+        return BoolType()
+    if annotation is int:
+        if between is None:
+            raise ModelError("an integer needs bounds: write Annotated[int, Between(low, high)]")
+        low, high = bound(between.low, constants), bound(between.high, constants)
+        if isinstance(low, Linear) or isinstance(high, Linear):
+            return open_int(low, high)
+        if high < low:
+            raise ModelError(f"the bounds {low}..{high} hold no integer")
+        if low <= -WIDEST_INTEGER or high >= WIDEST_INTEGER:
+            raise ModelError(f"the bounds {low}..{high} are too far out; they have to lie within 2**62")
+        return IntType(low, high)
+    if origin in (types.UnionType, typing.Union):
+        members = [member for member in get_args(annotation) if member is not type(None)]
+        if len(members) != 1 or len(get_args(annotation)) != 2:
+            raise ModelError("of unions only T | None is a type of the language")
+        return OptionalType(resolve(members[0], constants))
+    if isinstance(annotation, type):
+        if issubclass(annotation, enum.Enum):
+            require_plain_enum(annotation)
+            if not annotation.__members__:
+                raise ModelError(f"{annotation.__name__} has no members")
+            return EnumType(annotation)
+        if issubclass(annotation, values.Identifier):
+            require_plain(annotation, values.Identifier, {"number"})
+            count = bound(annotation.count, constants)
+            if isinstance(count, Linear):
+                raise ModelError(f"how many {annotation.__name__} there are cannot be left open, but it is {count}")
+            if count < 1:
+                raise ModelError(f"there has to be at least one {annotation.__name__}, but its count is {count}")
+            return IdentifierType(annotation, count)
+        if issubclass(annotation, values.Record):
+            return _resolve_record(annotation, constants)
+    if origin in (values.Set, values.Bag, values.Seq, values.Map):
+        wanted = 2 if origin is values.Map else 1
+        if len(get_args(annotation)) != wanted:
+            form = "Map[K, V]" if wanted == 2 else f"{origin.__name__}[T]"
+            raise ModelError(f"{origin.__name__} takes {'two types' if wanted == 2 else 'one type'}: {form}")
+    if origin is values.Set:
+        element = resolve(get_args(annotation)[0], constants)
+        if isinstance(capacity, Linear) or is_open(element):
+            return _open_set(element, capacity)
+        if capacity is None and element.codes > WIDEST_MASK:
+            raise ModelError(
+                f"a set over {element} has {element.codes} possible elements; more than {WIDEST_MASK} need a capacity: "
+                f"Annotated[Set[{element}], Capacity(8)]"
+            )
+        return SetType(element, capacity)
+    if origin is values.Bag:
+        if capacity is None:
+            raise ModelError("a bag needs a capacity: write Annotated[Bag[T], Capacity(limit)]")
+        assert isinstance(capacity, int)
+        return BagType(resolve(get_args(annotation)[0], constants), capacity)
+    if origin is values.Map:
+        key, value = (resolve(argument, constants) for argument in get_args(annotation))
+        if is_open(key):
+            raise ModelError(f"a map has an entry for every {key}, so this cannot be left open")
+        return MapType(key, value)
+    if origin is values.Seq:
+        if capacity is None:
+            raise ModelError("a sequence needs a capacity: write Annotated[Seq[T], Capacity(limit)]")
+        assert isinstance(capacity, int)
+        return SeqType(resolve(get_args(annotation)[0], constants), capacity)
+    raise ModelError(f"{annotation!r} is not a type of the modelling language")
+
+
+def _open_set(element: Type, capacity: Bound | None) -> SetType:
+    """A set whose elements or whose capacity are left open."""
+    for part in parts_of(element):
+        if isinstance(part, OpenSetType) or (isinstance(part, SetType) and part.capacity is None and is_open(part)):
+            raise ModelError(f"a set of {element}, in which there is a set of any size, cannot be left open")
+    if not isinstance(capacity, Linear):
+        return SetType(element, capacity)
+    if not is_open(element):
+        raise ModelError(f"the capacity {capacity} is left open, so the elements have to be left open as well")
+    return OpenSetType(element, WIDEST_INTEGER, limit=capacity)
+
+
+_RECORDS_OWN = frozenset({"annotations", "build", "replace", "_at", "_place", "_values", "_with"})
+_unfinished_records: list[type[Record]] = []
+
+
+def _resolve_record(cls: type[Record], constants: Mapping[str, Bound]) -> RecordType:
+    if cls in _unfinished_records:
+        raise ModelError(f"{cls.__name__} contains itself, so it has no finite size; refer to an identifier instead")
+    require_plain(cls, Record, _RECORDS_OWN)
+    _unfinished_records.append(cls)
+    try:
+        fields = []
+        for name, annotation in cls.annotations().items():
+            if name.startswith("_") or name in _RECORDS_OWN:
+                message = f"{cls.__name__} cannot have a field called {name}; rename it, with a letter at its beginning"
+                raise ModelError(message, *annotation_position(cls, name))
+            try:
+                fields.append((name, resolve(annotation, constants)))
+            except ModelError as error:
+                if error.file is not None:
+                    raise
+                message = f"field {name} of {cls.__name__}: {error.message}"
+                raise ModelError(message, *annotation_position(cls, name)) from None
+        return RecordType(cls, tuple(fields))
+    finally:
+        _unfinished_records.pop()
