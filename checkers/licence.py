@@ -29,11 +29,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from floodmark.checkers import disk_cache
+from floodmark.checkers.versions import checker_source, versions
 from floodmark.compiler.favours import Favour, favour
 from floodmark.compiler.fingerprint import fingerprint
 from floodmark.compiler.ir import Action, Predicate
 from floodmark.compiler.program import Program
-from floodmark.compiler.renaming import symmetric_types
+from floodmark.compiler.renaming import Licence, symmetric_types
 from floodmark.language.errors import ModelError
 from floodmark.language.model import Model
 from floodmark.language.types import IdentifierType
@@ -43,13 +44,6 @@ if TYPE_CHECKING:
 
 MOST_SECONDS = 120.0
 """How long z3 may think about one model."""
-
-
-@dataclass(frozen=True, slots=True)
-class Licence:
-    """Identifiers of these types may be renamed. Only ``license_symmetry`` issues one."""
-
-    kinds: tuple[IdentifierType, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +106,5 @@ def _require_proof(judge: Judge, suspect: _Suspect, kinds: tuple[IdentifierType,
 
 def _path(program: Program, part: Action | Predicate, kinds: tuple[IdentifierType, ...]) -> Path:
     """Where a proof about a part is kept: by all that it rests on."""
-    from floodmark.checkers.gate.versions import checker_source, versions
-
     rests_on = (fingerprint(part, program.variables, list(kinds)), checker_source(), versions())
     return disk_cache.cache_directory() / "symmetry" / hashlib.sha256("\n".join(rests_on).encode()).hexdigest()

@@ -211,7 +211,7 @@ def test_a_counterexample_is_a_run_of_the_flawed_design_alone(counterexample: li
         number for number, line in enumerate((ROOT / "model/alter_isr/core.py").read_text().splitlines(), 1)
         if "self.replicated_offset() > self.high_watermark" in line
     )
-    assert f"alter_isr.py:{guard})" in said
+    assert f"model/alter_isr/core.py:{guard})" in said
 
 
 def test_results_of_the_checker_are_traces(tmp_path: Path, counterexample: list[Entry]) -> None:

@@ -23,12 +23,12 @@ from floodmark.checkers.codegen.bits import I1, I64, Value, const
 from floodmark.checkers.codegen.effects import Effects
 from floodmark.checkers.codegen.guards import Plan, plan
 from floodmark.checkers.codegen.permutation import emit_canonical
-from floodmark.checkers.licence import Licence
 from floodmark.compiler.failures import may_outgrow
 from floodmark.compiler.fingerprint import fingerprint
 from floodmark.compiler.ir import BOOL, Action, Inline, Position, Predicate, Universe, walk
 from floodmark.compiler.layout import Layout, lay_out
 from floodmark.compiler.program import Program
+from floodmark.compiler.renaming import Licence
 from floodmark.language.errors import ModelError
 from floodmark.language.types import BagType, SetType
 

@@ -14,9 +14,8 @@ from llvmlite import ir
 from floodmark.checkers.codegen.bits import I1, I64, const, cut, register, resize, shifted_left
 from floodmark.checkers.codegen.emitter import Emitter
 from floodmark.checkers.codegen.signature import signature
-from floodmark.checkers.licence import Licence
 from floodmark.compiler.layout import Layout
-from floodmark.compiler.renaming import is_renamed
+from floodmark.compiler.renaming import Licence, is_renamed
 from floodmark.language.errors import ModelError
 from floodmark.language.types import (
     BagType,

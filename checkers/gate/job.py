@@ -15,7 +15,6 @@ from typing import Any, Protocol
 from floodmark.checkers.check import Check
 from floodmark.checkers.gate.basis import Bases, Basis
 from floodmark.checkers.gate.closure import Closure, Numbering
-from floodmark.checkers.gate.versions import checker_source, versions
 from floodmark.checkers.loading import is_users
 from floodmark.checkers.paths import shown
 from floodmark.checkers.result import CheckResult, ExitCode
@@ -25,6 +24,7 @@ from floodmark.checkers.symbolic.claims import Claim
 from floodmark.checkers.symbolic.claims import read as read_claims
 from floodmark.checkers.symbolic.lemmas import lemmas_of
 from floodmark.checkers.symbolic.prove import Proved, prove_claim, prove_listed, reproduce
+from floodmark.checkers.versions import checker_source, versions
 from floodmark.language.errors import SourceError
 from floodmark.language.model import Model
 

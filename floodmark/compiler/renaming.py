@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from floodmark.compiler.layout import WORD, Layout, encode
@@ -31,6 +32,13 @@ Renaming = dict[type[Identifier], tuple[int, ...]]
 
 SIGNATURE_MULTIPLIER = 0xFF51AFD7ED558CCD
 _MASK = (1 << WORD) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Licence:
+    """Identifiers of these types may be renamed. Only ``floodmark.checkers.licence.license_symmetry`` issues one."""
+
+    kinds: tuple[IdentifierType, ...]
 
 
 def identifiers_in(kind: Type) -> list[IdentifierType]:
