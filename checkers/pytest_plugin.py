@@ -16,10 +16,10 @@ import pytest
 
 if TYPE_CHECKING:
     from floodmark.checkers.check import Check
+    from floodmark.checkers.proof_result import Proved
     from floodmark.checkers.result import CheckResult
     from floodmark.checkers.spec import Proving, Spec
     from floodmark.checkers.symbolic.claims import Claim
-    from floodmark.checkers.symbolic.prove import Proved
 
 _OPTION = "floodmark_tier"
 _CLAIMS = re.compile(r"\bfloodmark(\.|\s+import\s.*\b)claims\b")

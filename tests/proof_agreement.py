@@ -8,7 +8,8 @@ from pathlib import Path
 from floodmark.checkers.check import Check, Settings
 from floodmark.checkers.result import ExitCode
 from floodmark.checkers.spec import ProofMethod, read
-from floodmark.checkers.symbolic.prove import Task, prove_check
+from floodmark.checkers.symbolic.prove import prove_check
+from floodmark.checkers.symbolic.task import Task
 from tests.engines import Outcome
 
 METHODS: tuple[ProofMethod, ...] = ("bmc", "induction", "k-induction", "infer")

@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 from floodmark.checkers.check import Settings
+from floodmark.checkers.proof_result import Proved
 from floodmark.checkers.report.html.chart import chart
 from floodmark.checkers.report.html.document import html
 from floodmark.checkers.report.html.markup import tag
 from floodmark.checkers.report.sequence import Event, MessageSequence
 from floodmark.checkers.report.verdict_summary import Case, cases, proof_case
 from floodmark.checkers.result import ExitCode
-from floodmark.checkers.symbolic.prove import Proved
 from tests.browser import Browser, Scheme, browser, chromium
 from tests.outcomes import check, inside, tank_cases
 

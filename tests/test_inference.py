@@ -12,8 +12,9 @@ from floodmark.checkers.check import Check, Settings
 from floodmark.checkers.properties import collect
 from floodmark.checkers.spec import read
 from floodmark.checkers.symbolic.infer import Clause, Inference, Inferred, checked, infer
-from floodmark.checkers.symbolic.prove import Task, prove_check
+from floodmark.checkers.symbolic.prove import prove_check
 from floodmark.checkers.symbolic.system import system_of
+from floodmark.checkers.symbolic.task import Task
 
 SPECS = Path(__file__).resolve().parent.parent / "specs"
 

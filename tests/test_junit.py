@@ -8,10 +8,10 @@ from xml.etree import ElementTree
 
 from floodmark.checkers.check import Settings
 from floodmark.checkers.exploration import Limits
+from floodmark.checkers.proof_result import Proved
 from floodmark.checkers.report.junit import junit
 from floodmark.checkers.report.verdict_summary import Case, cases, proof_case
 from floodmark.checkers.result import ExitCode
-from floodmark.checkers.symbolic.prove import Proved
 from tests.outcomes import check, inside, tank, tank_cases
 
 

@@ -10,7 +10,8 @@ import pytest
 from docs.tools.proofs import page
 from floodmark.checkers.spec import Proving, Spec, find, read
 from floodmark.checkers.symbolic import claims
-from floodmark.checkers.symbolic.prove import prove_listed, task_of
+from floodmark.checkers.symbolic.prove import prove_listed
+from floodmark.checkers.symbolic.task import task_of
 
 ROOT = Path(__file__).resolve().parent.parent
 PROVINGS = [(spec, proving) for spec in map(read, find([ROOT / "specs"], "all")) for proving in spec.prove]

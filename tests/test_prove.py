@@ -17,8 +17,9 @@ from floodmark.checkers.check import Check, Settings
 from floodmark.checkers.commands.cli import command
 from floodmark.checkers.gate.entries import proof_entry
 from floodmark.checkers.spec import read
-from floodmark.checkers.symbolic import claims, enumeration, prove
-from floodmark.checkers.symbolic.prove import Task, prove_listed, task_of
+from floodmark.checkers.symbolic import claims, enumeration
+from floodmark.checkers.symbolic.prove import prove_check, prove_listed
+from floodmark.checkers.symbolic.task import Task, task_of
 from floodmark.language.errors import SourceError
 from tests.projects import write
 
@@ -333,8 +334,8 @@ def test_proofs_of_a_spec_make_a_page(project: Path) -> None:
         "floodmark prove specs/even.toml --method bmc --depth 3 --set most=6",
     ]
     unbounded = read(project / "specs" / "unbounded.toml")
-    (whole,) = prove.prove([unbounded.path], Task())
-    (every,) = prove.prove([unbounded.path], Task(unbounded=True))
+    check = Check(unbounded, None, Settings())
+    whole, every = prove_check(check, Task()), prove_check(check, Task(unbounded=True))
     proofs += [(Task(), whole), (Task(unbounded=True), every)]
     answers = [claims.ask(claim) for claim in claims.all_of([project / "specs" / "claims"])]
     text = page(proofs, answers)

@@ -124,7 +124,7 @@ def test_a_wrong_proof_for_every_constant_is_an_internal_error(
     """Whatever else would be said of such a proof."""
     write(project, {"model/counter.py": COUNTER.replace("self.x >= 0", "self.x < 3")})
     _blind(monkeypatch)
-    monkeypatch.setattr("floodmark.checkers.symbolic.prove.spot_check", lambda *_: Spots())
+    monkeypatch.setattr("floodmark.checkers.symbolic.attempts.inductive.spot_check", lambda *_: Spots())
     code, text = prove("--unbounded")
     assert code == ExitCode.INTERNAL_ERROR
     assert "small fails after 4 states, where z3 says: inductive" in text

@@ -25,8 +25,9 @@ from floodmark.checkers.symbolic.induction import TYPES, induction
 from floodmark.checkers.symbolic.infer import infer
 from floodmark.checkers.symbolic.kinduction import k_induction
 from floodmark.checkers.symbolic.lemmas import lemmas_of
-from floodmark.checkers.symbolic.prove import Task, prove_check
+from floodmark.checkers.symbolic.prove import prove_check
 from floodmark.checkers.symbolic.system import system_of
+from floodmark.checkers.symbolic.task import Task
 from floodmark.checkers.symbolic.unbounded import endless_constants
 from model.alter_isr.batch import AlterIsrBatch
 from model.alter_isr.core import AlterIsr, ShippedAlterIsr

@@ -17,10 +17,11 @@ from floodmark.checkers.spec import read
 from floodmark.checkers.symbolic import runs, symmetry
 from floodmark.checkers.symbolic.bmc import search
 from floodmark.checkers.symbolic.deadline import Clock
-from floodmark.checkers.symbolic.prove import Task, prove_check
+from floodmark.checkers.symbolic.prove import prove_check
 from floodmark.checkers.symbolic.runs import Runs
 from floodmark.checkers.symbolic.symmetry import interchangeable, swapped
 from floodmark.checkers.symbolic.system import System, system_of
+from floodmark.checkers.symbolic.task import Task
 from floodmark.compiler.renaming import symmetric_types
 from floodmark.language.model import State
 from floodmark.language.values import Identifier

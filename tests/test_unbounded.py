@@ -28,13 +28,15 @@ from floodmark import (
     require,
 )
 from floodmark.checkers.check import Check, Settings
+from floodmark.checkers.proof_result import Proved
 from floodmark.checkers.properties import Property
 from floodmark.checkers.spec import read
 from floodmark.checkers.symbolic import spots
 from floodmark.checkers.symbolic.induction import INITIAL, TYPES, Obligation, Proof, induction
-from floodmark.checkers.symbolic.prove import Proved, Task, prove_check
+from floodmark.checkers.symbolic.prove import prove_check
 from floodmark.checkers.symbolic.spots import choices, spot_check
 from floodmark.checkers.symbolic.system import System, system_of
+from floodmark.checkers.symbolic.task import Task
 from floodmark.checkers.symbolic.terms import as_term
 from floodmark.checkers.symbolic.unbounded import endless_constants
 from floodmark.checkers.symbolic.values import Values

@@ -15,10 +15,10 @@ from floodmark.checkers.gate import lock, text
 from floodmark.checkers.gate.run import Run
 from floodmark.checkers.gate.scope import Scope
 from floodmark.checkers.paths import shown
+from floodmark.checkers.proof_result import Proved
 from floodmark.checkers.report.outputs import Reports, write_reports
 from floodmark.checkers.result import CheckResult, ExitCode, worst
 from floodmark.checkers.spec import Tier
-from floodmark.checkers.symbolic.prove import Proved
 from floodmark.language.errors import SourceError
 
 

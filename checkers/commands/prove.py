@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from floodmark.checkers.check import Check, Settings, checks, must_matter, variant_name
+from floodmark.checkers.proof_result import Proved
+from floodmark.checkers.properties import did_you_mean
+from floodmark.checkers.report.proof_text import text_lines
 from floodmark.checkers.result import MEANINGS, ExitCode, worst
-from floodmark.checkers.symbolic.prove import Proved, Task, prove, text_lines
+from floodmark.checkers.spec import find, read
+from floodmark.checkers.symbolic import claims
+from floodmark.checkers.symbolic.prove import prove_check, prove_claim
 from floodmark.checkers.symbolic.smtlib import Scripts
+from floodmark.checkers.symbolic.task import Task
 from floodmark.language.errors import SourceError
 
 _MEANINGS = {**MEANINGS, ExitCode.UNDETERMINED: "something is neither proved nor refuted"}
@@ -22,7 +29,7 @@ def run(paths: list[Path], given: dict[str, Any], json_file: Path | None, say: C
     scripts = None if folder is None else Scripts(folder)
     task = Task(constants=constants, **{key: value for key, value in given.items() if value is not None})
     results: list[Proved] = []
-    for result in prove(paths, task, scripts=scripts):
+    for result in _prove(paths, task, scripts):
         results.append(result)
         for line in text_lines(result):
             say(line)
@@ -36,6 +43,45 @@ def run(paths: list[Path], given: dict[str, Any], json_file: Path | None, say: C
         outcome = f"{good} as expected (exit {int(code)}: {_MEANINGS[code]})"
     say(f"{asked}, {outcome}")
     return int(code)
+
+
+def _prove(paths: list[Path], task: Task, scripts: Scripts | None) -> Iterator[Proved]:
+    """Proves what specs say, and asks the claims of Python files; of a folder, its claims and its quick specs.
+
+    ``scripts`` gets every obligation. Raises SourceError for what is asked of no spec at all.
+    """
+    every = _checks(paths, task)
+    for path in paths:
+        if path.suffix == ".py" or path.is_dir():
+            for claim in claims.all_of([path]):
+                yield prove_claim(claim, task.seconds, scripts)
+        for check in every[path]:
+            yield prove_check(check, task, scripts=scripts)
+
+
+def _checks(paths: list[Path], task: Task) -> dict[Path, list[Check]]:
+    """What is to be proved of the specs that each path means. Options that no spec is there for are an error."""
+    settings = Settings(constants=task.constants, invariant_files=task.files, only_variant=task.only_variant)
+    specs = {path: [read(spec) for spec in find([path], "quick")] if path.suffix != ".py" else [] for path in paths}
+    found = {
+        path: [
+            check
+            for spec in of_path
+            for check in checks(spec, settings)
+            if check.flawed is None or task.only_variant is not None
+        ]
+        for path, of_path in specs.items()
+    }
+    every = [check for of_path in found.values() for check in of_path]
+    if task.only_variant is not None and not every:
+        names = [variant_name(check) for of_path in specs.values() for spec in of_path
+                 for check in checks(spec, Settings())]
+        offered = did_you_mean(task.only_variant, dict.fromkeys(names))
+        raise SourceError(f"no spec has a variant {task.only_variant!r}{offered}")
+    if task.properties and not every:
+        raise SourceError(f"there is no spec whose property {task.properties[0]!r} could be proved")
+    must_matter(task.files, every)
+    return found
 
 
 def _write_json(file: Path, results: list[Proved]) -> None:

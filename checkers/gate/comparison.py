@@ -14,9 +14,9 @@ from floodmark.checkers.gate.outcome import Drift
 from floodmark.checkers.gate.plan import Plan
 from floodmark.checkers.gate.scope import Scope
 from floodmark.checkers.paths import shown
+from floodmark.checkers.proof_result import Proved
 from floodmark.checkers.result import CheckResult, ExitCode
 from floodmark.checkers.spec import Tier
-from floodmark.checkers.symbolic.prove import Proved
 
 
 class Comparison:

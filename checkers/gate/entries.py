@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 from floodmark.checkers.gate.job import Sources
 from floodmark.checkers.gate.lock import Entry
+from floodmark.checkers.proof_result import Proved
 from floodmark.checkers.result import CheckResult
-from floodmark.checkers.symbolic.prove import Proved
 
 
 def spec_entry(result: CheckResult, sources: Sources, flawed: dict[str, Entry]) -> Entry:

@@ -17,13 +17,14 @@ from floodmark.checkers.gate.basis import Bases, Basis
 from floodmark.checkers.gate.closure import Closure, Numbering
 from floodmark.checkers.loading import is_users
 from floodmark.checkers.paths import shown
+from floodmark.checkers.proof_result import Proved
 from floodmark.checkers.result import CheckResult, ExitCode
 from floodmark.checkers.run import run_check
 from floodmark.checkers.spec import Proving, Spec
 from floodmark.checkers.symbolic.claims import Claim
 from floodmark.checkers.symbolic.claims import read as read_claims
 from floodmark.checkers.symbolic.lemmas import lemmas_of
-from floodmark.checkers.symbolic.prove import Proved, prove_claim, prove_listed, reproduce
+from floodmark.checkers.symbolic.prove import prove_claim, prove_listed, reproduce
 from floodmark.checkers.versions import checker_source, versions
 from floodmark.language.errors import SourceError
 from floodmark.language.model import Model

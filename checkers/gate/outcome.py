@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from floodmark.checkers.proof_result import Proved
 from floodmark.checkers.result import CheckResult, ExitCode, worst
-
-if TYPE_CHECKING:
-    from floodmark.checkers.symbolic.prove import Proved
 
 
 @dataclass(frozen=True, slots=True)

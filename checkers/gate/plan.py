@@ -10,10 +10,10 @@ from floodmark.checkers.check import Settings, checks
 from floodmark.checkers.gate.job import CheckJob, ClaimJob, Job, ProofJob, unreadable
 from floodmark.checkers.gate.lock import Lock
 from floodmark.checkers.gate.scope import Scope
+from floodmark.checkers.proof_result import Proved
 from floodmark.checkers.result import CheckResult
 from floodmark.checkers.spec import Spec, Tier, find, read
 from floodmark.checkers.symbolic import claims
-from floodmark.checkers.symbolic.prove import Proved
 from floodmark.checkers.verdict import failed
 from floodmark.language.errors import SourceError
 

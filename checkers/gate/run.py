@@ -19,12 +19,12 @@ from floodmark.checkers.gate.schedule import run_all
 from floodmark.checkers.gate.scope import Scope
 from floodmark.checkers.gate.verdicts import Verdicts
 from floodmark.checkers.processes import Lost
+from floodmark.checkers.proof_result import Proved
 from floodmark.checkers.resources import cores
 from floodmark.checkers.result import CheckResult, ExitCode
 from floodmark.checkers.result_transfer import received
 from floodmark.checkers.run import run
 from floodmark.checkers.spec import Tier
-from floodmark.checkers.symbolic.prove import Proved
 from floodmark.language.errors import SourceError
 
 Told = Callable[[CheckResult | Proved, int], None]

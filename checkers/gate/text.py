@@ -11,9 +11,10 @@ import click
 
 from floodmark.checkers.gate.outcome import Drift, Outcome
 from floodmark.checkers.paths import shown
+from floodmark.checkers.proof_result import Proved
 from floodmark.checkers.report import text
+from floodmark.checkers.report.proof_text import text_lines
 from floodmark.checkers.result import MEANINGS, CheckResult, ExitCode
-from floodmark.checkers.symbolic.prove import Proved, text_lines
 
 _GREEN, _RED, _YELLOW = "green", "red", "yellow"
 _WIDEST = 60

@@ -5,16 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from floodmark.checkers.exploration import Exploration, TraceState
+from floodmark.checkers.gate.outcome import Drift
+from floodmark.checkers.proof_result import Proved
 from floodmark.checkers.report.value import plain
 from floodmark.checkers.result import CheckResult
 from floodmark.language.model import Model
-
-if TYPE_CHECKING:
-    from floodmark.checkers.gate.outcome import Drift
-    from floodmark.checkers.symbolic.prove import Proved
 
 
 def document(

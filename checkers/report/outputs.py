@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from floodmark.checkers.gate.outcome import Drift
+from floodmark.checkers.proof_result import Proved
 from floodmark.checkers.report import atomic_file
 from floodmark.checkers.result import CheckResult, ExitCode, worst
 from floodmark.language.errors import SourceError
 
 if TYPE_CHECKING:
-    from floodmark.checkers.gate.outcome import Drift
     from floodmark.checkers.report.verdict_summary import Case
-    from floodmark.checkers.symbolic.prove import Proved
 
 F = TypeVar("F", bound=Callable[..., Any])
 _GRAPHS = (".dot", ".graphml")

@@ -5,17 +5,15 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import click
 
+from floodmark.checkers.gate.outcome import Drift
+from floodmark.checkers.proof_result import Proved
 from floodmark.checkers.report import text
 from floodmark.checkers.report.source_location import Place, place
 from floodmark.checkers.result import CheckResult, ExitCode
-
-if TYPE_CHECKING:
-    from floodmark.checkers.gate.outcome import Drift
-    from floodmark.checkers.symbolic.prove import Proved
 
 Status = Literal["passed", "failed", "error"]
 _FAILED = (ExitCode.NOT_AS_EXPECTED, ExitCode.DRIFT)

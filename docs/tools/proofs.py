@@ -8,10 +8,12 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from floodmark.checkers.proof_result import Proved
 from floodmark.checkers.report.value import show
 from floodmark.checkers.spec import ProofMethod, find, read
 from floodmark.checkers.symbolic import claims
-from floodmark.checkers.symbolic.prove import Proved, Task, prove_listed, task_of
+from floodmark.checkers.symbolic.prove import prove_listed
+from floodmark.checkers.symbolic.task import Task, task_of
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 

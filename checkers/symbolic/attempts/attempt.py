@@ -1,0 +1,122 @@
+"""A proof under way: what every method says of what it finds."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from floodmark.checkers.check import Check
+from floodmark.checkers.exploration import TraceState, Violation
+from floodmark.checkers.proof_result import Proved
+from floodmark.checkers.properties import Property
+from floodmark.checkers.report.explain import explain
+from floodmark.checkers.report.trace import trace_lines
+from floodmark.checkers.report.value import plain, show_step
+from floodmark.checkers.result import ExitCode
+from floodmark.checkers.symbolic.enumeration import Enumeration, enumerate_states
+from floodmark.checkers.symbolic.smtlib import Record
+from floodmark.checkers.symbolic.task import Task
+from floodmark.language.model import Model
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One proof under way: what is asked, what came of it so far, and who is told of its obligations."""
+
+    check: Check
+    task: Task
+    model: Model
+    properties: list[Property]
+    result: Proved
+    record: Record | None
+
+    @property
+    def left(self) -> float | None:
+        """Seconds that are left of the time limit."""
+        return None if self.task.seconds is None else max(0.0, self.task.seconds - self.result.seconds)
+
+    def proved(self, headline: str, judged: Sequence[Property]) -> None:
+        """Says that there is a proof, unless compiled code contradicts it in a reachable state.
+
+        ``judged`` is what the proof says of every such state: properties, lemmas, inferred clauses.
+        """
+        result = self.result
+        found = self.enumerated(judged)
+        if found.violation is not None:
+            self.contradicted(headline, found.violation, judged)
+            return
+        result.verdict, result.exit_code = "holds", ExitCode.AS_EXPECTED
+        result.headline = f"{headline}; {_looked_at(found)}"
+        self.judge_by_the_spec()
+
+    def violated(self, violation: Violation) -> None:
+        """Shows a run that breaks a property, or leaves the declared types."""
+        result = self.result
+        result.verdict = "error" if violation.kind == "error" else "violated"
+        result.exit_code = ExitCode.USER_ERROR if violation.kind == "error" else ExitCode.NOT_AS_EXPECTED
+        result.broken = violation.property or None
+        result.headline = f"violates {violation.property or violation.message} in {counted(len(violation.trace))}"
+        result.lines += _run_lines(self.model, violation, self.properties)
+        result.facts["trace"] = _trace(self.model, violation.trace)
+
+    def contradicted(self, headline: str, violation: Violation, judged: Sequence[Property]) -> None:
+        """z3 and compiled code disagree, so one of them is wrong, and nothing is proved."""
+        result = self.result
+        name = violation.property or violation.message
+        result.verdict, result.exit_code = "error", ExitCode.INTERNAL_ERROR
+        result.broken = violation.property or None
+        after = counted(len(violation.trace))
+        result.headline = f"internal error of floodmark: {name} fails after {after}, where z3 says: {headline}"
+        result.lines = _run_lines(self.model, violation, judged)
+        result.facts["trace"] = _trace(self.model, violation.trace)
+
+    def judge_by_the_spec(self) -> None:
+        """Of what holds: says if the spec expects it to be violated."""
+        wanted = self.check.wanted_property
+        if wanted in [prop.name for prop in self.properties]:
+            self.result.exit_code = ExitCode.NOT_AS_EXPECTED
+            self.result.headline += f", but the spec expects {wanted} to be violated"
+
+    def enumerated(self, judged: Sequence[Property]) -> Enumeration:
+        """What compiled code says of the reachable states."""
+        started = time.perf_counter()
+        found = enumerate_states(self.model, judged, self.left)
+        self.result.seconds += time.perf_counter() - started
+        self.result.facts["enumerated"] = found.states if found.complete else None
+        return found
+
+
+def _looked_at(found: Enumeration) -> str:
+    if found.complete:
+        return f"true of all {found.states:,} reachable states" if found.states > 1 else "true of the reachable state"
+    return f"not looked at in all reachable states: {found.reason}"
+
+
+def _run_lines(model: Model, violation: Violation, properties: Sequence[Property]) -> list[str]:
+    lines = trace_lines(model, violation.trace)
+    if violation.failed_step is not None:
+        lines.append(f"{len(violation.trace) + 1}  {show_step(violation.failed_step)}")
+        lines.append(f"     fails: {violation.message}")
+    prop = next((prop for prop in properties if prop.name == violation.property), None)
+    if prop is not None and violation.kind in ("invariant", "transition"):
+        lines += ["", *explain(model, prop, violation.trace)]
+    return lines
+
+
+def _trace(model: Model, trace: tuple[TraceState, ...]) -> list[dict[str, Any]]:
+    names = list(model.variable_types)
+    return [
+        {
+            "action": entry.step.action,
+            "arguments": {name: plain(value) for name, value in entry.step.arguments.items()},
+            "state": {name: plain(value) for name, value in zip(names, entry.state, strict=True)},
+        }
+        for entry in trace
+    ]
+
+
+def counted(count: int) -> str:
+    """A number of states in words."""
+    return "1 state" if count == 1 else f"{count} states"

@@ -1,0 +1,67 @@
+"""An attempt by bounded search."""
+
+from __future__ import annotations
+
+from floodmark.checkers.report.value import show
+from floodmark.checkers.result import ExitCode
+from floodmark.checkers.symbolic import bmc
+from floodmark.checkers.symbolic.attempts.attempt import Attempt, counted
+from floodmark.checkers.symbolic.deadline import Clock
+from floodmark.checkers.symbolic.system import system_of
+from floodmark.language.values import Identifier
+
+
+def attempt_bounded(attempt: Attempt) -> None:
+    """Looks for a run that breaks a property, or for all runs there are."""
+    result, task, wanted = attempt.result, attempt.task, attempt.properties
+    found = bmc.search(system_of(attempt.model, wanted), wanted, task.depth, Clock(task.seconds), record=attempt.record)
+    result.seconds = found.seconds
+    result.facts["depth"] = found.depth
+    result.lines = [_interchangeable(members) for members in found.interchangeable]
+    if found.violation is not None:
+        attempt.violated(found.violation)
+        result.headline += "; there is no shorter run"
+        if attempt.check.wanted_property == found.violation.property and found.violation.kind != "error":
+            result.exit_code = ExitCode.AS_EXPECTED
+        return
+    result.headline = f"no violation within {counted(found.depth)}"
+    if found.stopped:
+        result.headline += f"; ended by {found.stopped}"
+        return
+    _to_the_end(attempt, found.depth)
+
+
+def _to_the_end(attempt: Attempt, depth: int) -> None:
+    """Whether runs of ``depth`` states are all there is; if they are not, nothing is known of longer ones.
+
+    Each state is the end of a shortest run, which has at most as many states as the search has levels. A step from the
+    last level, which a transition property looks at, is one more, and so is a state outside of the boundary.
+    """
+    result, headline = attempt.result, attempt.result.headline
+    found = attempt.enumerated(attempt.properties)
+    violation = found.violation
+    if violation is not None and len(violation.trace) <= depth:
+        attempt.contradicted(headline, violation, attempt.properties)
+    elif violation is not None:
+        name = violation.property or violation.message
+        result.headline += f"; {name} fails after {counted(len(violation.trace))}, which check shows"
+    elif found.complete and found.depth + _beyond(attempt) <= depth:
+        result.verdict, result.exit_code = "holds", ExitCode.AS_EXPECTED
+        result.headline = f"{headline}, which lead to all {found.states:,} reachable states"
+        attempt.judge_by_the_spec()
+    elif attempt.task.expect == "bounded" and attempt.check.wanted_property is None:
+        result.exit_code = ExitCode.AS_EXPECTED
+        result.headline += ", which is what the spec asks for"
+    else:
+        result.headline += "; what is deeper was not looked at"
+
+
+def _beyond(attempt: Attempt) -> int:
+    """How many states a run may have beyond the last level of a search."""
+    steps = any(prop.kind == "transition" for prop in attempt.properties)
+    return int(steps or bool(type(attempt.model).methods("boundary")))
+
+
+def _interchangeable(members: tuple[Identifier, ...]) -> str:
+    names = ", ".join(show(member) for member in members)
+    return f"z3 proved that no action, property or boundary tells {names} apart: runs mention them in this order"

@@ -1,0 +1,83 @@
+"""An attempt by induction, for the constants of a spec or for every value of some."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+
+from floodmark.checkers.proof_result import Proved
+from floodmark.checkers.properties import Property
+from floodmark.checkers.result import ExitCode, Verdict
+from floodmark.checkers.symbolic.attempts.attempt import Attempt
+from floodmark.checkers.symbolic.attempts.obligation_text import obligation_lines
+from floodmark.checkers.symbolic.enumeration import Reachable
+from floodmark.checkers.symbolic.induction import Proof, confirm, induction, with_reachability
+from floodmark.checkers.symbolic.lemmas import lemmas_of
+from floodmark.checkers.symbolic.spots import spot_check
+from floodmark.checkers.symbolic.system import System, system_of
+from floodmark.checkers.symbolic.task import Task
+from floodmark.checkers.symbolic.unbounded import endless_constants
+from floodmark.language.errors import SourceError
+
+
+def attempt_inductive(attempt: Attempt, watch: Callable[[str], None] | None) -> None:
+    """Asks for every action whether it preserves every property."""
+    check, task, model, result, properties = (
+        attempt.check, attempt.task, attempt.model, attempt.result, attempt.properties
+    )
+    lemmas = lemmas_of(check.spec, type(model), check.settings.invariant_files)
+    endless = endless_constants(model) if task.unbounded else []
+    if task.unbounded and not endless:
+        raise SourceError(f"no constant of {type(model).__name__} only bounds integers, so nothing can be unbounded")
+    every = [*properties, *lemmas]
+    system = system_of(model, every, endless)
+    proof = induction(system, every, task.seconds, watch, attempt.record)
+    result.seconds = proof.seconds
+    if not endless:
+        for obligation in proof.failing():
+            confirm(model, every, obligation)
+        proof = with_reachability(proof, Reachable(model).asks)
+    result.facts |= {
+        "lemmas": [lemma.name for lemma in lemmas],
+        "obligations": len(proof.obligations),
+        "open": [[it.action, it.property, it.outcome, it.reason] for it in proof.failing()],
+        "unbounded": endless,
+    }
+    with_lemmas = f"{len(properties)} properties with {len(lemmas)} lemmas, {len(proof.obligations)} obligations"
+    for_every = f", for every {', '.join(endless)}" if endless else ""
+    if system.domain:
+        for_every += f" with {', '.join(f'{form} >= 0' for form in system.domain)}"
+    result.verdict, result.exit_code = _judged(proof)
+    if result.verdict == "holds":
+        attempt.proved(f"inductive: {with_lemmas}{for_every}", every)
+        if endless and result.verdict == "holds":
+            _spot_check(system, every, task, result)
+        return
+    failing = proof.failing()
+    counts = Counter(obligation.outcome for obligation in failing)
+    parts = [f"{counts['fails']} fail"] if counts["fails"] else []
+    parts += [f"{counts['undetermined']} are undetermined ({failing[0].reason})"] if counts["undetermined"] else []
+    result.headline = f"not proved: {with_lemmas}{for_every}; {' and '.join(parts)}"
+    for obligation in failing:
+        result.lines += obligation_lines(system, obligation)
+
+
+def _spot_check(system: System, properties: list[Property], task: Task, result: Proved) -> None:
+    """Makes the proof for every value at a few once more; without any it is not believed."""
+    spots = spot_check(system, properties, task.seconds)
+    result.facts["spots"] = spots.proved
+    result.seconds += spots.seconds
+    tried = [", ".join(str(value) for value in constants.values()) for constants in spots.proved]
+    result.lines.append(f"once more at {', '.join(system.values.endless)} = {'; '.join(tried) or 'nothing'}")
+    if not spots.proved:
+        result.verdict, result.exit_code = "undetermined", ExitCode.UNDETERMINED
+        result.headline += ", but at no values of them could it be proved once more"
+
+
+def _judged(proof: Proof) -> tuple[Verdict, ExitCode]:
+    if proof.outcome == "proved":
+        return "holds", ExitCode.AS_EXPECTED
+    shown = [obligation.counterexample for obligation in proof.failing() if obligation.counterexample is not None]
+    if any(counterexample.reachable for counterexample in shown):
+        return "violated", ExitCode.NOT_AS_EXPECTED
+    return "undetermined", ExitCode.UNDETERMINED

@@ -1,0 +1,44 @@
+"""An attempt by an inductive invariant that is inferred."""
+
+from __future__ import annotations
+
+from floodmark.checkers.result import ExitCode
+from floodmark.checkers.symbolic.attempts.attempt import Attempt
+from floodmark.checkers.symbolic.infer import CHECKS, infer
+from floodmark.checkers.symbolic.system import system_of
+
+
+def attempt_inferred(attempt: Attempt) -> None:
+    """Looks for clauses that make the properties inductive."""
+    task, result, properties = attempt.task, attempt.result, attempt.properties
+    found = infer(system_of(attempt.model, properties), properties, task.seconds, attempt.record)
+    result.seconds = found.seconds
+    result.facts |= {
+        "clauses": found.clauses,
+        "frames": found.frames,
+        "queries": found.queries,
+        "checks": found.checks,
+    }
+    if found.refuted:
+        _refuted(attempt)
+    elif found.stopped:
+        result.headline = f"undetermined: ended by {found.stopped}, after {found.frames} frames"
+    elif not found.found or found.predicate is None:
+        wrong = ", ".join(name for name in CHECKS if not found.checks.get(name))
+        raise RuntimeError(f"the inferred invariant does not pass its check: {wrong}")
+    else:
+        result.lines = list(found.clauses)
+        headline = f"inductive with {len(found.clauses)} inferred clauses (checked: {', '.join(found.checks)})"
+        attempt.proved(headline, [*properties, found.predicate])
+
+
+def _refuted(attempt: Attempt) -> None:
+    """z3 says that a reachable state breaks a property: compiled code shows the run, where it can."""
+    found = attempt.enumerated(attempt.properties)
+    if found.complete:
+        raise RuntimeError(f"z3 says that a reachable state breaks a property; none of {found.states:,} states does")
+    if found.violation is not None:
+        attempt.violated(found.violation)
+        return
+    attempt.result.verdict, attempt.result.exit_code = "violated", ExitCode.NOT_AS_EXPECTED
+    attempt.result.headline = "a reachable state breaks a property; bmc shows the run"

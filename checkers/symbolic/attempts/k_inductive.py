@@ -1,0 +1,26 @@
+"""An attempt by k-induction."""
+
+from __future__ import annotations
+
+from floodmark.checkers.report.trace import trace_lines
+from floodmark.checkers.symbolic.attempts.attempt import Attempt, counted
+from floodmark.checkers.symbolic.kinduction import k_induction
+from floodmark.checkers.symbolic.system import system_of
+
+
+def attempt_k_inductive(attempt: Attempt) -> None:
+    """Asks whether runs of some length preserve the properties."""
+    task, result, properties = attempt.task, attempt.result, attempt.properties
+    found = k_induction(system_of(attempt.model, properties), properties, task.depth, task.seconds, attempt.record)
+    result.seconds = found.seconds
+    result.facts["depth"] = found.depth
+    if found.violation is not None:
+        attempt.violated(found.violation)
+        result.headline += "; there is no shorter run"
+    elif found.outcome == "proved":
+        attempt.proved(f"{len(properties)} properties are {found.depth}-inductive", properties)
+    elif found.outcome == "undetermined":
+        result.headline = f"undetermined at k = {found.depth}: {found.reason}"
+    else:
+        result.headline = f"not {found.depth}-inductive; there is no violation within {counted(found.depth)}"
+        result.lines = trace_lines(attempt.model, found.counterexample)

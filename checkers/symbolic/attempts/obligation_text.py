@@ -1,0 +1,49 @@
+"""The text that is printed of an obligation without a proof."""
+
+from __future__ import annotations
+
+from floodmark.checkers.report.trace import change_lines
+from floodmark.checkers.report.value import show, show_step
+from floodmark.checkers.symbolic.induction import BOUNDARY, INITIAL, TYPES, Counterexample, Obligation
+from floodmark.checkers.symbolic.system import System
+from floodmark.language.model import State
+
+
+def obligation_lines(system: System, obligation: Obligation) -> list[str]:
+    """An obligation that was not proved, with its counterexample to induction."""
+    if obligation.action == INITIAL:
+        said = f"{obligation.property} is false of an initial state"
+        if obligation.property == TYPES:
+            said = "an initial state has values that are not of the declared types"
+    else:
+        said = f"{obligation.action} does not preserve {obligation.property}"
+    if obligation.property == BOUNDARY:
+        where = "in an initial state" if obligation.action == INITIAL else f"after {obligation.action}"
+        said = f"the boundary cannot be evaluated {where}"
+    if obligation.outcome == "undetermined":
+        return [f"undetermined whether {obligation.action} preserves {obligation.property}: {obligation.reason}"]
+    shown = obligation.counterexample
+    return [said] if shown is None else [said, *(f"    {line}" for line in _counterexample_lines(system, shown)), ""]
+
+
+def _counterexample_lines(system: System, shown: Counterexample) -> list[str]:
+    """Two states: the first as it differs from an initial one, the second as it differs from the first."""
+    names = list(system.variables)
+    _, first = system.initial_states()[0]
+    reached = {True: "which is reachable", False: "which is not reachable: a lemma that excludes it is missing"}
+    constants = ", ".join(f"{name} = {value}" for name, value in shown.constants.items())
+    lines = [
+        f"in a state{', with ' + constants if constants else ''}"
+        f"{', ' + reached[shown.reachable] if shown.reachable is not None else ''}:"
+    ]
+    lines += [f"  {line}" for line in _differences(names, first, shown.before)] or ["  as in an initial one"]
+    if shown.after is None:
+        lines.append(f"{show_step(shown.step)} leaves the declared types")
+        return lines
+    lines.append(f"{show_step(shown.step)} leads to:")
+    lines += [f"  {line}" for line in change_lines(names, shown.before, shown.after)] or ["  the same state"]
+    return lines
+
+
+def _differences(names: list[str], first: State, state: State) -> list[str]:
+    return [f"{name}: {show(new)}" for name, old, new in zip(names, first, state, strict=True) if old != new]
