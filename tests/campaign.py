@@ -25,7 +25,7 @@ from typing import TypeVar
 from hypothesis import HealthCheck, Phase, assume, given, seed, settings
 
 from floodmark.checkers.properties import Property
-from floodmark.checkers.symbolic.values import UnsupportedError
+from floodmark.checkers.symbolic.value_types import UnsupportedError
 from floodmark.language.errors import ModelError, SourceError
 from floodmark.language.model import Model
 from tests.edit_agreement import assert_edits_are_noticed

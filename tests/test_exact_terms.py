@@ -34,7 +34,7 @@ from floodmark.checkers.symbolic.kinduction import k_induction
 from floodmark.checkers.symbolic.symbols import Symbols
 from floodmark.checkers.symbolic.system import System, Transition, system_of
 from floodmark.checkers.symbolic.unrolling import Unrolling
-from floodmark.checkers.symbolic.values import MOST_SLOTS, UnsupportedError
+from floodmark.checkers.symbolic.value_types import MOST_SLOTS, UnsupportedError
 from floodmark.compiler.calls import Calls
 from floodmark.compiler.ir import Expr
 from floodmark.language.types import IntType

@@ -208,7 +208,7 @@ def test_bounded_is_not_enough_where_a_violation_is_known_or_time_ran_out(projec
     proved = prove_listed(odd, odd.prove[0])
     assert (proved.verdict, int(proved.exit_code)) == ("undetermined", 3)
     assert "not_five fails after 3 states" in proved.headline
-    ended = prove.prove_check(Check(odd, None, Settings()), Task("bmc", 2, seconds=0.0, expect="bounded"))
+    ended = prove_check(Check(odd, None, Settings()), Task("bmc", 2, seconds=0.0, expect="bounded"))
     assert (ended.verdict, int(ended.exit_code)) == ("undetermined", 3)
 
 

@@ -24,7 +24,7 @@ from floodmark.checkers.symbolic.induction import Counterexample, Obligation, co
 from floodmark.checkers.symbolic.infer import Inference
 from floodmark.checkers.symbolic.spots import Spots
 from floodmark.checkers.symbolic.system import System, system_of
-from floodmark.checkers.symbolic.values import UnsupportedError
+from floodmark.checkers.symbolic.value_types import UnsupportedError
 from floodmark.compiler.layout import lay_out
 from floodmark.language.model import State
 from floodmark.language.reference import Step, holds

@@ -17,22 +17,8 @@ from floodmark.checkers.export.promela_effects import Effects
 from floodmark.checkers.export.promela_text import Text
 from floodmark.checkers.export.promela_values import Place, Slots, Value, cell_type, cells, literal, load, members, size
 from floodmark.checkers.export.refusal import refuse
+from floodmark.compiler import ir
 from floodmark.compiler.failures import can_fail
-from floodmark.compiler.ir import (
-    Action,
-    Contains,
-    Expr,
-    For,
-    If,
-    Inline,
-    Local,
-    Position,
-    Predicate,
-    Require,
-    StateVar,
-    Stmt,
-    walk,
-)
 from floodmark.compiler.program import Program
 from floodmark.language.model import State
 from floodmark.language.reference import WIDEST_PARAMETER
@@ -211,14 +197,14 @@ class _Writer:
             if not line.rstrip(";").endswith("= 0"):
                 self.text.emit(line.strip())
 
-    def _parameters(self, action: Action) -> list[Place]:
+    def _parameters(self, action: ir.Action) -> list[Place]:
         places, offset = [], 0
         for parameter in action.parameters:
             places.append(Place("argument", str(offset)))
             offset += cells(parameter.type)
         return places
 
-    def _choices(self, number: int, action: Action) -> tuple[int, bool]:
+    def _choices(self, number: int, action: ir.Action) -> tuple[int, bool]:
         """Writes a line for each choice of arguments.
 
         Returns how many guards are looked at before an action is chosen, and whether others are there.
@@ -249,7 +235,7 @@ class _Writer:
             self._choice(number, action, places, arguments, first)
         return first, first < len(action.guards) or _requires(action.body)
 
-    def _choice(self, number: int, action: Action, places: list[Place],
+    def _choice(self, number: int, action: ir.Action, places: list[Place],
                 arguments: tuple[tuple[str, Value, bool], ...], first: int) -> None:
         with self.text.aside() as lines, self.text.statement():
             writer = self._writer()
@@ -274,11 +260,11 @@ class _Writer:
         self.text.emit(f":: d_step {{ {' && '.join(guards)} -> action = {number}; "
                        f"{' '.join(line.strip() for line in lines)} skip }}")
 
-    def _candidates(self, action: Action, parameter: Local, first: int) -> list[tuple[str, Value, bool]]:
+    def _candidates(self, action: ir.Action, parameter: ir.Local, first: int) -> list[tuple[str, Value, bool]]:
         """Each value that a parameter may have: when, and whether it is a constant."""
         for guard in action.guards[:first]:
             if _draws(guard, parameter):
-                assert isinstance(guard, Contains)
+                assert isinstance(guard, ir.Contains)
                 kind, value = guard.container.type, self._writer().evaluate(guard.container)
                 assert isinstance(kind, SetType | BagType) and isinstance(value, Slots) and kind.capacity is not None
                 return [(*value.at(str(index)), False) for index in range(kind.capacity)]
@@ -362,7 +348,7 @@ class _Writer:
             with self.text.loop("0", str(count)) as index_name:
                 self.text.emit(line(index_name))
 
-    def _judged(self, predicate: Predicate) -> list[str]:
+    def _judged(self, predicate: ir.Predicate) -> list[str]:
         text = self.text
         with text.aside() as lines, text.statement():
             text.emit(f"/* {predicate.name}, {shown(predicate.at)} */")
@@ -385,7 +371,7 @@ class _Writer:
                 holds = self._writer().number(boundary.value)
                 text.emit(f"{result} = {holds};")
 
-    def _reached(self, predicate: Predicate, inside: str) -> list[str]:
+    def _reached(self, predicate: ir.Predicate, inside: str) -> list[str]:
         text = self.text
         with text.aside() as lines, text.statement():
             text.emit(f"/* {predicate.name}, {shown(predicate.at)} */")
@@ -418,32 +404,33 @@ def _statements(lines: list[str]) -> int:
     return sum(line.count(";") + line.count("->") + line.count("::") for line in lines)
 
 
-def _must_be_short(lines: list[str], name: str, at: Position) -> None:
+def _must_be_short(lines: list[str], name: str, at: ir.Position) -> None:
     if _statements(lines) > MOST_STATEMENTS:
         raise refuse(f"{name}, which is more statements than Spin takes as one step (about 2,000)", at)
 
 
-def _draws(guard: Expr, parameter: Local) -> bool:
+def _draws(guard: ir.Expr, parameter: ir.Local) -> bool:
     """Whether a guard draws a parameter from the slots of a state variable, so that these are all its choices."""
     match guard:
-        case Contains(item=Local(slot=slot), container=StateVar(type=SetType() | BagType() as kind)):
+        case ir.Contains(item=ir.Local(slot=slot), container=ir.StateVar(type=SetType() | BagType() as kind)):
             return slot == parameter.slot and kind.capacity is not None and kind.element == parameter.type
     return False
 
 
-def _requires(body: list[Stmt]) -> bool:
+def _requires(body: list[ir.Stmt]) -> bool:
     """Whether statements have a guard, those of calls included."""
     for statement in body:
         match statement:
-            case Require():
+            case ir.Require():
                 return True
-            case If(then=then, otherwise=otherwise) if _requires(then) or _requires(otherwise):
+            case ir.If(then=then, otherwise=otherwise) if _requires(then) or _requires(otherwise):
                 return True
-            case For(body=inner) if _requires(inner):
+            case ir.For(body=inner) if _requires(inner):
                 return True
         for name in statement.__slots__:
             value = getattr(statement, name)
-            if isinstance(value, Expr) and any(isinstance(p, Inline) and _requires(p.body) for p in walk(value)):
+            parts = ir.walk(value) if isinstance(value, ir.Expr) else ()
+            if any(isinstance(part, ir.Inline) and _requires(part.body) for part in parts):
                 return True
     return False
 

@@ -5,31 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from floodmark.checkers.export.promela_expressions import Expressions
+from floodmark.checkers.export.promela_comprehensions import Comprehensions
 from floodmark.checkers.export.promela_text import Text
 from floodmark.checkers.export.promela_values import Place, Value, cells, code, load, plus
 from floodmark.checkers.export.refusal import refuse
 from floodmark.checkers.export.statements import assigned, results
-from floodmark.compiler.ir import (
-    Assert,
-    Break,
-    Continue,
-    Do,
-    Expr,
-    FieldStep,
-    For,
-    If,
-    Inline,
-    ItemStep,
-    Local,
-    Require,
-    Return,
-    SetLocal,
-    StateVar,
-    Stmt,
-    Store,
-    walk,
-)
+from floodmark.compiler import ir
 from floodmark.language.types import MapType, RecordType, SeqType, Type
 
 
@@ -41,7 +22,7 @@ class _Loop:
     continued: str
 
 
-class Effects(Expressions):
+class Effects(Comprehensions):
     """Writes statements. ``disabled`` is the label behind a guard that is false."""
 
     def __init__(
@@ -60,7 +41,7 @@ class Effects(Expressions):
         self._returns: list[str] = []
         self._loops: list[_Loop] = []
 
-    def run(self, body: list[Stmt]) -> None:
+    def run(self, body: list[ir.Stmt]) -> None:
         """Runs statements; a Return goes to their end."""
         for local in [*assigned(body), *results(body)]:
             self._memory[local.slot] = self.text.temporary(local.name, cells(local.type))
@@ -74,52 +55,52 @@ class Effects(Expressions):
         if any(f"goto {label};" in line for line in self.text.lines[before:]):
             self.text.emit(f"{label}: skip;")
 
-    def _inline(self, node: Inline) -> Value:
+    def _inline(self, node: ir.Inline) -> Value:
         self.run(node.body)
         return load(node.type, Place("", None)) if node.result is None else self.locals[node.result.slot]
 
-    def _block(self, body: list[Stmt]) -> None:
+    def _block(self, body: list[ir.Stmt]) -> None:
         for statement in body:
             with self.text.statement():
                 self._statement(statement)
 
-    def _statement(self, node: Stmt) -> None:
+    def _statement(self, node: ir.Stmt) -> None:
         match node:
-            case SetLocal(target=target, value=value):
+            case ir.SetLocal(target=target, value=value):
                 self._assign(target, value)
-            case Store():
+            case ir.Store():
                 self._store(node)
-            case If():
+            case ir.If():
                 self._if(node)
-            case For():
+            case ir.For():
                 self._for(node)
-            case Require(condition=condition):
+            case ir.Require(condition=condition):
                 self.require(condition)
-            case Assert(condition=condition):
+            case ir.Assert(condition=condition):
                 self.fail_unless(self.number(condition))
-            case Return(value=value, into=into):
+            case ir.Return(value=value, into=into):
                 if value is not None and into is not None:
                     self._assign(into, value)
                 self.text.emit(f"goto {self._returns[-1]};")
-            case Break():
+            case ir.Break():
                 self.text.emit(f"goto {self._loops[-1].broken};")
-            case Continue():
+            case ir.Continue():
                 self.text.emit(f"goto {self._loops[-1].continued};")
-            case Do(call=call):
+            case ir.Do(call=call):
                 self._inline(call)
 
-    def require(self, condition: Expr) -> None:
+    def require(self, condition: ir.Expr) -> None:
         holds = self.number(condition)
         if holds != "1":
             self.text.emit(f"if :: {holds} :: else -> goto {self.disabled} fi;")
 
-    def _assign(self, target: Local, value: Expr) -> None:
+    def _assign(self, target: ir.Local, value: ir.Expr) -> None:
         found = self.evaluate(value)
-        if _mentions(value, lambda part: isinstance(part, Local) and part.slot == target.slot):
+        if _mentions(value, lambda part: isinstance(part, ir.Local) and part.slot == target.slot):
             found = self.kept(target.type, found)
         self.write(target.type, self._memory[target.slot], found)
 
-    def _if(self, node: If) -> None:
+    def _if(self, node: ir.If) -> None:
         self.text.emit(f"if :: {self.number(node.condition)} ->")
         for position, body in enumerate((node.then, node.otherwise)):
             if position == 1:
@@ -132,7 +113,7 @@ class Effects(Expressions):
                 self.text.emit("skip")
         self.text.emit("fi;")
 
-    def _for(self, node: For) -> None:
+    def _for(self, node: ir.For) -> None:
         loop = _Loop(self.text.label("broken"), self.text.label("continued"))
         before = len(self.text.lines)
         with self.each(node.variable, node.domain, True):
@@ -148,28 +129,28 @@ class Effects(Expressions):
 
     # Assignments to the state.
 
-    def _store(self, node: Store) -> None:
+    def _store(self, node: ir.Store) -> None:
         found = self.evaluate(node.value)
         kind, place = self._target(self.variables[node.variable], self.places[node.variable], node.path)
-        if _mentions(node.value, lambda part: isinstance(part, StateVar) and part.name == node.variable):
+        if _mentions(node.value, lambda part: isinstance(part, ir.StateVar) and part.name == node.variable):
             found = self.kept(kind, found)
         self.write(kind, place, found)
 
-    def _target(self, kind: Type, place: Place, path: list[FieldStep | ItemStep]) -> tuple[Type, Place]:
+    def _target(self, kind: Type, place: Place, path: list[ir.FieldStep | ir.ItemStep]) -> tuple[Type, Place]:
         """Where an assignment goes."""
         for step in path:
             match step, kind:
-                case FieldStep(name=name), RecordType(_, fields):
+                case ir.FieldStep(name=name), RecordType(_, fields):
                     offset = 0
                     for field, of in fields:
                         if field == name:
                             place, kind = place.at(str(offset)), of
                             break
                         offset += cells(of)
-                case ItemStep(key=key), MapType(key_type, of):
+                case ir.ItemStep(key=key), MapType(key_type, of):
                     index = self.index_of(code(key_type, self.evaluate(key)), "key")
                     place, kind = place.at(_times(index, cells(of))), of
-                case ItemStep(key=key), SeqType(of, _):
+                case ir.ItemStep(key=key), SeqType(of, _):
                     index = self.index(place.cell("0"), key)
                     place, kind = place.at(plus(_times(index, cells(of)), "1")), of
                 case _:
@@ -183,6 +164,6 @@ def _times(index: str, step: int) -> str:
     return index if step == 1 else f"({index}) * {step}"
 
 
-def _mentions(node: Expr, wanted: Any) -> bool:
-    return any(wanted(part) for part in walk(node))
+def _mentions(node: ir.Expr, wanted: Any) -> bool:
+    return any(wanted(part) for part in ir.walk(node))
 

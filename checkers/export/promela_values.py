@@ -304,13 +304,13 @@ def choose(kind: Type, condition: str, a: Value, b: Value) -> Value:
         case Row(fields=x_fields), Row(fields=y_fields) if isinstance(kind, RecordType):
             return Row({name: choose(of, condition, x_fields[name], y_fields[name]) for name, of in kind.fields})
         case Mask(at=x_at), Mask(at=y_at):
-            return Mask(lambda index: _choice(condition, x_at(index), y_at(index)))
+            return Mask(lambda index: choice(condition, x_at(index), y_at(index)))
         case Slots(at=x_slot), Slots(at=y_slot) if isinstance(kind, SetType | BagType):
             of = kind.element
 
             def slot(index: str) -> tuple[str, Value]:
                 (used, one), (other_used, other) = x_slot(index), y_slot(index)
-                return _choice(condition, used, other_used), choose(of, condition, one, other)
+                return choice(condition, used, other_used), choose(of, condition, one, other)
 
             return Slots(slot)
         case Entries(at=x_entry), Entries(at=y_entry) if isinstance(kind, MapType):
@@ -318,12 +318,15 @@ def choose(kind: Type, condition: str, a: Value, b: Value) -> Value:
             return Entries(lambda index: choose(value, condition, x_entry(index), y_entry(index)))
         case Listing(), Listing() if isinstance(kind, SeqType):
             element, left, right = kind.element, a, b
-            length = _choice(condition, a.length, b.length)
+            length = choice(condition, a.length, b.length)
             return Listing(length, lambda index: choose(element, condition, left.at(index), right.at(index)))
     return a
 
 
-def _choice(condition: str, a: str, b: str) -> str:
+def choice(condition: str, a: str, b: str) -> str:
+    """One of two texts, by a condition."""
+    if condition in ("0", "1"):
+        return a if condition == "1" else b
     return a if a == b else f"({condition} -> {a} : {b})"
 
 
@@ -435,3 +438,10 @@ def _chain(parts: Any, neutral: str, decisive: str, operator: str) -> str:
 
 def no(text: str) -> str:
     return {"0": "1", "1": "0"}.get(text, f"!({text})")
+
+
+def stride(index: str, step: int) -> str:
+    """The cell at which an entry begins, when each has ``step`` cells."""
+    if index.isdigit():
+        return str(int(index) * step)
+    return index if step == 1 else f"{index} * {step}"

@@ -2,42 +2,42 @@
 
 from __future__ import annotations
 
-from floodmark.compiler.ir import Expr, For, If, Inline, Local, Return, SetLocal, Stmt, Store, walk
+from floodmark.compiler import ir
 
 
-def assigned(body: list[Stmt]) -> list[Local]:
+def assigned(body: list[ir.Stmt]) -> list[ir.Local]:
     """The local variables that statements assign, those of calls left out."""
-    found: list[Local] = []
+    found: list[ir.Local] = []
     for statement in body:
         match statement:
-            case SetLocal(target=target):
+            case ir.SetLocal(target=target):
                 found.append(target)
-            case If(then=then, otherwise=otherwise):
+            case ir.If(then=then, otherwise=otherwise):
                 found += assigned(then) + assigned(otherwise)
-            case For(body=inner):
+            case ir.For(body=inner):
                 found += assigned(inner)
     return found
 
 
-def results(body: list[Stmt]) -> list[Local]:
+def results(body: list[ir.Stmt]) -> list[ir.Local]:
     """The variables in which returns leave the result of the call that these statements are in."""
-    found: list[Local] = []
+    found: list[ir.Local] = []
     for statement in body:
         match statement:
-            case Return(into=Local() as into):
+            case ir.Return(into=ir.Local() as into):
                 found.append(into)
-            case If(then=then, otherwise=otherwise):
+            case ir.If(then=then, otherwise=otherwise):
                 found += results(then) + results(otherwise)
-            case For(body=inner):
+            case ir.For(body=inner):
                 found += results(inner)
     return found
 
 
-def stores(body: list[Stmt]) -> set[str]:
+def stores(body: list[ir.Stmt]) -> set[str]:
     """The state variables that statements assign, those in calls inside of expressions included."""
     found: set[str] = set()
     for statement in body:
-        if isinstance(statement, Store):
+        if isinstance(statement, ir.Store):
             found.add(statement.variable)
         for name in statement.__slots__:
             found |= _stores_in(getattr(statement, name))
@@ -49,9 +49,9 @@ def _stores_in(value: object) -> set[str]:
     match value:
         case list():
             for item in value:
-                found |= stores([item]) if isinstance(item, Stmt) else _stores_in(item)
-        case Expr():
-            for part in walk(value):
-                if isinstance(part, Inline):
+                found |= stores([item]) if isinstance(item, ir.Stmt) else _stores_in(item)
+        case ir.Expr():
+            for part in ir.walk(value):
+                if isinstance(part, ir.Inline):
                     found |= stores(part.body)
     return found

@@ -13,8 +13,8 @@ from floodmark.checkers.export.tla_effects import Effects
 from floodmark.checkers.export.tla_expressions import Scope, let
 from floodmark.checkers.export.tla_text import with_definitions
 from floodmark.checkers.export.tla_values import RESERVED, Types, conj, disj, negated, string
+from floodmark.compiler import ir
 from floodmark.compiler.failures import can_fail
-from floodmark.compiler.ir import Action, Contains, Expr, Local, Predicate, locals_in
 from floodmark.compiler.program import Program
 from floodmark.language.model import State
 from floodmark.language.reference import WIDEST_PARAMETER
@@ -88,7 +88,7 @@ class _Writer:
         names = Names(RESERVED)
         self.name = names.fresh(program.name)
         self.variables = {name: names.fresh(name) for name in program.variables}
-        parts: list[Action | Predicate] = [*program.actions, *program.predicates, *program.boundaries]
+        parts: list[ir.Action | ir.Predicate] = [*program.actions, *program.predicates, *program.boundaries]
         self.operators = {id(part): names.fresh(part.name) for part in parts}
         self.names = names
         self.types = Types(names)
@@ -164,7 +164,7 @@ class _Writer:
 
     # Actions.
 
-    def _action(self, action: Action) -> str:
+    def _action(self, action: ir.Action) -> str:
         writer = self._writer(self._scope())
         parameters = []
         for parameter in action.parameters:
@@ -186,7 +186,7 @@ class _Writer:
             body = "    " + with_definitions(opening, textwrap.dedent(body), "    ")
         return f"\\* {shown(action.at)}\n{called} ==\n{body}\n"
 
-    def _effect(self, action: Action, writer: Effects) -> str:
+    def _effect(self, action: ir.Action, writer: Effects) -> str:
         scope = writer.scope
         changed = [name for name in self.variables if scope.state[name] != self.variables[name]]
         kept = [self.variables[name] for name in self.variables if name not in changed]
@@ -220,18 +220,18 @@ class _Writer:
             return "Next == FALSE /\\ UNCHANGED vars"
         return "Next ==\n" + "\n".join(choices)
 
-    def _choices(self, action: Action, parameter: Local, bound: dict[int, str]) -> str:
+    def _choices(self, action: ir.Action, parameter: ir.Local, bound: dict[int, str]) -> str:
         """What a parameter runs over: the set that a guard draws it from, or all of its type."""
         for guard in action.guards:
             if can_fail(guard):
                 break
             match guard:
-                case Contains(item=Local(slot=slot), container=Expr(type=SetType(element, _)) as container) if (
-                    slot == parameter.slot and element == parameter.type and locals_in(container) <= set(bound)
+                case ir.Contains(item=ir.Local(slot=slot), container=ir.Expr(type=SetType(element, _)) as found) if (
+                    slot == parameter.slot and element == parameter.type and ir.locals_in(found) <= set(bound)
                 ):
                     writer = self._writer(self._scope())
                     writer.scope.locals.update(bound)
-                    return let(writer.scope, writer.operand(container))
+                    return let(writer.scope, writer.operand(found))
         if parameter.type.codes > WIDEST_PARAMETER:
             reason = f"{parameter.name} has {parameter.type.codes} possible values; draw it from a set of the state"
             raise refuse(reason, action.at)
@@ -239,7 +239,7 @@ class _Writer:
 
     # Properties.
 
-    def _predicate(self, predicate: Predicate) -> str:
+    def _predicate(self, predicate: ir.Predicate) -> str:
         name = self.operators[id(predicate)]
         value, possible = self._judged(predicate, predicate.kind == "transition")
         lines = [f"\\* {shown(predicate.at)}"]
@@ -264,7 +264,7 @@ class _Writer:
         lines.append(f"{name} == {text}")
         self.extra.append(name)
 
-    def _of_idle_steps(self, predicate: Predicate, name: str) -> list[str]:
+    def _of_idle_steps(self, predicate: ir.Predicate, name: str) -> list[str]:
         """A step that changes nothing has to satisfy a transition property, too; ``[][P]_vars`` lets it pass."""
         value, possible = self._judged(predicate, False)
         both = conj([possible, value])
@@ -274,7 +274,7 @@ class _Writer:
         self._extra(f"Idle_{name}", f"({both}) \\/ ~ENABLED (Next /\\ UNCHANGED vars)", lines)
         return lines
 
-    def _judged(self, predicate: Predicate, primed: bool) -> tuple[str, str]:
+    def _judged(self, predicate: ir.Predicate, primed: bool) -> tuple[str, str]:
         """The value of a predicate, and the condition under which it has one."""
         scope = self._scope(primed)
         writer = self._writer(scope)

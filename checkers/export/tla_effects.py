@@ -12,23 +12,7 @@ from floodmark.checkers.export.refusal import refuse
 from floodmark.checkers.export.statements import assigned, results, stores
 from floodmark.checkers.export.tla_expressions import Expressions, let
 from floodmark.checkers.export.tla_values import bracketed, chosen, conj, disj, negated
-from floodmark.compiler.ir import (
-    Assert,
-    Break,
-    Continue,
-    Do,
-    FieldStep,
-    For,
-    If,
-    Inline,
-    ItemStep,
-    Local,
-    Require,
-    Return,
-    SetLocal,
-    Stmt,
-    Store,
-)
+from floodmark.compiler import ir
 from floodmark.language.types import MapType, RecordType, SeqType, Type
 
 RUNNING, RETURNED, BROKEN, DISABLED, FAILED = '""', '"return"', '"break"', '"disabled"', '"failure"'
@@ -54,7 +38,7 @@ class Effects(Expressions):
         self.variables = variables
         self._returns, self._breaks, self._continues = [], [], []
 
-    def run(self, body: list[Stmt]) -> None:
+    def run(self, body: list[ir.Stmt]) -> None:
         """Runs statements; a Return goes to their end, so every path comes back."""
         before = self.scope.path
         self._returns.append(_Exits(len(before)))
@@ -62,7 +46,7 @@ class Effects(Expressions):
         self._returns.pop()
         self.scope.path = before
 
-    def _inline(self, node: Inline) -> str:
+    def _inline(self, node: ir.Inline) -> str:
         for local in [*assigned(node.body), *([node.result] if node.result is not None else [])]:
             self.scope.locals.pop(local.slot, None)
             self.scope.born[local.slot] = len(self.scope.path)
@@ -71,51 +55,51 @@ class Effects(Expressions):
             return "None"
         return self.scope.locals.get(node.result.slot) or self.types.default(node.result.type)
 
-    def _block(self, body: list[Stmt]) -> None:
+    def _block(self, body: list[ir.Stmt]) -> None:
         for statement in body:
             if "FALSE" in self.scope.path:
                 return
             self._statement(statement)
 
-    def _statement(self, node: Stmt) -> None:
+    def _statement(self, node: ir.Stmt) -> None:
         match node:
-            case SetLocal(target=target, value=value):
+            case ir.SetLocal(target=target, value=value):
                 self._assign(target, self.evaluate(value))
-            case Store():
+            case ir.Store():
                 self._store(node)
-            case If():
+            case ir.If():
                 self._if(node)
-            case For():
+            case ir.For():
                 self._for(node)
-            case Require(condition=condition):
+            case ir.Require(condition=condition):
                 holds = self.evaluate(condition)
                 path = conj(self.scope.path)
                 self.scope.required.append(holds if path == "TRUE" else disj([negated(path), holds]))
-            case Assert(condition=condition):
+            case ir.Assert(condition=condition):
                 self.fail_unless(self.evaluate(condition))
-            case Return(value=value, into=into):
+            case ir.Return(value=value, into=into):
                 if value is not None and into is not None:
                     self._assign(into, self.evaluate(value))
                 self._leave(self._returns[-1])
-            case Break():
+            case ir.Break():
                 self._leave(self._breaks[-1])
-            case Continue():
+            case ir.Continue():
                 self._leave(self._continues[-1])
-            case Do(call=call):
+            case ir.Do(call=call):
                 self._inline(call)
 
     def _leave(self, exits: _Exits) -> None:
         exits.paths.append(conj(self.scope.path[exits.start :]))
         self.scope.path = [*self.scope.path, "FALSE"]
 
-    def _assign(self, target: Local, value: str) -> None:
+    def _assign(self, target: ir.Local, value: str) -> None:
         old = self.scope.locals.get(target.slot)
         born = self.scope.born.get(target.slot, 0)
         here = conj(self.scope.path[born:])
         text = value if old is None else chosen(here, value, old)
         self.scope.locals[target.slot] = self.named(target.name, text)
 
-    def _if(self, node: If) -> None:
+    def _if(self, node: ir.If) -> None:
         condition = self.named("case", self.evaluate(node.condition))
         before = self.scope.path
         ends = []
@@ -130,7 +114,7 @@ class Effects(Expressions):
 
     # Loops.
 
-    def _for(self, node: For) -> None:
+    def _for(self, node: ir.For) -> None:
         outer = self.scope
         sequence = self.sequence(node.domain, node.at)
         carried = self._carried(node)
@@ -188,9 +172,9 @@ class Effects(Expressions):
         self._leave(self._returns[-1])
         self.scope.path = [*before, negated(condition)]
 
-    def _carried(self, node: For) -> list[Local]:
+    def _carried(self, node: ir.For) -> list[ir.Local]:
         """The locals that have a value after the loop: those known before that it assigns, and results of returns."""
-        found: dict[int, Local] = {}
+        found: dict[int, ir.Local] = {}
         for local in assigned(node.body):
             if local.slot in self.scope.locals:
                 found[local.slot] = local
@@ -200,7 +184,7 @@ class Effects(Expressions):
 
     # Assignments to the state.
 
-    def _store(self, node: Store) -> None:
+    def _store(self, node: ir.Store) -> None:
         value = self.evaluate(node.value)
         text = value
         if node.path:
@@ -212,21 +196,21 @@ class Effects(Expressions):
         text = chosen(conj(self.scope.path), value, self.scope.state[variable])
         return self.define(f"new_{variable}", text)
 
-    def _updated(self, kind: Type, old: str, path: list[FieldStep | ItemStep], value: str) -> str:
+    def _updated(self, kind: Type, old: str, path: list[ir.FieldStep | ir.ItemStep], value: str) -> str:
         """``[old EXCEPT !... = value]``."""
         steps, here = "", bracketed(old)
         for step in path:
             match step, kind:
-                case FieldStep(name=name), RecordType():
+                case ir.FieldStep(name=name), RecordType():
                     steps += f".{self.types.field(kind, name)}"
                     here += f".{self.types.field(kind, name)}"
                     kind = kind.field(name)
-                case ItemStep(key=key), MapType(_, of):
+                case ir.ItemStep(key=key), MapType(_, of):
                     text = self.evaluate(key)
                     steps += f"[{text}]"
                     here += f"[{text}]"
                     kind = of
-                case ItemStep(key=key), SeqType(of, _):
+                case ir.ItemStep(key=key), SeqType(of, _):
                     index = self.named("index", self.evaluate(key))
                     self.inside(here, index)
                     place = f"[Place({here}, {index})]"
@@ -244,7 +228,7 @@ class Fields:
     def __init__(self) -> None:
         self._names: dict[tuple[str, object], str] = {}
 
-    def local(self, local: Local) -> str:
+    def local(self, local: ir.Local) -> str:
         return self._names.setdefault(("local", local.slot), f"{local.name}_{local.slot}")
 
     def variable(self, name: str) -> str:

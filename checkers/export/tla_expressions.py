@@ -16,50 +16,8 @@ from floodmark.checkers.export.names import Names
 from floodmark.checkers.export.refusal import refuse
 from floodmark.checkers.export.slices import open_end
 from floodmark.checkers.export.tla_values import Types, bracketed, chosen, conj, disj, negated, number
+from floodmark.compiler import ir
 from floodmark.compiler.failures import can_fail
-from floodmark.compiler.ir import (
-    And,
-    Arithmetic,
-    BagChange,
-    Choose,
-    Compare,
-    Const,
-    Contains,
-    Convert,
-    Count,
-    Domain,
-    Equal,
-    Expr,
-    Extremum,
-    Field,
-    Generator,
-    Implies,
-    Inline,
-    IsNone,
-    Local,
-    MapGet,
-    NoneType,
-    Not,
-    NothingType,
-    Or,
-    Position,
-    Range,
-    RecordOf,
-    Reduce,
-    SeqConcat,
-    SeqGet,
-    SeqOf,
-    SeqSlice,
-    SetBinary,
-    SetOf,
-    Size,
-    Sorted,
-    StateVar,
-    Subset,
-    Universe,
-    Witness,
-    has_effects,
-)
 from floodmark.compiler.joins import fits, join
 from floodmark.language.types import BagType, IntType, OptionalType, RecordType, SeqType, SetType, Type
 
@@ -134,32 +92,32 @@ class Expressions:
 
     # Expressions.
 
-    def evaluate(self, node: Expr) -> str:
+    def evaluate(self, node: ir.Expr) -> str:
         """The value of an expression; its failures go to the scope."""
         method: Callable[[Any], str] = getattr(self, "_" + type(node).__name__.lower())
         return method(node)
 
-    def operand(self, node: Expr) -> str:
+    def operand(self, node: ir.Expr) -> str:
         return bracketed(self.evaluate(node))
 
-    def _const(self, node: Const) -> str:
+    def _const(self, node: ir.Const) -> str:
         return self.types.literal(node.type, node.value, node.at)
 
-    def _local(self, node: Local) -> str:
+    def _local(self, node: ir.Local) -> str:
         return self.scope.locals[node.slot]
 
-    def _statevar(self, node: StateVar) -> str:
+    def _statevar(self, node: ir.StateVar) -> str:
         return self.scope.state[node.name] if node.which == "new" else self.old[node.name]
 
-    def _field(self, node: Field) -> str:
+    def _field(self, node: ir.Field) -> str:
         kind = node.record.type
         assert isinstance(kind, RecordType)
         return f"{self.operand(node.record)}.{self.types.field(kind, node.name)}"
 
-    def _mapget(self, node: MapGet) -> str:
+    def _mapget(self, node: ir.MapGet) -> str:
         return f"{self.operand(node.map)}[{self.evaluate(node.key)}]"
 
-    def _seqget(self, node: SeqGet) -> str:
+    def _seqget(self, node: ir.SeqGet) -> str:
         seq, index = self.evaluate(node.seq), self.evaluate(node.index)
         seq, index = self.named("seq", seq), self.named("index", index)
         self.inside(seq, index)
@@ -169,13 +127,13 @@ class Expressions:
         """A failure when an index, as Python means it, is outside of a sequence."""
         self.fail_unless(f"{bracketed(index)} \\in (-Len({seq}))..(Len({seq}) - 1)")
 
-    def _seqslice(self, node: SeqSlice) -> str:
+    def _seqslice(self, node: ir.SeqSlice) -> str:
         seq = self.named("seq", self.evaluate(node.seq))
         low = "0" if node.low is None else f"Clip({self.evaluate(node.low)}, Len({seq}))"
         high = self._end(node.high, seq)
         return f"SubSeq({seq}, {low} + 1, {high})"
 
-    def _end(self, node: Expr | None, seq: str) -> str:
+    def _end(self, node: ir.Expr | None, seq: str) -> str:
         if node is None:
             return f"Len({seq})"
         maybe = open_end(node)
@@ -185,34 +143,34 @@ class Expressions:
         with self.under(negated(condition)):
             return bracketed(chosen(condition, f"Len({seq})", f"Clip({self.evaluate(maybe[1])}, Len({seq}))"))
 
-    def _seqconcat(self, node: SeqConcat) -> str:
-        if isinstance(node.right, SeqOf) and len(node.right.elements) == 1:
+    def _seqconcat(self, node: ir.SeqConcat) -> str:
+        if isinstance(node.right, ir.SeqOf) and len(node.right.elements) == 1:
             return f"Append({self.evaluate(node.left)}, {self.evaluate(node.right.elements[0])})"
         return f"{self.operand(node.left)} \\o {self.operand(node.right)}"
 
-    def _seqof(self, node: SeqOf) -> str:
+    def _seqof(self, node: ir.SeqOf) -> str:
         return "<<" + ", ".join(self.evaluate(element) for element in node.elements) + ">>"
 
-    def _recordof(self, node: RecordOf) -> str:
+    def _recordof(self, node: ir.RecordOf) -> str:
         assert isinstance(node.type, RecordType)
         fields = {name: self.evaluate(value) for name, value in node.fields.items()}
         return self.types.record(node.type, fields)
 
-    def _setof(self, node: SetOf) -> str:
+    def _setof(self, node: ir.SetOf) -> str:
         return "{" + ", ".join(self.evaluate(element) for element in node.elements) + "}"
 
-    def _setbinary(self, node: SetBinary) -> str:
+    def _setbinary(self, node: ir.SetBinary) -> str:
         left, right = self.operand(node.left), self.operand(node.right)
         if node.op == "^":
             return f"({left} \\cup {right}) \\ ({left} \\cap {right})"
         return f"{left} {_SETS[node.op]} {right}"
 
-    def _subset(self, node: Subset) -> str:
+    def _subset(self, node: ir.Subset) -> str:
         left, right = self.operand(node.left), self.operand(node.right)
         inside = f"{left} \\subseteq {right}"
         return f"({inside}) /\\ ({left} # {right})" if node.strict else inside
 
-    def _bagchange(self, node: BagChange) -> str:
+    def _bagchange(self, node: ir.BagChange) -> str:
         held, item = self.evaluate(node.bag), self.evaluate(node.item)
         kind = node.bag.type
         if isinstance(kind, SetType):
@@ -226,11 +184,11 @@ class Expressions:
         self.fail_unless(f"Size({held}) < {kind.capacity}")
         return f"Added({held}, {item})"
 
-    def _contains(self, node: Contains) -> str:
+    def _contains(self, node: ir.Contains) -> str:
         item, container = self.evaluate(node.item), self.evaluate(node.container)
         kind = node.container.type
         assert isinstance(kind, SetType | SeqType | BagType)
-        if isinstance(kind.element, NothingType):
+        if isinstance(kind.element, ir.NothingType):
             return "FALSE"
         possible, item = self._as_element(node.item.type, kind.element, item)
         members = {SetType: container, SeqType: f"Elements({container})", BagType: f"DOMAIN {bracketed(container)}"}
@@ -246,7 +204,7 @@ class Expressions:
         possible = self.types.within(source, element, item, self.names)
         return possible, self.types.converted(source, element, item, self.names)
 
-    def _size(self, node: Size) -> str:
+    def _size(self, node: ir.Size) -> str:
         container = self.evaluate(node.container)
         match node.container.type:
             case SetType():
@@ -257,13 +215,13 @@ class Expressions:
                 return f"Size({container})"
         return f"Cardinality(DOMAIN {bracketed(container)})"
 
-    def _count(self, node: Count) -> str:
+    def _count(self, node: ir.Count) -> str:
         item, bag = self.evaluate(node.item), self.evaluate(node.bag)
         return f"Copies({item}, {bag})"
 
     # Arithmetic and logic.
 
-    def _arithmetic(self, node: Arithmetic) -> str:
+    def _arithmetic(self, node: ir.Arithmetic) -> str:
         left, right = self.operand(node.left), self.operand(node.right)
         if node.op in ("+", "-", "*"):
             return f"{left} {node.op} {right}"
@@ -274,25 +232,25 @@ class Expressions:
         self.fail_unless(f"{right} # 0")
         return f"{'Quotient' if node.op == '//' else 'Rest'}({left}, {right})"
 
-    def _compare(self, node: Compare) -> str:
+    def _compare(self, node: ir.Compare) -> str:
         return f"{self.operand(node.left)} {node.op} {self.operand(node.right)}"
 
-    def _equal(self, node: Equal) -> str:
+    def _equal(self, node: ir.Equal) -> str:
         return f"{self.operand(node.left)} = {self.operand(node.right)}"
 
-    def _not(self, node: Not) -> str:
-        if isinstance(node.operand, Equal | IsNone):
+    def _not(self, node: ir.Not) -> str:
+        if isinstance(node.operand, ir.Equal | ir.IsNone):
             text = self.evaluate(node.operand)
             return text.replace(" = ", " # ", 1) if text.count(" = ") == 1 else negated(text)
         return negated(self.evaluate(node.operand))
 
-    def _and(self, node: And) -> str:
+    def _and(self, node: ir.And) -> str:
         return conj(self._operands(node.operands, lambda value: value))
 
-    def _or(self, node: Or) -> str:
+    def _or(self, node: ir.Or) -> str:
         return disj(self._operands(node.operands, negated))
 
-    def _operands(self, operands: list[Expr], on: Callable[[str], str]) -> list[str]:
+    def _operands(self, operands: list[ir.Expr], on: Callable[[str], str]) -> list[str]:
         """Operands that are evaluated from the left, each only when evaluation goes ``on`` past those before."""
         saved = self.scope.path
         found = []
@@ -305,10 +263,10 @@ class Expressions:
         self.scope.path = saved
         return found
 
-    def _implies(self, node: Implies) -> str:
+    def _implies(self, node: ir.Implies) -> str:
         return f"{self.operand(node.premise)} => {self.operand(node.conclusion)}"
 
-    def _choose(self, node: Choose) -> str:
+    def _choose(self, node: ir.Choose) -> str:
         condition = self.evaluate(node.condition)
         if can_fail(node.then) or can_fail(node.otherwise):
             condition = self.named("condition", condition)
@@ -318,43 +276,43 @@ class Expressions:
             otherwise = self.evaluate(node.otherwise)
         return chosen(condition, then, otherwise)
 
-    def _isnone(self, node: IsNone) -> str:
+    def _isnone(self, node: ir.IsNone) -> str:
         value = self.operand(node.operand)
         match node.operand.type:
-            case NoneType():
+            case ir.NoneType():
                 return "TRUE"
             case OptionalType():
                 return f"{value} = None"
         return "FALSE"
 
-    def _extremum(self, node: Extremum) -> str:
+    def _extremum(self, node: ir.Extremum) -> str:
         values = ", ".join(self.evaluate(operand) for operand in node.operands)
         return f"{'Greatest' if node.largest else 'Least'}({{{values}}})"
 
-    def _witness(self, node: Witness) -> str:
+    def _witness(self, node: ir.Witness) -> str:
         return self.evaluate(node.operand)
 
-    def _convert(self, node: Convert) -> str:
+    def _convert(self, node: ir.Convert) -> str:
         source, text = node.operand.type, self.evaluate(node.operand)
         if not fits(source, node.type):
             text = self.named("value", text)
             self.fail_unless(self.types.within(source, node.type, text, self.names))
         return self.types.converted(source, node.type, text, self.names)
 
-    def _sorted(self, node: Sorted) -> str:
+    def _sorted(self, node: ir.Sorted) -> str:
         return f"Ordered({self.evaluate(node.seq)}, {'TRUE' if node.reverse else 'FALSE'})"
 
-    def _inline(self, node: Inline) -> str:
+    def _inline(self, node: ir.Inline) -> str:
         raise NotImplementedError
 
     # What loops run over.
 
-    def members(self, domain: Domain) -> str:
+    def members(self, domain: ir.Domain) -> str:
         """The set of what a loop runs over."""
         match domain:
-            case Universe(kind):
+            case ir.Universe(kind):
                 return self.types.universe(kind)
-            case Range(low, high, step):
+            case ir.Range(low, high, step):
                 first, last = self.operand(low), self.operand(high)
                 if step == 1:
                     return f"{first}..({last} - 1)"
@@ -375,19 +333,19 @@ class Expressions:
         size = f"{last} - {first}" if step == 1 else size
         return f"[{n} \\in 1..({size}) |-> {first} + ({n} - 1) * {number(step)}]"
 
-    def sequence(self, domain: Domain, at: Position) -> str:
+    def sequence(self, domain: ir.Domain, at: ir.Position) -> str:
         """What a loop runs over, in its order."""
         match domain:
-            case Universe(kind):
+            case ir.Universe(kind):
                 return self.types.order(kind, at)
-            case Range(low, high, step):
+            case ir.Range(low, high, step):
                 return self._steps(self.operand(low), self.operand(high), step)
         text = self.evaluate(domain)
         match domain.type:
             case SeqType():
                 return text
             case SetType(element, _):
-                if isinstance(element, NothingType):
+                if isinstance(element, ir.NothingType):
                     return "<<>>"
                 text, item = self.named("set", text), self.names.fresh("e")
                 return f"SelectSeq({self.types.order(element, at)}, LAMBDA {item} : {item} \\in {bracketed(text)})"
@@ -399,7 +357,7 @@ class Expressions:
         raise AssertionError(domain)
 
     @contextmanager
-    def bound(self, generator: Generator) -> Iterator[tuple[Scope, str, str]]:
+    def bound(self, generator: ir.Generator) -> Iterator[tuple[Scope, str, str]]:
         """Inside of a generator: its scope, its variable's name and its conditions. Its failures stay in its scope."""
         scope = self.scope.inner()
         name = self.names.fresh(generator.variable.name)
@@ -415,8 +373,8 @@ class Expressions:
 
     # Comprehensions.
 
-    def _reduce(self, node: Reduce) -> str:
-        if has_effects(node):
+    def _reduce(self, node: ir.Reduce) -> str:
+        if ir.has_effects(node):
             raise refuse("a comprehension that changes variables; write a for loop", node.at)
         match node.kind:
             case "any" | "all":
@@ -431,7 +389,7 @@ class Expressions:
                 return self._listed(node, 0)
         return self._mapped(node)
 
-    def _any_or_all(self, node: Reduce, depth: int) -> str:
+    def _any_or_all(self, node: ir.Reduce, depth: int) -> str:
         if depth == len(node.generators):
             return self.evaluate(node.body)
         generator = node.generators[depth]
@@ -445,7 +403,7 @@ class Expressions:
             text = inner if condition == "TRUE" else f"{bracketed(condition)} => {bracketed(inner)}"
             return f"\\A {name} \\in {domain} : {let(scope, text)}"
 
-    def _in_order(self, node: Reduce, depth: int) -> str:
+    def _in_order(self, node: ir.Reduce, depth: int) -> str:
         """``any`` or ``all`` that may fail: it does so only before it is decided."""
         generator = node.generators[depth]
         seq = self.define("seq", self.sequence(generator.domain, node.at))
@@ -471,9 +429,9 @@ class Expressions:
         if failing != "FALSE":
             self.fail_unless(f"~(\\E {name} \\in {domain} : {let(scope, failing)})")
 
-    def _sum(self, node: Reduce, depth: int) -> str:
+    def _sum(self, node: ir.Reduce, depth: int) -> str:
         generator = node.generators[depth]
-        if isinstance(generator.domain, Expr) and isinstance(generator.domain.type, SeqType):
+        if isinstance(generator.domain, ir.Expr) and isinstance(generator.domain.type, SeqType):
             seq = self.named("seq", self.evaluate(generator.domain))
             index = self.names.fresh("i")
             with self.bound(generator) as (scope, name, condition):
@@ -481,7 +439,7 @@ class Expressions:
             self._spread(scope, name, f"Elements({seq})")
             return f"Sum([{index} \\in DOMAIN {bracketed(seq)} |-> LET {name} == {bracketed(seq)}[{index}] IN " \
                    f"{let(scope, inner)}])"
-        if isinstance(generator.domain, Expr) and isinstance(generator.domain.type, BagType):
+        if isinstance(generator.domain, ir.Expr) and isinstance(generator.domain.type, BagType):
             bag = self.named("bag", self.evaluate(generator.domain))
             with self.bound(generator) as (scope, name, condition):
                 inner = self._summand(node, depth, condition)
@@ -496,11 +454,11 @@ class Expressions:
             return f"Cardinality({counted})"
         return f"Sum([{name} \\in {domain} |-> {let(scope, inner)}])"
 
-    def _summand(self, node: Reduce, depth: int, condition: str) -> str:
+    def _summand(self, node: ir.Reduce, depth: int, condition: str) -> str:
         last = depth + 1 == len(node.generators)
         return chosen(condition, self.evaluate(node.body) if last else self._sum(node, depth + 1), "0")
 
-    def _collected(self, node: Reduce, depth: int) -> str:
+    def _collected(self, node: ir.Reduce, depth: int) -> str:
         """The set of what a comprehension gives."""
         generator = node.generators[depth]
         domain = self.members(generator.domain)
@@ -515,7 +473,7 @@ class Expressions:
         inner = chosen(condition, f"{{{body}}}" if last else body, "{}")
         return f"UNION {{{let(scope, inner)} : {name} \\in {domain}}}"
 
-    def _best(self, node: Reduce) -> str:
+    def _best(self, node: ir.Reduce) -> str:
         every = self.named("numbers", self._collected(node, 0))
         best = f"{'Greatest' if node.kind == 'max' else 'Least'}({every})"
         if node.default is None:
@@ -525,7 +483,7 @@ class Expressions:
             default = self.evaluate(node.default)
         return f"IF {bracketed(every)} = {{}} THEN {default} ELSE {best}"
 
-    def _listed(self, node: Reduce, depth: int) -> str:
+    def _listed(self, node: ir.Reduce, depth: int) -> str:
         """The sequence of what a comprehension gives."""
         generator = node.generators[depth]
         seq = bracketed(self.named("seq", self.sequence(generator.domain, node.at)))
@@ -541,7 +499,7 @@ class Expressions:
         inner = chosen(condition, f"<<{body}>>" if last else body, "<<>>")
         return f"Flatten([{index} \\in DOMAIN {seq} |-> LET {name} == {seq}[{index}] IN {let(scope, inner)}])"
 
-    def _mapped(self, node: Reduce) -> str:
+    def _mapped(self, node: ir.Reduce) -> str:
         (generator,) = node.generators
         domain = self.members(generator.domain)
         with self.bound(generator) as (scope, name, _):
@@ -550,15 +508,15 @@ class Expressions:
         return f"[{name} \\in {domain} |-> {let(scope, body)}]"
 
 
-def _inside(node: Reduce, depth: int) -> list[Expr]:
+def _inside(node: ir.Reduce, depth: int) -> list[ir.Expr]:
     """What the generators behind this one evaluate."""
-    found: list[Expr] = []
+    found: list[ir.Expr] = []
     for generator in node.generators[depth + 1 :]:
         found.extend(generator.conditions)
         match generator.domain:
-            case Range(low, high, _):
+            case ir.Range(low, high, _):
                 found += [low, high]
-            case Expr() as domain:
+            case ir.Expr() as domain:
                 found.append(domain)
     return found
 

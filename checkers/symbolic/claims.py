@@ -16,7 +16,8 @@ from floodmark.checkers.project import Project
 from floodmark.checkers.symbolic.effects import Effects
 from floodmark.checkers.symbolic.smtlib import Record, status_of
 from floodmark.checkers.symbolic.terms import as_term, conj, disj, negation
-from floodmark.checkers.symbolic.values import Value, Values
+from floodmark.checkers.symbolic.value_types import Value
+from floodmark.checkers.symbolic.values import Values
 from floodmark.claims import Expectation, expectation_of, fails, holds
 from floodmark.compiler.calls import Calls
 from floodmark.compiler.frame import Frame, LocalTypes

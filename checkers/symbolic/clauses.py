@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from floodmark.checkers.properties import Property
-from floodmark.checkers.symbolic.values import UnsupportedError
+from floodmark.checkers.symbolic.value_types import UnsupportedError
 from floodmark.compiler.layout import decode
 from floodmark.language.types import (
     BagType,

@@ -7,7 +7,8 @@ from typing import Any
 
 from floodmark.checkers.symbolic.expressions import Evaluator
 from floodmark.checkers.symbolic.terms import Truth, as_term, conj, disj, implied, negation
-from floodmark.checkers.symbolic.values import UnsupportedError, Value, Values
+from floodmark.checkers.symbolic.value_types import UnsupportedError, Value
+from floodmark.checkers.symbolic.values import Values
 from floodmark.compiler.ir import (
     Action,
     Assert,

@@ -9,7 +9,9 @@ from typing import Any
 import z3
 
 from floodmark.checkers.symbolic.terms import Truth, as_term, conj, disj, either, implied, negation
-from floodmark.checkers.symbolic.values import Relation, UnsupportedError, Value, Values
+from floodmark.checkers.symbolic.value_components import Relation
+from floodmark.checkers.symbolic.value_types import UnsupportedError, Value
+from floodmark.checkers.symbolic.values import Values
 from floodmark.compiler.failures import can_fail
 from floodmark.compiler.ir import (
     And,

@@ -22,7 +22,8 @@ from floodmark.checkers.symbolic.clauses import Asked, predicate_of
 from floodmark.checkers.symbolic.smtlib import Record
 from floodmark.checkers.symbolic.system import Components, System, Transition, replaced
 from floodmark.checkers.symbolic.terms import Truth, as_term, conj, disj, negation
-from floodmark.checkers.symbolic.values import Leaf, UnsupportedError
+from floodmark.checkers.symbolic.value_components import Leaf
+from floodmark.checkers.symbolic.value_types import UnsupportedError
 from floodmark.language.types import BoolType, EnumType, IdentifierType, IntType
 
 MOST_ATOMS_OF_A_NUMBER = 64

@@ -18,7 +18,8 @@ from floodmark.checkers.symbolic.deadline import Clock
 from floodmark.checkers.symbolic.effects import Effects, Fired, fire
 from floodmark.checkers.symbolic.system import Components, System
 from floodmark.checkers.symbolic.terms import Truth, as_term, conj, disj, implied, negation, same_truth
-from floodmark.checkers.symbolic.values import UnsupportedError, Value, Values
+from floodmark.checkers.symbolic.value_types import UnsupportedError, Value
+from floodmark.checkers.symbolic.values import Values
 from floodmark.compiler.ir import Predicate, Witness
 from floodmark.compiler.renaming import Renaming, is_renamed, renamed, symmetric_types
 from floodmark.language.model import Model

@@ -12,7 +12,9 @@ import z3
 from floodmark.checkers.properties import Property, functions_by_name
 from floodmark.checkers.symbolic.effects import Fired, Judged, fire, judge
 from floodmark.checkers.symbolic.terms import Truth, as_term, conj, disj, negation
-from floodmark.checkers.symbolic.values import Leaf, UnsupportedError, Value, Values
+from floodmark.checkers.symbolic.value_components import Leaf
+from floodmark.checkers.symbolic.value_types import UnsupportedError, Value
+from floodmark.checkers.symbolic.values import Values
 from floodmark.compiler.ir import Action, Position, Predicate
 from floodmark.compiler.program import Program, read_beginnings, read_program
 from floodmark.language.bindings import annotation_position

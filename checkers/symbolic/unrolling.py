@@ -10,7 +10,7 @@ import z3
 from floodmark.checkers.exploration import TraceState
 from floodmark.checkers.symbolic.effects import Fired
 from floodmark.checkers.symbolic.system import Replica, System, Transition, replaced
-from floodmark.checkers.symbolic.values import replaced_in
+from floodmark.checkers.symbolic.value_components import replaced_in
 from floodmark.language.model import State
 from floodmark.language.reference import Step, fire
 

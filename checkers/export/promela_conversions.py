@@ -1,0 +1,119 @@
+"""Values of one type as values of another, in Promela."""
+
+from __future__ import annotations
+
+from floodmark.checkers.export.promela_containers import Containers
+from floodmark.checkers.export.promela_values import (
+    Entries,
+    Listing,
+    Mask,
+    Maybe,
+    Number,
+    Value,
+    both,
+    code,
+    either,
+    empty,
+    load,
+    no,
+    number,
+    size,
+)
+from floodmark.checkers.export.refusal import refuse
+from floodmark.compiler.ir import NoneType, NothingType
+from floodmark.compiler.joins import fits
+from floodmark.language.types import (
+    BagType,
+    BoolType,
+    EnumType,
+    IdentifierType,
+    IntType,
+    MapType,
+    OptionalType,
+    SeqType,
+    SetType,
+    Type,
+)
+
+
+class Conversions(Containers):
+    """Says whether a value is one of another type, and makes it one."""
+
+    def fits(self, source: Type, target: Type, value: Value) -> str:
+        """Whether a value of ``source`` is one of ``target``."""
+        if fits(source, target):
+            return "1"
+        match source, target, value:
+            case NoneType(), _, _:
+                return "0"
+            case OptionalType(inner), OptionalType(other), Maybe(there, held):
+                return either([no(there), self.guarded(there, lambda: self.fits(inner, other, held))])
+            case OptionalType(inner), _, Maybe(there, held):
+                return both([there, self.guarded(there, lambda: self.fits(inner, target, held))])
+            case _, OptionalType(other), _:
+                return self.fits(source, other, value)
+            case IntType(), IntType(low, high), Number(text):
+                assert isinstance(source, IntType)
+                text = self.short(text)
+                return both([
+                    "1" if low <= source.low else f"{text} >= {number(low)}",
+                    "1" if source.high <= high else f"{text} <= {number(high)}",
+                ])
+            case (SetType(), SetType()) | (SeqType(), SeqType() | BagType()) | (BagType(), BagType()), _:
+                pass
+            case MapType(key, of), MapType(_, other), Entries(entry):
+                return self.all_of(size(key), lambda index: self.fits(of, other, entry(index)))
+        return self._all_fit(source, target, value)
+
+    def _all_fit(self, source: Type, target: Type, value: Value) -> str:
+        if not isinstance(source, SetType | SeqType | BagType) or not isinstance(target, SetType | SeqType | BagType):
+            raise refuse(f"{source} as {target}")
+        total, result = self.held("0", "n"), self.held("1", "b")
+        with self.elements(source, value) as item:
+            self.text.emit(f"{total} = {total} + 1;")
+            holds = self.fits(source.element, target.element, item)
+            self.text.emit(f"{result} = ({result} && {holds});")
+        room = target.capacity
+        return result if room is None else both([result, f"{total} <= {room}"])
+
+    def converted(self, source: Type, target: Type, value: Value) -> Value:
+        """A value of ``source``, which is one of ``target``, in the cells of that."""
+        if source == target:
+            return value
+        match source, target, value:
+            case (NothingType() | NoneType()), _, _:
+                return empty(target)
+            case OptionalType(inner), OptionalType(other), Maybe(there, held):
+                return Maybe(there, self.converted(inner, other, held))
+            case OptionalType(inner), _, Maybe(_, held):
+                return self.converted(inner, target, held)
+            case _, OptionalType(other), _:
+                return Maybe("1", self.converted(source, other, value))
+            case (SetType() | BagType() | SeqType()), _, _ if isinstance(source.element, NothingType):
+                return empty(target)
+            case SetType(element, None), SetType(other, None), Mask():
+                if element == other:
+                    return value
+                place = self.saved(target, empty(target), "s")
+                with self.elements(source, value) as item:
+                    index = self.index_of(code(other, self.converted(element, other, item)), "e")
+                    self.text.emit(f"{place.cell(index)} = 1;")
+                return load(target, place)
+            case (SetType() | SeqType() | BagType()), (SetType() | BagType()), _:
+                place = self.saved(target, empty(target), "s")
+                with self.elements(source, value) as item:
+                    made = self.converted(source.element, target.element, item)
+                    if isinstance(target, SetType) and target.capacity is None:
+                        self.text.emit(f"{place.cell(self.index_of(code(target.element, made), 'e'))} = 1;")
+                    else:
+                        self.insert(target, place, made)
+                return load(target, place)
+            case SeqType(element, _), SeqType(other, _), Listing(length, item_at):
+                if element == other:
+                    return value
+                return Listing(length, lambda index: self.converted(element, other, item_at(index)))
+            case MapType(_, of), MapType(_, other), Entries(entry):
+                return Entries(lambda index: self.converted(of, other, entry(index)))
+            case (BoolType() | EnumType() | IdentifierType() | IntType()), _, _:
+                return value
+        raise refuse(f"{source} as {target}")

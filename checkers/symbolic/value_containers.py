@@ -1,0 +1,83 @@
+"""What is in a set, a bag, a map or a sequence, and what is in it after a change."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from floodmark.checkers.symbolic.terms import Truth, conj, disj, either, negation
+from floodmark.checkers.symbolic.value_components import Relation
+from floodmark.checkers.symbolic.value_translation import Translation
+from floodmark.checkers.symbolic.value_types import UnsupportedError, Value
+from floodmark.compiler.ir import NothingType
+from floodmark.language.types import BagType, MapType, SeqType, SetType, Type
+
+
+class Containers(Translation):
+    """Looks into containers and changes them."""
+
+    def elements(self, kind: Type, value: Value) -> list[tuple[Truth, Value]]:
+        """What an iteration may meet, in its order, each with whether it does."""
+        match kind:
+            case SetType(NothingType(), _):
+                return []
+            case SetType(element, None) if not isinstance(value, Relation):
+                pairs = zip(value, self.lifted(element), strict=True)
+                return [(there, item) for there, item in pairs if there is not False]
+            case SetType(_, int()) | BagType() if not isinstance(value, Relation):
+                return [(there, item) for there, item in reversed(value) if there is not False]
+            case SeqType():
+                length, items = value
+                found = [(self.numbers.less(index, length), item) for index, item in enumerate(items)]
+                return [(there, item) for there, item in found if there is not False]
+        raise UnsupportedError("a set of any size has no elements that can be counted or run through in order here")
+
+    def contains(self, kind: Type, value: Value, item: Value) -> Truth:
+        """Whether a container has an element of its own element type."""
+        assert isinstance(kind, SetType | BagType | SeqType)
+        if isinstance(value, Relation):
+            return value.holds(item)
+        if isinstance(kind.element, NothingType):
+            return False
+        return disj(conj((there, self.equal(kind.element, held, item))) for there, held in self.elements(kind, value))
+
+    def with_element(self, kind: SetType, value: Value, item: Value) -> tuple[Truth, Value]:
+        """A set with one element more, and whether there is room."""
+        if kind.capacity is None:
+            lifted = self.lifted(kind.element)
+            return True, tuple(
+                disj((there, self.equal(kind.element, known, item))) for there, known in zip(value, lifted, strict=True)
+            )
+        return self.insert(kind.element, value, item, once=True)
+
+    def insert(self, element: Type, slots: Value, item: Value, once: bool) -> tuple[Truth, Value]:
+        """Descending slots with one element more, and whether there is room; ``once`` for a set."""
+        carried: tuple[Truth, Value] = (True, item)
+        result = []
+        for used, held in slots:
+            moving, moved = carried
+            same = conj((moving, used, self.equal(element, moved, held))) if once else False
+            first = conj((moving, disj((negation(used), self.less(element, held, moved)))))
+            placed = self.either(element, first, moved, held)
+            result.append((disj((used, first)), placed))
+            onward = either(first, used, conj((moving, negation(same))))
+            pushed = self.either(element, first, held, moved)
+            carried = (onward, self.either(element, onward, pushed, self.default(element)))
+        return negation(carried[0]), tuple(result)
+
+    def without(self, element: Type, slots: Value, item: Value) -> tuple[Truth, Value]:
+        """Slots with one occurrence of an element fewer, and whether it was there."""
+        gone: Truth = False
+        result = []
+        following = (*slots[1:], (False, self.default(element)))
+        for (used, held), (next_used, next_held) in zip(slots, following, strict=True):
+            gone = disj((gone, conj((used, self.equal(element, held, item)))))
+            result.append((either(gone, next_used, used), self.either(element, gone, next_held, held)))
+        return gone, tuple(result)
+
+    def size(self, kind: Type, value: Value) -> Any:
+        match kind:
+            case MapType(key, _):
+                return len(self.members(key))
+            case SeqType():
+                return value[0]
+        return self.numbers.count(there for there, _ in self.elements(kind, value))

@@ -1,0 +1,197 @@
+"""Values of the language as components, and components in a model of z3 as values of the language."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import z3
+
+from floodmark.checkers.symbolic.terms import Truth, as_term, conj, disj, implied, negation
+from floodmark.checkers.symbolic.value_comparison import Comparison
+from floodmark.checkers.symbolic.value_components import Relation, replaced_in
+from floodmark.checkers.symbolic.value_types import UnsupportedError, Value
+from floodmark.compiler.ir import INT, NoneType, NothingType
+from floodmark.language.types import (
+    BagType,
+    BoolType,
+    EnumType,
+    IdentifierType,
+    IntType,
+    MapType,
+    OpenIntType,
+    OpenSetType,
+    OptionalType,
+    RecordType,
+    SeqType,
+    SetType,
+    Type,
+)
+from floodmark.language.values import Bag, Identifier, Map, Seq, Set
+
+
+class Translation(Comparison):
+    """Translates values."""
+
+    def constant(self, kind: Type, value: Any) -> Value:
+        """The components of a value of the language."""
+        match kind:
+            case BoolType():
+                return bool(value)
+            case IntType():
+                return int(value)
+            case EnumType(cls):
+                return list(cls).index(value)
+            case IdentifierType():
+                return value.number - 1
+            case NoneType():
+                return None
+            case OptionalType(inner):
+                if value is None:
+                    return (False, self.default(inner))
+                return (True, self.constant(inner, value))
+            case RecordType(_, fields):
+                return tuple(self.constant(of, value._values[name]) for name, of in fields)
+            case SetType(NothingType(), _):
+                return ()
+            case SetType(element, _) if self.is_relation(kind):
+                inside = [self.constant(element, item) for item in value]
+                return Relation(lambda item: disj(self.equal(element, item, known) for known in inside), len(inside))
+            case SetType(element, None):
+                return tuple(item in value for item in self.members(element))
+            case SetType(element, _) | BagType(element, _):
+                items = [(True, self.constant(element, item)) for item in reversed(list(value))]
+                return (*items, *[(False, self.default(element))] * (self.slots(kind) - len(items)))
+            case MapType(key, of):
+                return tuple(self.constant(of, value[k]) for k in self.members(key))
+            case SeqType(element, capacity):
+                items = [self.constant(element, item) for item in value]
+                return (len(items), (*items, *[self.default(element)] * (capacity - len(items))))
+        raise UnsupportedError(f"{kind} has no symbolic form")
+
+    def lifted(self, kind: Type) -> list[Value]:
+        """Every value of a finite type, as components."""
+        if kind not in self._lifted:
+            self._lifted[kind] = [self.constant(kind, value) for value in self.members(kind)]
+        return self._lifted[kind]
+
+    def well_formed(self, kind: Type, value: Value) -> Truth:
+        """Whether components are those of a value of the type."""
+        match kind:
+            case IntType():
+                if kind == INT:
+                    return True
+                low, high = self.range(kind)
+                return self.numbers.between(low, value, high)
+            case EnumType() | IdentifierType():
+                return self.codes(kind).is_one(value)
+            case OptionalType(inner):
+                there, held = value
+                empty = self.equal(inner, held, self.default(inner))
+                return conj((self.well_formed(inner, held), disj((there, empty))))
+            case RecordType(_, fields):
+                return conj(self.well_formed(of, part) for (_, of), part in zip(fields, value, strict=True))
+            case SetType(element, _) if isinstance(value, Relation):
+                item = self.fresh(element, "any")
+                return self._of_every(element, item, implied(value.holds(item), self.well_formed(element, item)))
+            case SetType(_, None):
+                return True
+            case SetType(element, _) | BagType(element, _):
+                parts = [self.well_formed(element, item) for _, item in value]
+                for used, item in value:
+                    parts.append(disj((used, self.equal(element, item, self.default(element)))))
+                for (used, item), (next_used, next_item) in itertools.pairwise(value):
+                    below = self.less(element, next_item, item)
+                    if isinstance(kind, BagType):
+                        below = negation(self.less(element, item, next_item))
+                    parts.append(implied(next_used, conj((used, below))))
+                return conj(parts)
+            case MapType(_, of):
+                return conj(self.well_formed(of, part) for part in value)
+            case SeqType(element, capacity):
+                length, items = value
+                parts = [self.numbers.between(0, length, capacity)]
+                for index, item in enumerate(items):
+                    parts.append(self.well_formed(element, item))
+                    inside = self.numbers.less(index, length)
+                    parts.append(disj((inside, self.equal(element, item, self.default(element)))))
+                return conj(parts)
+        return True
+
+    def admits(self, kind: Type, value: Any) -> Truth:
+        """Whether a value of the language is within the bounds of a type that are left open."""
+        match kind:
+            case OpenIntType():
+                low, high = self.range(kind)
+                return self.numbers.between(low, value, high)
+            case OptionalType(inner):
+                return value is None or self.admits(inner, value)
+            case RecordType(_, fields):
+                return conj(self.admits(of, value._values[name]) for name, of in fields)
+            case MapType(_, of):
+                return conj(self.admits(of, value[key]) for key in value)
+            case SetType(element, _) | BagType(element, _) | SeqType(element, _):
+                parts = [self.admits(element, item) for item in value]
+                if isinstance(kind, OpenSetType):
+                    parts.append(self.numbers.at_most(len(value), self.bound(kind.limit)))
+                return conj(parts)
+        return True
+
+    def decode(self, kind: Type, value: Value, model: Any) -> Any:
+        """The value of the language that components have in a model of z3."""
+        match kind:
+            case BoolType():
+                return value if isinstance(value, bool) else z3.is_true(model.eval(value, True))
+            case IntType():
+                return self.numbers.value(value, model)
+            case EnumType(cls):
+                return list(cls)[self.codes(kind).value(value, model)]
+            case IdentifierType(cls, _):
+                return self._identifier(cls, self.codes(kind).value(value, model) + 1)
+            case OptionalType(inner):
+                return self.decode(inner, value[1], model) if self.decode(BoolType(), value[0], model) else None
+            case RecordType(cls, fields):
+                parts = zip(fields, value, strict=True)
+                return cls.build({name: self.decode(of, part, model) for (name, of), part in parts})
+            case SetType(element, _) if isinstance(value, Relation):
+                return self._decode_relation(element, value, model)
+            case SetType(element, None):
+                pairs = zip(self.members(element), value, strict=True)
+                return Set(item for item, there in pairs if self.decode(BoolType(), there, model))
+            case SetType(element, _) | BagType(element, _):
+                used = (item for there, item in value if self.decode(BoolType(), there, model))
+                items = [self.decode(element, item, model) for item in used]
+                return Bag(items) if isinstance(kind, BagType) else Set(items)
+            case MapType(key, of):
+                return Map({k: self.decode(of, part, model) for k, part in zip(self.members(key), value, strict=True)})
+            case SeqType(element, _):
+                length = self.numbers.value(value[0], model)
+                return Seq(self.decode(element, item, model) for item in value[1][:length])
+        raise UnsupportedError(f"{kind} has no symbolic form")
+
+    @staticmethod
+    def _identifier(cls: type[Identifier], number: int) -> Identifier:
+        return cls(number)
+
+    def _decode_relation(self, element: Type, value: Relation, model: Any) -> Any:
+        """The members that a model of z3 mentions."""
+        shape = self.fresh(element, "shown")
+        found = []
+        for declaration in model.decls():
+            if declaration.arity() == 0 or declaration.range() != z3.BoolSort():
+                continue
+            for entry in model[declaration].as_list()[:-1]:
+                item = self._rebuilt(element, shape, list(entry[:-1]))
+                if item is not None and z3.is_true(model.eval(as_term(value.holds(item)), True)):
+                    decoded = self.decode(element, item, model)
+                    if decoded not in found:
+                        found.append(decoded)
+        return Set(found)
+
+    def _rebuilt(self, kind: Type, shape: Value, terms: list[Any]) -> Value | None:
+        """A value of the form of ``shape`` with these components; None when they do not fit."""
+        leaves = [leaf.term for leaf in self.leaves(kind, shape)]
+        if [term.sort() for term in leaves] != [term.sort() for term in terms]:
+            return None
+        known = {leaf.get_id(): term for leaf, term in zip(leaves, terms, strict=True)}
+        return replaced_in(shape, lambda term: known[term.get_id()])

@@ -1,0 +1,133 @@
+"""What a type is to z3: its bounds, its members, and whether they are endless."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from floodmark.checkers.symbolic.numbers import BitVectors, Codes, Integers, Number, Numbers
+from floodmark.checkers.symbolic.symbols import Symbols
+from floodmark.checkers.symbolic.terms import Truth, conj
+from floodmark.compiler.ir import NoneType, NothingType, Position
+from floodmark.language.errors import ModelError
+from floodmark.language.linear import Bound
+from floodmark.language.types import (
+    WIDEST_INTEGER,
+    BagType,
+    IntType,
+    MapType,
+    OpenIntType,
+    OptionalType,
+    RecordType,
+    SeqType,
+    SetType,
+    Type,
+)
+from floodmark.language.universe import universe
+from floodmark.language.values import Set, order_key
+
+Value = Any
+MOST_SLOTS = 256
+"""A set with a larger capacity would take longer to compare than anybody waits."""
+
+
+class UnsupportedError(ModelError):
+    """The symbolic checker cannot express this."""
+
+    def at(self, position: Position) -> UnsupportedError:
+        """The error with a place in the source, unless it has one."""
+        if self.file is None:
+            self.file, self.line = position.file, position.line
+        return self
+
+
+class Types:
+    """The types of one model.
+
+    ``endless`` names constants that stand for any natural number; ``integers`` says that numbers have no bounds either.
+    """
+
+    def __init__(self, endless: Iterable[str] = (), integers: bool = False) -> None:
+        self.endless = list(endless)
+        self.symbols = Symbols()
+        self.numbers: Numbers = Integers() if self.endless or integers else BitVectors()
+        self.constants = {name: self.numbers.fresh(self.symbols, name, 0, 0) for name in self.endless}
+        self._codes: dict[Type, Codes] = {}
+        self._members: dict[Type, list[Any]] = {}
+        self._lifted: dict[Type, list[Value]] = {}
+
+    def codes(self, kind: Type) -> Codes:
+        """How the members of an enum or of an identifier class are told apart."""
+        if kind not in self._codes:
+            self._codes[kind] = Codes(kind.codes)
+        return self._codes[kind]
+
+    def bound(self, bound: Bound) -> Number:
+        """A bound of a type, over the symbols of the constants that are left open."""
+        if isinstance(bound, int):
+            return bound
+        numbers = self.numbers
+        parts = [numbers.times(factor, self.constants[name]) for name, factor in bound.times]
+        return numbers.plus(numbers.total(parts), bound.number)
+
+    def range(self, kind: IntType) -> tuple[Number, Number]:
+        """The bounds of a type."""
+        if isinstance(kind, OpenIntType):
+            return self.bound(kind.least), self.bound(kind.most)
+        return kind.low, kind.high
+
+    def natural(self) -> Truth:
+        """That the constants which are left open are natural numbers."""
+        return conj(self.numbers.at_most(0, constant) for constant in self.constants.values())
+
+    def members(self, kind: Type) -> list[Any]:
+        """Every value of a finite type."""
+        if self.is_endless(kind):
+            raise UnsupportedError(f"the values of {kind} are endless here and cannot be run through")
+        if kind not in self._members:
+            self._members[kind] = self._all(kind)
+        return self._members[kind]
+
+    def _all(self, kind: Type) -> list[Any]:
+        match kind:
+            case NothingType():
+                return []
+            case NoneType():
+                return [None]
+            case OptionalType(inner):
+                return [None, *self.members(inner)]
+            case SetType(element, None):
+                items = self.members(element)
+                return [
+                    Set(item for index, item in enumerate(items) if mask >> index & 1)
+                    for mask in range(1 << len(items))
+                ]
+        return sorted(universe(kind), key=order_key)
+
+    def is_relation(self, kind: Type) -> bool:
+        """Whether a set is kept as a relation: one that may have any size."""
+        if not self.endless or not isinstance(kind, SetType) or not self.is_endless(kind.element):
+            return False
+        return kind.capacity is None or kind.capacity >= WIDEST_INTEGER // 2  # those of its elements may be fewer
+
+    def is_endless(self, kind: Type) -> bool:
+        """Whether a type has infinitely many values, or as good as that."""
+        match kind:
+            case IntType(low, high):
+                return low <= -WIDEST_INTEGER or high >= WIDEST_INTEGER
+            case OptionalType(inner):
+                return self.is_endless(inner)
+            case RecordType(_, fields):
+                return any(self.is_endless(of) for _, of in fields)
+            case SetType(element, _) | BagType(element, _) | SeqType(element, _):
+                return self.is_endless(element)
+            case MapType(_, value):
+                return self.is_endless(value)
+        return False
+
+    def slots(self, kind: SetType | BagType) -> int:
+        """In how many slots a set or a bag with a capacity is kept."""
+        assert kind.capacity is not None
+        if kind.capacity > MOST_SLOTS:
+            raise UnsupportedError(f"{kind} holds up to {kind.capacity} elements, more than {MOST_SLOTS}")
+        return kind.capacity
