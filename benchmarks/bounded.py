@@ -16,7 +16,7 @@ from benchmarks.results import section
 from floodmark.checkers.check import Settings, checks
 from floodmark.checkers.spec import read
 from floodmark.checkers.symbolic import runs
-from floodmark.checkers.symbolic.deadline import Clock
+from floodmark.checkers.symbolic.deadline import Deadline
 from floodmark.checkers.symbolic.runs import Runs
 from floodmark.checkers.symbolic.symmetry import interchangeable
 from floodmark.checkers.symbolic.system import system_of
@@ -46,7 +46,7 @@ def measured(spec: str, name: str, length: int, way: str) -> float:
     proof = interchangeable if way == WAYS[2] else lambda *_: []
     start = time.process_time()
     with patch.object(runs, "MOST_CONFLICTS", most), patch.object(runs, "interchangeable", proof):
-        found = asked.ask(asked.at(bad, length - 1), Clock())
+        found = asked.ask(asked.at(bad, length - 1), Deadline())
     if found is not None:
         raise SystemExit(f"{spec} {name}: {found}")
     return time.process_time() - start

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from floodmark.checkers.report.value import show, show_step
+from floodmark.compiler.commuting_loops import nodes
 from floodmark.compiler.ir import Action, Predicate, StateVar, Store
 from floodmark.compiler.renaming import Renaming, renamed
-from floodmark.compiler.rounds import nodes
 from floodmark.language.errors import SourceError
 from floodmark.language.model import Model, State
 from floodmark.language.reference import Step, fire, holds

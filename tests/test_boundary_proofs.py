@@ -13,9 +13,9 @@ from floodmark.checkers.exploration import Options
 from floodmark.checkers.properties import Property, collect
 from floodmark.checkers.symbolic.bmc import search
 from floodmark.checkers.symbolic.enumeration import enumerate_states
+from floodmark.checkers.symbolic.ic3 import infer
 from floodmark.checkers.symbolic.induction import BOUNDARY, INITIAL, confirm, induction
-from floodmark.checkers.symbolic.infer import infer
-from floodmark.checkers.symbolic.kinduction import k_induction
+from floodmark.checkers.symbolic.k_induction import k_induction
 from floodmark.checkers.symbolic.system import system_of
 
 Digit = Annotated[int, Between(0, 9)]
@@ -144,6 +144,6 @@ def test_a_boundary_behind_a_false_one_is_not_evaluated() -> None:
 
 def test_a_boundary_that_fails_for_every_constant() -> None:
     model, properties = Left(), _properties(Left)
-    for endless in ([], ["most"]):
-        proof = induction(system_of(model, properties, endless), properties)
+    for unbounded in ([], ["most"]):
+        proof = induction(system_of(model, properties, unbounded), properties)
         assert {it.property for it in proof.failing()} == {BOUNDARY}

@@ -28,9 +28,9 @@ from floodmark import (
 from floodmark.checkers.properties import Property
 from floodmark.checkers.symbolic.bmc import search
 from floodmark.checkers.symbolic.claims import Answered, ask, read
+from floodmark.checkers.symbolic.ic3 import infer
 from floodmark.checkers.symbolic.induction import induction
-from floodmark.checkers.symbolic.infer import infer
-from floodmark.checkers.symbolic.kinduction import k_induction
+from floodmark.checkers.symbolic.k_induction import k_induction
 from floodmark.checkers.symbolic.symbols import Symbols
 from floodmark.checkers.symbolic.system import System, Transition, system_of
 from floodmark.checkers.symbolic.unrolling import Unrolling

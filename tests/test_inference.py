@@ -11,7 +11,7 @@ from floodmark import Between, Model, action, boundary, invariant, require, tran
 from floodmark.checkers.check import Check, Settings
 from floodmark.checkers.properties import collect
 from floodmark.checkers.spec import read
-from floodmark.checkers.symbolic.infer import Clause, Inference, Inferred, checked, infer
+from floodmark.checkers.symbolic.ic3 import Clause, Inference, Inferred, checked, infer
 from floodmark.checkers.symbolic.prove import prove_check
 from floodmark.checkers.symbolic.system import system_of
 from floodmark.checkers.symbolic.task import Task

@@ -35,7 +35,7 @@ from floodmark.checkers.exploration import Exploration, Options, Premise, Progre
 from floodmark.checkers.properties import collect
 from floodmark.checkers.reference import explore
 from floodmark.checkers.report import progress, text
-from floodmark.checkers.report.explain import MOST_LINES, explain
+from floodmark.checkers.report.explanation import MOST_LINES, explain
 from floodmark.checkers.report.trace import change_lines, trace_lines
 from floodmark.checkers.report.value import plain, show, show_step
 from floodmark.checkers.result import CheckResult, ExitCode

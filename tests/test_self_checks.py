@@ -20,9 +20,9 @@ from floodmark.checkers.symbolic import enumeration
 from floodmark.checkers.symbolic.clauses import Asked, predicate_of
 from floodmark.checkers.symbolic.effects import Judged
 from floodmark.checkers.symbolic.enumeration import enumerate_states
+from floodmark.checkers.symbolic.ic3 import Inference
 from floodmark.checkers.symbolic.induction import Counterexample, Obligation, confirm
-from floodmark.checkers.symbolic.infer import Inference
-from floodmark.checkers.symbolic.spots import Spots
+from floodmark.checkers.symbolic.spot_checks import Spots
 from floodmark.checkers.symbolic.system import System, system_of
 from floodmark.checkers.symbolic.value_types import UnsupportedError
 from floodmark.compiler.layout import lay_out
@@ -142,7 +142,7 @@ def test_a_wrong_clause_is_an_internal_error(project: Path, monkeypatch: pytest.
     """x <= 2 was inferred, and the questions about it answered wrongly."""
     monkeypatch.setattr(Inference, "run", lambda self: {frozenset([3])})
     monkeypatch.setattr(Inference, "pruned", lambda self, clauses: list(clauses))
-    monkeypatch.setattr("floodmark.checkers.symbolic.infer.checked",
+    monkeypatch.setattr("floodmark.checkers.symbolic.ic3.checked",
                         lambda *_: dict.fromkeys(("initial states", "every action", "safety"), True))
     code, text = prove("--method", "infer")
     assert code == ExitCode.INTERNAL_ERROR

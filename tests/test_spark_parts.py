@@ -14,7 +14,7 @@ import pytest
 
 pa = pytest.importorskip("pyarrow")
 
-from floodmark.checkers.spark import session, states, tasks  # noqa: E402
+from floodmark.checkers.spark import session, state_table, tasks  # noqa: E402
 from floodmark.checkers.spark.package import package_zip  # noqa: E402
 from floodmark.compiler.layout import encode, lay_out  # noqa: E402
 from floodmark.language.errors import SourceError  # noqa: E402
@@ -33,13 +33,13 @@ def test_packed_states_become_rows() -> None:
         slot = layout.slots[name]
         own = tasks.column(words, slot)
         codes = np.unique(own, axis=0 if slot.bits > 64 else None)
-        columns[name] = (slot, codes, states._meanings(kind, codes))
-        assert {states._whole(code) for code in codes} == {encode(kind, state[place]) for state in known}
+        columns[name] = (slot, codes, state_table._meanings(kind, codes))
+        assert {state_table._whole(code) for code in codes} == {encode(kind, state[place]) for state in known}
     batch = pa.RecordBatch.from_arrays(
         [pa.array([2], pa.int32()), pa.array([words.tobytes()], pa.binary())], ["level_", "words"]
     )
-    convert = states._as_function(
-        lambda batches: states._convert(layout.words, SimpleNamespace(value=columns), "level_", batches)
+    convert = state_table._as_function(
+        lambda batches: state_table._convert(layout.words, SimpleNamespace(value=columns), "level_", batches)
     )
     rows = [row for found in convert(iter([batch])) for row in found.to_pylist()]
     assert [row["level_"] for row in rows] == [2] * len(known)

@@ -27,7 +27,7 @@ from floodmark.checkers.spark.check_run import _may_be_a_task, run_on_spark
 from floodmark.checkers.spark.checkpoint import _sum
 from floodmark.checkers.spark.cluster import Broken, Cluster, reason
 from floodmark.checkers.spark.engine import Spark
-from floodmark.checkers.spark.files import Folder
+from floodmark.checkers.spark.folders import Folder
 from floodmark.checkers.spark.search import Distribution, explore
 from floodmark.checkers.spark.session import session, stop
 from floodmark.checkers.spark.tasks import scratch_folder

@@ -12,7 +12,7 @@ from typing import Any
 import networkx
 
 from floodmark.checkers.check import Settings
-from floodmark.checkers.report.graph import WHOLE, dot, drawn, graphml, state_graph
+from floodmark.checkers.report.state_graph import WHOLE, dot, drawn, graphml, state_graph
 from floodmark.checkers.report.value import show_step
 from floodmark.checkers.result import CheckResult
 from tests.outcomes import check, inside, tank

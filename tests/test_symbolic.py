@@ -19,16 +19,16 @@ from floodmark.checkers.properties import Property, collect
 from floodmark.checkers.run import run_check
 from floodmark.checkers.spec import Spec, find, read
 from floodmark.checkers.symbolic.bmc import search
-from floodmark.checkers.symbolic.deadline import Clock
+from floodmark.checkers.symbolic.deadline import Deadline
 from floodmark.checkers.symbolic.enumeration import enumerate_states
+from floodmark.checkers.symbolic.ic3 import infer
 from floodmark.checkers.symbolic.induction import TYPES, induction
-from floodmark.checkers.symbolic.infer import infer
-from floodmark.checkers.symbolic.kinduction import k_induction
+from floodmark.checkers.symbolic.k_induction import k_induction
 from floodmark.checkers.symbolic.lemmas import lemmas_of
 from floodmark.checkers.symbolic.prove import prove_check
 from floodmark.checkers.symbolic.system import system_of
 from floodmark.checkers.symbolic.task import Task
-from floodmark.checkers.symbolic.unbounded import endless_constants
+from floodmark.checkers.symbolic.unbounded_constants import unbounded_constants
 from model.alter_isr.batch import AlterIsrBatch
 from model.alter_isr.core import AlterIsr, ShippedAlterIsr
 from model.alter_isr.failover import AlterIsrFailover
@@ -122,7 +122,7 @@ def test_shortest_counterexamples_are_as_long_as_the_native_ones(check: Check) -
     length = len(native.violation.trace)
     assert native.subject is not None
     wanted = [prop for prop in native.properties if prop.kind != "reachable"]
-    found = search(system_of(native.subject, wanted), wanted, length, Clock(1800))
+    found = search(system_of(native.subject, wanted), wanted, length, Deadline(1800))
     assert not found.stopped
     assert found.violation is not None, f"nothing within {length} states"
     assert native.exploration is not None  # which holds all that its last level violates
@@ -160,9 +160,9 @@ def test_invariants_of_kip_497_are_inductive(name: str) -> None:
 def test_invariants_of_kip_497_are_inductive_without_bounds(name: str) -> None:
     spec, cls, properties, lemmas = _core(name)
     model = cls(**spec.constants)
-    endless = endless_constants(model)
-    assert endless == ["max_offset", "max_version", "max_leader_epoch"]
-    proof = induction(system_of(model, [*properties, *lemmas], endless), [*properties, *lemmas])
+    unbounded = unbounded_constants(model)
+    assert unbounded == ["max_offset", "max_version", "max_leader_epoch"]
+    proof = induction(system_of(model, [*properties, *lemmas], unbounded), [*properties, *lemmas])
     assert proof.failing() == []
 
 
@@ -179,11 +179,11 @@ def test_lemmas_are_true_of_every_reachable_state(name: str) -> None:
 
 
 @pytest.mark.parametrize("endless", [False, True])
-def test_a_flawed_design_is_not_proved(endless: bool) -> None:
+def test_a_flawed_design_is_not_proved(unbounded: bool) -> None:
     spec, _, properties, lemmas = _core("core")
     flawed = next(entry for entry in spec.flawed if entry.name == "IgnoresPendingExpand")
     model = spec.flawed_class(flawed)(**spec.constants)
-    names = endless_constants(model) if endless else []
+    names = unbounded_constants(model) if unbounded else []
     proof = induction(system_of(model, [*properties, *lemmas], names), [*properties, *lemmas])
     broken = {obligation.property for obligation in proof.failing() if obligation.outcome == "fails"}
     assert "isr_holds_committed" in broken

@@ -16,7 +16,7 @@ from floodmark.checkers.run import run_check
 from floodmark.checkers.spec import read
 from floodmark.checkers.symbolic import runs, symmetry
 from floodmark.checkers.symbolic.bmc import search
-from floodmark.checkers.symbolic.deadline import Clock
+from floodmark.checkers.symbolic.deadline import Deadline
 from floodmark.checkers.symbolic.prove import prove_check
 from floodmark.checkers.symbolic.runs import Runs
 from floodmark.checkers.symbolic.symmetry import interchangeable, swapped
@@ -50,7 +50,7 @@ Classes = list[tuple[Identifier, ...]]
 
 def proved(model: Model) -> Classes:
     properties = list(collect(type(model), ()).values())
-    return interchangeable(system_of(model, properties), properties, Clock())
+    return interchangeable(system_of(model, properties), properties, Deadline())
 
 
 def all_of(cls: type[Identifier], count: int) -> tuple[Identifier, ...]:
@@ -107,7 +107,7 @@ def test_without_an_answer_there_is_no_symmetry() -> None:
     housed = [z3.Or(own) for own in nests]
     alone = [z3.Not(z3.And(a, b)) for hole in zip(*nests, strict=True) for a, b in itertools.combinations(hole, 2)]
     system = System(TwoPhaseCommit(managers=2), {})
-    swap = symmetry.Swap(system, {ResourceManager: (2, 1)}, Clock(0.05))
+    swap = symmetry.Swap(system, {ResourceManager: (2, 1)}, Deadline(0.05))
     assert not swap._is_proved(z3.Not(z3.And(*housed, *alone)))
     assert swap._is_proved(z3.Or(nests[0][0], z3.Not(nests[0][0])))
 
@@ -162,7 +162,7 @@ def test_ordered_runs_reach_every_orbit(
     model: Callable[[], Model], depth: int, everyone: tuple[Identifier, ...], ordered_from: int
 ) -> None:
     system = System(model(), {})
-    classes = interchangeable(system, [], Clock())
+    classes = interchangeable(system, [], Deadline())
     unrolled = Runs(system, [])
     fewer = False
     for length, wanted in enumerate(levels_by_cpython(model(), depth), 1):

@@ -31,14 +31,14 @@ from floodmark.checkers.check import Check, Settings
 from floodmark.checkers.proof_result import Proved
 from floodmark.checkers.properties import Property
 from floodmark.checkers.spec import read
-from floodmark.checkers.symbolic import spots
+from floodmark.checkers.symbolic import spot_checks
 from floodmark.checkers.symbolic.induction import INITIAL, TYPES, Obligation, Proof, induction
 from floodmark.checkers.symbolic.prove import prove_check
-from floodmark.checkers.symbolic.spots import choices, spot_check
+from floodmark.checkers.symbolic.spot_checks import choices, spot_check
 from floodmark.checkers.symbolic.system import System, system_of
 from floodmark.checkers.symbolic.task import Task
 from floodmark.checkers.symbolic.terms import as_term
-from floodmark.checkers.symbolic.unbounded import endless_constants
+from floodmark.checkers.symbolic.unbounded_constants import unbounded_constants
 from floodmark.checkers.symbolic.values import Values
 from floodmark.language.linear import Linear, left_open
 from floodmark.language.model import opened
@@ -73,7 +73,7 @@ def _properties(cls: type[Model]) -> list[Property]:
 
 def _asked(cls: type[Model]) -> tuple[System, Proof]:
     model, properties = cls(), _properties(cls)
-    system = system_of(model, properties, endless_constants(model))
+    system = system_of(model, properties, unbounded_constants(model))
     return system, induction(system, properties)
 
 
@@ -582,11 +582,11 @@ class Quotient(Counter):
 
 @pytest.mark.parametrize("cls", [Brokers, Queue, Crowd, Names, Table, SetOfSets, Quotient])
 def test_a_constant_that_bounds_something_else_is_not_left_open(cls: type[Model]) -> None:
-    assert "n" not in endless_constants(cls())
+    assert "n" not in unbounded_constants(cls())
 
 
 def test_constants_whose_product_is_a_bound_are_left_open_one_at_a_time() -> None:
-    assert endless_constants(Product()) == ["n", "m"]
+    assert unbounded_constants(Product()) == ["n", "m"]
     with pytest.raises(ModelError, match="the product of"):
         opened(Product(), ["n", "m"])
 
@@ -766,7 +766,7 @@ def test_the_command_shows_the_constants_of_a_counterexample(tmp_path: Path) -> 
 
 def test_a_proof_that_no_value_confirms_is_not_believed(tmp_path: Path) -> None:
     unknown = Proof([Obligation("set", "p", "undetermined")])
-    with patch.object(spots, "induction", lambda *_: unknown):
+    with patch.object(spot_checks, "induction", lambda *_: unknown):
         proved = _proved(tmp_path, SPEC)
     assert (proved.verdict, int(proved.exit_code)) == ("undetermined", 3)
     assert "could it be proved once more" in proved.headline

@@ -21,7 +21,7 @@ from floodmark.checkers.codegen.bits import (
     shifted_right,
     value_of,
 )
-from floodmark.checkers.codegen.folds import Folds
+from floodmark.checkers.codegen.comprehensions import Folds
 from floodmark.compiler.failures import may_outgrow
 from floodmark.compiler.ir import (
     INT,

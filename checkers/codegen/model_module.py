@@ -21,7 +21,7 @@ from llvmlite import ir
 
 from floodmark.checkers.codegen.bits import I1, I64, Value, const
 from floodmark.checkers.codegen.effects import Effects
-from floodmark.checkers.codegen.guards import Plan, plan
+from floodmark.checkers.codegen.guard_order import Plan, plan
 from floodmark.checkers.codegen.permutation import emit_canonical
 from floodmark.compiler.failures import may_outgrow
 from floodmark.compiler.fingerprint import fingerprint

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from floodmark.checkers.export.assignments import assigned, results
 from floodmark.checkers.export.promela_comprehensions import Comprehensions
 from floodmark.checkers.export.promela_text import Text
 from floodmark.checkers.export.promela_values import Place, Value, cells, code, load, plus
 from floodmark.checkers.export.refusal import refuse
-from floodmark.checkers.export.statements import assigned, results
 from floodmark.compiler import ir
 from floodmark.language.types import MapType, RecordType, SeqType, Type
 

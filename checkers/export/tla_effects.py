@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from floodmark.checkers.export.assignments import assigned, results, stores
 from floodmark.checkers.export.refusal import refuse
-from floodmark.checkers.export.statements import assigned, results, stores
 from floodmark.checkers.export.tla_expressions import Expressions, let
 from floodmark.checkers.export.tla_values import bracketed, chosen, conj, disj, negated
 from floodmark.compiler import ir

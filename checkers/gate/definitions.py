@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from floodmark.checkers.gate.scopes import Scope
+from floodmark.checkers.gate.lexical_scopes import Scope
 
 Kind = Literal["plain", "local", "global", "member", "attribute", "keyword", "word", "import"]
 """A token is plain text or a name: of a function's scope, of the file, in a class body (where it may be one of the

@@ -161,12 +161,12 @@ def _write_traces(target: Path, results: Sequence[CheckResult]) -> None:
 
 
 def _write_graph(target: Path, results: Sequence[CheckResult]) -> None:
-    from floodmark.checkers.report import graph
+    from floodmark.checkers.report import state_graph
 
-    drawn = graph.drawn(results)
+    drawn = state_graph.drawn(results)
     if drawn is not None:
-        made = graph.state_graph(drawn)
-        atomic_file.write(target, graph.dot(made) if target.suffix == ".dot" else graph.graphml(made))
+        made = state_graph.state_graph(drawn)
+        atomic_file.write(target, state_graph.dot(made) if target.suffix == ".dot" else state_graph.graphml(made))
 
 
 def _tell_github(every: Sequence[Case]) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from floodmark.checkers.exploration import Exploration, Violation
-from floodmark.checkers.report.explain import explain
+from floodmark.checkers.report.explanation import explain
 from floodmark.checkers.report.trace import trace_lines
 from floodmark.checkers.report.value import show_step
 from floodmark.checkers.result import MEANINGS, CheckResult, ExitCode, worst

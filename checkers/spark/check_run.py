@@ -10,7 +10,7 @@ from floodmark.checkers.exploration import Watcher
 from floodmark.checkers.result import CheckResult
 from floodmark.checkers.spark.check_tasks import TASK_STATES, run_as_tasks
 from floodmark.checkers.spark.cluster import reason
-from floodmark.checkers.spark.files import Folder
+from floodmark.checkers.spark.folders import Folder
 from floodmark.checkers.spark.results_frame import results_frame
 from floodmark.checkers.spark.session import session
 from floodmark.language.errors import SourceError

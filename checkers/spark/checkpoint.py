@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from floodmark.checkers.spark.cluster import Broken, Cluster
-from floodmark.checkers.spark.files import Folder
+from floodmark.checkers.spark.folders import Folder
 from floodmark.checkers.spark.ledger import DIGEST_1, SEAL_1, Ledger
 from floodmark.language.errors import SourceError
 

@@ -22,7 +22,7 @@ from floodmark.checkers.codegen.model_module import COUNTERS, Interface
 from floodmark.checkers.native import loops as native_loops
 from floodmark.checkers.spark import tasks
 from floodmark.checkers.spark.code_transfer import Code
-from floodmark.checkers.spark.files import Folder
+from floodmark.checkers.spark.folders import Folder
 from floodmark.checkers.spark.ledger import Accepted, Ledger
 from floodmark.checkers.spark.shard import Array, Packed, divided
 from floodmark.checkers.spark.tasks import Absent, Expanded, Level, Merged, Run

@@ -107,7 +107,7 @@ class Search(_Search):
 
     def keep(self, url: str) -> None:
         """Writes the reachable set as Parquet."""
-        from floodmark.checkers.spark.states import frame
+        from floodmark.checkers.spark.state_table import frame
 
         if self.cluster is None:
             self._move()

@@ -10,7 +10,7 @@ import z3
 
 from floodmark.checkers.exploration import TraceState, Violation
 from floodmark.checkers.properties import Property
-from floodmark.checkers.symbolic.deadline import Clock
+from floodmark.checkers.symbolic.deadline import Deadline
 from floodmark.checkers.symbolic.runs import Runs
 from floodmark.checkers.symbolic.smtlib import Record, Status
 from floodmark.checkers.symbolic.system import Replica, System, replaced
@@ -50,7 +50,7 @@ def search(
     system: System,
     properties: Sequence[Property],
     depth: int,
-    clock: Clock | None = None,
+    deadline: Deadline | None = None,
     least: int = 1,
     record: Record | None = None,
 ) -> Bounded:
@@ -59,7 +59,7 @@ def search(
     Properties of the kind "reachable" are looked for, too: ``reached`` says how deep. With ``least`` the search
     begins with runs of that length. ``record`` is told of what was asked.
     """
-    clock = clock or Clock()
+    deadline = deadline or Deadline()
     runs = Runs(system, properties)
     before = system.replica("old:")
     judged = {}
@@ -89,7 +89,7 @@ def search(
                 goals.append(Goal("error", prop, _placed(runs, before, as_term(one.failed), prop.kind, length)))
         goals.append(Goal("boundary", None, runs.at(unbounded, length - 1)))
         goals.append(Goal("error", None, runs.at(failing, length - 1)))
-        outcome = _ask(runs, goals, missing, found, length, clock)
+        outcome = _ask(runs, goals, missing, found, length, deadline)
         if record is not None:
             _record(record, runs, goals, length)
         found.depth = length if outcome == "clear" else found.depth
@@ -97,7 +97,7 @@ def search(
             found.stopped = "" if outcome == "violated" else outcome
             break
     found.interchangeable = runs.interchangeable
-    found.seconds = clock.taken
+    found.seconds = deadline.taken
     return found
 
 
@@ -105,10 +105,10 @@ def _placed(runs: Runs, before: Replica, term: Any, kind: str, length: int) -> A
     return runs.over(term, before, length - 1) if kind == "transition" else runs.at(term, length - 1)
 
 
-def _ask(runs: Runs, goals: list[Goal], missing: set[str], found: Bounded, length: int, clock: Clock) -> str:
+def _ask(runs: Runs, goals: list[Goal], missing: set[str], found: Bounded, length: int, deadline: Deadline) -> str:
     """Asks for each goal at one length. "clear", "violated", or why the answer is not known."""
     bad = [goal for goal in goals if goal.kind != "reachable"]
-    answer = runs.ask(disj(goal.term for goal in bad if not z3.is_false(goal.term)), clock)
+    answer = runs.ask(disj(goal.term for goal in bad if not z3.is_false(goal.term)), deadline)
     if isinstance(answer, str):
         return answer
     if answer is not None:
@@ -122,7 +122,7 @@ def _ask(runs: Runs, goals: list[Goal], missing: set[str], found: Bounded, lengt
         if goal.kind != "reachable":
             continue
         assert goal.prop is not None
-        answer = None if z3.is_false(goal.term) else runs.ask(goal.term, clock)
+        answer = None if z3.is_false(goal.term) else runs.ask(goal.term, deadline)
         if isinstance(answer, str):
             return answer
         goal.status = "unsat" if answer is None else "sat"

@@ -108,8 +108,8 @@ def _ask(claim: Claim, seconds: float | None, record: Record | None) -> Answered
     model = _Nothing()
     kinds = _parameters(model, claim)
     parameters, body, result = _lower(model, claim, kinds)
-    endless = any(_has_int(kind) for kind in kinds.values())
-    values = Values(integers=endless)
+    unbounded = any(_has_int(kind) for kind in kinds.values())
+    values = Values(integers=unbounded)
     arguments = {name: values.fresh(kind, name) for name, kind in kinds.items()}
     effects = Effects(values, {}, {})
     for local in parameters:
@@ -120,7 +120,7 @@ def _ask(claim: Claim, seconds: float | None, record: Record | None) -> Answered
     premise = conj(effects.required)
     failed = disj(bad for _, bad in effects.failures)
     false = disj((conj((premise, negation(effects.locals[result.slot]))), failed))
-    solver = z3.Solver() if endless else z3.SolverFor("QF_FD")
+    solver = z3.Solver() if unbounded else z3.SolverFor("QF_FD")
     if seconds is not None:
         solver.set("timeout", max(1, int(seconds * 1000)))
     satisfiable = solver.check(as_term(premise))

@@ -8,8 +8,8 @@ from typing import Any
 
 
 @dataclass(slots=True)
-class Clock:
-    """When questions end: ``seconds`` after the clock was started, or never."""
+class Deadline:
+    """When questions end: ``seconds`` after it was made, or never."""
 
     seconds: float | None = None
     started: float = field(default_factory=time.perf_counter)

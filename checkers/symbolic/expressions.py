@@ -461,7 +461,7 @@ class Evaluator:
             return [(True, index) for index in range(low, high, domain.step)]
         assert isinstance(of, IntType)
         if of.codes > MOST_ITERATIONS:
-            how_many = "any number of" if self.values.endless else f"up to {of.codes}"
+            how_many = "any number of" if self.values.unbounded else f"up to {of.codes}"
             message = f"a range of {how_many} numbers cannot be run through here, of {MOST_ITERATIONS} at most"
             raise UnsupportedError(message, domain.low.at.file, domain.low.at.line)
         found = []

@@ -86,7 +86,7 @@ class Questions:
         self.limit = seconds
 
     def solver(self) -> Any:
-        return z3.Solver() if self.system.values.endless else z3.SolverFor("QF_FD")
+        return z3.Solver() if self.system.values.unbounded else z3.SolverFor("QF_FD")
 
     def ask(self, solver: Any, *goals: Any) -> tuple[Any, str]:
         """z3's answer, and the reason when it has none."""
@@ -115,7 +115,7 @@ def induction(
     states = [prop for prop in properties if prop.kind != "transition"]
     system.initial_states()
     proof = Proof(assumed=[prop.name for prop in states])
-    start = _beginning if system.values.endless else _initiation
+    start = _beginning if system.values.unbounded else _initiation
     proof.obligations += start(system, questions, states)
     assumed = assumption(system, system.now.state, states)
     for fired in system.fired:
@@ -208,7 +208,7 @@ def _preserved(
     """
     solver = questions.solver()
     solver.add(as_term(assumed))
-    types = _one(system, questions, solver, fired, TYPES, fired.failed) if system.values.endless else None
+    types = _one(system, questions, solver, fired, TYPES, fired.failed) if system.values.unbounded else None
     taken = fired.enabled if types is not None and types.outcome == "proved" else fired.succeeds
     goals = [(TYPES, fired.failed)]
     for name, prop in _subjects(system, properties)[1:]:
@@ -270,7 +270,7 @@ def with_reachability(proof: Proof, reaches: Callable[[State], bool | None]) -> 
 def confirm(model: Model, properties: Sequence[Property], obligation: Obligation) -> None:
     """Lets CPython take the step of a counterexample. Raises RuntimeError when it does not break what z3 says.
 
-    It is for models without endless constants: only those are the model that CPython runs.
+    It is for models without unbounded constants: only those are the model that CPython runs.
     """
     shown = obligation.counterexample
     if shown is None or obligation.action == INITIAL:

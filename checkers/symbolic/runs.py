@@ -14,7 +14,7 @@ from typing import Any
 import z3
 
 from floodmark.checkers.properties import Property
-from floodmark.checkers.symbolic.deadline import Clock
+from floodmark.checkers.symbolic.deadline import Deadline
 from floodmark.checkers.symbolic.symmetry import interchangeable
 from floodmark.checkers.symbolic.system import System
 from floodmark.checkers.symbolic.terms import as_term
@@ -49,34 +49,34 @@ class Runs(Unrolling):
         super().extend()
         self._order(len(self.choices) - 1)
 
-    def ask(self, goal: Any, clock: Clock) -> Any:
+    def ask(self, goal: Any, deadline: Deadline) -> Any:
         """A model of z3 in which the goal is true, None when there is none, or why that is not known."""
-        if clock.ended:
-            return clock.reason
+        if deadline.ended:
+            return deadline.reason
         goal = as_term(goal)
-        answer = z3.unknown if self._hard else self._quick_answer(goal, clock)
+        answer = z3.unknown if self._hard else self._quick_answer(goal, deadline)
         solver = self.solver
         if self._hard:
             solver = self._simplifying(goal)
-            clock.limit(solver)
+            deadline.limit(solver)
             answer = solver.check()
         if answer == z3.unknown:
-            return clock.reason if clock.ended else f"z3's answer {solver.reason_unknown()!r}"
+            return deadline.reason if deadline.ended else f"z3's answer {solver.reason_unknown()!r}"
         if answer == z3.sat:
             return solver.model()
         self.add(z3.Not(goal))  # follows from the rest; said, it spares later questions much of their search
         return None
 
-    def _quick_answer(self, goal: Any, clock: Clock) -> z3.CheckSatResult:
+    def _quick_answer(self, goal: Any, deadline: Deadline) -> z3.CheckSatResult:
         """The answer of the solver of all questions. Once it has none, questions are hard from then on."""
         mark = self.system.values.symbols.truth("goal")
         self.add(z3.Implies(mark, goal))
         self.solver.set("max_conflicts", MOST_CONFLICTS)
-        clock.limit(self.solver)
+        deadline.limit(self.solver)
         answer = self.solver.check(mark)
-        if answer == z3.unknown and not clock.ended:
+        if answer == z3.unknown and not deadline.ended:
             self._hard = True
-            self.order(interchangeable(self.system, self._properties, clock))
+            self.order(interchangeable(self.system, self._properties, deadline))
         return answer
 
     def order(self, classes: list[tuple[Identifier, ...]]) -> None:

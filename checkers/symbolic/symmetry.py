@@ -14,7 +14,7 @@ import z3
 
 from floodmark.checkers.asymmetry import property_differs, step_differs
 from floodmark.checkers.properties import Property
-from floodmark.checkers.symbolic.deadline import Clock
+from floodmark.checkers.symbolic.deadline import Deadline
 from floodmark.checkers.symbolic.effects import Effects, Fired, fire
 from floodmark.checkers.symbolic.system import Components, System
 from floodmark.checkers.symbolic.terms import Truth, as_term, conj, disj, implied, negation, same_truth
@@ -39,13 +39,13 @@ MOST_SECONDS = 30.0
 """How long z3 may think about one action or property; without an answer there is no symmetry."""
 
 
-def interchangeable(system: System, properties: Sequence[Property], clock: Clock) -> list[tuple[Identifier, ...]]:
+def interchangeable(system: System, properties: Sequence[Property], deadline: Deadline) -> list[tuple[Identifier, ...]]:
     """Identifiers that neither a model nor these properties can tell apart, with successive numbers."""
     found = []
     for kind in symmetric_types(system.variables.values()):
         members = [kind.cls(1)]
         for number in range(2, kind.count + 1):
-            swap = Swap(system, neighbours(kind, number), clock)
+            swap = Swap(system, neighbours(kind, number), deadline)
             if not (swap.keeps_initial_states() and swap.keeps_steps(properties)):
                 found.append(tuple(members))
                 members = []
@@ -64,10 +64,10 @@ def neighbours(kind: IdentifierType, number: int) -> Renaming:
 class Swap:
     """A system beside itself with two identifiers swapped."""
 
-    def __init__(self, system: System, swap: Renaming, clock: Clock) -> None:
+    def __init__(self, system: System, swap: Renaming, deadline: Deadline) -> None:
         self.system = system
         self.swap = swap
-        self.clock = clock
+        self.deadline = deadline
 
     def keeps_initial_states(self) -> bool:
         """Whether the initial states are the same ones after it."""
@@ -87,7 +87,7 @@ class Swap:
 
     def _is_proved(self, goal: Truth) -> bool:
         solver = z3.SolverFor("QF_FD")
-        self.clock.limit(solver, MOST_SECONDS)
+        self.deadline.limit(solver, MOST_SECONDS)
         solver.add(as_term(negation(goal)))
         return bool(solver.check() == z3.unsat)
 
@@ -175,7 +175,7 @@ class Judge:
         self.model = model
         self.properties = properties
         self.kinds = kinds
-        self.clock = Clock(seconds)
+        self.deadline = Deadline(seconds)
         self._system: System | None = None
 
     @property
@@ -207,7 +207,7 @@ class Judge:
                 if found is not None:
                     return self._doubt(swap, place, found)
                 if answer != z3.unsat:
-                    return Doubt(f"z3 did not find out within {self.clock.seconds:g} seconds", shown=False)
+                    return Doubt(f"z3 did not find out within {self.deadline.seconds:g} seconds", shown=False)
         except UnsupportedError as error:
             return Doubt(f"z3 cannot be asked: {error.message}", shown=False)
         return None
@@ -215,7 +215,7 @@ class Judge:
     def _swaps(self) -> Iterator[Swap]:
         for kind in self.kinds:
             for number in range(2, kind.count + 1):
-                yield Swap(self.system, neighbours(kind, number), self.clock)
+                yield Swap(self.system, neighbours(kind, number), self.deadline)
 
     def _goal(self, swap: Swap, place: int) -> Truth:
         if place < len(self.system.fired):
@@ -227,10 +227,10 @@ class Judge:
         return [*program.predicates, *program.boundaries][place - len(program.actions)]
 
     def _answer(self, goal: Truth) -> tuple[z3.CheckSatResult, z3.ModelRef | None]:
-        if self.clock.ended:
+        if self.deadline.ended:
             return z3.unknown, None
         solver = z3.SolverFor("QF_FD")
-        self.clock.limit(solver, MOST_SECONDS)
+        self.deadline.limit(solver, MOST_SECONDS)
         solver.add(as_term(goal))
         answer = solver.check()
         return answer, solver.model() if answer == z3.sat else None

@@ -40,16 +40,16 @@ class Replica:
 class System:
     """The symbolic form of a model: its variables, its initial states, its actions, its properties.
 
-    With ``endless``, the named constants stand for every natural number at once, as far as the types that they bound
+    With ``unbounded``, the named constants stand for every natural number at once, as far as the types that they bound
     hold anything: ``domain`` has what must not be negative for that. ``model`` keeps the constants that it has.
     """
 
     def __init__(
-        self, model: Model, properties: Mapping[str, Callable[..., bool]], endless: Iterable[str] = ()
+        self, model: Model, properties: Mapping[str, Callable[..., bool]], unbounded: Iterable[str] = ()
     ) -> None:
         self.model = model
-        self.values = Values(endless)
-        read = opened(model, self.values.endless)
+        self.values = Values(unbounded)
+        read = opened(model, self.values.unbounded)
         self.program: Program = self._read(read, properties)
         self.variables = self.program.variables
         self.domain = _domain(
@@ -58,7 +58,7 @@ class System:
         self.now = self.replica("")
         self.fired: list[Fired] = [self._fire(action) for action in self.program.actions]
         self.predicates = {predicate.name: predicate for predicate in self.program.predicates}
-        self.beginnings = self._beginnings(read) if self.values.endless else []
+        self.beginnings = self._beginnings(read) if self.values.unbounded else []
         self._initial: list[tuple[Step, State]] | None = None
 
     def _read(self, read: Model, properties: Mapping[str, Callable[..., bool]]) -> Program:
@@ -224,9 +224,9 @@ class Transition:
         self.term = z3.And(parts)
 
 
-def system_of(model: Model, properties: Iterable[Property], endless: Iterable[str] = ()) -> System:
+def system_of(model: Model, properties: Iterable[Property], unbounded: Iterable[str] = ()) -> System:
     """The transition system of a model with these properties."""
-    return System(model, functions_by_name(properties), endless)
+    return System(model, functions_by_name(properties), unbounded)
 
 
 def replaced(term: Truth, old: Iterable[Any], new: Iterable[Any]) -> Any:

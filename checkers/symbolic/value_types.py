@@ -1,4 +1,4 @@
-"""What a type is to z3: its bounds, its members, and whether they are endless."""
+"""What a type is to z3: its bounds, its members, and whether they are unbounded."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ class UnsupportedError(ModelError):
 class Types:
     """The types of one model.
 
-    ``endless`` names constants that stand for any natural number; ``integers`` says that numbers have no bounds either.
+    ``unbounded`` names constants that stand for any natural number; ``integers`` says that numbers have no bounds either.
     """
 
-    def __init__(self, endless: Iterable[str] = (), integers: bool = False) -> None:
-        self.endless = list(endless)
+    def __init__(self, unbounded: Iterable[str] = (), integers: bool = False) -> None:
+        self.unbounded = list(unbounded)
         self.symbols = Symbols()
-        self.numbers: Numbers = Integers() if self.endless or integers else BitVectors()
-        self.constants = {name: self.numbers.fresh(self.symbols, name, 0, 0) for name in self.endless}
+        self.numbers: Numbers = Integers() if self.unbounded or integers else BitVectors()
+        self.constants = {name: self.numbers.fresh(self.symbols, name, 0, 0) for name in self.unbounded}
         self._codes: dict[Type, Codes] = {}
         self._members: dict[Type, list[Any]] = {}
         self._lifted: dict[Type, list[Value]] = {}
@@ -82,7 +82,7 @@ class Types:
 
     def members(self, kind: Type) -> list[Any]:
         """Every value of a finite type."""
-        if self.is_endless(kind):
+        if self.is_unbounded(kind):
             raise UnsupportedError(f"the values of {kind} are endless here and cannot be run through")
         if kind not in self._members:
             self._members[kind] = self._all(kind)
@@ -106,23 +106,23 @@ class Types:
 
     def is_relation(self, kind: Type) -> bool:
         """Whether a set is kept as a relation: one that may have any size."""
-        if not self.endless or not isinstance(kind, SetType) or not self.is_endless(kind.element):
+        if not self.unbounded or not isinstance(kind, SetType) or not self.is_unbounded(kind.element):
             return False
         return kind.capacity is None or kind.capacity >= WIDEST_INTEGER // 2  # those of its elements may be fewer
 
-    def is_endless(self, kind: Type) -> bool:
+    def is_unbounded(self, kind: Type) -> bool:
         """Whether a type has infinitely many values, or as good as that."""
         match kind:
             case IntType(low, high):
                 return low <= -WIDEST_INTEGER or high >= WIDEST_INTEGER
             case OptionalType(inner):
-                return self.is_endless(inner)
+                return self.is_unbounded(inner)
             case RecordType(_, fields):
-                return any(self.is_endless(of) for _, of in fields)
+                return any(self.is_unbounded(of) for _, of in fields)
             case SetType(element, _) | BagType(element, _) | SeqType(element, _):
-                return self.is_endless(element)
+                return self.is_unbounded(element)
             case MapType(_, value):
-                return self.is_endless(value)
+                return self.is_unbounded(value)
         return False
 
     def slots(self, kind: SetType | BagType) -> int:

@@ -9,7 +9,7 @@ read at a key, set operations, arithmetic, branches. Two things are not:
 - an order of identifiers: a loop, a comprehension or a sequence that takes values in the order of their codes, which a
   renaming does not keep. It does no harm where the order cannot be seen: in a fold that gives the same in every order
   and has no effects, in a sequence that is only sorted, counted or searched, and in a loop whose rounds may change
-  places (``floodmark.compiler.rounds``).
+  places (``floodmark.compiler.commuting_loops``).
 
 An invariant is violated where it is false and where it fails, so of a value that has to be true these two are not told
 apart: ``all`` may come to either first. A search of orbits then finds the one violation or the other.
@@ -24,6 +24,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from floodmark.compiler.commuting_loops import may_refuse, why_rounds_keep_places
 from floodmark.compiler.failures import can_fail
 from floodmark.compiler.ir import (
     INT,
@@ -82,7 +83,6 @@ from floodmark.compiler.ir import (
     has_effects,
 )
 from floodmark.compiler.renaming import identifiers_in
-from floodmark.compiler.rounds import may_refuse, why_rounds_keep_places
 from floodmark.language.types import BagType, IdentifierType, IntType, SeqType, SetType, Type
 from floodmark.language.values import Identifier
 

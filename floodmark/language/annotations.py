@@ -13,7 +13,7 @@ from floodmark.language import values
 from floodmark.language.bindings import annotation_position
 from floodmark.language.errors import ModelError
 from floodmark.language.linear import Bound, Linear
-from floodmark.language.plain import require_plain, require_plain_enum
+from floodmark.language.plain_classes import require_plain, require_plain_enum
 from floodmark.language.types import (
     WIDEST_INTEGER,
     WIDEST_MASK,

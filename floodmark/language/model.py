@@ -13,7 +13,7 @@ from floodmark.language.bindings import annotation_position, class_place, place,
 from floodmark.language.errors import ModelError
 from floodmark.language.linear import Bound, left_open
 from floodmark.language.members import MARKS, Constant, Variable, kind_of, require_one_role
-from floodmark.language.plain import require_plain
+from floodmark.language.plain_classes import require_plain
 from floodmark.language.types import (
     WIDEST_VARIABLE,
     IdentifierType,

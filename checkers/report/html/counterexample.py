@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from xml.etree.ElementTree import Element
 
 from floodmark.checkers.exploration import Violation
-from floodmark.checkers.report.explain import explain
+from floodmark.checkers.report.explanation import explain
 from floodmark.checkers.report.html.chart import chart
 from floodmark.checkers.report.html.markup import code, tag
 from floodmark.checkers.report.html.states import changes, whole

@@ -11,7 +11,7 @@ from floodmark.checkers.check import Check
 from floodmark.checkers.exploration import TraceState, Violation
 from floodmark.checkers.proof_result import Proved
 from floodmark.checkers.properties import Property
-from floodmark.checkers.report.explain import explain
+from floodmark.checkers.report.explanation import explain
 from floodmark.checkers.report.trace import trace_lines
 from floodmark.checkers.report.value import plain, show_step
 from floodmark.checkers.result import ExitCode

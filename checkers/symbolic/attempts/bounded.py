@@ -6,7 +6,7 @@ from floodmark.checkers.report.value import show
 from floodmark.checkers.result import ExitCode
 from floodmark.checkers.symbolic import bmc
 from floodmark.checkers.symbolic.attempts.attempt import Attempt, counted
-from floodmark.checkers.symbolic.deadline import Clock
+from floodmark.checkers.symbolic.deadline import Deadline
 from floodmark.checkers.symbolic.system import system_of
 from floodmark.language.values import Identifier
 
@@ -14,7 +14,8 @@ from floodmark.language.values import Identifier
 def attempt_bounded(attempt: Attempt) -> None:
     """Looks for a run that breaks a property, or for all runs there are."""
     result, task, wanted = attempt.result, attempt.task, attempt.properties
-    found = bmc.search(system_of(attempt.model, wanted), wanted, task.depth, Clock(task.seconds), record=attempt.record)
+    system, deadline = system_of(attempt.model, wanted), Deadline(task.seconds)
+    found = bmc.search(system, wanted, task.depth, deadline, record=attempt.record)
     result.seconds = found.seconds
     result.facts["depth"] = found.depth
     result.lines = [_interchangeable(members) for members in found.interchangeable]

@@ -13,10 +13,10 @@ from floodmark.checkers.symbolic.attempts.obligation_text import obligation_line
 from floodmark.checkers.symbolic.enumeration import Reachable
 from floodmark.checkers.symbolic.induction import Proof, confirm, induction, with_reachability
 from floodmark.checkers.symbolic.lemmas import lemmas_of
-from floodmark.checkers.symbolic.spots import spot_check
+from floodmark.checkers.symbolic.spot_checks import spot_check
 from floodmark.checkers.symbolic.system import System, system_of
 from floodmark.checkers.symbolic.task import Task
-from floodmark.checkers.symbolic.unbounded import endless_constants
+from floodmark.checkers.symbolic.unbounded_constants import unbounded_constants
 from floodmark.language.errors import SourceError
 
 
@@ -26,14 +26,14 @@ def attempt_inductive(attempt: Attempt, watch: Callable[[str], None] | None) -> 
         attempt.check, attempt.task, attempt.model, attempt.result, attempt.properties
     )
     lemmas = lemmas_of(check.spec, type(model), check.settings.invariant_files)
-    endless = endless_constants(model) if task.unbounded else []
-    if task.unbounded and not endless:
+    unbounded = unbounded_constants(model) if task.unbounded else []
+    if task.unbounded and not unbounded:
         raise SourceError(f"no constant of {type(model).__name__} only bounds integers, so nothing can be unbounded")
     every = [*properties, *lemmas]
-    system = system_of(model, every, endless)
+    system = system_of(model, every, unbounded)
     proof = induction(system, every, task.seconds, watch, attempt.record)
     result.seconds = proof.seconds
-    if not endless:
+    if not unbounded:
         for obligation in proof.failing():
             confirm(model, every, obligation)
         proof = with_reachability(proof, Reachable(model).asks)
@@ -41,16 +41,16 @@ def attempt_inductive(attempt: Attempt, watch: Callable[[str], None] | None) -> 
         "lemmas": [lemma.name for lemma in lemmas],
         "obligations": len(proof.obligations),
         "open": [[it.action, it.property, it.outcome, it.reason] for it in proof.failing()],
-        "unbounded": endless,
+        "unbounded": unbounded,
     }
     with_lemmas = f"{len(properties)} properties with {len(lemmas)} lemmas, {len(proof.obligations)} obligations"
-    for_every = f", for every {', '.join(endless)}" if endless else ""
+    for_every = f", for every {', '.join(unbounded)}" if unbounded else ""
     if system.domain:
         for_every += f" with {', '.join(f'{form} >= 0' for form in system.domain)}"
     result.verdict, result.exit_code = _judged(proof)
     if result.verdict == "holds":
         attempt.proved(f"inductive: {with_lemmas}{for_every}", every)
-        if endless and result.verdict == "holds":
+        if unbounded and result.verdict == "holds":
             _spot_check(system, every, task, result)
         return
     failing = proof.failing()
@@ -68,7 +68,7 @@ def _spot_check(system: System, properties: list[Property], task: Task, result: 
     result.facts["spots"] = spots.proved
     result.seconds += spots.seconds
     tried = [", ".join(str(value) for value in constants.values()) for constants in spots.proved]
-    result.lines.append(f"once more at {', '.join(system.values.endless)} = {'; '.join(tried) or 'nothing'}")
+    result.lines.append(f"once more at {', '.join(system.values.unbounded)} = {'; '.join(tried) or 'nothing'}")
     if not spots.proved:
         result.verdict, result.exit_code = "undetermined", ExitCode.UNDETERMINED
         result.headline += ", but at no values of them could it be proved once more"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from floodmark.checkers.result import ExitCode
 from floodmark.checkers.symbolic.attempts.attempt import Attempt
-from floodmark.checkers.symbolic.infer import CHECKS, infer
+from floodmark.checkers.symbolic.ic3 import CHECKS, infer
 from floodmark.checkers.symbolic.system import system_of
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from floodmark.checkers.report.trace import trace_lines
 from floodmark.checkers.symbolic.attempts.attempt import Attempt, counted
-from floodmark.checkers.symbolic.kinduction import k_induction
+from floodmark.checkers.symbolic.k_induction import k_induction
 from floodmark.checkers.symbolic.system import system_of
 
 

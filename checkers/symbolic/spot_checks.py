@@ -68,7 +68,7 @@ def spot_check(system: System, properties: Sequence[Property], seconds: float | 
 
 def choices(system: System) -> list[Constants]:
     """The values that are tried."""
-    names = system.values.endless
+    names = system.values.unbounded
     capacities = _capacities(system.variables.values())
     tried: list[Constants] = [dict.fromkeys(names, value) for value in SMALL]
     tried.append({name: system.model.constant_values[name] for name in names})

@@ -10,7 +10,7 @@ import z3
 from floodmark.checkers.exploration import TraceState, Violation
 from floodmark.checkers.properties import Property
 from floodmark.checkers.symbolic.bmc import search
-from floodmark.checkers.symbolic.deadline import Clock
+from floodmark.checkers.symbolic.deadline import Deadline
 from floodmark.checkers.symbolic.induction import Outcome, assumption
 from floodmark.checkers.symbolic.smtlib import Record, status_of
 from floodmark.checkers.symbolic.system import System
@@ -46,7 +46,7 @@ def k_induction(
 
     ``record`` is told of the obligations of every k that was tried.
     """
-    clock = Clock(seconds)
+    deadline = Deadline(seconds)
     states = [prop for prop in properties if prop.kind not in ("transition", "reachable")]
     steps = [prop for prop in properties if prop.kind == "transition"]
     assumed = as_term(assumption(system, system.now.state, states))
@@ -64,17 +64,17 @@ def k_induction(
     unrolling.say(unrolling.at(assumed, 0))
     shown: tuple[TraceState, ...] = ()
     for k in range(1, depth + 1):
-        if clock.ended:
-            return KInduction("undetermined", k, None, shown, clock.reason, clock.taken)
-        base = search(system, [*states, *steps], k, clock, least=k, record=record)
+        if deadline.ended:
+            return KInduction("undetermined", k, None, shown, deadline.reason, deadline.taken)
+        base = search(system, [*states, *steps], k, deadline, least=k, record=record)
         if base.violation is not None or base.stopped:
             outcome: Outcome = "undetermined" if base.stopped else "fails"
-            return KInduction(outcome, k, base.violation, shown, base.stopped, clock.taken)
+            return KInduction(outcome, k, base.violation, shown, base.stopped, deadline.taken)
         mark = system.values.symbols.truth(f"breaks:{k}")
         last = system.values.symbols.truth(f"fails:{k}")
         goal = unrolling.at(as_term(disj(failing)), k - 1)
         unrolling.add(z3.Implies(last, goal))
-        clock.limit(unrolling.solver)
+        deadline.limit(unrolling.solver)
         answer = unrolling.solver.check(last)
         if record is not None:
             about = f"{k} different states that have the properties, and a step from the last that fails or breaks one"
@@ -85,7 +85,7 @@ def k_induction(
                 _all_different(unrolling, k - 1)
             goal = unrolling.at(as_term(broken), k)
             unrolling.add(z3.Implies(mark, goal))
-            clock.limit(unrolling.solver)
+            deadline.limit(unrolling.solver)
             answer = unrolling.solver.check(mark)
             if record is not None:
                 about = f"{k} different states that have the properties, and a step to one that has not"
@@ -93,10 +93,10 @@ def k_induction(
         else:
             mark = last
         if answer == z3.unsat:
-            return KInduction("proved", k, seconds=clock.taken)
+            return KInduction("proved", k, seconds=deadline.taken)
         if answer == z3.unknown:
-            reason = clock.reason if clock.ended else unrolling.solver.reason_unknown()
-            return KInduction("undetermined", k, None, shown, reason, clock.taken)
+            reason = deadline.reason if deadline.ended else unrolling.solver.reason_unknown()
+            return KInduction("undetermined", k, None, shown, reason, deadline.taken)
         shown = _run(unrolling, unrolling.solver.model(), len(unrolling.states))
         unrolling.add(z3.Not(mark))
         if len(unrolling.states) == k:
@@ -104,7 +104,7 @@ def k_induction(
             if k > 1:
                 _all_different(unrolling, k - 1)
         unrolling.say(unrolling.at(assumed, k))
-    return KInduction("fails", depth, None, shown, "", clock.taken)
+    return KInduction("fails", depth, None, shown, "", deadline.taken)
 
 
 def _all_different(unrolling: Unrolling, index: int) -> None:

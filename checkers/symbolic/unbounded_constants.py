@@ -8,7 +8,7 @@ from floodmark.language.reference import parameter_types
 from floodmark.language.types import OpenIntType, parts_of
 
 
-def endless_constants(model: Model) -> list[str]:
+def unbounded_constants(model: Model) -> list[str]:
     """The constants that bound an integer of the state, and whatever else they bound may be left open as well."""
     found = []
     for name, value in model.constant_values.items():
