@@ -44,7 +44,7 @@ class UnsupportedError(ModelError):
 class Types:
     """The types of one model.
 
-    ``unbounded`` names constants that stand for any natural number; ``integers`` says that numbers have no bounds either.
+    ``unbounded`` names constants that stand for any natural number; ``integers`` says that numbers have no bounds, too.
     """
 
     def __init__(self, unbounded: Iterable[str] = (), integers: bool = False) -> None:
