@@ -1,0 +1,59 @@
+"""Which engine searches a check: the one that is named, else what the spec or an option asks for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, get_args
+
+import click
+import pytest
+
+from floodmark.checkers.check import Check, EngineName, Settings
+from floodmark.checkers.commands.options.check import check as command
+from floodmark.checkers.engine import Engine
+from floodmark.checkers.engines import cluster_of, engine_of
+from floodmark.checkers.native.engine import Native
+from floodmark.checkers.reference import Reference
+from floodmark.checkers.spark.engine import NativeThenSpark, Spark
+from floodmark.checkers.spec import read
+from tests.projects import tank_project
+
+
+@pytest.fixture
+def check(tmp_path: Path) -> Check:
+    return Check(read(tank_project(tmp_path) / "specs/tank.toml"), None, Settings())
+
+
+def test_the_command_offers_every_engine(check: Check) -> None:
+    (option,) = [option for option in command.params if option.name == "engine"]
+    assert isinstance(option.type, click.Choice)
+    assert list(option.type.choices) == list(get_args(EngineName))
+    for name in get_args(EngineName):
+        assert isinstance(engine_of(replace(check, settings=Settings(engine=name))), Engine)
+
+
+@pytest.mark.parametrize(
+    ("settings", "engine"),
+    [
+        ({"engine": "native", "keep_results": "there"}, Native),
+        ({"engine": "reference"}, Reference),
+        ({"engine": "spark"}, Spark),
+        ({}, NativeThenSpark),
+        ({"master": "local[1]"}, Spark),
+        ({"distribute": "always"}, Spark),
+        ({"checkpoint": "there"}, Spark),
+        ({"partitions": 2}, NativeThenSpark),
+    ],
+)
+def test_what_is_named_comes_before_what_is_asked_for(
+    check: Check, settings: dict[str, Any], engine: type[Engine]
+) -> None:
+    asked = replace(check, settings=Settings(**settings))
+    assert type(engine_of(asked)) is engine
+    assert (cluster_of(asked) is not None) == (engine is Spark)
+
+
+def test_a_deep_search_is_for_a_cluster_and_one_beside_others_stays_in_its_process(check: Check) -> None:
+    assert type(engine_of(replace(check, spec=replace(check.spec, tier="deep")))) is Spark
+    assert type(engine_of(check.beside_others)) is Native
