@@ -178,7 +178,7 @@ def test_lemmas_are_true_of_every_reachable_state(name: str) -> None:
     assert found.complete
 
 
-@pytest.mark.parametrize("endless", [False, True])
+@pytest.mark.parametrize("unbounded", [False, True])
 def test_a_flawed_design_is_not_proved(unbounded: bool) -> None:
     spec, _, properties, lemmas = _core("core")
     flawed = next(entry for entry in spec.flawed if entry.name == "IgnoresPendingExpand")
