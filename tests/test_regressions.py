@@ -654,7 +654,8 @@ class LoopOverNothing(Model):
 
     @action
     def never(self) -> None:
-        for element in Seq():
+        nothing: Seq[Set[int]] = Seq()
+        for element in nothing:
             self.sets.append(element - element)
         self.sets = Seq([Set()])
 

@@ -14,6 +14,7 @@ from floodmark.checkers.commands.options.conform import conform
 from floodmark.checkers.commands.options.epilog import EPILOG
 from floodmark.checkers.commands.options.export import export
 from floodmark.checkers.commands.options.gate import gate
+from floodmark.checkers.commands.options.init import init
 from floodmark.checkers.commands.options.listing import list_, show
 from floodmark.checkers.commands.options.mutate import mutate
 from floodmark.checkers.commands.options.plan import plan
@@ -60,5 +61,5 @@ def command() -> None:
     """Checks replication protocols that are written as plain Python classes."""
 
 
-for each in (check, gate, mutate, export, list_, show, plan, prove, conform):
+for each in (init, check, gate, mutate, export, list_, show, plan, prove, conform):
     command.add_command(each)
