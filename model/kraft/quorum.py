@@ -1,18 +1,19 @@
 """KIP-595: a Raft quorum whose followers fetch, which is how Kafka keeps its metadata log.
 
-Start here. Where each part of the text is modelled; each file has a namesake in invariants/kraft/, and its known-bad
-designs are in specs/kraft/:
+Start here. Each part of the text, its model, its known-bad designs (specs/kraft/) and its specs; the properties of each
+model are in the file of the same name in invariants/kraft/ (those of disk_loss.py are quorum.py's):
 
-    text                                                  model/kraft/    known-bad designs     specs
-    KIP-595 "Vote", "Vote Request Handling"               quorum.py       flawed.py             quorum, restart, observer
-        "BeginQuorumEpoch", "EndQuorumEpoch" and their request handling
-        "Leader Progress Timeout", "Fetch", "DescribeQuorum"
-    KIP-595 "Vote", multi-raft: batched Vote requests     batch.py        flawed_batch.py       batch
-    KIP-595, the field ClusterId of requests              clusters.py     flawed_clusters.py    clusters
-    KIP-996, pre-votes; KIP-595 "Leader Progress          pre_vote.py     flawed_pre_vote.py    pre_vote,
-        Timeout", disruptive voters                                                             disruptive_voter
-    not in the KIP: late and duplicated messages          network.py      flawed_network.py     late_messages, cut_off
-    not in the KIP: a voter that loses its disk           disk_loss.py    flawed_disk_loss.py   disk_loss
+    KIP-595 "Vote", "Vote Request Handling",       quorum.py     flawed.py            quorum, restart, observer,
+      "BeginQuorumEpoch", "EndQuorumEpoch",                                           two_voters
+      "Leader Progress Timeout", "Fetch",
+      "DescribeQuorum"
+    KIP-595 "Vote": several partitions in          batch.py      flawed_batch.py      batch
+      one request ("multi-raft")
+    KIP-595, the requests' ClusterId               clusters.py   flawed_clusters.py   clusters
+    KIP-996; KIP-595 "Leader Progress Timeout":    pre_vote.py   flawed_pre_vote.py   pre_vote, disruptive_voter
+      disruptive voters
+    beyond the KIPs: a bad network                 network.py    flawed_network.py    late_messages, cut_off
+    beyond the KIPs: a voter loses its disk        disk_loss.py  flawed_disk_loss.py  disk_loss
 
 Voters elect a leader for an epoch, the leader appends, the others copy its log by fetching, and what a majority has is
 committed. The state that a replica stores before it acts (its quorum-state file and its log) is kept separate from what
