@@ -211,7 +211,7 @@ def test_a_counterexample_is_a_run_of_the_flawed_design_alone(counterexample: li
         number for number, line in enumerate((ROOT / "model/alter_isr/core.py").read_text().splitlines(), 1)
         if "self.replicated_offset() > self.high_watermark" in line
     )
-    assert f"alter_isr.py:{guard})" in said
+    assert f"core.py:{guard})" in said
 
 
 def test_results_of_the_checker_are_traces(tmp_path: Path, counterexample: list[Entry]) -> None:
@@ -233,7 +233,7 @@ def test_results_of_the_checker_are_traces(tmp_path: Path, counterexample: list[
     ('{"action": "fil"}', "did you mean 'fill'"),
     ('{"state": {"levle": 1}}', "did you mean 'level'"),
     ('{"state": {"level": 9}}', "level is 9, outside of 0..3"),
-    ('{"state": {"level": "1"}}', "which is no 0..3"),
+    ('{"state": {"level": "1"}}', "which is not a value of 0..3"),
     ('{"state": 1}', "state must be an object"),
     ('{"action": "fill", "arguments": {"by": 1}}', "takes no argument 'by'"),
     ('{"arguments": {"by": 1}}', "arguments go with an action"),

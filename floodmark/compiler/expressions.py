@@ -96,7 +96,7 @@ class Expressions(Lowering):
         if isinstance(bound, Expr):
             return bound
         if isinstance(bound, ModelRef):
-            raise frame.refuse(node, "the model itself is no value; name one of its variables")
+            raise frame.refuse(node, "the model itself is not a value; name one of its variables")
         return self.known(frame, node, bound.value, ast.unparse(node))
 
     def known(self, frame: Frame, node: ast.expr, value: Any, text: str = "") -> Expr:
@@ -114,7 +114,7 @@ class Expressions(Lowering):
             return made
         if type(value) in (Seq, tuple, list):
             return self._seq_of([self.known(frame, node, item) for item in value], frame, node)
-        raise frame.refuse(node, f"{text or repr(value)} is no value of the modelling language{_instead(value)}")
+        raise frame.refuse(node, f"{text or repr(value)} is not a value of the modelling language{_instead(value)}")
 
     def binding(self, frame: Frame, node: ast.expr) -> Binding:
         match node:
@@ -505,15 +505,15 @@ class Expressions(Lowering):
         lowered_key = self.expression(frame, key) if key is not None else None
         asked = [body, *([lowered_key] if lowered_key is not None else []), *_parts(lowered)]
         if kind in ("any", "all") and unordered is not None and any(can_fail(part) for part in asked):
-            raise self.no_order(frame, *unordered, f"what {kind} asks of it can fail, and ")
+            raise self.no_order(frame, *unordered, f"what {kind} evaluates for it can fail, and ")
         if unordered is not None and any(has_effects(part) for part in asked):
-            raise self.no_order(frame, *unordered, "what is called for its elements changes a variable, and ")
+            raise self.no_order(frame, *unordered, "a call for its elements changes a variable, and ")
         frame.bindings, frame.definite = saved, definite
         return self.reduction(frame, node, kind, lowered, body, lowered_key, bound, at=at)
 
     def _loop_variable(self, frame: Frame, target: ast.expr, kind: Type) -> Local:
         if not isinstance(target, ast.Name):
-            raise frame.refuse(target, "a loop has one variable; take the parts from it inside")
+            raise frame.refuse(target, "a loop has one variable; take its parts inside the loop")
         variable = self.fresh(kind, target.id, frame.at(target))
         frame.bindings[target.id] = variable
         frame.definite.add(target.id)
@@ -550,7 +550,7 @@ class Expressions(Lowering):
                 if default is not None:
                     wider = join(result, default.type)
                     if not isinstance(wider, IntType):
-                        raise frame.refuse(node, "the default of min and max is an integer")
+                        raise frame.refuse(node, "the default of min and max must be an integer")
                     result = wider
                     default = self.convert(default, result, "")
                 return Reduce(result, at, kind, generators, self.convert(body, result, ""), default=default)
@@ -671,7 +671,7 @@ def _compares_with_none(test: ast.expr, value: ast.expr, operator: type[ast.cmpo
 
 
 def _instead(value: Any) -> str:
-    """What to write instead of something that is known when the model is read but is no value."""
+    """What to write instead of something that is known when the model is read but is not a value."""
     if isinstance(value, type) and issubclass(value, enum.Enum):
         return f"; its members are {', '.join(value.__members__)}"
     if isinstance(value, property):

@@ -59,7 +59,7 @@ class LocalTypes:
         if self.widened[name] > WIDENINGS and isinstance(wider, IntType):
             wider = INT
         if self.widened[name] > MOST_WIDENINGS and wider != INT:
-            message = f"{name} grows each time that it is assigned; make it in one comprehension: Seq(... for x in ...)"
+            message = f"{name} grows each time it is assigned; build it in one comprehension: Seq(... for x in ...)"
             raise ModelError(message, at.file, at.line)
         self.types[name] = wider
         self.changed = True

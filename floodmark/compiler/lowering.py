@@ -153,8 +153,8 @@ class Lowering:
             size = Size(IntType(0, max(size_bound(value.type), 1)), value.at, value)
             return CompareNode(BOOL, value.at, ">", size, Const(IntType(0, 0), value.at, 0))
         if isinstance(value.type, IntType):
-            raise frame.refuse(node, "an integer is no truth value here; write x != 0")
-        raise frame.refuse(node, f"{value.type} is no truth value here; write `is not None` or a comparison")
+            raise frame.refuse(node, "an integer is not a truth value here; write x != 0")
+        raise frame.refuse(node, f"{value.type} is not a truth value here; write `is not None` or a comparison")
 
     # What is known of a condition before the model runs is decided here: a function that is inlined for one kind of
     # message then has no code for the others. A property keeps its premises all the same, to tell those never true;

@@ -85,7 +85,7 @@ def _action(model: Model, name: str, method: Callable[..., Any]) -> Action:
         if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.For):
             for target in targets:
                 if isinstance(target, ast.Name) and target.id in kinds:
-                    message = f"{target.id} is what the action was taken with; assign another variable"
+                    message = f"{target.id} is a parameter of the action; assign to another variable"
                     raise ModelError(message, source.file, target.lineno)
     parameters = [compiler.fresh(kind, parameter, at) for parameter, kind in kinds.items()]
     types = LocalTypes()
@@ -101,7 +101,7 @@ def _action(model: Model, name: str, method: Callable[..., Any]) -> Action:
     guards, rest = _split_guards(body)
     for guard in guards:
         if has_effects(guard):
-            message = "a guard only looks; call what changes a variable after the require"
+            message = "a guard must not change the state; call what changes a variable after the require"
             raise ModelError(message, guard.at.file, guard.at.line)
     if any(_is_never_true(guard) for guard in guards):
         rest = []

@@ -105,7 +105,7 @@ class Statements(Lowering):
             case ast.Match():
                 raise frame.refuse(node, "match is not part of the language; write if/elif/else")
             case ast.FunctionDef():
-                raise frame.refuse(node, "a function inside of a function is not part of the language; write a method")
+                raise frame.refuse(node, "a function inside a function is not part of the language; write a method")
             case ast.Delete():
                 raise frame.refuse(node, "del is not part of the language; assign a smaller value")
             case ast.Try() | ast.TryStar():
@@ -115,7 +115,7 @@ class Statements(Lowering):
             case ast.Global() | ast.Nonlocal():
                 raise frame.refuse(node, "a model changes its own variables only; declare one in the class")
             case ast.ClassDef():
-                raise frame.refuse(node, "a class inside of a function is not part of the language; put it outside")
+                raise frame.refuse(node, "a class inside a function is not part of the language; put it outside")
             case ast.AnnAssign():
                 raise frame.refuse(node, "a variable without a value is not part of the language; assign one")
             case ast.Expr(value=ast.Yield() | ast.YieldFrom() | ast.Await()):
@@ -209,9 +209,9 @@ class Statements(Lowering):
                 owner = self.binding(frame, base)
                 if isinstance(owner, ModelRef):
                     if name not in self.model.variable_types:
-                        raise frame.refuse(node, f"{name} is no variable of the model; declare it: {name}: <type>")
+                        raise frame.refuse(node, f"{name} is not a variable of the model; declare it: {name}: <type>")
                     if not owner.writable:
-                        raise frame.refuse(node, "a property only looks; it changes nothing")
+                        raise frame.refuse(node, "a property must not change the state")
                     return name, [], self.model.variable_types[name]
                 variable, path, kind = self._place(frame, base)
                 if isinstance(kind, RecordType):
@@ -233,7 +233,7 @@ class Statements(Lowering):
                 raise frame.refuse(node, f"{kind} cannot be indexed")
         raise frame.refuse(
             node,
-            f"{ast.unparse(node)} is no variable of the model, so it cannot be changed in place; "
+            f"{ast.unparse(node)} is not a variable of the model, so it cannot be changed in place; "
             "write x = x | {e} for a local set",
         )
 
@@ -273,7 +273,7 @@ class Statements(Lowering):
         if node.orelse:
             raise frame.refuse(node, "for ... else is not part of the language")
         if not isinstance(node.target, ast.Name):
-            raise frame.refuse(node.target, "a loop has one variable; take the parts from it inside")
+            raise frame.refuse(node.target, "a loop has one variable; take its parts inside the loop")
         domain, of, canonical = self.domain(frame, node.iter)
         if not canonical:
             raise self.no_order(frame, node.iter, of)
@@ -396,7 +396,7 @@ class Statements(Lowering):
                 continue
             if not isinstance(value, Expr):
                 raise ModelError(
-                    f"{name} is assigned in {inner.source.tree.name} but is no value",
+                    f"{name} is assigned in {inner.source.tree.name} but is not a value",
                     inner.source.file,
                     inner.source.tree.lineno,
                 )

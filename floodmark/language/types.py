@@ -5,8 +5,8 @@ A model annotates its variables with ordinary Python types; ``Between`` and ``Ca
     Offset = Annotated[int, Between(0, "max_offset")]
     Log = Annotated[Seq[Epoch], Capacity("max_offset")]
 
-Bounds are integers or expressions over the model's constants. ``resolve`` turns an annotation and the constants of a
-spec into one of the types below, each of which has finitely many values.
+Bounds are integers or expressions over the model's constants. ``resolve`` turns an annotation and a spec's constants
+into one of the types below, each of which has finitely many values.
 """
 
 from __future__ import annotations
@@ -31,7 +31,13 @@ if typing.TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Between:
-    """The bounds of an integer, both inclusive: ``Annotated[int, Between(0, "max_epoch")]``."""
+    """The bounds of an integer, both inclusive. Each is an integer or an expression over the model's constants.
+
+        Epoch = Annotated[int, Between(0, "max_epoch")]
+        epoch: Epoch = 0
+
+    A value outside the bounds is a model error; nothing wraps around.
+    """
 
     low: int | str
     high: int | str
@@ -39,23 +45,27 @@ class Between:
 
 @dataclass(frozen=True, slots=True)
 class Capacity:
-    """How many elements a ``Seq``, a ``Bag`` or a ``Set`` holds at most; one more is a model error.
+    """The most elements that a ``Seq``, a ``Bag`` or a ``Set`` may hold; one more is a model error.
 
-    A ``Set`` without a capacity holds any subset of its element type and is stored as one bit for each possible
-    element; with a capacity it is stored as that many sorted slots, which suits wide element types.
+        Log = Annotated[Seq[Epoch], Capacity("max_offset")]
+        requests: Annotated[Set[Request], Capacity(2)]
+
+    A ``Seq`` and a ``Bag`` need one. A ``Set`` without a capacity may hold any subset of its element type and is stored
+    as one bit per possible element; with a capacity it is stored as that many sorted slots, which suits wide element
+    types.
     """
 
     limit: int | str
 
 
 class Type:
-    """A finite type. ``codes`` is the number of code points that a value of it is numbered in."""
+    """A finite type. ``codes`` is the number of codes that its values are numbered with."""
 
     codes: int
 
     @property
     def bits(self) -> int:
-        """Bits that a packed value takes."""
+        """The number of bits of a packed value."""
         return (self.codes - 1).bit_length()
 
 
@@ -86,9 +96,9 @@ class IntType(Type):
 
 @dataclass(frozen=True, slots=True)
 class OpenIntType(IntType):
-    """Integers from ``least`` to ``most``, which name constants that are left open.
+    """Integers from ``least`` to ``most``, where one or both name constants that are left open.
 
-    Whatever those are, the integers lie between ``low`` and ``high``.
+    Whatever those constants are, the integers lie between ``low`` and ``high``.
     """
 
     least: Bound
@@ -112,7 +122,7 @@ class EnumType(Type):
 
 @dataclass(frozen=True, slots=True)
 class IdentifierType(Type):
-    """``count`` interchangeable names of one kind, such as the brokers."""
+    """``count`` interchangeable names of one kind, for example the brokers."""
 
     cls: type[Identifier]
     count: int
@@ -127,7 +137,7 @@ class IdentifierType(Type):
 
 @dataclass(frozen=True, slots=True)
 class OptionalType(Type):
-    """A value or ``None``. Code 0 is ``None``."""
+    """A value or ``None``, whose code is 0."""
 
     inner: Type
 
@@ -141,7 +151,7 @@ class OptionalType(Type):
 
 @dataclass(frozen=True, slots=True)
 class RecordType(Type):
-    """Named fields; the first is the most significant in the packed code."""
+    """Named fields; the first one is the most significant in the packed code."""
 
     cls: type[Record]
     fields: tuple[tuple[str, Type], ...]
@@ -159,7 +169,7 @@ class RecordType(Type):
 
 @dataclass(frozen=True, slots=True)
 class SetType(Type):
-    """A set; a bit mask over the element's codes, or ``capacity`` sorted slots."""
+    """A set: a bit mask over the element's codes, or ``capacity`` sorted slots."""
 
     element: Type
     capacity: int | None = None
@@ -182,7 +192,7 @@ class SetType(Type):
 
 @dataclass(frozen=True, slots=True)
 class OpenSetType(SetType):
-    """A set of at most ``limit`` elements, which names constants that are left open. It is never packed."""
+    """A set of at most ``limit`` elements, where these name constants that are left open. It is never packed."""
 
     limit: Linear = field(kw_only=True)
 
@@ -227,7 +237,7 @@ class MapType(Type):
 
 @dataclass(frozen=True, slots=True)
 class SeqType(Type):
-    """A sequence of up to ``capacity`` elements: its length, then its elements."""
+    """A sequence of up to ``capacity`` elements; its code is its length, then its elements."""
 
     element: Type
     capacity: int
@@ -242,19 +252,19 @@ class SeqType(Type):
 
 WIDEST_MASK = 1024
 WIDEST_VARIABLE = 4096
-"""Bits that one variable takes at most."""
+"""The most bits that one variable may take."""
 WIDEST_INTEGER = 1 << 62
 """Bounds lie below this and above its negative, so that compiled code can tell when a sum leaves them."""
 
 
 def open_int(least: Bound, most: Bound) -> OpenIntType:
-    """The integers between two bounds of which one or both are left open."""
+    """The integers between two bounds, at least one of which is left open."""
     low, high = lowest(least), highest(most)
     return OpenIntType(-WIDEST_INTEGER if low is None else low, WIDEST_INTEGER if high is None else high, least, most)
 
 
 def parts_of(kind: Type) -> Iterator[Type]:
-    """A type and those that it is made of."""
+    """A type and all the types that it is made of."""
     yield kind
     match kind:
         case OptionalType(inner):
@@ -275,9 +285,9 @@ def is_open(kind: Type) -> bool:
 
 
 def bound(value: int | str, constants: Mapping[str, Bound]) -> Bound:
-    """What a bound means: itself, or an expression over the constants such as ``"2 * brokers"``.
+    """The value of a bound: itself, or that of an expression over the constants such as ``"2 * brokers"``.
 
-    It is an integer unless a constant in it is left open.
+    An integer unless it mentions a constant that is left open.
     """
     if isinstance(value, int):
         return value
@@ -321,9 +331,9 @@ def _evaluate(node: ast.expr, constants: Mapping[str, Bound]) -> Bound:
 
 
 def resolve(annotation: Any, constants: Mapping[str, Bound]) -> Type:
-    """The type that ``annotation`` declares under these constants: finite unless one of them is left open.
+    """The type that ``annotation`` declares with these constants: finite unless one of them is left open.
 
-    Raises ModelError when the annotation has no finite meaning (a bare ``int``, say), or when it cannot be left open.
+    Raises ModelError if the annotation has no finite meaning (a bare ``int``, for example), or cannot be left open.
     """
     from floodmark.language import values
 
@@ -352,14 +362,14 @@ def resolve(annotation: Any, constants: Mapping[str, Bound]) -> Type:
         if isinstance(low, Linear) or isinstance(high, Linear):
             return open_int(low, high)
         if high < low:
-            raise ModelError(f"the bounds {low}..{high} hold no integer")
+            raise ModelError(f"the bounds {low}..{high} contain no integer")
         if low <= -WIDEST_INTEGER or high >= WIDEST_INTEGER:
-            raise ModelError(f"the bounds {low}..{high} are too far out; they have to lie within 2**62")
+            raise ModelError(f"the bounds {low}..{high} are too large; they must lie within 2**62")
         return IntType(low, high)
     if origin in (types.UnionType, typing.Union):
         members = [member for member in get_args(annotation) if member is not type(None)]
         if len(members) != 1 or len(get_args(annotation)) != 2:
-            raise ModelError("of unions only T | None is a type of the language")
+            raise ModelError("the only union in the language is T | None")
         return OptionalType(resolve(members[0], constants))
     if isinstance(annotation, type):
         if issubclass(annotation, enum.Enum):
@@ -371,7 +381,7 @@ def resolve(annotation: Any, constants: Mapping[str, Bound]) -> Type:
             require_plain(annotation, values.Identifier, {"number"})
             count = bound(annotation.count, constants)
             if isinstance(count, Linear):
-                raise ModelError(f"how many {annotation.__name__} there are cannot be left open, but it is {count}")
+                raise ModelError(f"the number of {annotation.__name__} cannot be left open, but it is {count}")
             if count < 1:
                 raise ModelError(f"there has to be at least one {annotation.__name__}, but its count is {count}")
             return IdentifierType(annotation, count)
@@ -411,10 +421,10 @@ def resolve(annotation: Any, constants: Mapping[str, Bound]) -> Type:
 
 
 def _open_set(element: Type, capacity: Bound | None) -> SetType:
-    """A set whose elements or whose capacity are left open."""
+    """A set whose elements or capacity are left open."""
     for part in parts_of(element):
         if isinstance(part, OpenSetType) or (isinstance(part, SetType) and part.capacity is None and is_open(part)):
-            raise ModelError(f"a set of {element}, in which there is a set of any size, cannot be left open")
+            raise ModelError(f"a set of {element}, which contains a set of any size, cannot be left open")
     if not isinstance(capacity, Linear):
         return SetType(element, capacity)
     if not is_open(element):
@@ -437,7 +447,7 @@ def _resolve_record(cls: type[Record], constants: Mapping[str, Bound]) -> Record
         fields = []
         for name, annotation in cls.annotations().items():
             if name.startswith("_") or name in _RECORDS_OWN:
-                message = f"{cls.__name__} cannot have a field called {name}; rename it, with a letter at its beginning"
+                message = f"{cls.__name__} cannot have a field called {name}; rename it so that it begins with a letter"
                 raise ModelError(message, *annotation_position(cls, name))
             try:
                 fields.append((name, resolve(annotation, constants)))
@@ -452,7 +462,7 @@ def _resolve_record(cls: type[Record], constants: Mapping[str, Bound]) -> Record
 
 
 def annotation_position(owner: type, name: str) -> tuple[str | None, int | None]:
-    """File and line of what a class body declares as ``name: ...``; those of the class when it is not found."""
+    """File and line where a class body declares ``name: ...``; those of the class if it is not found."""
     try:
         file, (lines, first) = inspect.getsourcefile(owner), inspect.getsourcelines(owner)
     except (OSError, TypeError):
@@ -464,14 +474,14 @@ def annotation_position(owner: type, name: str) -> tuple[str | None, int | None]
 
 
 def classes_in(kind: Type) -> Iterator[type]:
-    """The classes that a type is made of, those of parts included."""
+    """The classes that a type is made of, including those of its parts."""
     for part in parts_of(kind):
         if isinstance(part, EnumType | IdentifierType | RecordType):
             yield part.cls
 
 
 def universe(kind: Type) -> Iterator[Any]:
-    """Every value of a type; where every code is a value, in the order of the codes."""
+    """Every value of a type; in code order if every code is a value."""
     from floodmark.language import values
 
     match kind:
