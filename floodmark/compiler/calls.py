@@ -1,4 +1,4 @@
-"""Lowers calls: the built-in functions, the language's own, methods of values, records, and the model's methods."""
+"""Lowers calls: built-in functions, the language's own, methods of values, records, and the model's methods."""
 
 from __future__ import annotations
 
@@ -383,13 +383,13 @@ class Calls(Expressions, Statements):
                 zero = Const(IntType(0, 0), at, 0)
                 return Compare(BOOL, at, "<=", Size(IntType(0, size_bound(left.type)), at, both), zero)
             case _, "add" | "discard" | "remove" | "append":
-                raise frame.refuse(node, f"{name} changes a variable and returns nothing; write it on a line of its own")
+                raise frame.refuse(node, f"{name} changes a variable and returns nothing; write it on its own line")
             case MapType(), "values" | "keys":
                 raise frame.refuse(node, f"{name}() belongs in a for loop, a comprehension or a fold")
         raise frame.refuse(node, f"{owner.type} has no method {name!r}{_METHODS.get(name, '')}")
 
     def _times(self, at: Position, item: Expr, bag: Expr, element: Type, capacity: int) -> Expr:
-        """How often a bag holds something that its element type may not hold."""
+        """How often a bag holds a value that its element type may not admit."""
         wanted, other = self.fresh(item.type, "item", at), self.fresh(element, "element", at)
         one, zero = (Const(IntType(number, number), at, number) for number in (1, 0))
         same = Choose(IntType(0, 1), at, self.equal(wanted, other, at), one, zero)

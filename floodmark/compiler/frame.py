@@ -38,7 +38,7 @@ Binding = Expr | Static | ModelRef
 
 @dataclass(slots=True)
 class LocalTypes:
-    """The type of each local variable of a function, widened until its source has been read without a surprise."""
+    """The type of each local variable of a function, widened until reading its source changes nothing more."""
 
     types: dict[str, Type] = field(default_factory=dict)
     widened: dict[str, int] = field(default_factory=dict)
@@ -81,7 +81,7 @@ class Frame:
     is_action: bool = False
 
     def bind(self, parameter: Local) -> None:
-        """Makes a parameter a local variable that has its value from the beginning."""
+        """Makes a parameter a local variable that has its value from the start."""
         self.bindings[parameter.name] = parameter
         self.definite.add(parameter.name)
         self.local_types.types[parameter.name] = parameter.type
@@ -96,11 +96,11 @@ class Frame:
         return ModelError(message, at.file, at.line)
 
     def defining_class(self) -> type | None:
-        """The class in whose body the function was written, which ``super()`` in it looks past."""
+        """The class in whose body the function was written; ``super()`` in it looks past that class."""
         return self._closure().get("__class__")
 
     def global_names(self) -> dict[str, Any]:
-        """What the function's free names mean: its module's names and its closure."""
+        """What the function's free names mean: the names of its module and its closure."""
         function: Callable[..., Any] = self.source.function
         return {**function.__globals__, **self._closure()}
 

@@ -1,6 +1,6 @@
 """The expression graph: what a model's Python source means, typed and free of Python.
 
-Every expression knows its finite type and the line it came from. Statements are the few that an action needs. A back
+Every expression has a finite type and the line that it came from. Statements are the few that an action needs. A back
 end (native code, z3 terms) translates these nodes and nothing else.
 """
 
@@ -12,10 +12,10 @@ from typing import Any, Literal
 from floodmark.language.types import BoolType, IntType, RecordType, Type
 
 UNBOUNDED = 1 << 62
-"""Where an interval is given up: what reaches it from below zero or above is of the type ``INT``."""
+"""Where an interval is given up: a result that reaches this, on either side of zero, has the type ``INT``."""
 BOOL = BoolType()
 INT = IntType(-(1 << 63), (1 << 63) - 1)
-"""Any integer that a machine word holds: what makes one checks, where it runs, that it does."""
+"""Any integer that fits a machine word; code that makes one checks at run time that it does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Position:
 
 
 Which = Literal["new", "old"]
-"""Which state a variable is read from: the current one, or the one before the step of a transition property."""
+"""The state that a variable is read from: the current one, or for a transition property the one before the step."""
 
 
 @dataclass(slots=True, eq=False)
@@ -69,7 +69,7 @@ class Const(Expr):
 
 @dataclass(slots=True, eq=False)
 class OpenConstant(Expr):
-    """A constant of the model that may be any natural number; only a proof for all of them has such."""
+    """A constant of the model that may be any natural number; it occurs only in a proof for all of them."""
 
     name: str
 
@@ -133,7 +133,7 @@ class RecordOf(Expr):
 
 @dataclass(slots=True, eq=False)
 class SetOf(Expr):
-    """A set of given elements; ``typed`` when it is a ``Set``, whose iteration has a fixed order in CPython."""
+    """A set of given elements; ``typed`` if it is a ``Set``, whose iteration order is fixed in CPython."""
 
     elements: list[Expr]
     typed: bool = False
@@ -157,7 +157,7 @@ class Subset(Expr):
 
 @dataclass(slots=True, eq=False)
 class BagChange(Expr):
-    """A bag with one occurrence more, or a bag or set with one fewer (a model error when there is none)."""
+    """A bag with one more occurrence, or a bag or set with one fewer (a model error if there is none)."""
 
     bag: Expr
     item: Expr
@@ -177,7 +177,7 @@ class Size(Expr):
 
 @dataclass(slots=True, eq=False)
 class Count(Expr):
-    """How often an element is in a bag."""
+    """How often an element occurs in a bag."""
 
     item: Expr
     bag: Expr
@@ -305,8 +305,8 @@ class Generator:
 class Reduce(Expr):
     """A comprehension and what is made of it.
 
-    ``min`` and ``max`` of nothing are ``default``, a model error when there is none. ``map`` has ``key`` beside
-    ``body``; ``seq`` keeps the order of its domains; a ``set`` is ``typed`` as SetOf says.
+    ``min`` and ``max`` of nothing are ``default``, or a model error without one. ``map`` has a ``key`` besides
+    ``body``; ``seq`` keeps the order of its domains; a ``set`` is ``typed`` as in SetOf.
     """
 
     kind: Literal["any", "all", "sum", "min", "max", "set", "seq", "map"]
@@ -319,7 +319,7 @@ class Reduce(Expr):
 
 @dataclass(slots=True, eq=False)
 class Inline(Expr):
-    """A call: statements that leave the result in a variable. A call for its effects alone has no result."""
+    """A call: statements that leave the result in a variable. A call made only for its effects has no result."""
 
     body: list[Stmt]
     result: Local | None
@@ -338,7 +338,7 @@ class SetLocal(Stmt):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FieldStep:
-    """One step into a record on the way to what is assigned."""
+    """One step into a record on the way to the assigned part."""
 
     record: RecordType
     name: str
@@ -433,7 +433,7 @@ class Predicate:
 
 
 def children(node: Expr) -> list[Expr]:
-    """The expressions directly inside an expression, those of its domains and of inlined statements included."""
+    """The expressions directly inside an expression, including those of its domains and of inlined statements."""
     found: list[Expr] = []
     for name in node.__slots__ if hasattr(node, "__slots__") else ():
         _collect(getattr(node, name), found)
@@ -476,7 +476,7 @@ def has_effects(node: Expr) -> bool:
 
 
 def _changes(body: list[Stmt]) -> bool:
-    """Whether statements assign a state variable; calls inside of their expressions are looked at on their own."""
+    """Whether statements assign a state variable; calls inside their expressions are checked separately."""
     for statement in body:
         match statement:
             case Store():
@@ -491,9 +491,9 @@ def _changes(body: list[Stmt]) -> bool:
 
 
 def may_outgrow(node: Expr) -> bool:
-    """Whether the integer that an operation makes may need more than 64 bits, as far as its operands' intervals say.
+    """Whether the result of an integer operation may need more than 64 bits, judging by its operands' intervals.
 
-    What is left over in a division never does: it lies between zero and the divisor.
+    The remainder of a division never does: it lies between zero and the divisor.
     """
     match node:
         case Arithmetic(op="+" | "-" | "*" | "//") | Reduce(kind="sum"):
@@ -523,7 +523,7 @@ def can_fail(node: Expr) -> bool:
 
 
 def _may_stop(body: list[Stmt]) -> bool:
-    """Whether statements have an assert, or assign what may not fit."""
+    """Whether statements contain an assert, or an assignment that may not fit."""
     for statement in body:
         match statement:
             case Assert() | Store():
