@@ -29,7 +29,7 @@ def holds_committed(model: AlterIsrFailover, broker: Broker) -> bool:
 
 
 def next_epoch(model: AlterIsrFailover, broker: Broker, offset: Offset) -> LeaderEpoch:
-    """The epoch of the record at ``offset``; at the end of the log, the epoch that the replica is in."""
+    """The epoch of the record after the one at ``offset``; after the last one, the epoch that the replica is in."""
     log = model.replicas[broker].log
     return log[offset + 1] if offset + 1 < len(log) else model.known(broker).leader_epoch
 

@@ -18,7 +18,9 @@ def keeps_leader(replication: Replication, original: Set[Broker], live: Set[Brok
 
 
 def keeps_min_isr(replication: Replication, original: Set[Broker], min_insync_replicas: int) -> bool:
-    """As many as producers need, or as there are, stay in sync; of fewer replicas Kafka requires no more than all."""
+    """As many as producers need, or as there are, stay in sync. If there are fewer replicas, Kafka requires all of
+    them.
+    """
     return len(replication.isr & original) >= min(min_insync_replicas, len(original), len(replication.isr))
 
 

@@ -7,14 +7,14 @@ from model.reassignment.replicas import Broker, Partition, ReassignedReplicas
 
 
 def lags(model: ReassignedReplicas) -> bool:
-    """A replica outside the ISR can lack committed records. Where every replica has to be in sync it cannot."""
+    """A replica outside the ISR lacks committed records, or none can because every replica has to be in sync."""
     return model.min_insync_replicas >= model.replication_factor or any(
         not model.replication[partition].on_disk <= model.replication[partition].complete for partition in Partition
     )
 
 
 def another_leads(model: ReassignedReplicas) -> bool:
-    """After a crash another replica can lead, with all of them up again. It cannot where there is no other, or nobody
+    """After a crash another replica leads, with all of them up again; or none can, because there is no other or nobody
     crashes.
     """
     return (
@@ -160,7 +160,7 @@ def deleted(old: ReassignedReplicas, new: ReassignedReplicas, partition: Partiti
 
 @invariant
 def complete_replicas_are_on_disk(model: ReassignedReplicas) -> bool:
-    """A deleted replica has nothing committed, and there is no more of it to delete."""
+    """A replica that is complete, or that is to be deleted, is on disk."""
     return all(
         model.replication[partition].complete | model.replication[partition].stops
         <= model.replication[partition].on_disk

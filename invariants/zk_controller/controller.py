@@ -426,7 +426,7 @@ def publication_is_due(old: ZkController, new: ZkController) -> bool:
 
 @transition
 def failures_are_counted(old: ZkController, new: ZkController) -> bool:
-    """There are as many crashes, expired sessions and lost answers as a spec says, and they do only what it shows."""
+    """Every crash, expired session and lost answer counts as one of the failures that a spec allows."""
     return all(
         new.faults == old.faults + 1
         for broker in Broker
