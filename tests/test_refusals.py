@@ -98,9 +98,9 @@ STATEMENTS = {
     "unordered set in a Seq": ("self.log = Seq({1, 2})  #!", "no fixed order"),
     "set of sequences in a loop": ("for s in Set({Seq([1])}):  #!\n    self.log = s", "no order to iterate in"),
     "set of sequences in a Seq": ("self.x = len(Seq(Set({Seq([1])})))  #!", "no order to iterate in"),
-    "failing body over an unordered set": ("require(any(self.log[n] > 0 for n in {0, 1}))  #!", "what any evaluates for it"),
+    "failing body over an unordered set": ("require(any(self.log[n] > 0 for n in {0, 1}))  #!", "any evaluates for it"),
     "failing condition over an unordered set": (
-        "require(all(n > 0 for n in {0, 1} if self.log[n] > 0))  #!", "what all evaluates for it"
+        "require(all(n > 0 for n in {0, 1} if self.log[n] > 0))  #!", "all evaluates for it"
     ),
     "sequence changed in place": ("self.log[1:] = [1]  #!", "assign the whole sequence"),
     "slice with a step": ("self.log = self.log[::2]  #!", "a step"),
@@ -341,10 +341,10 @@ def test_shapes_of_properties(tmp_path: Path, name: str) -> None:
 
 
 EFFECTS = {
-    "assignment": ("invariant", "self", "self.x = 1  #!\nreturn True", "must not change the state"),
-    "addition": ("invariant", "self", "self.some.add(Node(1))  #!\nreturn True", "must not change the state"),
-    "assignment to the new state": ("transition", "self, new", "new.x = 1  #!\nreturn True", "must not change the state"),
-    "assignment in a boundary": ("boundary", "self", "self.x = 1  #!\nreturn True", "must not change the state"),
+    "assignment": ("invariant", "self", "self.x = 1  #!\nreturn True", "must not change"),
+    "addition": ("invariant", "self", "self.some.add(Node(1))  #!\nreturn True", "must not change"),
+    "assignment to the new state": ("transition", "self, new", "new.x = 1  #!\nreturn True", "must not change"),
+    "assignment in a boundary": ("boundary", "self", "self.x = 1  #!\nreturn True", "must not change"),
     "require": ("invariant", "self", "require(self.flag)  #!\nreturn True", "returns a bool instead"),
     "loop": ("invariant", "self", "while True:  #!\n    pass\nreturn True", "for i in range(n)"),
     "unlike results": ("invariant", "self", "if self.flag:\n    return True\nreturn 1  #!", "use two variables"),
