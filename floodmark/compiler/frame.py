@@ -88,6 +88,7 @@ class Frame:
         self.slots[parameter.name] = parameter.slot
 
     def at(self, node: ast.AST) -> Position:
+        """The line of the user's file that a syntax tree node is on."""
         return Position(self.source.file, getattr(node, "lineno", self.source.tree.lineno))
 
     def refuse(self, node: ast.AST, message: str) -> ModelError:

@@ -48,6 +48,8 @@ class NothingType(Type):
 
 @dataclass(frozen=True, slots=True)
 class Position:
+    """A line (from 1) of a file."""
+
     file: str
     line: int
 
@@ -58,12 +60,16 @@ Which = Literal["new", "old"]
 
 @dataclass(slots=True, eq=False)
 class Expr:
+    """An expression: its finite type, and the line that it came from."""
+
     type: Type
     at: Position
 
 
 @dataclass(slots=True, eq=False)
 class Const(Expr):
+    """A value of the language that is known when the model is read."""
+
     value: Any
 
 
@@ -84,24 +90,32 @@ class Local(Expr):
 
 @dataclass(slots=True, eq=False)
 class StateVar(Expr):
+    """A variable of the model."""
+
     name: str
     which: Which
 
 
 @dataclass(slots=True, eq=False)
 class Field(Expr):
+    """A field of a record."""
+
     record: Expr
     name: str
 
 
 @dataclass(slots=True, eq=False)
 class MapGet(Expr):
+    """``map[key]``; a key that the map lacks is a model error."""
+
     map: Expr
     key: Expr
 
 
 @dataclass(slots=True, eq=False)
 class SeqGet(Expr):
+    """``seq[index]`` with Python's negative indices; an index outside the sequence is a model error."""
+
     seq: Expr
     index: Expr
 
@@ -117,17 +131,23 @@ class SeqSlice(Expr):
 
 @dataclass(slots=True, eq=False)
 class SeqConcat(Expr):
+    """``left + right`` of two sequences."""
+
     left: Expr
     right: Expr
 
 
 @dataclass(slots=True, eq=False)
 class SeqOf(Expr):
+    """A sequence of given elements."""
+
     elements: list[Expr]
 
 
 @dataclass(slots=True, eq=False)
 class RecordOf(Expr):
+    """A record, with every field in order of declaration."""
+
     fields: dict[str, Expr]
 
 
@@ -150,6 +170,8 @@ class SetBinary(Expr):
 
 @dataclass(slots=True, eq=False)
 class Subset(Expr):
+    """``left <= right`` of two sets, or ``left < right`` if ``strict``."""
+
     left: Expr
     right: Expr
     strict: bool
@@ -166,12 +188,16 @@ class BagChange(Expr):
 
 @dataclass(slots=True, eq=False)
 class Contains(Expr):
+    """``item in container``."""
+
     item: Expr
     container: Expr
 
 
 @dataclass(slots=True, eq=False)
 class Size(Expr):
+    """``len(container)``."""
+
     container: Expr
 
 
@@ -185,6 +211,8 @@ class Count(Expr):
 
 @dataclass(slots=True, eq=False)
 class Arithmetic(Expr):
+    """An operation on two integers; dividing by zero is a model error, as is a result of more than 64 bits."""
+
     op: Literal["+", "-", "*", "//", "%"]
     left: Expr
     right: Expr
@@ -209,16 +237,22 @@ class Equal(Expr):
 
 @dataclass(slots=True, eq=False)
 class Not(Expr):
+    """``not operand``."""
+
     operand: Expr
 
 
 @dataclass(slots=True, eq=False)
 class And(Expr):
+    """``a and b and ...``: nothing after a false operand is evaluated."""
+
     operands: list[Expr]
 
 
 @dataclass(slots=True, eq=False)
 class Or(Expr):
+    """``a or b or ...``: nothing after a true operand is evaluated."""
+
     operands: list[Expr]
 
 
@@ -248,6 +282,8 @@ class Convert(Expr):
 
 @dataclass(slots=True, eq=False)
 class IsNone(Expr):
+    """Whether an optional value is None."""
+
     operand: Expr
 
 
@@ -261,6 +297,8 @@ class Extremum(Expr):
 
 @dataclass(slots=True, eq=False)
 class Sorted(Expr):
+    """``sorted(seq)`` of integers."""
+
     seq: Expr
     reverse: bool
 
@@ -327,11 +365,15 @@ class Inline(Expr):
 
 @dataclass(slots=True, eq=False)
 class Stmt:
+    """A statement, and the line that it came from."""
+
     at: Position
 
 
 @dataclass(slots=True, eq=False)
 class SetLocal(Stmt):
+    """An assignment to a local variable."""
+
     target: Local
     value: Expr
 
@@ -363,6 +405,8 @@ class Store(Stmt):
 
 @dataclass(slots=True, eq=False)
 class If(Stmt):
+    """``if condition: ... else: ...``."""
+
     condition: Expr
     then: list[Stmt]
     otherwise: list[Stmt]
@@ -370,6 +414,8 @@ class If(Stmt):
 
 @dataclass(slots=True, eq=False)
 class For(Stmt):
+    """A loop over a domain; Break and Continue belong to the innermost one."""
+
     variable: Local
     domain: Domain
     body: list[Stmt]
@@ -377,11 +423,15 @@ class For(Stmt):
 
 @dataclass(slots=True, eq=False)
 class Require(Stmt):
+    """A guard after the leading ones: if it is false, the action is not enabled."""
+
     condition: Expr
 
 
 @dataclass(slots=True, eq=False)
 class Assert(Stmt):
+    """``assert condition``: a model error if it is false."""
+
     condition: Expr
 
 
@@ -395,12 +445,12 @@ class Return(Stmt):
 
 @dataclass(slots=True, eq=False)
 class Break(Stmt):
-    pass
+    """Leaves the innermost loop."""
 
 
 @dataclass(slots=True, eq=False)
 class Continue(Stmt):
-    pass
+    """Goes on with the next round of the innermost loop."""
 
 
 @dataclass(slots=True, eq=False)

@@ -71,26 +71,33 @@ class Lowering:
     # The entry points that the other parts provide.
 
     def expression(self, frame: Frame, node: ast.expr) -> Expr:
+        """Lowers an expression to a node."""
         raise NotImplementedError
 
     def binding(self, frame: Frame, node: ast.expr) -> Binding:
+        """What an expression means when the model is read: a node, a class or function, or the model itself."""
         raise NotImplementedError
 
     def domain(self, frame: Frame, node: ast.expr) -> tuple[Domain, Type, bool]:
+        """What a loop runs over, the type of its variable, and whether its order is fixed."""
         raise NotImplementedError
 
     def call(self, frame: Frame, node: ast.Call) -> Expr:
+        """Lowers a call to a node."""
         raise NotImplementedError
 
     def block(self, frame: Frame, body: list[ast.stmt]) -> tuple[list[Stmt], bool]:
+        """The statements of a block, and whether control can reach its end."""
         raise NotImplementedError
 
     def inline(self, frame: Frame, node: ast.Call, function: Callable[..., Any], first: Binding | None) -> Expr:
+        """The body of ``function`` in place of a call to it; ``first`` is what ``self`` means there."""
         raise NotImplementedError
 
     # Shared helpers.
 
     def fresh(self, kind: Type, name: str, at: Position) -> Local:
+        """A new local variable, with a slot of its own."""
         self.next_slot += 1
         return Local(kind, at, self.next_slot, name)
 
@@ -125,6 +132,7 @@ class Lowering:
         return None
 
     def record_type(self, cls: type[Record]) -> RecordType:
+        """The type of a record with the model's constants."""
         return self.model.record_type(cls)
 
     def convert(self, value: Expr, kind: Type, what: str) -> Expr:
@@ -161,6 +169,7 @@ class Lowering:
     # and integers are left alone, since a proof may be for every value of a constant.
 
     def equal(self, left: Expr, right: Expr, at: Position) -> Expr:
+        """``left == right``, decided here if both are known when the model is read."""
         if isinstance(right.type, NoneType):
             return self.missing(left, at)
         if isinstance(left.type, NoneType):
@@ -218,6 +227,7 @@ class Lowering:
         return Inline(built.type, at, [*body, Return(at, built, result)], result)
 
     def negate(self, value: Expr) -> Expr:
+        """``not value``, decided here if the value is known when the model is read."""
         return Const(BOOL, value.at, not value.value) if isinstance(value, Const) else Not(BOOL, value.at, value)
 
     def has_order(self, value: Expr) -> bool:

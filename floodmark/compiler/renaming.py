@@ -107,6 +107,7 @@ class Orbits:
         return (dict(zip(classes, each, strict=True)) for each in itertools.product(*numbers))
 
     def after(self, state: State, renaming: Renaming) -> State:
+        """``state`` with its identifiers renamed."""
         return tuple(renamed(value, renaming) for value in state)
 
     def _signatures(self, kind: IdentifierType, state: State) -> list[int]:

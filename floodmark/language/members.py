@@ -50,6 +50,8 @@ initial = _mark("initial")
     @initial
     def start(self, leader: Broker) -> None:
         self.leader = leader
+
+A variable that it does not set keeps the value that the class body gives.
 """
 action = _mark("action")
 """Marks one atomic step. It is tried with every value of its parameters; ``require`` is its guard.
@@ -67,6 +69,8 @@ rule = _mark("rule")
     @rule
     def may_lead(self, broker: Broker) -> bool:
         return broker in self.isr
+
+The override needs no decorator.
 """
 boundary = _mark("boundary")
 """Marks a predicate that bounds the search: states where it is false are checked, but neither counted nor expanded.
@@ -74,6 +78,8 @@ boundary = _mark("boundary")
     @boundary
     def within_bounds(self) -> bool:
         return self.version <= self.max_version
+
+If there are several, a state has to be within all of them.
 """
 invariant = _mark("invariant")
 """Marks a predicate that must be true in every reachable state: a method, or a function of a model in a file of its
@@ -82,6 +88,8 @@ own.
     @invariant
     def leader_is_in_isr(model: PartitionIsr) -> bool:
         return model.leader in model.isr
+
+A function applies to the model that its parameter names and to every model derived from it.
 """
 transition = _mark("transition")
 """Marks a predicate over the states before and after a step that must be true of every step.
@@ -89,6 +97,8 @@ transition = _mark("transition")
     @transition
     def epochs_never_decrease(old: PartitionIsr, new: PartitionIsr) -> bool:
         return new.leader_epoch >= old.leader_epoch
+
+As a method it takes ``self``, the state before, and ``new``.
 """
 reachable = _mark("reachable")
 """Marks a predicate that must be true in some reachable state: it guards against a model that can do nothing.
@@ -96,6 +106,8 @@ reachable = _mark("reachable")
     @reachable
     def nobody_leads(model: PartitionIsr) -> bool:
         return model.leader is None
+
+A complete search that finds no such state is a violation.
 """
 lemma = _mark("lemma")
 """Marks a predicate that is true in every reachable state, and serves only to prove others by induction."""

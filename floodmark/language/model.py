@@ -204,6 +204,7 @@ class Model(metaclass=ModelClass):
     # What identifiers and records need from the running model.
 
     def identifier_count(self, cls: type[Identifier]) -> int:
+        """How many identifiers of a kind this model has."""
         if cls not in self._counts:
             kind = self.declared_type(cls)
             assert isinstance(kind, IdentifierType)
@@ -211,6 +212,7 @@ class Model(metaclass=ModelClass):
         return self._counts[cls]
 
     def record_type(self, cls: type[Record]) -> RecordType:
+        """The type of a record with this model's constants."""
         if cls not in self._records:
             kind = self.declared_type(cls)
             assert isinstance(kind, RecordType)

@@ -27,6 +27,7 @@ class Source:
 
     @property
     def parameters(self) -> list[str]:
+        """The names of the function's parameters, in order; the first is the model."""
         return [argument.arg for argument in self.tree.args.args]
 
     @functools.cached_property

@@ -71,6 +71,8 @@ class Type:
 
 @dataclass(frozen=True, slots=True)
 class BoolType(Type):
+    """``False`` and ``True``, with the codes 0 and 1."""
+
     @property
     def codes(self) -> int:  # type: ignore[override]
         return 2
@@ -110,6 +112,8 @@ class OpenIntType(IntType):
 
 @dataclass(frozen=True, slots=True)
 class EnumType(Type):
+    """The members of an Enum, numbered in order of definition."""
+
     cls: type[enum.Enum]
 
     @property

@@ -49,9 +49,11 @@ def require(condition: bool) -> None:
 
 
 def implies(premise: bool, conclusion: bool) -> bool:
-    """``premise`` implies ``conclusion``. Both are evaluated. The checker reports a premise that is never true.
+    """``premise`` implies ``conclusion``.
 
         return implies(model.leader is not None, model.leader in model.isr)
+
+    Both are evaluated. The checker reports a premise that is never true.
     """
     return bool(conclusion) or not premise
 
@@ -387,6 +389,8 @@ class Map(Mapping[K, V_co]):
 
         self.log_end = Map({broker: 0 for broker in Broker})
         self.log_end[follower] += 1
+
+    A key that it does not have is a model error.
     """
 
     __slots__ = ("_entries", "_place")
@@ -507,6 +511,8 @@ class Bag(Generic[T_co]):
 
         network: Annotated[Bag[Message], Capacity(2)]
         self.network.add(message)
+
+    It needs a ``Capacity``; one element more is a model error.
     """
 
     __slots__ = ("_items", "_place")

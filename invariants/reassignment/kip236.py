@@ -38,7 +38,7 @@ def isr_is_known_to_leader(model: StepwiseReassignment) -> bool:
 
 @transition
 def enough_replicas_stay_in_sync(old: StepwiseReassignment, new: StepwiseReassignment) -> bool:
-    """After a step of the controller ``min.insync.replicas`` are in sync, if as many were and are wanted.
+    """A step of the controller leaves ``min.insync.replicas`` in sync, if that many were and are wanted.
 
     KIP-236, "Motivation", wants a safe way back; one that blocks producers is not safe.
     """

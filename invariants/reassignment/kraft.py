@@ -1,4 +1,6 @@
-"""What must hold of KIP-455's reassignment with a KRaft controller, besides what holds of both forms (kip455.py)."""
+"""What must hold of KIP-455's reassignment with a KRaft controller, besides what holds of both forms (kip455.py; begin
+with kip236.py).
+"""
 
 from __future__ import annotations
 
