@@ -1,8 +1,8 @@
 """Model checking for replication protocols that are written as plain Python classes.
 
-A protocol file imports the modelling language from here: ``from floodmark import Model, Set, action, invariant``. What
-else users import: ``floodmark.claims`` to ask sentences of a text, ``floodmark.conformance`` to hold an implementation
-against a model.
+A protocol file imports the modelling language from here: ``from floodmark import Model, Set, action, invariant``.
+Besides that there are ``floodmark.claims``, to check sentences of a text, and ``floodmark.conformance``, to check an
+implementation, or a recorded run of one, against a model.
 """
 
 from floodmark.language import (

@@ -1,4 +1,4 @@
-"""``python -m floodmark`` is the command ``floodmark``."""
+"""``python -m floodmark`` runs the command ``floodmark``."""
 
 from floodmark.checkers.commands.cli import main
 

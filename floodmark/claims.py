@@ -1,12 +1,12 @@
-"""Claims: sentences of a protocol's text as functions over sets and numbers, with the answer that is expected.
+"""Claims: sentences of a protocol's text as functions over sets and numbers, with the expected answer.
 
     @fails("KIP-236, cancellation, step 2")
     def replicas_that_may_return(original: Set[Broker], target: Set[Broker]) -> bool:
         "The replicas that are not assigned any more are OAR - RAR."
         return (original | target) - original == original - target
 
-A claim is asked for all values of its parameters that its leading ``require`` statements allow. A parameter is of a
-finite type of the modelling language, or an ``int``, which then is any integer.
+``floodmark prove FILE.py`` checks a claim for all values of its parameters that its leading ``require`` statements
+allow. A parameter has a finite type of the modelling language, or is an ``int``, which then means any integer.
 """
 
 from __future__ import annotations
@@ -22,19 +22,21 @@ _CLAIM = "__floodmark_claim__"
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """The expected answer, and where the sentence stands."""
+    """The expected answer, and where the sentence is found, for example ``KIP-497, "Proposed Changes"``."""
 
     holds: bool
     source: str
 
 
 def holds(source: str) -> Callable[[F], F]:
-    """The claim is expected to be true of everything."""
+    """Marks a claim that is expected to be true for all values. ``source`` says where the sentence is found."""
     return _expecting(Expectation(True, source))
 
 
 def fails(source: str) -> Callable[[F], F]:
-    """The claim is expected to be false of something: a mistake in the text, or the answer to a question."""
+    """Marks a claim that is expected to be false for some values: a mistake in the text, or the answer to a
+    question.
+    """
     return _expecting(Expectation(False, source))
 
 
@@ -47,6 +49,6 @@ def _expecting(expectation: Expectation) -> Callable[[F], F]:
 
 
 def expectation_of(function: Any) -> Expectation | None:
-    """What is expected of a function that is a claim; None for others."""
+    """The expected answer of a function that is a claim; None for any other function."""
     found = getattr(function, _CLAIM, None)
     return found if isinstance(found, Expectation) else None

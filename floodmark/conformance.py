@@ -1,7 +1,7 @@
-"""Holds real implementations, and recorded runs of them, against a model.
+"""Checks real implementations, and recorded runs of them, against a model.
 
-In a test, an implementation is driven in step with the model, by Hypothesis (``state_machine``) or along a trace
-(``replay``); an ``Adapter`` says what it can do and what can be observed::
+A test drives an implementation in step with the model, by Hypothesis (``state_machine``) or along a trace
+(``replay``). An ``Adapter`` says what the implementation can do and what can be observed::
 
     from floodmark.conformance import Adapter, model_of, observable, state_machine
 
@@ -20,7 +20,7 @@ In a test, an implementation is driven in step with the model, by Hypothesis (``
 
     TestLease = state_machine(model_of("specs/lease.toml"), LeaseAdapter).TestCase
 
-Recorded runs are what ``floodmark conform`` judges: traces of a model's steps, and metadata logs of KRaft clusters.
+``floodmark conform`` checks recorded runs: traces of a model's steps, and metadata logs of KRaft clusters.
 """
 
 from floodmark.checkers.conformance.adapter import Adapter, observable

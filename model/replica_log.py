@@ -1,9 +1,9 @@
-"""What a replica's log is to the replication protocols: the leader epoch of each record, by offset.
+"""A replica's log, as the replication protocol sees it: the leader epoch of each record, by offset.
 
-Offsets count from 0 and the log end offset is the length. Epochs never decrease along a log, so the epoch of the last
-record and a single number of the leader's answer are enough to find where two logs part. The functions are those of
-KIP-101, as KIP-279 corrected them; KIP-595 uses the same ones (where no epoch is small enough, a Raft leader names
-epoch 0 and not the epoch that was asked for, which truncates to the same offset).
+Offsets start at 0, and the log end offset is the length. Epochs never decrease along a log, so the epoch of the last
+record and one offset from the leader are enough to find where two logs diverge. The functions are those of KIP-101, as
+corrected by KIP-279; KIP-595 uses the same ones (where no epoch is small enough, a Raft leader answers epoch 0 instead
+of the epoch asked for, which truncates to the same offset).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from floodmark import Seq
 
 
 def epoch_up_to(log: Seq[int], epoch: int) -> int:
-    """The largest epoch in the log that is not above ``epoch``; ``epoch`` itself when the log has none."""
+    """The largest epoch in the log that is not above ``epoch``; ``epoch`` itself if the log has none."""
     found = epoch
     for record_epoch in log:
         if record_epoch <= epoch:
@@ -21,7 +21,7 @@ def epoch_up_to(log: Seq[int], epoch: int) -> int:
 
 
 def end_offset_for_epoch(log: Seq[int], epoch: int) -> int:
-    """Where the records of ``epoch`` and of all before it end: the first offset of a later epoch, or the log end.
+    """Where the records of ``epoch`` and earlier end: the first offset of a later epoch, or the log end offset.
 
     Together with ``epoch_up_to`` this is a leader's answer to OffsetsForLeaderEpoch (KIP-279, "Proposed Changes").
     """
@@ -31,8 +31,8 @@ def end_offset_for_epoch(log: Seq[int], epoch: int) -> int:
 def diverges(leader_log: Seq[int], log: Seq[int]) -> bool:
     """Whether a follower's log cannot be a prefix of the leader's, judged by its last epoch and its log end offset.
 
-    The leader judges so from the last fetched epoch and the fetch offset of a fetch request (KIP-595, "Fetch").
-    An empty log never diverges.
+    The leader gets these two as the last fetched epoch and the fetch offset of a fetch request (KIP-595, "Fetch"). An
+    empty log never diverges.
     """
     if len(log) == 0:
         return False
@@ -41,11 +41,11 @@ def diverges(leader_log: Seq[int], log: Seq[int]) -> bool:
 
 
 def truncation_offset(leader_log: Seq[int], log: Seq[int]) -> int:
-    """Where a follower cuts its log after one answer of the leader (KIP-279, "Proposed Changes").
+    """Where a follower truncates its log after one answer of the leader (KIP-279, "Proposed Changes").
 
-    The leader answers with its largest epoch up to the follower's last one, and where that epoch ends. A follower that
-    has that epoch keeps what both have of it; one that has not keeps only its earlier epochs. Logs that alternate
-    between leaders may need several rounds.
+    The leader answers with its largest epoch up to the follower's last one, and with the offset where that epoch ends.
+    A follower that has that epoch keeps what both have of it; one that does not keeps only its earlier epochs. Logs
+    that were written by alternating leaders may need several rounds.
     """
     if len(log) == 0:
         return 0

@@ -1,7 +1,7 @@
-"""What a partition's replicas are while it is reassigned: the one definition that the models share (KIP-455).
+"""A partition's replicas while it is being reassigned: the one definition that the models share (KIP-455).
 
-The controller keeps three things of a partition: ``replicas``, in order, the first being the preferred leader;
-``adding``, those that the reassignment brings; ``removing``, those that it takes away. The rest follows from these.
+The controller keeps three things for each partition: ``replicas``, in order, the first being the preferred leader;
+``adding``, those that the reassignment adds; ``removing``, those that it removes. The rest follows from these.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ T = TypeVar("T")
 
 
 def is_reassigning(adding: Set[T], removing: Set[T]) -> bool:
-    """Whether a reassignment is under way; one that only removes is one too."""
+    """Whether a reassignment is under way. One that only removes replicas counts too."""
     return len(adding) > 0 or len(removing) > 0
 
 
 def origin(replicas: Set[T], adding: Set[T]) -> Set[T]:
-    """The replicas from before the reassignment, and again after a cancellation."""
+    """The replicas before the reassignment, and again after a cancellation."""
     return replicas - adding
 
 
@@ -29,7 +29,7 @@ def target(replicas: Set[T], removing: Set[T]) -> Set[T]:
 
 
 def is_consistent(replicas: Set[T], adding: Set[T], removing: Set[T]) -> bool:
-    """What the controller may store: nobody comes and goes at once, and neither origin nor target is empty."""
+    """What the controller may store: no replica is both added and removed, and neither origin nor target is empty."""
     return (
         adding <= replicas
         and removing <= replicas
@@ -45,10 +45,10 @@ def members(replicas: Seq[T]) -> Set[T]:
 
 
 def without(replicas: Seq[T], left_out: Set[T]) -> Seq[T]:
-    """The same order, some replicas left out."""
+    """``replicas`` in the same order, without those left out."""
     return Seq(replica for replica in replicas if replica not in left_out)
 
 
 def followed_by(first: Seq[T], rest: Seq[T]) -> Seq[T]:
-    """``first``, then those of ``rest`` that it does not have: the replicas while both are wanted."""
+    """``first``, then the members of ``rest`` that it lacks: the replicas while both are wanted."""
     return first + without(rest, Set(first))

@@ -223,7 +223,7 @@ def test_out_of_range() -> None:
     two = Step("count", {"by": 2})
     assert error(two, two).message == "number would become 4, outside of 0..3"
     assert "there is no Broker(3): the model has 2" in error(Step("third")).message
-    assert error(Step("wrong_type")).message == "number would become True, which is no 0..3"
+    assert error(Step("wrong_type")).message == "number would become True, which is not a value of 0..3"
 
 
 def test_over_capacity() -> None:
@@ -236,7 +236,7 @@ def test_over_capacity() -> None:
 def test_missing_elements() -> None:
     assert "b1 is not in the set" in error(Step("leave", {"broker": B1})).message
     assert "1 is not in the bag" in error(Step("read")).message
-    assert "index 0 is outside of a sequence of 0" in error(Step("no_key")).message
+    assert "index 0 is outside a sequence of length 0" in error(Step("no_key")).message
 
 
 def test_a_failed_assert_is_a_model_error_with_its_message() -> None:
@@ -379,8 +379,8 @@ def test_types(annotation: Any, codes: int, text: str) -> None:
         (str, "is not a type of the modelling language"),
         (Seq[bool], "a sequence needs a capacity"),
         (Bag[bool], "a bag needs a capacity"),
-        (int | bool, "of unions only T [|] None"),
-        (Annotated[int, Between(2, 1)], "hold no integer"),
+        (int | bool, "the only union in the language is T [|] None"),
+        (Annotated[int, Between(2, 1)], "contain no integer"),
         (Annotated[int, Between(0, "tpo")], "the bound names the constant 'tpo'"),
         (Annotated[int, Between(0, "top **")], "is not an expression over constants"),
         (Set[Annotated[int, Between(0, 5000)]], "need a capacity"),

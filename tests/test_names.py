@@ -690,7 +690,7 @@ def test_a_lambda_in_a_decorator_is_not_taken_for_what_it_decorates(tmp_path: Pa
             def p(self) -> bool:
                 return fine(self.x)
     """)
-    with pytest.raises(ModelError, match="no plain function"):
+    with pytest.raises(ModelError, match="not a plain function"):
         search(load(tmp_path, text))
 
 
@@ -804,7 +804,7 @@ def test_an_identifier_of_a_derived_kind_is_another(tmp_path: Path) -> None:
     module = load(tmp_path, text)
     with pytest.raises(ModelError, match="is Node, but this is Leader"):
         search(module)
-    assert "which is no Node" in search(module, reference).violations[0].message
+    assert "which is not a value of Node" in search(module, reference).violations[0].message
 
 
 # What CPython does with names of a function.
@@ -943,7 +943,7 @@ def test_one_constant_has_one_name(tmp_path: Path) -> None:
         class M(Counter):
             a = b = Constant(2)  #2
     """)
-    assert "one Constant" in refused(tmp_path, text).message
+    assert "the same Constant" in refused(tmp_path, text).message
 
 
 def test_a_step_outside_of_a_class_is_not_lost(tmp_path: Path) -> None:
@@ -983,7 +983,7 @@ def test_two_star_imports_are_refused(tmp_path: Path) -> None:
 
         M = Counter
     """)
-    assert "import the names themselves" in refused(tmp_path, text).message
+    assert "import the names one by one" in refused(tmp_path, text).message
 
 
 def test_no_property_is_called_deadlock(tmp_path: Path) -> None:

@@ -233,7 +233,7 @@ def test_results_of_the_checker_are_traces(tmp_path: Path, counterexample: list[
     ('{"action": "fil"}', "did you mean 'fill'"),
     ('{"state": {"levle": 1}}', "did you mean 'level'"),
     ('{"state": {"level": 9}}', "level is 9, outside of 0..3"),
-    ('{"state": {"level": "1"}}', "which is no 0..3"),
+    ('{"state": {"level": "1"}}', "which is not a value of 0..3"),
     ('{"state": 1}', "state must be an object"),
     ('{"action": "fill", "arguments": {"by": 1}}', "takes no argument 'by'"),
     ('{"arguments": {"by": 1}}', "arguments go with an action"),

@@ -627,7 +627,7 @@ class RunsThroughBrokers(Counter):
 @pytest.mark.parametrize(
     ("cls", "why"),
     [
-        (RunsThroughBrokers, "how many Broker there are cannot be left open"),
+        (RunsThroughBrokers, "the number of Broker cannot be left open"),
         (Range, "a range of any number of numbers"),
         (Stepped, "the step of a range is a constant"),
         (Counts, "a set of any size has no elements that can be counted"),

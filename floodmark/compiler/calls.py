@@ -1,4 +1,4 @@
-"""Lowers calls: the built-in functions, the language's own, methods of values, records, and the model's methods."""
+"""Lowers calls: built-in functions, the language's own, methods of values, records, and the model's methods."""
 
 from __future__ import annotations
 
@@ -97,9 +97,9 @@ class Calls(Expressions, Statements):
     def _function(self, frame: Frame, node: ast.Call, callee: Any) -> Expr:
         at = frame.at(node)
         if not isinstance(callee, type | FunctionType | BuiltinFunctionType):
-            raise frame.refuse(node, f"{ast.unparse(node.func)} is no plain function; write one: def name(...)")
+            raise frame.refuse(node, f"{ast.unparse(node.func)} is not a plain function; write one: def name(...)")
         if callee is require:
-            raise frame.refuse(node, "require stands on a line of its own")
+            raise frame.refuse(node, "require must be on a line of its own")
         if callee is implies:
             premise, conclusion = (self.condition(frame, argument) for argument in self._exactly(frame, node, 2))
             return Implies(BOOL, at, premise, conclusion)
@@ -115,7 +115,7 @@ class Calls(Expressions, Statements):
         if callee in (Set, set, frozenset, Seq, list, tuple, Map, dict, Bag):
             return self._container(frame, node, callee)
         if callee is range:
-            raise frame.refuse(node, "range stands in a for loop, a comprehension or after `in`")
+            raise frame.refuse(node, "range belongs in a for loop, a comprehension or after `in`")
         if isinstance(callee, type) and callee not in _INSTEAD:
             return self._construct(frame, node, callee)
         if inspect.isfunction(callee):
@@ -178,7 +178,7 @@ class Calls(Expressions, Statements):
     def _with_default(self, frame: Frame, node: ast.Call, folded: Reduce, default: Expr) -> Expr:
         kind = join(folded.type, default.type)
         if not isinstance(kind, IntType):
-            raise frame.refuse(node, "the default of min and max is an integer")
+            raise frame.refuse(node, "the default of min and max must be an integer")
         folded.body = self.convert(folded.body, kind, "")
         folded.default = self.convert(default, kind, "")
         folded.type = kind
@@ -228,7 +228,7 @@ class Calls(Expressions, Statements):
                 raise frame.refuse(node, "a map has a value for every key: Map({b: ... for b in Broker})")
             value = self.expression(frame, node.args[0])
             if not isinstance(value.type, MapType):
-                raise frame.refuse(node, f"a map is made of a comprehension over its keys, not of {value.type}")
+                raise frame.refuse(node, f"a map is built from a comprehension over its keys, not from {value.type}")
             return value
         if callee in (Set, set, frozenset):
             return self._make_set(frame, node, typed=callee is Set)
@@ -323,7 +323,7 @@ class Calls(Expressions, Statements):
                 return self.inline(frame, node, member, None)
             if not node.args:
                 called = ast.unparse(node.func)
-                raise frame.refuse(node, f"{called} takes the model first: {called}(self)")
+                raise frame.refuse(node, f"{called} takes the model as its first argument: {called}(self)")
             first, *rest = node.args
             call = ast.copy_location(ast.Call(func=node.func, args=rest, keywords=node.keywords), node)
             return self.inline(frame, call, member, self.binding(frame, first))
@@ -355,7 +355,7 @@ class Calls(Expressions, Statements):
         if isinstance(member, property):
             raise frame.refuse(node, "a property is not part of the language; write a method")
         if not inspect.isfunction(member):
-            raise frame.refuse(node, f"{ast.unparse(node.func)} is no method")
+            raise frame.refuse(node, f"{ast.unparse(node.func)} is not a method")
         return self.inline(frame, node, cast(Callable[..., Any], member), first)
 
     def _value_method(self, frame: Frame, node: ast.Call, name: str, owner: Expr) -> Expr:
@@ -383,13 +383,13 @@ class Calls(Expressions, Statements):
                 zero = Const(IntType(0, 0), at, 0)
                 return Compare(BOOL, at, "<=", Size(IntType(0, size_bound(left.type)), at, both), zero)
             case _, "add" | "discard" | "remove" | "append":
-                raise frame.refuse(node, f"{name} changes a variable and has no value; write it on a line of its own")
+                raise frame.refuse(node, f"{name} changes a variable and returns nothing; write it on its own line")
             case MapType(), "values" | "keys":
-                raise frame.refuse(node, f"{name}() stands in a for loop, a comprehension or a fold")
+                raise frame.refuse(node, f"{name}() belongs in a for loop, a comprehension or a fold")
         raise frame.refuse(node, f"{owner.type} has no method {name!r}{_METHODS.get(name, '')}")
 
     def _times(self, at: Position, item: Expr, bag: Expr, element: Type, capacity: int) -> Expr:
-        """How often a bag holds something that its element type may not hold."""
+        """How often a bag holds a value that its element type may not admit."""
         wanted, other = self.fresh(item.type, "item", at), self.fresh(element, "element", at)
         one, zero = (Const(IntType(number, number), at, number) for number in (1, 0))
         same = Choose(IntType(0, 1), at, self.equal(wanted, other, at), one, zero)

@@ -1,18 +1,18 @@
-"""Loops whose rounds may change places: whatever the order, the same comes of them.
+"""Loops whose rounds may change places: the result is the same in any order.
 
-Two rounds may change places when neither sees what the other changed, and what both change comes out the same. So each
+Two rounds may change places if neither sees what the other changed, and what both change comes out the same. So each
 variable that the body of a loop assigns has to be
 
-- entered at the loop's own variable: every time that the body reads or assigns it, it does so at that key, and rounds
-  of different values have entries of their own;
-- gathered: every assignment adds to it by one and the same operation that commutes (``|``, ``&``, ``max``, ``+`` of
-  what is never negative, one more in a bag ...), and nothing else in the body reads it;
+- entered at the loop's own variable: whenever the body reads or assigns it, it does so at that key, and rounds with
+  different values have entries of their own;
+- gathered: every assignment adds to it by one and the same commutative operation (``|``, ``&``, ``max``, ``+`` of
+  something never negative, one more in a bag ...), and nothing else in the body reads it;
 - a variable of the round, which has no value before it.
 
-An operation of the second kind only ever grows, or only ever shrinks, what it gathers: where the last value fits its
-type all others did, so it fails in every order or in none. A failure anywhere is an error in any order, and so is a
-``require``, as long as the other cannot happen in the same loop. A loop that is left early does nothing but look: it
-gathers nothing, it is left in some round or in none, and every way to leave it is the same.
+An operation of the second kind only ever grows, or only ever shrinks, what it gathers: if the last value fits its type
+all earlier ones did, so it fails in every order or in none. A failure anywhere is an error in any order, and so is a
+``require``, as long as the other cannot happen in the same loop. A loop that is left early only looks: it gathers
+nothing, it is left in some round or in none, and every way to leave it is the same.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ from floodmark.compiler.layout import encode
 from floodmark.language.types import BagType, IntType, MapType, SetType
 
 Name = str | int
-"""A state variable, or the slot of a local one."""
+"""A state variable, or the slot of a local variable."""
 
 _READ = "read"
 
@@ -68,10 +68,10 @@ _READ = "read"
 def why_rounds_keep_places(
     loop: For, part: Action | Predicate, never_fails: bool, must_be_true: bool
 ) -> tuple[Position, str] | None:
-    """Why the rounds of a loop may not change places, and where; None when they may.
+    """Why the rounds of a loop may not change places, and where; None if they may.
 
-    ``part`` is all around it; maybe it is known that it never fails. What the loop returns may have to be true: then it
-    may be left by ``return False`` and by a failure alike.
+    ``part`` is everything around it, perhaps known never to fail. If what the loop returns has to be true, it may be
+    left both by ``return False`` and by a failure.
     """
     inside = list(nodes(loop.body))
     inline = Inline(BOOL, loop.at, loop.body, None)
@@ -102,7 +102,7 @@ class _Accesses:
         self._look(loop.body)
 
     def conflict(self, may_gather: bool) -> tuple[Position, str] | None:
-        """A variable by which one round can see another, or by which it can be seen how many there were."""
+        """A variable through which one round can see another, or can see how many rounds there were."""
         found = []
         for name, places in self.assigned_inside.items():
             if may_gather and len(self.ways[name]) == 1 and _READ not in self.ways[name]:
@@ -125,7 +125,7 @@ class _Accesses:
         )
 
     def _look(self, value: Any) -> None:
-        """Notes every read and every assignment in statements or expressions."""
+        """Records every read and every assignment in statements or expressions."""
         match value:
             case list() | tuple():
                 for item in value:
@@ -191,7 +191,7 @@ class _Accesses:
 
 
 def _gathers(name: Name, value: Expr) -> tuple[str | None, list[Expr]]:
-    """The operation by which an assignment adds to what a variable holds, and what it adds."""
+    """The operation by which an assignment adds to a variable, and what it adds."""
     if isinstance(_plain(value), Const):
         return _said(value), []
     match _unconverted(value):
@@ -229,7 +229,7 @@ def _is(name: Name, node: Expr) -> bool:
 
 
 def _direction(amount: Expr, sign: int) -> str | None:
-    """Whether adding ``sign * amount`` only ever makes a number larger, or only ever smaller."""
+    """Whether adding ``sign * amount`` only ever increases a number, or only ever decreases it."""
     if isinstance(amount.type, IntType) and amount.type.low >= 0:
         return "up" if sign > 0 else "down"
     if isinstance(amount.type, IntType) and amount.type.high <= 0:
@@ -238,7 +238,7 @@ def _direction(amount: Expr, sign: int) -> str | None:
 
 
 def _unconverted(node: Expr) -> Expr:
-    """What is converted to a wider or narrower integer, set or bag: the same value, where it fits."""
+    """What is converted to a wider or narrower integer, set or bag: the same value, if it fits."""
     while isinstance(node, Convert) and isinstance(node.type, IntType | SetType | BagType):
         node = node.operand
     return node
@@ -275,7 +275,7 @@ def _exits(body: list[Stmt], own: bool = True) -> Iterator[Return | Break]:
 
 
 def _alike(exits: list[Return | Break]) -> bool:
-    """Whether nobody can tell by which of these a loop was left."""
+    """Whether nobody can tell which of these a loop was left by."""
     ways = set()
     for way in exits:
         match way:
@@ -305,7 +305,7 @@ def _plain(value: Expr) -> Expr:
 
 
 def _said(constant: Expr) -> str:
-    """A constant as text, which no other constant of its type has."""
+    """A constant as text, different from that of every other constant of its type."""
     value = _plain(constant)
     assert isinstance(value, Const)
     return f"{value.type} {encode(value.type, value.value) if value.value is not None else None}"

@@ -96,13 +96,13 @@ class Expressions(Lowering):
         if isinstance(bound, Expr):
             return bound
         if isinstance(bound, ModelRef):
-            raise frame.refuse(node, "the model itself is no value; name one of its variables")
+            raise frame.refuse(node, "the model itself is not a value; name one of its variables")
         return self.known(frame, node, bound.value, ast.unparse(node))
 
     def known(self, frame: Frame, node: ast.expr, value: Any, text: str = "") -> Expr:
-        """What is known when the model is read: a constant, or a set or sequence of what is known.
+        """What is known when the model is read: a constant, or a set or sequence of such.
 
-        ``text`` is what the model calls it.
+        ``text`` is how the model writes it.
         """
         constant = self.constant(value, frame.at(node))
         if constant is not None:
@@ -114,7 +114,7 @@ class Expressions(Lowering):
             return made
         if type(value) in (Seq, tuple, list):
             return self._seq_of([self.known(frame, node, item) for item in value], frame, node)
-        raise frame.refuse(node, f"{text or repr(value)} is no value of the modelling language{_instead(value)}")
+        raise frame.refuse(node, f"{text or repr(value)} is not a value of the modelling language{_instead(value)}")
 
     def binding(self, frame: Frame, node: ast.expr) -> Binding:
         match node:
@@ -172,12 +172,12 @@ class Expressions(Lowering):
         raise frame.refuse(node, f"{ast.unparse(node)!r} ({what}) is not part of the modelling language")
 
     def is_name_of(self, frame: Frame, node: ast.Name, meant: object) -> bool:
-        """Whether a name means this built-in here, and nothing that a model calls the same."""
+        """Whether a name means this built-in here, and nothing of the model's that has the same name."""
         bound = self._name(frame, node, node.id)
         return isinstance(bound, Static) and bound.value is meant
 
     def _is_container(self, frame: Frame, node: ast.Name) -> bool:
-        """Whether a name is a container's class, as in ``Set[Broker]()``."""
+        """Whether a name is the class of a container, as in ``Set[Broker]()``."""
         bound = self._name(frame, node, node.id)
         return isinstance(bound, Static) and bound.value in (Set, Map, Seq, Bag)
 
@@ -245,7 +245,7 @@ class Expressions(Lowering):
         raise frame.refuse(node, f"{cls.__name__} has no attribute {node.attr!r}; its variables are {has}")
 
     def unwrapped(self, value: Expr) -> Expr:
-        """The value inside of an optional one, checked where it runs."""
+        """The value inside an optional one; checked at run time."""
         return self.convert(value, value.type.inner, "") if isinstance(value.type, OptionalType) else value
 
     # Operators.
@@ -288,7 +288,7 @@ class Expressions(Lowering):
     def arithmetic(
         self, frame: Frame, node: ast.AST, op: Literal["+", "-", "*", "//", "%"], left: Expr, right: Expr
     ) -> Expr:
-        """Integer arithmetic, with the range of the result."""
+        """Integer arithmetic, with the range of its result."""
         a, b = left.type, right.type
         assert isinstance(a, IntType) and isinstance(b, IntType)
         match op:
@@ -308,7 +308,7 @@ class Expressions(Lowering):
         return Arithmetic(kind, frame.at(node), op, left, right)
 
     def pure(self, frame: Frame, node: ast.expr, value: Binding) -> None:
-        """Refuses an expression that changes the state where it is evaluated twice, or later than in CPython."""
+        """Refuses an expression that changes the state if it is evaluated twice, or later than in CPython."""
         if isinstance(value, Expr) and has_effects(value):
             raise frame.refuse(node, f"{ast.unparse(node)} changes a variable; assign its value to a local first")
 
@@ -397,7 +397,7 @@ class Expressions(Lowering):
         return And(BOOL, at, [self.negate(IsNone(BOOL, at, value)), *within] if number is not value else within)
 
     def _found(self, at: Position, item: Expr, container: Expr, element: Type) -> Expr:
-        """Whether an element equals ``item``, which its type may not hold."""
+        """Whether some element equals ``item``, which the element type may not admit."""
         value, other = self.fresh(item.type, "item", at), self.fresh(element, "element", at)
         result = self.fresh(BOOL, "found", at)
         found = Reduce(BOOL, at, "any", [Generator(other, container, [])], self.equal(value, other, at))
@@ -505,15 +505,15 @@ class Expressions(Lowering):
         lowered_key = self.expression(frame, key) if key is not None else None
         asked = [body, *([lowered_key] if lowered_key is not None else []), *_parts(lowered)]
         if kind in ("any", "all") and unordered is not None and any(can_fail(part) for part in asked):
-            raise self.no_order(frame, *unordered, f"what {kind} asks of it can fail, and ")
+            raise self.no_order(frame, *unordered, f"what {kind} evaluates for it can fail, and ")
         if unordered is not None and any(has_effects(part) for part in asked):
-            raise self.no_order(frame, *unordered, "what is called for its elements changes a variable, and ")
+            raise self.no_order(frame, *unordered, "a call for its elements changes a variable, and ")
         frame.bindings, frame.definite = saved, definite
         return self.reduction(frame, node, kind, lowered, body, lowered_key, bound, at=at)
 
     def _loop_variable(self, frame: Frame, target: ast.expr, kind: Type) -> Local:
         if not isinstance(target, ast.Name):
-            raise frame.refuse(target, "a loop has one variable; take the parts from it inside")
+            raise frame.refuse(target, "a loop has one variable; take its parts inside the loop")
         variable = self.fresh(kind, target.id, frame.at(target))
         frame.bindings[target.id] = variable
         frame.definite.add(target.id)
@@ -531,7 +531,7 @@ class Expressions(Lowering):
         at: Any,
         default: Expr | None = None,
     ) -> Expr:
-        """A Reduce node with the type of its result; ``bound`` is the most elements there can be."""
+        """A Reduce node with the type of its result; ``bound`` is the largest possible number of elements."""
         match kind:
             case "any" | "all":
                 return Reduce(BOOL, at, kind, generators, body)
@@ -550,7 +550,7 @@ class Expressions(Lowering):
                 if default is not None:
                     wider = join(result, default.type)
                     if not isinstance(wider, IntType):
-                        raise frame.refuse(node, "the default of min and max is an integer")
+                        raise frame.refuse(node, "the default of min and max must be an integer")
                     result = wider
                     default = self.convert(default, result, "")
                 return Reduce(result, at, kind, generators, self.convert(body, result, ""), default=default)
@@ -577,7 +577,7 @@ class Expressions(Lowering):
                 return Reduce(MapType(key.type, body.type), at, kind, generators, body, key=key)
 
     def no_order(self, frame: Frame, node: ast.expr, of: Type, why: str = "") -> ModelError:
-        """The error that says that CPython iterates a set in no order that could be relied on."""
+        """The error for a set that CPython iterates in no order that could be relied on."""
         if in_code_order(of):
             return frame.refuse(node, f"{why}this set has no fixed order in Python; iterate sorted(...) or Set(...)")
         return frame.refuse(node, f"{why}{of} has no order to iterate in; fold the set with any, all or sum")
@@ -616,7 +616,7 @@ class Expressions(Lowering):
         raise frame.refuse(node, f"{value.type} cannot be iterated")
 
     def _keys(self, frame: Frame, node: ast.expr, mapping: Expr, key: Type) -> Domain:
-        """The keys of a map: every value of their type, once the map itself could be evaluated."""
+        """The keys of a map: every value of their type, after evaluating the map itself."""
         if not can_fail(mapping):
             return Universe(key)
         at = frame.at(node)
@@ -652,7 +652,7 @@ class Expressions(Lowering):
 
 
 def _parts(generators: list[Generator]) -> Iterator[Expr]:
-    """What generators evaluate, but for the first domain, which is evaluated once and before all else."""
+    """What generators evaluate, except the first domain, which is evaluated once and before everything else."""
     for number, generator in enumerate(generators):
         match generator.domain:
             case Range(low=low, high=high) if number:
@@ -663,7 +663,7 @@ def _parts(generators: list[Generator]) -> Iterator[Expr]:
 
 
 def _compares_with_none(test: ast.expr, value: ast.expr, operator: type[ast.cmpop]) -> bool:
-    """Whether a test is ``value is None``, or ``value is not None``, of this very value."""
+    """Whether a test is ``value is None`` or ``value is not None`` for this very value."""
     match test:
         case ast.Compare(left=left, ops=[op], comparators=[ast.Constant(value=None)]):
             return isinstance(op, operator) and ast.dump(left) == ast.dump(value)
@@ -671,7 +671,7 @@ def _compares_with_none(test: ast.expr, value: ast.expr, operator: type[ast.cmpo
 
 
 def _instead(value: Any) -> str:
-    """What to write instead of something that is known when the model is read but is no value."""
+    """What to write instead of something that is known when the model is read but is not a value."""
     if isinstance(value, type) and issubclass(value, enum.Enum):
         return f"; its members are {', '.join(value.__members__)}"
     if isinstance(value, property):
@@ -684,7 +684,7 @@ def _instead(value: Any) -> str:
 
 
 def _comparable(source: Type, element: Type) -> bool:
-    """Whether a search for a value can be made in the code of the element type."""
+    """Whether a value can be searched for by its code in the element type."""
     match source, element:
         case OptionalType(inner), OptionalType(other):
             return inner == other
@@ -698,7 +698,7 @@ def _comparable(source: Type, element: Type) -> bool:
 
 
 def domain_size(domain: Domain, of: Type) -> int:
-    """The most values that a loop variable takes."""
+    """The largest number of values that a loop variable takes."""
     match domain:
         case Universe():
             return domain.type.codes

@@ -23,9 +23,9 @@ from floodmark.compiler.joins import fits
 
 
 def may_outgrow(node: Expr) -> bool:
-    """Whether the integer that an operation makes may need more than 64 bits, as far as its operands' intervals say.
+    """Whether the result of an integer operation may need more than 64 bits, judging by its operands' intervals.
 
-    What is left over in a division never does: it lies between zero and the divisor.
+    The remainder of a division never does: it lies between zero and the divisor.
     """
     match node:
         case Arithmetic(op="+" | "-" | "*" | "//") | Reduce(kind="sum"):
@@ -53,7 +53,7 @@ def can_fail(node: Expr) -> bool:
 
 
 def _may_stop(body: list[Stmt]) -> bool:
-    """Whether statements have an assert, or assign what may not fit."""
+    """Whether statements contain an assert, or an assignment that may not fit."""
     for statement in body:
         match statement:
             case Assert() | Store():

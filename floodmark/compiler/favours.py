@@ -1,22 +1,22 @@
-"""Where a program may favour an identifier.
+"""Where a program may favour an identifier, that is, tell one from another.
 
-A renaming exchanges the identifiers of some types. A part of a program is impartial when it does the same, under other
-names, in every state that is renamed: each expression gives the renamed value or fails likewise, each statement leads
-to the renamed state. Nearly all that the language has is impartial when its parts are: equality, membership, what is
-read at a key, set operations, arithmetic, branches. Two things are not:
+A renaming exchanges the identifiers of some types. A part of a program is impartial if it does the same, under other
+names, in every renamed state: each expression gives the renamed value or fails likewise, each statement leads to the
+renamed state. Nearly everything in the language is impartial if its parts are: equality, membership, reading at a key,
+set operations, arithmetic, branches. Two things are not:
 
 - the name of one identifier;
 - an order of identifiers: a loop, a comprehension or a sequence that takes values in the order of their codes, which a
-  renaming does not keep. It does no harm where the order cannot be seen: in a fold that gives the same in every order
-  and has no effects, in a sequence that is only sorted, counted or searched, and in a loop whose rounds may change
-  places (``floodmark.compiler.commuting_loops``).
+  renaming does not preserve. It does no harm where the order cannot be observed: in a fold that gives the same result
+  in every order and has no effects, in a sequence that is only sorted, counted or searched, and in a loop whose rounds
+  may change places (``floodmark.compiler.commuting_loops``).
 
-An invariant is violated where it is false and where it fails, so of a value that has to be true these two are not told
-apart: ``all`` may come to either first. A search of orbits then finds the one violation or the other.
+An invariant is violated where it is false and where it fails, so for a value that has to be true these two are not
+distinguished: ``all`` may meet either first, and a search of orbits then finds one violation or the other.
 
 This is the discipline of scalarsets (Ip and Dill, "Better verification through symmetry", 1996), extended to loops. It
-says no more than it can be sure of: a part without a favour is impartial; one with a favour may be impartial all the
-same. An expression that it does not know is a favour.
+errs on the safe side: a part without a favour is impartial; a part with one may be impartial all the same. An
+expression that it does not know counts as a favour.
 """
 
 from __future__ import annotations
@@ -100,8 +100,8 @@ def favour(
 ) -> Favour | None:
     """The first place where an action, a property or a boundary may favour an identifier of these types.
 
-    ``never_fails`` when it is known of a property that it fails in no state of the declared types. Then ``any`` and
-    ``all`` meet no failure before the element that decides, whichever comes first.
+    ``never_fails`` if a property is known to fail in no state of the declared types. Then ``any`` and ``all`` meet no
+    failure before the element that decides, whichever comes first.
     """
     reader = _Reader(part, kinds, never_fails)
     try:
@@ -127,7 +127,7 @@ class _Reader:
         self.returns_must_be_true = False
 
     def read(self) -> None:
-        """Raises _Found. Reads again when a variable, maybe one that was read before, turned out to be loose."""
+        """Raises _Found. Reads again when a variable, perhaps one read before, turns out to be loose."""
         while True:
             known = len(self.loose)
             match self.part:
@@ -151,7 +151,7 @@ class _Reader:
     # Expressions.
 
     def exact(self, node: Expr) -> None:
-        """An expression of which everything may be seen, the order of a sequence too."""
+        """An expression of which everything may be observed, including the order of a sequence."""
         if not self.keeps_order(node):
             raise _Found(node.at, f"this sequence is in {self._order()}")
 
@@ -159,7 +159,7 @@ class _Reader:
         return f"the order of the numbers of {' or '.join(sorted(kind.cls.__name__ for kind in self.kinds))}"
 
     def keeps_order(self, node: Expr) -> bool:
-        """Whether a renaming keeps the order of a sequence, too; what has no order keeps it."""
+        """Whether a renaming also preserves the order of a sequence; true of anything without an order."""
         match node:
             case Const():
                 return self._const(node)
@@ -224,7 +224,7 @@ class _Reader:
         raise _Found(node.at, "it is not known whether this favours an identifier")
 
     def true(self, node: Expr) -> None:
-        """A value that has to be true, of which nobody asks whether it is false or fails."""
+        """A value that has to be true, for which it does not matter whether it is false or fails."""
         match node:
             case And(operands=operands):
                 for operand in operands:
@@ -265,7 +265,7 @@ class _Reader:
         return True
 
     def _sorted(self, node: Sorted, seq: Expr) -> bool:
-        """Sorting undoes any order, where equal is the same."""
+        """Sorting undoes any order, if equal elements are identical."""
         kind = seq.type
         if not (isinstance(kind, SeqType) and isinstance(kind.element, IntType | NothingType)):
             raise _Found(node.at, "this sorts other values than integers")
@@ -300,7 +300,7 @@ class _Reader:
         return node.kind != "seq"
 
     def domain(self, domain: Domain, at: Position) -> bool:
-        """Whether a renaming keeps the order in which a domain is taken."""
+        """Whether a renaming preserves the order in which a domain is taken."""
         match domain:
             case Universe(type=kind):
                 return not self.named(kind)

@@ -1,7 +1,7 @@
-"""Fingerprints of expression graphs: equal where the same code is made of them, wherever their source stands.
+"""Fingerprints of expression graphs: equal if the same code is made of them, wherever their source is.
 
-What is hashed is what code is made of: the structure of the graph, the shapes of its types, and constants by the codes
-that stand for them in a packed state. How a model calls and prints its classes and members does not count.
+What is hashed is what code is made of: the structure of the graph, the shapes of its types, and constants by their
+codes in a packed state. How a model names and prints its classes and members does not count.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ def fingerprint(*parts: Any) -> str:
     """The hash of nodes, types and plain values, with their structure and their constants.
 
     Positions and the names of local variables do not count. Two graphs that share their parts differently may have two
-    fingerprints; two graphs that mean different things never have one, short of a collision of SHA-256: what is hashed
-    can be read in one way only, as each word has its length before it, each node has the fields of its class, and each
-    list its size.
+    fingerprints. Two graphs with different meanings never have the same one, short of a collision of SHA-256: what is
+    hashed can be read in one way only, since each word is preceded by its length, each node has the fields of its
+    class, and each list its size.
     """
     writer = _Writer()
     for part in parts:
@@ -46,7 +46,7 @@ def fingerprint(*parts: Any) -> str:
 
 
 class _Writer:
-    """Writes one fingerprint. It lives no longer than the parts that it was given, so no identity is used twice."""
+    """Writes one fingerprint. It lives no longer than the parts that it was given, so no identity is reused."""
 
     def __init__(self) -> None:
         self.hash = hashlib.sha256()
@@ -93,7 +93,9 @@ class _Writer:
             self.word("code", "" if isinstance(node.type, NoneType) else str(encode(node.type, node.value)))
 
     def _type(self, kind: Type) -> None:
-        """The shape of a type at its first mention, then the number of that: two types of one shape stay apart."""
+        """The shape of a type at its first mention, and after that its number, so that two types of one shape stay
+        distinct.
+        """
         if kind in self.types:
             self.word("type again", str(self.types[kind]))
             return
@@ -108,7 +110,7 @@ class _Writer:
 
 @cache
 def _names(kind: type) -> tuple[str, ...] | None:
-    """The fields of a node that are written as they are; None for what is no node."""
+    """The fields of a node that are written as they are; None for anything that is not a node."""
     if not issubclass(kind, _NODES):
         return None
     skipped = {"at", "premises"}

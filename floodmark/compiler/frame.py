@@ -38,7 +38,7 @@ Binding = Expr | Static | ModelRef
 
 @dataclass(slots=True)
 class LocalTypes:
-    """The type of each local variable of a function, widened until its source has been read without a surprise."""
+    """The type of each local variable of a function, widened until reading its source changes nothing more."""
 
     types: dict[str, Type] = field(default_factory=dict)
     widened: dict[str, int] = field(default_factory=dict)
@@ -59,7 +59,7 @@ class LocalTypes:
         if self.widened[name] > WIDENINGS and isinstance(wider, IntType):
             wider = INT
         if self.widened[name] > MOST_WIDENINGS and wider != INT:
-            message = f"{name} grows each time that it is assigned; make it in one comprehension: Seq(... for x in ...)"
+            message = f"{name} grows each time it is assigned; build it in one comprehension: Seq(... for x in ...)"
             raise ModelError(message, at.file, at.line)
         self.types[name] = wider
         self.changed = True
@@ -81,13 +81,14 @@ class Frame:
     is_action: bool = False
 
     def bind(self, parameter: Local) -> None:
-        """Makes a parameter a local variable that has its value from the beginning."""
+        """Makes a parameter a local variable that has its value from the start."""
         self.bindings[parameter.name] = parameter
         self.definite.add(parameter.name)
         self.local_types.types[parameter.name] = parameter.type
         self.slots[parameter.name] = parameter.slot
 
     def at(self, node: ast.AST) -> Position:
+        """The line of the user's file that a syntax tree node is on."""
         return Position(self.source.file, getattr(node, "lineno", self.source.tree.lineno))
 
     def refuse(self, node: ast.AST, message: str) -> ModelError:
@@ -96,11 +97,11 @@ class Frame:
         return ModelError(message, at.file, at.line)
 
     def defining_class(self) -> type | None:
-        """The class in whose body the function was written, which ``super()`` in it looks past."""
+        """The class in whose body the function was written; ``super()`` in it looks past that class."""
         return self._closure().get("__class__")
 
     def global_names(self) -> dict[str, Any]:
-        """What the function's free names mean: its module's names and its closure."""
+        """What the function's free names mean: the names of its module and its closure."""
         function: Callable[..., Any] = self.source.function
         return {**function.__globals__, **self._closure()}
 

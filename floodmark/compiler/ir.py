@@ -1,6 +1,6 @@
 """The expression graph: what a model's Python source means, typed and free of Python.
 
-Every expression knows its finite type and the line it came from. Statements are the few that an action needs. A back
+Every expression has a finite type and the line that it came from. Statements are the few that an action needs. A back
 end (native code, z3 terms) translates these nodes and nothing else.
 """
 
@@ -12,10 +12,10 @@ from typing import Any, Literal
 from floodmark.language.types import BoolType, IntType, RecordType, Type
 
 UNBOUNDED = 1 << 62
-"""Where an interval is given up: what reaches it from below zero or above is of the type ``INT``."""
+"""Where an interval is given up: a result that reaches this, on either side of zero, has the type ``INT``."""
 BOOL = BoolType()
 INT = IntType(-(1 << 63), (1 << 63) - 1)
-"""Any integer that a machine word holds: what makes one checks, where it runs, that it does."""
+"""Any integer that fits a machine word; code that makes one checks at run time that it does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,28 +48,34 @@ class NothingType(Type):
 
 @dataclass(frozen=True, slots=True)
 class Position:
+    """A line (from 1) of a file."""
+
     file: str
     line: int
 
 
 Which = Literal["new", "old"]
-"""Which state a variable is read from: the current one, or the one before the step of a transition property."""
+"""The state that a variable is read from: the current one, or for a transition property the one before the step."""
 
 
 @dataclass(slots=True, eq=False)
 class Expr:
+    """An expression: its finite type, and the line that it came from."""
+
     type: Type
     at: Position
 
 
 @dataclass(slots=True, eq=False)
 class Const(Expr):
+    """A value of the language that is known when the model is read."""
+
     value: Any
 
 
 @dataclass(slots=True, eq=False)
 class OpenConstant(Expr):
-    """A constant of the model that may be any natural number; only a proof for all of them has such."""
+    """A constant of the model that may be any natural number; it occurs only in a proof for all of them."""
 
     name: str
 
@@ -84,24 +90,32 @@ class Local(Expr):
 
 @dataclass(slots=True, eq=False)
 class StateVar(Expr):
+    """A variable of the model."""
+
     name: str
     which: Which
 
 
 @dataclass(slots=True, eq=False)
 class Field(Expr):
+    """A field of a record."""
+
     record: Expr
     name: str
 
 
 @dataclass(slots=True, eq=False)
 class MapGet(Expr):
+    """``map[key]``; a key that the map lacks is a model error."""
+
     map: Expr
     key: Expr
 
 
 @dataclass(slots=True, eq=False)
 class SeqGet(Expr):
+    """``seq[index]`` with Python's negative indices; an index outside the sequence is a model error."""
+
     seq: Expr
     index: Expr
 
@@ -117,23 +131,29 @@ class SeqSlice(Expr):
 
 @dataclass(slots=True, eq=False)
 class SeqConcat(Expr):
+    """``left + right`` of two sequences."""
+
     left: Expr
     right: Expr
 
 
 @dataclass(slots=True, eq=False)
 class SeqOf(Expr):
+    """A sequence of given elements."""
+
     elements: list[Expr]
 
 
 @dataclass(slots=True, eq=False)
 class RecordOf(Expr):
+    """A record, with every field in order of declaration."""
+
     fields: dict[str, Expr]
 
 
 @dataclass(slots=True, eq=False)
 class SetOf(Expr):
-    """A set of given elements; ``typed`` when it is a ``Set``, whose iteration has a fixed order in CPython."""
+    """A set of given elements; ``typed`` if it is a ``Set``, whose iteration order is fixed in CPython."""
 
     elements: list[Expr]
     typed: bool = False
@@ -150,6 +170,8 @@ class SetBinary(Expr):
 
 @dataclass(slots=True, eq=False)
 class Subset(Expr):
+    """``left <= right`` of two sets, or ``left < right`` if ``strict``."""
+
     left: Expr
     right: Expr
     strict: bool
@@ -157,7 +179,7 @@ class Subset(Expr):
 
 @dataclass(slots=True, eq=False)
 class BagChange(Expr):
-    """A bag with one occurrence more, or a bag or set with one fewer (a model error when there is none)."""
+    """A bag with one more occurrence, or a bag or set with one fewer (a model error if there is none)."""
 
     bag: Expr
     item: Expr
@@ -166,18 +188,22 @@ class BagChange(Expr):
 
 @dataclass(slots=True, eq=False)
 class Contains(Expr):
+    """``item in container``."""
+
     item: Expr
     container: Expr
 
 
 @dataclass(slots=True, eq=False)
 class Size(Expr):
+    """``len(container)``."""
+
     container: Expr
 
 
 @dataclass(slots=True, eq=False)
 class Count(Expr):
-    """How often an element is in a bag."""
+    """How often an element occurs in a bag."""
 
     item: Expr
     bag: Expr
@@ -185,6 +211,8 @@ class Count(Expr):
 
 @dataclass(slots=True, eq=False)
 class Arithmetic(Expr):
+    """An operation on two integers; dividing by zero is a model error, as is a result of more than 64 bits."""
+
     op: Literal["+", "-", "*", "//", "%"]
     left: Expr
     right: Expr
@@ -209,16 +237,22 @@ class Equal(Expr):
 
 @dataclass(slots=True, eq=False)
 class Not(Expr):
+    """``not operand``."""
+
     operand: Expr
 
 
 @dataclass(slots=True, eq=False)
 class And(Expr):
+    """``a and b and ...``: nothing after a false operand is evaluated."""
+
     operands: list[Expr]
 
 
 @dataclass(slots=True, eq=False)
 class Or(Expr):
+    """``a or b or ...``: nothing after a true operand is evaluated."""
+
     operands: list[Expr]
 
 
@@ -248,6 +282,8 @@ class Convert(Expr):
 
 @dataclass(slots=True, eq=False)
 class IsNone(Expr):
+    """Whether an optional value is None."""
+
     operand: Expr
 
 
@@ -261,6 +297,8 @@ class Extremum(Expr):
 
 @dataclass(slots=True, eq=False)
 class Sorted(Expr):
+    """``sorted(seq)`` of integers."""
+
     seq: Expr
     reverse: bool
 
@@ -305,8 +343,8 @@ class Generator:
 class Reduce(Expr):
     """A comprehension and what is made of it.
 
-    ``min`` and ``max`` of nothing are ``default``, a model error when there is none. ``map`` has ``key`` beside
-    ``body``; ``seq`` keeps the order of its domains; a ``set`` is ``typed`` as SetOf says.
+    ``min`` and ``max`` of nothing are ``default``, or a model error without one. ``map`` has a ``key`` besides
+    ``body``; ``seq`` keeps the order of its domains; a ``set`` is ``typed`` as in SetOf.
     """
 
     kind: Literal["any", "all", "sum", "min", "max", "set", "seq", "map"]
@@ -319,7 +357,7 @@ class Reduce(Expr):
 
 @dataclass(slots=True, eq=False)
 class Inline(Expr):
-    """A call: statements that leave the result in a variable. A call for its effects alone has no result."""
+    """A call: statements that leave the result in a variable. A call made only for its effects has no result."""
 
     body: list[Stmt]
     result: Local | None
@@ -327,18 +365,22 @@ class Inline(Expr):
 
 @dataclass(slots=True, eq=False)
 class Stmt:
+    """A statement, and the line that it came from."""
+
     at: Position
 
 
 @dataclass(slots=True, eq=False)
 class SetLocal(Stmt):
+    """An assignment to a local variable."""
+
     target: Local
     value: Expr
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FieldStep:
-    """One step into a record on the way to what is assigned."""
+    """One step into a record on the way to the assigned part."""
 
     record: RecordType
     name: str
@@ -363,6 +405,8 @@ class Store(Stmt):
 
 @dataclass(slots=True, eq=False)
 class If(Stmt):
+    """``if condition: ... else: ...``."""
+
     condition: Expr
     then: list[Stmt]
     otherwise: list[Stmt]
@@ -370,6 +414,8 @@ class If(Stmt):
 
 @dataclass(slots=True, eq=False)
 class For(Stmt):
+    """A loop over a domain; Break and Continue belong to the innermost one."""
+
     variable: Local
     domain: Domain
     body: list[Stmt]
@@ -377,11 +423,15 @@ class For(Stmt):
 
 @dataclass(slots=True, eq=False)
 class Require(Stmt):
+    """A guard after the leading ones: if it is false, the action is not enabled."""
+
     condition: Expr
 
 
 @dataclass(slots=True, eq=False)
 class Assert(Stmt):
+    """``assert condition``: a model error if it is false."""
+
     condition: Expr
 
 
@@ -395,12 +445,12 @@ class Return(Stmt):
 
 @dataclass(slots=True, eq=False)
 class Break(Stmt):
-    pass
+    """Leaves the innermost loop."""
 
 
 @dataclass(slots=True, eq=False)
 class Continue(Stmt):
-    pass
+    """Goes on with the next round of the innermost loop."""
 
 
 @dataclass(slots=True, eq=False)
@@ -433,7 +483,7 @@ class Predicate:
 
 
 def children(node: Expr) -> list[Expr]:
-    """The expressions directly inside an expression, those of its domains and of inlined statements included."""
+    """The expressions directly inside an expression, including those of its domains and of inlined statements."""
     found: list[Expr] = []
     for name in node.__slots__ if hasattr(node, "__slots__") else ():
         _collect(getattr(node, name), found)
@@ -476,7 +526,7 @@ def has_effects(node: Expr) -> bool:
 
 
 def _changes(body: list[Stmt]) -> bool:
-    """Whether statements assign a state variable; calls inside of their expressions are looked at on their own."""
+    """Whether statements assign a state variable; calls inside their expressions are checked separately."""
     for statement in body:
         match statement:
             case Store():

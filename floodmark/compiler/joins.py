@@ -1,4 +1,4 @@
-"""How types meet: the smallest type that holds two, and whether one value fits another type."""
+"""How types combine: the smallest type that holds two, and whether a value of one fits another."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from floodmark.language.types import WIDEST_MASK, BagType, IntType, MapType, Opt
 
 
 def hull(low: int, high: int) -> IntType:
-    """The integers from low to high; where that is too wide to be sure of a machine word, whatever one holds."""
+    """The integers from low to high; if they may not fit a machine word, ``INT``."""
     if low <= -UNBOUNDED or high >= UNBOUNDED:
         return INT
     return IntType(low, high)

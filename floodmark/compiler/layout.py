@@ -36,7 +36,7 @@ _MASK = (1 << WORD) - 1
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """Where a variable lies: from bit ``offset`` of word ``word`` on; a wide one goes on into the next words."""
+    """Where a variable is stored: from bit ``offset`` of word ``word``; a wide one continues in the next words."""
 
     word: int
     offset: int
@@ -53,7 +53,7 @@ class Layout:
     bits: int
 
     def pack(self, state: State) -> tuple[int, ...]:
-        """The words of a state."""
+        """The words that encode a state."""
         words = [0] * self.words
         for (name, kind), value in zip(self.variables.items(), state, strict=True):
             slot = self.slots[name]
@@ -64,7 +64,7 @@ class Layout:
         return tuple(words)
 
     def unpack(self, words: Iterable[int]) -> State:
-        """The state that words hold."""
+        """The state that words encode."""
         packed = 0
         for index, word in enumerate(words):
             packed |= int(word) << (index * WORD)

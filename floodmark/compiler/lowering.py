@@ -54,7 +54,7 @@ from floodmark.language.types import (
 from floodmark.language.values import Identifier, Record
 
 WIDEST_VALUE = 1 << 16
-"""A value of more bits than this is refused: it would take longer to compile than anybody waits."""
+"""A value of more bits than this is refused: compiling it would take too long."""
 
 
 class Lowering:
@@ -66,36 +66,43 @@ class Lowering:
         self.depth = 0
         self.unordered: set[int] = set()
         self.guarded = True
-        """Whether ``require`` means something here: in an action, not in a property."""
+        """Whether ``require`` is allowed here: in an action, not in a property."""
 
     # The entry points that the other parts provide.
 
     def expression(self, frame: Frame, node: ast.expr) -> Expr:
+        """Lowers an expression to a node."""
         raise NotImplementedError
 
     def binding(self, frame: Frame, node: ast.expr) -> Binding:
+        """What an expression means when the model is read: a node, a class or function, or the model itself."""
         raise NotImplementedError
 
     def domain(self, frame: Frame, node: ast.expr) -> tuple[Domain, Type, bool]:
+        """What a loop runs over, the type of its variable, and whether its order is fixed."""
         raise NotImplementedError
 
     def call(self, frame: Frame, node: ast.Call) -> Expr:
+        """Lowers a call to a node."""
         raise NotImplementedError
 
     def block(self, frame: Frame, body: list[ast.stmt]) -> tuple[list[Stmt], bool]:
+        """The statements of a block, and whether control can reach its end."""
         raise NotImplementedError
 
     def inline(self, frame: Frame, node: ast.Call, function: Callable[..., Any], first: Binding | None) -> Expr:
+        """The body of ``function`` in place of a call to it; ``first`` is what ``self`` means there."""
         raise NotImplementedError
 
     # Shared helpers.
 
     def fresh(self, kind: Type, name: str, at: Position) -> Local:
+        """A new local variable, with a slot of its own."""
         self.next_slot += 1
         return Local(kind, at, self.next_slot, name)
 
     def constant(self, value: Any, at: Position) -> Const | None:
-        """The constant that a Python object is, or None when it is no value of the language."""
+        """The constant that a Python object is, or None if it is not a value of the language."""
         match value:
             case None:
                 return Const(NoneType(), at, None)
@@ -125,10 +132,11 @@ class Lowering:
         return None
 
     def record_type(self, cls: type[Record]) -> RecordType:
+        """The type of a record with the model's constants."""
         return self.model.record_type(cls)
 
     def convert(self, value: Expr, kind: Type, what: str) -> Expr:
-        """``value`` as a ``kind``; checked where it runs when the type alone does not say that it fits."""
+        """``value`` as a ``kind``; checked at run time unless the type alone says that it fits."""
         if value.type == kind:
             return value
         if not convertible(value.type, kind):
@@ -136,7 +144,7 @@ class Lowering:
         return Convert(kind, value.at, value)
 
     def unify(self, left: Expr, right: Expr, what: str) -> tuple[Expr, Expr]:
-        """Both sides in one type; refused when no value of one can be a value of the other."""
+        """Both sides in one type; refused if no value of one can be a value of the other."""
         kind = join(left.type, right.type)
         if kind is None:
             raise ModelError(
@@ -145,7 +153,7 @@ class Lowering:
         return self.convert(left, kind, ""), self.convert(right, kind, "")
 
     def condition(self, frame: Frame, node: ast.expr) -> Expr:
-        """A truth value: a bool, or a container that is true when it is not empty."""
+        """A truth value: a bool, or a container, which is true if it is not empty."""
         value = self.expression(frame, node)
         if isinstance(value.type, BoolType):
             return value
@@ -153,14 +161,15 @@ class Lowering:
             size = Size(IntType(0, max(size_bound(value.type), 1)), value.at, value)
             return CompareNode(BOOL, value.at, ">", size, Const(IntType(0, 0), value.at, 0))
         if isinstance(value.type, IntType):
-            raise frame.refuse(node, "an integer is no truth value here; write x != 0")
-        raise frame.refuse(node, f"{value.type} is no truth value here; write `is not None` or a comparison")
+            raise frame.refuse(node, "an integer is not a truth value here; write x != 0")
+        raise frame.refuse(node, f"{value.type} is not a truth value here; write `is not None` or a comparison")
 
-    # What is known of a condition before the model runs is decided here: a function that is inlined for one kind of
-    # message then has no code for the others. A property keeps its premises all the same, to tell those never true;
-    # and integers are left alone, as a proof may be for every value of a constant.
+    # What is known about a condition before the model runs is decided here: a function inlined for one kind of
+    # message then has no code for the others. A property keeps its premises anyway, to report those never true;
+    # and integers are left alone, since a proof may be for every value of a constant.
 
     def equal(self, left: Expr, right: Expr, at: Position) -> Expr:
+        """``left == right``, decided here if both are known when the model is read."""
         if isinstance(right.type, NoneType):
             return self.missing(left, at)
         if isinstance(left.type, NoneType):
@@ -179,22 +188,22 @@ class Lowering:
         return IsNone(BOOL, at, value)
 
     def all_of(self, at: Position, operands: list[Expr]) -> Expr:
-        """``and``: nothing behind an operand that is false is evaluated."""
+        """``and``: nothing after a false operand is evaluated."""
         needed = _until(operands, False) if self.guarded else operands
         return And(BOOL, at, needed) if len(needed) > 1 else needed[0]
 
     def any_of(self, at: Position, operands: list[Expr]) -> Expr:
-        """``or``: nothing behind an operand that is true is evaluated."""
+        """``or``: nothing after a true operand is evaluated."""
         needed = _until(operands, True) if self.guarded else operands
         return Or(BOOL, at, needed) if len(needed) > 1 else needed[0]
 
     def set_of(self, at: Position, element: Type, members: list[Expr], slotted: bool = False) -> Expr:
-        """A set literal: a mask, or slots where a mask would be too wide or would meet slots."""
+        """A set literal: a mask, or slots if a mask would be too wide or would be combined with slots."""
         capacity = len(members) if slotted or element.codes > WIDEST_MASK else None
         return SetOf(SetType(element, capacity), at, members)
 
     def set_binary(self, at: Position, op: Literal["|", "&", "-", "^"], left: Expr, right: Expr) -> Expr:
-        """``| & - ^`` of two sets. What only the right side of ``-`` or ``&`` holds makes no room necessary."""
+        """``| & - ^`` of two sets. Elements only on the right side of ``-`` or ``&`` need no room."""
         left, right = self.unify(left, right, "this combines")
         kind = left.type
         assert isinstance(kind, SetType)
@@ -204,7 +213,7 @@ class Lowering:
         return SetBinary(kind, at, op, left, right)
 
     def once(self, at: Position, values: list[Expr], build: Callable[[list[Expr]], Expr]) -> Expr:
-        """``build`` of values that are evaluated once each and in order, whether it needs all of them or not."""
+        """``build`` applied to values that are evaluated once each and in order, whether or not it needs them all."""
         if not any(can_fail(value) for value in values):
             return build(values)
         variables: list[Expr] = []
@@ -218,6 +227,7 @@ class Lowering:
         return Inline(built.type, at, [*body, Return(at, built, result)], result)
 
     def negate(self, value: Expr) -> Expr:
+        """``not value``, decided here if the value is known when the model is read."""
         return Const(BOOL, value.at, not value.value) if isinstance(value, Const) else Not(BOOL, value.at, value)
 
     def has_order(self, value: Expr) -> bool:
@@ -241,7 +251,7 @@ class Lowering:
 
 
 def _until(operands: list[Expr], decisive: bool) -> list[Expr]:
-    """The operands that count: up to the first that is known to be decisive, without those known not to be."""
+    """The operands that count: up to the first one known to be decisive, without those known not to be."""
     needed: list[Expr] = []
     for operand in operands:
         if isinstance(operand, Const):
@@ -253,8 +263,9 @@ def _until(operands: list[Expr], decisive: bool) -> list[Expr]:
 
 
 def in_code_order(kind: Type) -> bool:
-    """Whether CPython orders the values of a type as their codes are: without the type it cannot where there are
-    sequences, or sets that are packed in slots."""
+    """Whether CPython orders the values of a type as their codes do: without knowing the type it cannot if there are
+    sequences, or sets packed in slots.
+    """
     match kind:
         case SeqType() | SetType(_, int()):
             return False
@@ -266,14 +277,14 @@ def in_code_order(kind: Type) -> bool:
 
 
 def slots_needed(value: Expr) -> int:
-    """The most elements that a set expression can have, before it was converted to a wider type."""
+    """The largest number of elements of a set expression, before any conversion to a wider type."""
     while isinstance(value, Convert) and isinstance(value.operand.type, SetType):
         value = value.operand
     return size_bound(value.type)
 
 
 def size_bound(kind: Type) -> int:
-    """The most elements that a container of this type holds."""
+    """The largest number of elements of a container of this type."""
     match kind:
         case SetType(element, capacity):
             return element.codes if capacity is None else min(capacity, element.codes)

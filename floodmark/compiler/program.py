@@ -46,7 +46,7 @@ from floodmark.language.types import Type
 
 @dataclass(slots=True)
 class Program:
-    """What a back end translates. ``variables`` are in the order of their declaration."""
+    """What a back end translates. ``variables`` are in order of declaration."""
 
     name: str
     variables: dict[str, Type]
@@ -56,9 +56,9 @@ class Program:
 
 
 def read_program(model: Model, properties: Mapping[str, Callable[..., bool]]) -> Program:
-    """Reads the source of ``model`` and of ``properties`` (name -> function).
+    """Reads the source of ``model`` and of ``properties`` (name to function).
 
-    Raises ModelError, with file and line, for what the language does not have.
+    Raises ModelError, with file and line, for anything that the language does not have.
     """
     cls = type(model)
     return Program(
@@ -85,7 +85,7 @@ def _action(model: Model, name: str, method: Callable[..., Any]) -> Action:
         if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.For):
             for target in targets:
                 if isinstance(target, ast.Name) and target.id in kinds:
-                    message = f"{target.id} is what the action was taken with; assign another variable"
+                    message = f"{target.id} is a parameter of the action; assign to another variable"
                     raise ModelError(message, source.file, target.lineno)
     parameters = [compiler.fresh(kind, parameter, at) for parameter, kind in kinds.items()]
     types = LocalTypes()
@@ -101,7 +101,7 @@ def _action(model: Model, name: str, method: Callable[..., Any]) -> Action:
     guards, rest = _split_guards(body)
     for guard in guards:
         if has_effects(guard):
-            message = "a guard only looks; call what changes a variable after the require"
+            message = "a guard must not change the state; call what changes a variable after the require"
             raise ModelError(message, guard.at.file, guard.at.line)
     if any(_is_never_true(guard) for guard in guards):
         rest = []
@@ -119,7 +119,9 @@ def _is_never_true(guard: Expr) -> bool:
 
 
 def _split_guards(body: list[Stmt]) -> tuple[list[Expr], list[Stmt]]:
-    """The conjuncts of the leading guards, those of an inlined ``super()`` call included, and the statements after."""
+    """The conjuncts of the leading guards, including those of an inlined ``super()`` call, and the statements after
+    them.
+    """
     guards: list[Expr] = []
     rest = list(body)
     while rest:
@@ -179,7 +181,7 @@ def _predicate(model: Model, name: str, function: Callable[..., Any], kind: str 
     if goes_on:
         raise ModelError(f"{name} does not return a value on every path", at.file, at.line)
     predicate = Predicate(name, kind, Const(BOOL, at, True), at)
-    if kind in ("boundary", "reachable"):  # these have to be true somewhere, so no premise can hide them
+    if kind in ("boundary", "reachable"):  # these must be true somewhere, so no premise can hide them
         predicate.value = Inline(BOOL, at, body, frame.result)
         return predicate
     marker = _Marker(predicate.premises)
@@ -193,7 +195,7 @@ def _predicate(model: Model, name: str, function: Callable[..., Any], kind: str 
 
 
 class _Marker:
-    """Wraps the conclusions of a property in Witness nodes, so that a premise that is never true shows."""
+    """Wraps the conclusions of a property in Witness nodes, so that a premise that is never true is reported."""
 
     def __init__(self, premises: list[Position]) -> None:
         self.premises = premises

@@ -1,9 +1,9 @@
-"""Renaming identifiers, and the one state of an orbit that stands for all of it.
+"""Renaming identifiers, and the one state of an orbit that represents it.
 
-States that differ by the names of identifiers alone are an orbit. The state that stands for it is the least of those in
-which identifiers stand in the order of their signatures. A signature is a hash of what a state says of an identifier
-without naming another, so a renaming carries it along; where two are equal both orders are tried. Most states tell most
-identifiers apart, so a handful of renamings is tried in place of all.
+States that differ only in the names of identifiers form an orbit. Its representative is the least of those states in
+which identifiers are in the order of their signatures. A signature is a hash of what a state says about an identifier
+without naming another, so a renaming carries it along; where two are equal, both orders are tried. Most states
+distinguish most identifiers, so a handful of renamings is tried instead of all.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Licence:
 
 
 def identifiers_in(kind: Type) -> list[IdentifierType]:
-    """The identifier types that a type is made of, in the order of their mention."""
+    """The identifier types that a type is made of, in the order in which they occur."""
     match kind:
         case IdentifierType():
             return [kind]
@@ -63,13 +63,13 @@ def is_renamed(kind: Type) -> bool:
 
 
 def symmetric_types(kinds: Iterable[Type]) -> list[IdentifierType]:
-    """The identifier types that can be renamed in values of these types, in the order of their mention."""
+    """The identifier types that can be renamed in values of these types, in the order in which they occur."""
     found = dict.fromkeys(used for kind in kinds for used in identifiers_in(kind))
     return [kind for kind in found if kind.count > 1]
 
 
 def renamed(value: Any, renaming: Renaming) -> Any:
-    """``value`` with every identifier replaced by the one that ``renaming`` gives; a class that it lacks stays."""
+    """``value`` with every identifier replaced according to ``renaming``; a class missing from it stays."""
     match value:
         case Identifier():
             numbers = renaming.get(type(value))
@@ -88,23 +88,23 @@ def renamed(value: Any, renaming: Renaming) -> Any:
 
 
 class Orbits:
-    """The states that stand for the orbits of a model, in plain Python."""
+    """The representatives of a model's orbits, in plain Python."""
 
     def __init__(self, layout: Layout, kinds: Iterable[IdentifierType]) -> None:
         self._layout = layout
         self._kinds = list(kinds)
 
     def canonical(self, state: State) -> State:
-        """The state that stands for the orbit of ``state``."""
+        """The representative of the orbit of ``state``."""
         numbers = [_sorting(kind, self._signatures(kind, state)) for kind in self._kinds]
         return min((self.after(state, renaming) for renaming in self._every(numbers)), key=self._layout.pack)
 
     def all_of(self, state: State) -> set[State]:
-        """The orbit of ``state``: all that it becomes by renamings."""
+        """The orbit of ``state``: everything that renamings make of it."""
         return {self.after(state, renaming) for renaming in self._renamings()}
 
     def leading(self, state: State, target: State) -> Renaming:
-        """A renaming that makes ``target`` of ``state``. Raises StopIteration when they are in two orbits."""
+        """A renaming that turns ``state`` into ``target``. Raises StopIteration if they are in different orbits."""
         return next(renaming for renaming in self._renamings() if self.after(state, renaming) == target)
 
     def _renamings(self) -> Iterator[Renaming]:
@@ -115,6 +115,7 @@ class Orbits:
         return (dict(zip(classes, each, strict=True)) for each in itertools.product(*numbers))
 
     def after(self, state: State, renaming: Renaming) -> State:
+        """``state`` with its identifiers renamed."""
         return tuple(renamed(value, renaming) for value in state)
 
     def _signatures(self, kind: IdentifierType, state: State) -> list[int]:
@@ -122,7 +123,7 @@ class Orbits:
 
 
 def _sorting(kind: IdentifierType, signatures: list[int]) -> Iterator[tuple[int, ...]]:
-    """The renamings after which signatures do not fall."""
+    """The renamings after which signatures do not decrease."""
     for numbers in itertools.permutations(range(1, kind.count + 1)):
         after = [signatures[numbers.index(number)] for number in range(1, kind.count + 1)]
         if after == sorted(after):
@@ -139,7 +140,7 @@ def _signature(variables: Mapping[str, Type], state: State, identifier: Identifi
 
 
 def _parts(kind: Type, value: Any, identifier: IdentifierType, number: int) -> Iterator[int]:
-    """What a value says of an identifier, in words."""
+    """What a value says about an identifier, as words."""
     if not is_renamed(kind):
         code = encode(kind, value)
         yield from (code >> WORD * index & _MASK for index in range(max(1, -(-kind.bits // WORD))))

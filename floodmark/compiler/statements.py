@@ -44,7 +44,7 @@ class Statements(Lowering):
     """The statement half of the compiler."""
 
     def block(self, frame: Frame, body: list[ast.stmt]) -> tuple[list[Stmt], bool]:
-        """The statements of a block, and whether control can leave it at its end."""
+        """The statements of a block, and whether control can reach its end."""
         lowered: list[Stmt] = []
         for position, statement in enumerate(body):
             goes_on = self._statement(frame, statement, lowered)
@@ -105,7 +105,7 @@ class Statements(Lowering):
             case ast.Match():
                 raise frame.refuse(node, "match is not part of the language; write if/elif/else")
             case ast.FunctionDef():
-                raise frame.refuse(node, "a function inside of a function is not part of the language; write a method")
+                raise frame.refuse(node, "a function inside a function is not part of the language; write a method")
             case ast.Delete():
                 raise frame.refuse(node, "del is not part of the language; assign a smaller value")
             case ast.Try() | ast.TryStar():
@@ -115,7 +115,7 @@ class Statements(Lowering):
             case ast.Global() | ast.Nonlocal():
                 raise frame.refuse(node, "a model changes its own variables only; declare one in the class")
             case ast.ClassDef():
-                raise frame.refuse(node, "a class inside of a function is not part of the language; put it outside")
+                raise frame.refuse(node, "a class inside a function is not part of the language; put it outside")
             case ast.AnnAssign():
                 raise frame.refuse(node, "a variable without a value is not part of the language; assign one")
             case ast.Expr(value=ast.Yield() | ast.YieldFrom() | ast.Await()):
@@ -163,12 +163,12 @@ class Statements(Lowering):
         out.append(Store(frame.at(call), variable, path, self.convert(value, kind, ast.unparse(method.value))))
 
     def _pure_place(self, frame: Frame, node: ast.expr) -> None:
-        """Refuses a place that is read and assigned when finding it changes the state."""
+        """Refuses a place that is both read and assigned if finding it changes the state."""
         if not isinstance(node, ast.Name):
             self.pure(frame, node, self.binding(frame, node))
 
     def pure(self, frame: Frame, node: ast.expr, value: Binding) -> None:
-        """Refuses an expression that changes the state where it is evaluated twice, or later than in CPython."""
+        """Refuses an expression that changes the state if it is evaluated twice, or later than in CPython."""
         raise NotImplementedError
 
     def mutated(self, frame: Frame, node: ast.Call, method: str, current: Expr, item: Expr) -> Expr:
@@ -203,15 +203,15 @@ class Statements(Lowering):
         return SetLocal(at, variable, self.convert(value, kind, target.id))
 
     def _place(self, frame: Frame, node: ast.expr) -> tuple[str, Path, Type]:
-        """The state variable, the way into it and the type of what is assigned there."""
+        """The state variable, the path into it and the type of what is assigned there."""
         match node:
             case ast.Attribute(value=base, attr=name):
                 owner = self.binding(frame, base)
                 if isinstance(owner, ModelRef):
                     if name not in self.model.variable_types:
-                        raise frame.refuse(node, f"{name} is no variable of the model; declare it: {name}: <type>")
+                        raise frame.refuse(node, f"{name} is not a variable of the model; declare it: {name}: <type>")
                     if not owner.writable:
-                        raise frame.refuse(node, "a property only looks; it changes nothing")
+                        raise frame.refuse(node, "a property must not change the state")
                     return name, [], self.model.variable_types[name]
                 variable, path, kind = self._place(frame, base)
                 if isinstance(kind, RecordType):
@@ -233,16 +233,16 @@ class Statements(Lowering):
                 raise frame.refuse(node, f"{kind} cannot be indexed")
         raise frame.refuse(
             node,
-            f"{ast.unparse(node)} is no variable of the model, so it cannot be changed in place; "
+            f"{ast.unparse(node)} is not a variable of the model, so it cannot be changed in place; "
             "write x = x | {e} for a local set",
         )
 
     def integer(self, frame: Frame, node: ast.expr, value: Expr) -> Expr:
-        """An integer expression, out of an optional one if need be."""
+        """An integer expression, unwrapped from an optional one if need be."""
         raise NotImplementedError
 
     def no_order(self, frame: Frame, node: ast.expr, of: Type, why: str = "") -> ModelError:
-        """The error that says that CPython iterates a set in no order that could be relied on."""
+        """The error for a set that CPython iterates in no order that could be relied on."""
         raise NotImplementedError
 
     def _key(self, frame: Frame, node: ast.expr, kind: Type) -> Expr:
@@ -273,7 +273,7 @@ class Statements(Lowering):
         if node.orelse:
             raise frame.refuse(node, "for ... else is not part of the language")
         if not isinstance(node.target, ast.Name):
-            raise frame.refuse(node.target, "a loop has one variable; take the parts from it inside")
+            raise frame.refuse(node.target, "a loop has one variable; take its parts inside the loop")
         domain, of, canonical = self.domain(frame, node.iter)
         if not canonical:
             raise self.no_order(frame, node.iter, of)
@@ -281,7 +281,7 @@ class Statements(Lowering):
         variable = self.fresh(of, node.target.id, frame.at(node.target))
         frame.bindings[node.target.id] = variable
         frame.definite.add(node.target.id)
-        never = isinstance(of, NothingType)  # an empty literal: no element says what the body would do to one
+        never = isinstance(of, NothingType)  # an empty literal: no element to show what the body would do to one
         body = [] if never else self.block(frame, node.body)[0]
         frame.definite = before
         frame.bindings = {**frame.bindings, **bindings}
@@ -315,7 +315,7 @@ class Statements(Lowering):
     # Calls of the model's own functions.
 
     def inline(self, frame: Frame, node: ast.Call, function: Callable[..., Any], first: Binding | None) -> Expr:
-        """The body of ``function`` in place of a call of it; ``first`` is what ``self`` means there."""
+        """The body of ``function`` in place of a call to it; ``first`` is what ``self`` means there."""
         source = source_of(function)
         if self.depth >= DEEPEST_CALL:
             raise frame.refuse(node, f"{function.__name__} calls itself; recursion is not part of the language")
@@ -381,7 +381,7 @@ class Statements(Lowering):
         return bound
 
     def _bind(self, inner: Frame, arguments: dict[str, Binding], assigned: set[str]) -> list[Stmt]:
-        """Binds parameters: constants and variables that nobody reassigns stand for themselves, the rest is copied."""
+        """Binds parameters: constants and variables that nobody reassigns are used as they are, the rest is copied."""
         prologue: list[Stmt] = []
         for name, value in arguments.items():
             inner.definite.add(name)
@@ -396,7 +396,7 @@ class Statements(Lowering):
                 continue
             if not isinstance(value, Expr):
                 raise ModelError(
-                    f"{name} is assigned in {inner.source.tree.name} but is no value",
+                    f"{name} is assigned in {inner.source.tree.name} but is not a value",
                     inner.source.file,
                     inner.source.tree.lineno,
                 )
@@ -412,7 +412,7 @@ class Statements(Lowering):
 
 
 def _leaves(node: ast.stmt) -> bool:
-    """Whether control goes nowhere past a statement, whatever a model's constants are."""
+    """Whether control never goes past a statement, whatever a model's constants are."""
     if isinstance(node, ast.If):
         return bool(node.orelse) and _leaves(node.body[-1]) and _leaves(node.orelse[-1])
     return isinstance(node, ast.Return | ast.Break | ast.Continue)

@@ -39,9 +39,9 @@ from floodmark.language.values import Record
 
 
 def bound(value: int | str, constants: Mapping[str, Bound]) -> Bound:
-    """What a bound means: itself, or an expression over the constants such as ``"2 * brokers"``.
+    """The value of a bound: itself, or that of an expression over the constants such as ``"2 * brokers"``.
 
-    It is an integer unless a constant in it is left open.
+    An integer unless it mentions a constant that is left open.
     """
     if isinstance(value, int):
         return value
@@ -85,9 +85,9 @@ def _evaluate(node: ast.expr, constants: Mapping[str, Bound]) -> Bound:
 
 
 def resolve(annotation: Any, constants: Mapping[str, Bound]) -> Type:
-    """The type that ``annotation`` declares under these constants: finite unless one of them is left open.
+    """The type that ``annotation`` declares with these constants: finite unless one of them is left open.
 
-    Raises ModelError when the annotation has no finite meaning (a bare ``int``, say), or when it cannot be left open.
+    Raises ModelError if the annotation has no finite meaning (a bare ``int``, for example), or cannot be left open.
     """
     origin = get_origin(annotation)
     notes: tuple[Any, ...] = ()
@@ -114,14 +114,14 @@ def resolve(annotation: Any, constants: Mapping[str, Bound]) -> Type:
         if isinstance(low, Linear) or isinstance(high, Linear):
             return open_int(low, high)
         if high < low:
-            raise ModelError(f"the bounds {low}..{high} hold no integer")
+            raise ModelError(f"the bounds {low}..{high} contain no integer")
         if low <= -WIDEST_INTEGER or high >= WIDEST_INTEGER:
-            raise ModelError(f"the bounds {low}..{high} are too far out; they have to lie within 2**62")
+            raise ModelError(f"the bounds {low}..{high} are too large; they must lie within 2**62")
         return IntType(low, high)
     if origin in (types.UnionType, typing.Union):
         members = [member for member in get_args(annotation) if member is not type(None)]
         if len(members) != 1 or len(get_args(annotation)) != 2:
-            raise ModelError("of unions only T | None is a type of the language")
+            raise ModelError("the only union in the language is T | None")
         return OptionalType(resolve(members[0], constants))
     if isinstance(annotation, type):
         if issubclass(annotation, enum.Enum):
@@ -133,7 +133,7 @@ def resolve(annotation: Any, constants: Mapping[str, Bound]) -> Type:
             require_plain(annotation, values.Identifier, {"number"})
             count = bound(annotation.count, constants)
             if isinstance(count, Linear):
-                raise ModelError(f"how many {annotation.__name__} there are cannot be left open, but it is {count}")
+                raise ModelError(f"the number of {annotation.__name__} cannot be left open, but it is {count}")
             if count < 1:
                 raise ModelError(f"there has to be at least one {annotation.__name__}, but its count is {count}")
             return IdentifierType(annotation, count)
@@ -173,10 +173,10 @@ def resolve(annotation: Any, constants: Mapping[str, Bound]) -> Type:
 
 
 def _open_set(element: Type, capacity: Bound | None) -> SetType:
-    """A set whose elements or whose capacity are left open."""
+    """A set whose elements or capacity are left open."""
     for part in parts_of(element):
         if isinstance(part, OpenSetType) or (isinstance(part, SetType) and part.capacity is None and is_open(part)):
-            raise ModelError(f"a set of {element}, in which there is a set of any size, cannot be left open")
+            raise ModelError(f"a set of {element}, which contains a set of any size, cannot be left open")
     if not isinstance(capacity, Linear):
         return SetType(element, capacity)
     if not is_open(element):
@@ -197,7 +197,7 @@ def _resolve_record(cls: type[Record], constants: Mapping[str, Bound]) -> Record
         fields = []
         for name, annotation in cls.annotations().items():
             if name.startswith("_") or name in _RECORDS_OWN:
-                message = f"{cls.__name__} cannot have a field called {name}; rename it, with a letter at its beginning"
+                message = f"{cls.__name__} cannot have a field called {name}; rename it so that it begins with a letter"
                 raise ModelError(message, *annotation_position(cls, name))
             try:
                 fields.append((name, resolve(annotation, constants)))

@@ -1,9 +1,9 @@
-"""What the text of a file or of a class says of its names, where Python itself says nothing.
+"""What the text of a file or a class says about its names where Python itself says nothing.
 
-Python keeps the last definition of a name. A property whose name is given away again would never be checked, so a name
-has one definition in a class body, and one at the top level of a file. The branches of an ``if``, a ``try`` or a
-``match`` are alternatives: each may define it. And a decorator beside one of the language may return another function,
-without the mark: a property that nobody checks.
+Python keeps the last definition of a name. A property whose name is reused would never be checked, so a name has one
+definition in a class body, and one at the top level of a file. The branches of an ``if``, a ``try`` or a ``match`` are
+alternatives: each may define it. Also, another decorator next to one of the language's may return a different function,
+without the mark: again a property that nobody checks.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from floodmark.language.errors import ModelError
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """Where a name is bound; ``imported`` says of an import what of."""
+    """Where a name is bound. For an import, ``imported`` says what is imported."""
 
     name: str
     line: int
@@ -49,16 +49,16 @@ def require_single_members(cls: type) -> None:
 
 
 def require_own_decorators(file: str, names: Mapping[str, Any], ours: Collection[Any]) -> None:
-    """Raises ModelError when a function of a file's top level is decorated by one of ``ours`` and by something else.
+    """Raises ModelError if a top-level function of a file has one of the decorators ``ours`` and any other one.
 
-    ``names`` are those of the file, by which decorators are found.
+    ``names`` are the file's global names, by which decorators are found.
     """
     for node in _decorated_twice(_text(file)):
         _refuse_foreign(node, file, names, ours)
 
 
 def require_own_decorators_in(cls: type, names: Mapping[str, Any], ours: Collection[Any]) -> None:
-    """The same of the methods of a class."""
+    """The same for the methods of a class."""
     file = source_file(cls)
     for node in [] if file is None else _class_nodes(cls, file):
         for method in _functions(node.body):
@@ -72,12 +72,12 @@ def _refuse_foreign(
     known = [any(each is our for our in ours) for each in meant]
     if any(known) and not all(known):
         foreign, own = (ast.unparse(node.decorator_list[known.index(which)]) for which in (False, True))
-        message = f"@{foreign} beside @{own} may make another function of {node.name}; write in it what {foreign} does"
+        message = f"@{foreign} beside @{own} may replace {node.name} by another function; do in it what {foreign} does"
         raise ModelError(message, file, node.decorator_list[known.index(False)].lineno)
 
 
 def _meant(node: ast.expr, names: Mapping[str, Any]) -> Any:
-    """The object that a decorator names, or that it calls for the decorator."""
+    """The object that a decorator names, or calls."""
     match node:
         case ast.Name(id=name):
             return names.get(name)
@@ -107,7 +107,7 @@ def _functions(body: Iterable[ast.stmt]) -> Iterator[ast.FunctionDef | ast.Async
 
 
 def source_file(cls: type) -> str | None:
-    """The file of a class; None when it has none."""
+    """The file of a class, or None if it has none."""
     try:
         return inspect.getsourcefile(cls)
     except (OSError, TypeError):
@@ -115,7 +115,7 @@ def source_file(cls: type) -> str | None:
 
 
 def member_place(cls: type, name: str) -> tuple[str | None, int | None]:
-    """File and line where a class body defines a name; those of the class when it is not found there."""
+    """File and line where a class body defines a name; those of the class if it is not found there."""
     file = source_file(cls)
     nodes = [] if file is None else _class_nodes(cls, file)
     known: Known = {}
@@ -135,7 +135,7 @@ def class_place(cls: type) -> tuple[str | None, int | None]:
 
 
 def place(file: str | None, line: int | None) -> str:
-    """A place as messages name it."""
+    """A place as messages give it: ``file:line``."""
     return "a class without a file" if file is None else file if line is None else f"{file}:{line}"
 
 
@@ -143,10 +143,10 @@ def _refuse(repeated: tuple[Binding, Binding] | None, file: str) -> None:
     if repeated is not None:
         first, second = repeated
         if second.name == "*":
-            message = f"a name that line {first.line} brings as well would mean something else from here on"
-            raise ModelError(f"{message}; import the names themselves", file, second.line)
+            message = f"a name that line {first.line} also brings in would mean something else from here on"
+            raise ModelError(f"{message}; import the names one by one", file, second.line)
         already = f"{second.name} is already defined at {place(file, first.line)}"
-        raise ModelError(f"{already}, and Python would keep this one alone; rename one", file, second.line)
+        raise ModelError(f"{already}, and Python would keep only this one; rename one", file, second.line)
 
 
 def _text(file: str) -> str:
@@ -165,12 +165,14 @@ def _repeated_in_file(text: str) -> tuple[Binding, Binding] | None:
 
 
 def _repeated(body: list[ast.stmt], declares: bool) -> tuple[Binding, Binding] | None:
-    """The first name that is bound again, there and here; ``declares`` if an annotation alone is a binding."""
+    """The first name that is bound twice, with both places; ``declares`` if an annotation alone is a binding."""
     return next(_again(body, {}, declares), None)
 
 
 def _again(body: Iterable[ast.stmt], known: Known, declares: bool) -> Iterator[tuple[Binding, Binding]]:
-    """Adds to ``known`` what statements bind; gives each binding of a name that was bound before, after that one."""
+    """Adds to ``known`` what statements bind. Yields each binding of a name that was bound before, after the earlier
+    one.
+    """
     for statement in body:
         for binding in _bound(statement, declares):
             before = known.get(binding.name)
@@ -203,7 +205,7 @@ def _alternatives(
 
 
 def _bound(statement: ast.stmt, declares: bool) -> Iterator[Binding]:
-    """What a statement binds itself, without what the statements in it do."""
+    """What a statement itself binds, without the statements inside it."""
     match statement:
         case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
             yield Binding(statement.name, statement.lineno)
@@ -224,7 +226,9 @@ def _bound(statement: ast.stmt, declares: bool) -> Iterator[Binding]:
 
 
 def _class_nodes(cls: type, file: str) -> list[ast.ClassDef]:
-    """The definitions that may be a class's: one, unless functions of one name have classes of one name in them."""
+    """The definitions that may be the class's: one, unless functions of the same name define classes of the same
+    name.
+    """
     found = _classes(_text(file)).get(cls.__qualname__, [])
     lines = {
         value.__code__.co_firstlineno
@@ -255,7 +259,7 @@ def _classes(text: str) -> dict[str, list[ast.ClassDef]]:
 
 
 def annotation_position(owner: type, name: str) -> tuple[str | None, int | None]:
-    """File and line of what a class body declares as ``name: ...``; those of the class when it is not found."""
+    """File and line where a class body declares ``name: ...``; those of the class if it is not found."""
     try:
         file, (lines, first) = inspect.getsourcefile(owner), inspect.getsourcelines(owner)
     except (OSError, TypeError):

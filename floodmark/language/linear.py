@@ -10,10 +10,9 @@ from floodmark.language.errors import ModelError
 
 @dataclass(frozen=True, slots=True)
 class Linear:
-    """``number`` and so many ``times`` each of some constants, ``2 * n - 1`` say. At least one constant is in it.
+    """``number`` plus a multiple (``times``) of each of some constants, such as ``2 * n - 1``; at least one constant.
 
-    It has no order: which of two such sums is larger depends on the constants, so whoever needs to know has to ask for
-    ``lowest`` or ``highest``.
+    It has no order: which of two such sums is larger depends on the constants. Use ``lowest`` and ``highest`` instead.
     """
 
     number: int
@@ -21,12 +20,12 @@ class Linear:
 
     @property
     def lowest(self) -> int | None:
-        """The smallest value that it has for natural numbers; None when there is none."""
+        """The smallest value over all natural numbers; None if there is none."""
         return self.number if all(factor > 0 for _, factor in self.times) else None
 
     @property
     def highest(self) -> int | None:
-        """The largest value that it has for natural numbers; None when there is none."""
+        """The largest value over all natural numbers; None if there is none."""
         return self.number if all(factor < 0 for _, factor in self.times) else None
 
     def __add__(self, other: Bound) -> Bound:
@@ -48,7 +47,7 @@ class Linear:
 
     def __mul__(self, other: Bound) -> Bound:
         if isinstance(other, Linear):
-            raise ModelError(f"the product of {self} and {other}, which are left open, is no bound here")
+            raise ModelError(f"the product of {self} and {other}, which are left open, cannot be a bound here")
         return _sum(self.number * other, [(name, factor * other) for name, factor in self.times])
 
     def __rmul__(self, other: int) -> Bound:
@@ -81,12 +80,12 @@ def left_open(name: str) -> Linear:
 
 
 def lowest(bound: Bound) -> int | None:
-    """The smallest value that a bound has, whatever the constants are; None when there is none."""
+    """The smallest value of a bound, whatever the constants are; None if there is none."""
     return bound if isinstance(bound, int) else bound.lowest
 
 
 def highest(bound: Bound) -> int | None:
-    """The largest value that a bound has, whatever the constants are; None when there is none."""
+    """The largest value of a bound, whatever the constants are; None if there is none."""
     return bound if isinstance(bound, int) else bound.highest
 
 

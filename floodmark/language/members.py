@@ -1,4 +1,4 @@
-"""The members of a model: constants, state variables, and what its methods are decorated as."""
+"""The members of a model: its constants, its state variables, and the decorators of its methods."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ def _mark(kind: str) -> Callable[[F], F]:
         here = frame.f_code.co_filename, frame.f_lineno
         if not isinstance(function, FunctionType):
             what = f"this is a {type(function).__name__}"
-            message = f"@{kind} stands above a plain function, and {what}; take the rest away"
+            message = f"@{kind} belongs directly on a plain function, but {what}; remove the other decorator"
             raise ModelError(message, *here)
         known = kind_of(function)
         if known is not None:
             both = f"{function.__name__} is decorated as {known} and as {kind}"
-            raise ModelError(f"{both}, and only one of them would count; keep that", *here)
+            raise ModelError(f"{both}, and only one of them would count; keep one", *here)
         other = frame.f_locals.get(function.__name__)
         if isinstance(other, FunctionType) and kind_of(other) is not None:
             there = other.__code__.co_filename, other.__code__.co_firstlineno
@@ -45,33 +45,90 @@ def _mark(kind: str) -> Callable[[F], F]:
 
 
 initial = _mark("initial")
-"""Sets every variable: one initial state for each choice of its parameters."""
+"""Marks the method that sets every variable; there is one initial state for each choice of its parameters.
+
+    @initial
+    def start(self, leader: Broker) -> None:
+        self.leader = leader
+
+A variable that it does not set keeps the value that the class body gives.
+"""
 action = _mark("action")
-"""One atomic step; its parameters are its nondeterminism, ``require`` is its guard."""
+"""Marks one atomic step. It is tried with every value of its parameters; ``require`` is its guard.
+
+    @action
+    def leader_fails(self, successor: Broker) -> None:
+        require(successor in self.isr)
+        self.leader = successor
+
+What it does not assign stays as it is. It returns nothing.
+"""
 rule = _mark("rule")
-"""A rule of the protocol that a known-bad design may override."""
+"""Marks a rule of the protocol: a small method that a known-bad design overrides.
+
+    @rule
+    def may_lead(self, broker: Broker) -> bool:
+        return broker in self.isr
+
+The override needs no decorator.
+"""
 boundary = _mark("boundary")
-"""A predicate: states outside of it are checked, but neither counted nor expanded."""
+"""Marks a predicate that bounds the search: states where it is false are checked, but neither counted nor expanded.
+
+    @boundary
+    def within_bounds(self) -> bool:
+        return self.version <= self.max_version
+
+If there are several, a state has to be within all of them.
+"""
 invariant = _mark("invariant")
-"""A predicate that every reachable state satisfies."""
+"""Marks a predicate that must be true in every reachable state: a method, or a function of a model in a file of its
+own.
+
+    @invariant
+    def leader_is_in_isr(model: PartitionIsr) -> bool:
+        return model.leader in model.isr
+
+A function applies to the model that its parameter names and to every model derived from it.
+"""
 transition = _mark("transition")
-"""A predicate over (old, new) that every step satisfies."""
+"""Marks a predicate over the states before and after a step that must be true of every step.
+
+    @transition
+    def epochs_never_decrease(old: PartitionIsr, new: PartitionIsr) -> bool:
+        return new.leader_epoch >= old.leader_epoch
+
+As a method it takes ``self``, the state before, and ``new``.
+"""
 reachable = _mark("reachable")
-"""A predicate that some reachable state satisfies: the guard against a model that cannot do anything."""
+"""Marks a predicate that must be true in some reachable state: it guards against a model that can do nothing.
+
+    @reachable
+    def nobody_leads(model: PartitionIsr) -> bool:
+        return model.leader is None
+
+A complete search that finds no such state is a violation.
+"""
 lemma = _mark("lemma")
-"""A predicate that is true of every reachable state and only helps to prove others by induction."""
+"""Marks a predicate that is true in every reachable state, and serves only to prove others by induction."""
 
 MARKS = (initial, action, rule, boundary, invariant, transition, reachable, lemma)
 PROPERTY_KINDS = ("invariant", "transition", "reachable")
 
 
 def kind_of(function: Any) -> str | None:
-    """What a function was decorated as: ``"action"``, ``"invariant"`` ..., or None."""
+    """How a function is decorated: ``"action"``, ``"invariant"`` and so on, or None."""
     return getattr(function, _KIND, None)
 
 
 class Constant(Generic[C]):
-    """A size or a switch that a spec sets: ``brokers = Constant(3)``. Without a default the spec must set it."""
+    """A size or a switch of a model, an ``int`` or a ``bool``, that a spec may set under ``[constants]``.
+
+        brokers = Constant(3)       # a default
+        restarts = Constant()       # no default: every spec must set it
+
+    In a method, ``self.brokers`` is its value; in a type it is named by a string: ``Between(0, "brokers")``.
+    """
 
     name: str
 
@@ -89,7 +146,9 @@ class Constant(Generic[C]):
 
 
 class Variable:
-    """A state variable: reading it gives an immutable value that knows its place, assigning checks the type."""
+    """A state variable. Reading it gives an immutable value that knows where it came from; assigning checks the
+    type.
+    """
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -124,9 +183,10 @@ class Root:
 
 
 def require_one_role(cls: type, language: type) -> None:
-    """Raises ModelError when a name is one thing in a class and another in a class that it derives from.
+    """Raises ModelError if a name is one kind of member in a class and another kind in one of its bases.
 
-    What overrides something is of the same kind, or it is a plain method, which then counts as what it overrides.
+    A method that overrides another member is of the same kind, or is a plain method and then counts as what it
+    overrides.
     """
     found: dict[str, tuple[str, type]] = {}
     for base in reversed(cls.__mro__):
@@ -137,7 +197,7 @@ def require_one_role(cls: type, language: type) -> None:
                 continue
             role = role_of(value)
             if isinstance(value, Constant) and value.name != name:
-                message = f"{name} and {value.name} are one Constant; write {name} = Constant(...)"
+                message = f"{name} and {value.name} are the same Constant; write {name} = Constant(...)"
                 raise ModelError(message, *member_place(base, name))
             before, owner = found.get(name, (role, base))
             if isinstance(value, FunctionType) and role == _METHOD and before in _KINDS:
@@ -152,13 +212,13 @@ def require_one_role(cls: type, language: type) -> None:
 _METHOD = "method"
 _KINDS = ("initial", "action", "rule", "boundary", *PROPERTY_KINDS, "lemma")
 _INSTEAD = {
-    "variable": "; rename one, or say its type again to give the variable another initial value",
+    "variable": "; rename one, or repeat its type to give the variable another initial value",
     "constant": "; rename one, or write Constant(...) to give the constant another default",
 }
 
 
 def role_of(value: Any) -> str:
-    """What a member is: a variable, a constant, what it is decorated as, a method or just an attribute."""
+    """The kind of a member: a variable, a constant, what it is decorated as, a method, or just an attribute."""
     match value:
         case Variable():
             return "variable"

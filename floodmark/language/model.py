@@ -25,11 +25,11 @@ from floodmark.language.types import (
 from floodmark.language.values import Identifier, Record, admit, running
 
 State = tuple[Any, ...]
-"""The values of a model's variables, in the order of their declaration."""
+"""The values of a model's variables, in the order of their declaration: one state, immutable and hashable."""
 
 
 class ModelClass(type):
-    """The class of models: each is read once, when it is made, and stays as its text says from then on."""
+    """The class of models. Each is read once, when it is defined, and cannot be changed after that."""
 
     _variables: dict[str, type]
     _defaults: dict[str, Any]
@@ -44,13 +44,13 @@ class ModelClass(type):
             require_one_role(cls, Model)
 
     def __setattr__(cls, name: str, value: Any) -> None:
-        raise ModelError(f"{cls.__name__}.{name} is assigned from outside of the class; derive one that overrides it")
+        raise ModelError(f"{cls.__name__}.{name} is assigned from outside the class; override it in a subclass")
 
     def __delattr__(cls, name: str) -> None:
-        raise ModelError(f"{cls.__name__}.{name} is deleted from outside of the class; derive one that overrides it")
+        raise ModelError(f"{cls.__name__}.{name} is deleted from outside the class; override it in a subclass")
 
     def _declare(cls) -> None:
-        """Makes the annotations of a class body variables."""
+        """Turns the annotations of a class body into variables."""
         own: dict[str, Any] = inspect.get_annotations(cls)
         variables: dict[str, type] = {}
         defaults: dict[str, Any] = {}
@@ -83,10 +83,20 @@ class ModelClass(type):
 
 
 class Model(metaclass=ModelClass):
-    """A protocol: annotated attributes are its state, decorated methods what can happen.
+    """The base class of a protocol: annotated attributes are its state, decorated methods are what can happen.
 
-    ``Model(brokers=3)`` sets constants; the others keep their defaults. A value assigned in the class body
-    (``hw: Offset = 0``) is the variable's initial value unless an ``@initial`` method sets another.
+        class Counter(Model):
+            limit = Constant(3)
+            value: Annotated[int, Between(0, "limit")] = 0
+
+            @action
+            def count(self) -> None:
+                require(self.value < self.limit)
+                self.value += 1
+
+    ``Counter(limit=5)`` sets constants; the others keep their defaults. A value in the class body (``= 0``) is the
+    variable's initial value unless an ``@initial`` method sets another. A subclass may override methods; that is how a
+    known-bad design breaks a rule.
     """
 
     _variables: ClassVar[dict[str, type]] = {}
@@ -104,7 +114,7 @@ class Model(metaclass=ModelClass):
 
     @classmethod
     def constants(cls) -> dict[str, Constant[Any]]:
-        """The constants of the model, those of its bases first."""
+        """The constants of the model by name, those of its bases first."""
         found: dict[str, Constant[Any]] = {}
         for base in reversed(cls.__mro__):
             found.update({name: value for name, value in vars(base).items() if isinstance(value, Constant)})
@@ -112,7 +122,7 @@ class Model(metaclass=ModelClass):
 
     @classmethod
     def methods(cls, kind: str) -> dict[str, Callable[..., Any]]:
-        """The methods decorated as ``kind``, in the order of the source, those of the bases first.
+        """The methods decorated as ``kind``, by name, in source order, those of the bases first.
 
         An override counts as what its base was decorated as, so a known-bad design need not repeat the decorator.
         """
@@ -163,9 +173,9 @@ class Model(metaclass=ModelClass):
         return kind
 
     def evaluate_annotation(self, annotation: Any, owner: type, file: Mapping[str, Any] | None = None) -> Any:
-        """The object that an annotation means; with ``from __future__ import annotations`` it is a string.
+        """The object that an annotation means; with ``from __future__ import annotations`` the annotation is a string.
 
-        It was written in the body of ``owner``, in the file whose names are ``file``.
+        It was written in the body of ``owner``, in a file whose global names are ``file``.
         """
         if not isinstance(annotation, str):
             return annotation
@@ -181,18 +191,19 @@ class Model(metaclass=ModelClass):
             raise ModelError(f"the annotation {annotation!r} cannot be read: {error}") from None
 
     def declared_type(self, annotation: Any) -> Type:
-        """The type that an annotation means with the constants of this model."""
+        """The type that an annotation means with this model's constants."""
         kind = resolve(annotation, self._bounds)
         for cls in classes_in(kind):
             known = self._classes.setdefault(cls.__name__, cls)
             if known is not cls:
                 message = f"another {cls.__name__}, which the model uses as well, is at {place(*class_place(known))}"
-                raise ModelError(f"{message}; no report could tell them apart, so rename one", *class_place(cls))
+                raise ModelError(f"{message}; reports could not tell them apart, so rename one", *class_place(cls))
         return kind
 
-    # What identifiers and records ask of the model that runs them.
+    # What identifiers and records need from the running model.
 
     def identifier_count(self, cls: type[Identifier]) -> int:
+        """How many identifiers of a kind this model has."""
         if cls not in self._counts:
             kind = self.declared_type(cls)
             assert isinstance(kind, IdentifierType)
@@ -200,6 +211,7 @@ class Model(metaclass=ModelClass):
         return self._counts[cls]
 
     def record_type(self, cls: type[Record]) -> RecordType:
+        """The type of a record with this model's constants."""
         if cls not in self._records:
             kind = self.declared_type(cls)
             assert isinstance(kind, RecordType)
@@ -210,17 +222,17 @@ class Model(metaclass=ModelClass):
 
     @property
     def constant_values(self) -> dict[str, int]:
-        """The value of each constant."""
+        """The value of each constant, by name."""
         return dict(self._constants)
 
     @property
     def variable_types(self) -> dict[str, Type]:
-        """The finite type of each variable, in the order of declaration."""
+        """The finite type of each variable, in order of declaration."""
         return dict(self._types)
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name not in type(self)._variables and name not in _FIELDS:
-            raise ModelError(f"{name} is no variable of the model; declare it: {name}: <type>")
+            raise ModelError(f"{name} is not a variable of the model; declare it: {name}: <type>")
         object.__setattr__(self, name, value)
 
     def _assign(self, name: str, value: Any) -> None:
@@ -229,7 +241,9 @@ class Model(metaclass=ModelClass):
         self._values[name] = admit(self._types[name], value, name)
 
     def snapshot(self) -> State:
-        """The current state, as immutable values."""
+        """The current state, as immutable values in order of declaration. Raises ModelError if a variable is not
+        set.
+        """
         missing = [name for name in self._types if name not in self._values]
         if missing:
             message = f"no @initial method sets the variable {missing[0]!r}; set it there or give it a value here"
@@ -237,11 +251,11 @@ class Model(metaclass=ModelClass):
         return tuple(self._values[name] for name in self._types)
 
     def load(self, state: State) -> None:
-        """Makes ``state`` the current one."""
+        """Makes ``state`` the current state."""
         self._values = dict(zip(self._types, state, strict=True))
 
     def at(self, state: State) -> Model:
-        """A frozen copy of the model in ``state``, for properties to look at."""
+        """A frozen copy of the model in ``state``, for properties to read."""
         copy = object.__new__(type(self))
         copy.__dict__.update(self.__dict__)
         copy._values = dict(zip(self._types, state, strict=True))
@@ -249,7 +263,7 @@ class Model(metaclass=ModelClass):
         return copy
 
     def reset(self) -> None:
-        """Forgets the state and sets the values that the class body gives."""
+        """Discards the state and sets the values that the class body gives."""
         self._values = {}
         with running(self):
             for name, value in self._defaults.items():
@@ -261,14 +275,14 @@ class Model(metaclass=ModelClass):
 
 
 def bounds_of(model: Model) -> Mapping[str, Bound]:
-    """What each constant means in the bound of a type: its value, or that it is left open."""
+    """What each constant means in a type's bound: its value, or itself if it is left open."""
     return model._bounds
 
 
 def opened(model: Model, names: Iterable[str]) -> Model:
-    """A model with these constants left open: it can be read, not run.
+    """A model with these constants left open, so that they may be any natural number: it can be read but not run.
 
-    Raises ModelError where a type has to know one of them.
+    Raises ModelError where a type needs the value of one of them.
     """
     copy = object.__new__(type(model))
     copy.__dict__.update(model.__dict__)
@@ -279,14 +293,14 @@ def opened(model: Model, names: Iterable[str]) -> Model:
 
 
 def defaults_of(model: Model) -> dict[str, Any]:
-    """The values that the body of a model's class gives variables."""
+    """The values that the class body of a model gives its variables."""
     model.reset()
     return dict(model._values)
 
 
 _FIELDS = frozenset({"_frozen", "_values", "_records", "_counts", "_constants", "_bounds", "_types", "_classes"})
 _OWN = _FIELDS | {name for name in vars(Model) if not name.startswith("__")} - {"_variables", "_defaults"}
-"""The names of the language, which no model can have for anything else."""
+"""The names of the language, which a model cannot use for anything else."""
 
 
 def _method_position(method: Callable[..., Any]) -> tuple[str | None, int | None]:

@@ -1,8 +1,8 @@
-"""What the classes of a model may not define for themselves: special methods, and the names of the language.
+"""What the classes of a model may not define: special methods, and the names of the language.
 
-Compiled code compares, hashes, copies and makes values by their type alone. A class that says otherwise would mean one
+Compiled code compares, hashes, copies and creates values by their type alone. A class that changed this would mean one
 thing to CPython and another to every compiler, so it is refused, whichever engine runs it. ``__repr__``, ``__str__``
-and ``__format__`` only show values, and methods with names of their own mean what Python says.
+and ``__format__`` only show values, and methods with ordinary names mean what Python says.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ _ENUMS = frozenset({enum.Enum, enum.IntEnum, enum.StrEnum, enum.ReprEnum, int, s
 
 
 def require_plain(cls: type, language: type, own: Collection[str]) -> None:
-    """Raises ModelError when a class that derives from ``language`` redefines what compiled code relies on.
+    """Raises ModelError if a class derived from ``language`` redefines what compiled code relies on.
 
-    ``own`` are the names, other than special ones, that belong to the language.
+    ``own`` are the names, besides special ones, that belong to the language.
     """
     _require_metaclass(cls, type(language))
     what = language.__name__
@@ -44,12 +44,12 @@ def require_plain(cls: type, language: type, own: Collection[str]) -> None:
                 raise ModelError(message, *member_place(base, name))
             if _is_special(name, value):
                 message = f"{base.__name__} defines {name}, which compiled code would not call"
-                message += f"; leave it to {what}, and give a method or a function a name of its own"
+                message += f"; leave it to {what}, and write a method or a function with a name of its own"
                 raise ModelError(message, *member_place(base, name))
 
 
 def require_plain_enum(cls: type[enum.Enum]) -> None:
-    """Raises ModelError for an Enum whose members are not just so many different values."""
+    """Raises ModelError for an Enum whose members are more than distinct values."""
     _require_metaclass(cls, enum.EnumMeta)
     if issubclass(cls, enum.Flag):
         message = f"{cls.__name__} is a Flag, whose members combine; write an Enum, and Set[{cls.__name__}] for several"

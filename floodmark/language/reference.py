@@ -1,6 +1,6 @@
-"""The reference meaning of a model: CPython runs the class as it stands.
+"""The reference meaning of a model: CPython runs the class as it is.
 
-Every other reader of a model (the native checker, the symbolic one) has to agree with what these functions give.
+Every other reader of a model (the native engine, the symbolic one) has to agree with these functions.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ WIDEST_PARAMETER = 4096
 
 @dataclass(frozen=True)
 class Step:
-    """One action with the arguments that it was taken with."""
+    """One action with the arguments that it was taken with; prints as ``leader_fails(successor=b2)``."""
 
     action: str
     arguments: dict[str, Any] = field(default_factory=dict)
@@ -32,7 +32,7 @@ class Step:
 
 
 def parameter_types(model: Model, function: Callable[..., Any]) -> dict[str, Type]:
-    """The finite type of each parameter of an action."""
+    """The finite type of each parameter of an action, by name. Raises ModelError for one without a type."""
     source = source_of(function)
     given = source.tree.args
     if not given.args or given.posonlyargs or given.kwonlyargs or given.vararg or given.kwarg or given.defaults:
@@ -61,7 +61,7 @@ def _owner(model: Model, function: Callable[..., Any]) -> type:
 
 
 def initial_states(model: Model) -> Iterator[tuple[Step, State]]:
-    """Every initial state, with the method that sets it."""
+    """Every initial state, with the step that sets it."""
     methods = type(model).methods("initial")
     if not methods:
         model.reset()
@@ -78,7 +78,10 @@ def initial_states(model: Model) -> Iterator[tuple[Step, State]]:
 
 
 def successors(model: Model, state: State) -> Iterator[tuple[Step, State]]:
-    """Every enabled action instance of ``state`` with the state that it leads to."""
+    """Every enabled action instance in ``state``, with the state that it leads to.
+
+    Raises SourceError, with its ``step`` set, when an action leaves the declared types.
+    """
     for name, method in type(model).methods("action").items():
         model.load(state)
         for arguments in _bindings(model, method):
@@ -93,7 +96,7 @@ def successors(model: Model, state: State) -> Iterator[tuple[Step, State]]:
 
 
 def _run(method: Callable[..., Any], model: Model, arguments: dict[str, Any]) -> None:
-    """Takes an action. What gives something back, a generator above all, may not have run at all."""
+    """Takes an action. One that returns something, above all a generator, may not have run at all."""
     if method(model, **arguments) is not None:
         code = method.__code__
         message = f"{method.__name__} returns a value; an action only changes the model's variables"
@@ -101,15 +104,15 @@ def _run(method: Callable[..., Any], model: Model, arguments: dict[str, Any]) ->
 
 
 def choices(model: Model, state: State, name: str) -> list[Step]:
-    """The ways to take an action in ``state`` that its leading guards do not rule out at once."""
+    """The instances of an action that its leading guards do not rule out at once in ``state``."""
     model.load(state)
     return [Step(name, arguments) for arguments in _bindings(model, type(model).methods("action")[name])]
 
 
 def fire(model: Model, state: State, step: Step) -> State | None:
-    """The state after ``step``, or None when the action is not enabled with these arguments.
+    """The state after ``step``, or None if the action is not enabled with these arguments.
 
-    Raises SourceError, with the file and line in the model, when the action leaves the declared types.
+    Raises SourceError, with file and line in the model, when the action leaves the declared types.
     """
     method = type(model).methods("action")[step.action]
     model.load(state)
@@ -122,7 +125,7 @@ def fire(model: Model, state: State, step: Step) -> State | None:
 
 
 def holds(model: Model, prop: Callable[..., bool], *states: State) -> bool:
-    """Whether a property is true of a state, or of (old, new) for a transition property."""
+    """Whether a property is true in a state, or for a transition property, of the states (old, new)."""
     with _located(), running(model):
         found = prop(*(model.at(state) for state in states))
         if not isinstance(found, bool):
@@ -132,12 +135,12 @@ def holds(model: Model, prop: Callable[..., bool], *states: State) -> bool:
 
 
 def within_boundary(model: Model, state: State) -> bool:
-    """Whether exploration goes on from ``state``: every ``@boundary`` predicate is true of it."""
+    """Whether the search goes on from ``state``: every ``@boundary`` predicate is true in it."""
     return all(holds(model, predicate, state) for predicate in type(model).methods("boundary").values())
 
 
 class _located:  # noqa: N801 - reads as a statement
-    """Gives whatever a model raises its place in the model's source."""
+    """Adds the place in the model's source to whatever a model raises."""
 
     def __enter__(self) -> None:
         pass
@@ -157,8 +160,8 @@ class _located:  # noqa: N801 - reads as a statement
 def _bindings(model: Model, method: Callable[..., Any], reset: bool = False) -> Iterator[dict[str, Any]]:
     """The choices of an action's parameters that its leading guards do not rule out at once.
 
-    A parameter that the guards draw from a set, ``require(request in self.requests)``, runs over that set's members;
-    the others run over their types.
+    A parameter that a guard draws from a set, as in ``require(request in self.requests)``, takes that set's members;
+    the others take every value of their type.
     """
     kinds = parameter_types(model, method)
     guards, _ = leading_guards(source_of(method))
@@ -201,7 +204,7 @@ def _drawn(
     chosen: dict[str, Any],
     name: str,
 ) -> list[Any] | None:
-    """The members of the set that a guard draws ``name`` from; None when no guard does, or not yet."""
+    """The members of the set that a guard draws ``name`` from; None if no guard does, or not yet."""
     open_names = set(kinds) - set(chosen)
     names = {**method.__globals__, source_of(method).parameters[0]: model, **chosen}
     for guard in guards:
@@ -223,7 +226,7 @@ def _drawn(
 
 
 def _evaluate(model: Model, expression: ast.expr, names: dict[str, Any]) -> Any:
-    """The value of a guard's part, or None when it cannot be told apart from the rest of the action."""
+    """The value of part of a guard, or None if it cannot be evaluated apart from the rest of the action."""
     code = compile(ast.Expression(expression), "<guard>", "eval")
     try:
         with running(model):

@@ -1,4 +1,4 @@
-"""The source text of a function, as a syntax tree that knows its file and its lines."""
+"""The source of a function as a syntax tree that knows its file and its lines."""
 
 from __future__ import annotations
 
@@ -27,11 +27,12 @@ class Source:
 
     @property
     def parameters(self) -> list[str]:
+        """The names of the function's parameters, in order; the first is the model."""
         return [argument.arg for argument in self.tree.args.args]
 
     @functools.cached_property
     def own_names(self) -> frozenset[str]:
-        """The function's parameters, and what it assigns somewhere: in it these names mean nothing else."""
+        """The function's parameters and everything it assigns: inside it these names mean nothing else."""
         parameters = (node.arg for node in ast.walk(self.tree.args) if isinstance(node, ast.arg))
         return frozenset([*parameters, *_assigned(self.tree.body)])
 
@@ -51,13 +52,13 @@ def source_of(function: Callable[..., Any]) -> Source:
     """The source of ``function``. Raises ModelError when Python does not have it."""
     if not isinstance(function, types.FunctionType):
         name = getattr(function, "__qualname__", repr(function))
-        raise ModelError(f"{name} is no plain function; write a method: def name(self, ...)", *_place_of(function))
+        raise ModelError(f"{name} is not a plain function; write a method: def name(self, ...)", *_place_of(function))
     return _REWRITTEN.get(function) or _parsed(function)
 
 
 @functools.cache
 def _parsed(function: types.FunctionType) -> Source:
-    """Reads what the function itself does, whatever it wraps, and whatever its name says that it is."""
+    """Reads the source of the function itself, whatever it wraps, and whatever its name suggests."""
     code = function.__code__
     try:
         lines, first = inspect.getsourcelines(code)
@@ -68,7 +69,7 @@ def _parsed(function: types.FunctionType) -> Source:
     require_own_decorators(file, function.__globals__, MARKS)
     tree = _tree("".join(lines), first)
     if not isinstance(tree, ast.FunctionDef) or not _is_of(tree, code):
-        message = f"{function.__qualname__} is no plain function; write a method: def name(self, ...)"
+        message = f"{function.__qualname__} is not a plain function; write a method: def name(self, ...)"
         raise ModelError(message, file, getattr(tree, "lineno", first))
     return Source(function, tree, file)
 
@@ -80,14 +81,14 @@ def _place_of(wrapper: Any) -> tuple[str | None, int | None]:
 
 
 def _is_of(tree: ast.FunctionDef, code: types.CodeType) -> bool:
-    """Whether a definition is that of a code: on its first line a lambda may stand, in a decorator say."""
+    """Whether a definition belongs to this code: its first line may also hold a lambda, for example in a decorator."""
     given = tree.args
     names = [each.arg for each in (*given.posonlyargs, *given.args, *given.kwonlyargs)]
     return tree.name == code.co_name and names == list(code.co_varnames[: len(names)])
 
 
 def _tree(text: str, first: int) -> ast.stmt:
-    """The statement that stands in ``text``, however it is indented; its first line is line ``first`` of the file."""
+    """The statement in ``text``, whatever its indentation; its first line is line ``first`` of the file."""
     if text[0].isspace():
         block = ast.parse(f"if True:\n{text}").body[0]
         assert isinstance(block, ast.If)
@@ -101,10 +102,10 @@ def _tree(text: str, first: int) -> ast.stmt:
 
 @contextmanager
 def rewritten(function: Callable[..., Any], tree: ast.FunctionDef) -> Iterator[None]:
-    """While it lasts, a function does what ``tree`` says, and that is its source: CPython and compilers agree on it.
+    """Within this context, a function does what ``tree`` says and has it as its source: CPython and compilers agree.
 
-    The function stays the same object, so whoever holds it, a class or another module, sees the change. ``tree`` is the
-    function's own but for statements and expressions of its body, with line numbers as in the file.
+    The function stays the same object, so everyone who holds it, a class or another module, sees the change. ``tree``
+    is the function's own tree except for statements and expressions of its body, with line numbers as in the file.
     """
     before = function.__code__
     _REWRITTEN[function] = Source(function, tree, source_of(function).file)
@@ -117,7 +118,7 @@ def rewritten(function: Callable[..., Any], tree: ast.FunctionDef) -> Iterator[N
 
 
 def _compiled(function: Callable[..., Any], tree: ast.FunctionDef) -> types.CodeType:
-    """The code of a function with the cells that it has now, be they used or not: ``super()`` is one of them."""
+    """The code of a function with its present closure cells, used or not: ``super()`` needs one."""
     names = function.__code__.co_freevars
     arguments = [ast.arg(argument.arg) for argument in tree.args.args]
     mentioned: list[ast.stmt] = [ast.Expr(ast.Name(name, ast.Load())) for name in names]
@@ -137,7 +138,7 @@ def _definition(name: str, arguments: list[ast.arg], body: list[ast.stmt]) -> as
 
 
 def leading_guards(source: Source) -> tuple[list[ast.expr], int]:
-    """The conjuncts of the ``require`` statements that open a function, and how many statements those are."""
+    """The conjuncts of the ``require`` statements that open a function, and the number of those statements."""
     guards: list[ast.expr] = []
     count = 0
     for statement in source.body if _knows_require(source.function) else ():
@@ -151,7 +152,7 @@ def leading_guards(source: Source) -> tuple[list[ast.expr], int]:
 
 
 def _knows_require(function: Callable[..., Any]) -> bool:
-    """Whether ``require`` is the language's in a function, and nothing else of that name."""
+    """Whether ``require`` in a function is the language's, and nothing else of that name."""
     code = function.__code__
     nearer = (*code.co_varnames, *code.co_cellvars, *code.co_freevars)
     return "require" not in nearer and function.__globals__.get("require") is require

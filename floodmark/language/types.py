@@ -24,7 +24,13 @@ if typing.TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Between:
-    """The bounds of an integer, both inclusive: ``Annotated[int, Between(0, "max_epoch")]``."""
+    """The bounds of an integer, both inclusive. Each is an integer or an expression over the model's constants.
+
+        Epoch = Annotated[int, Between(0, "max_epoch")]
+        epoch: Epoch = 0
+
+    A value outside the bounds is a model error; nothing wraps around.
+    """
 
     low: int | str
     high: int | str
@@ -32,28 +38,34 @@ class Between:
 
 @dataclass(frozen=True, slots=True)
 class Capacity:
-    """How many elements a ``Seq``, a ``Bag`` or a ``Set`` holds at most; one more is a model error.
+    """The most elements that a ``Seq``, a ``Bag`` or a ``Set`` may hold; one more is a model error.
 
-    A ``Set`` without a capacity holds any subset of its element type and is stored as one bit for each possible
-    element; with a capacity it is stored as that many sorted slots, which suits wide element types.
+        Log = Annotated[Seq[Epoch], Capacity("max_offset")]
+        requests: Annotated[Set[Request], Capacity(2)]
+
+    A ``Seq`` and a ``Bag`` need one. A ``Set`` without a capacity may hold any subset of its element type and is stored
+    as one bit per possible element; with a capacity it is stored as that many sorted slots, which suits wide element
+    types.
     """
 
     limit: int | str
 
 
 class Type:
-    """A finite type. ``codes`` is the number of code points that a value of it is numbered in."""
+    """A finite type. ``codes`` is the number of codes that its values are numbered with."""
 
     codes: int
 
     @property
     def bits(self) -> int:
-        """Bits that a packed value takes."""
+        """The number of bits of a packed value."""
         return (self.codes - 1).bit_length()
 
 
 @dataclass(frozen=True, slots=True)
 class BoolType(Type):
+    """``False`` and ``True``, with the codes 0 and 1."""
+
     @property
     def codes(self) -> int:  # type: ignore[override]
         return 2
@@ -79,9 +91,9 @@ class IntType(Type):
 
 @dataclass(frozen=True, slots=True)
 class OpenIntType(IntType):
-    """Integers from ``least`` to ``most``, which name constants that are left open.
+    """Integers from ``least`` to ``most``, where one or both name constants that are left open.
 
-    Whatever those are, the integers lie between ``low`` and ``high``.
+    Whatever those constants are, the integers lie between ``low`` and ``high``.
     """
 
     least: Bound
@@ -93,6 +105,8 @@ class OpenIntType(IntType):
 
 @dataclass(frozen=True, slots=True)
 class EnumType(Type):
+    """The members of an Enum, numbered in order of definition."""
+
     cls: type[enum.Enum]
 
     @property
@@ -105,7 +119,7 @@ class EnumType(Type):
 
 @dataclass(frozen=True, slots=True)
 class IdentifierType(Type):
-    """``count`` interchangeable names of one kind, such as the brokers."""
+    """``count`` interchangeable names of one kind, for example the brokers."""
 
     cls: type[Identifier]
     count: int
@@ -120,7 +134,7 @@ class IdentifierType(Type):
 
 @dataclass(frozen=True, slots=True)
 class OptionalType(Type):
-    """A value or ``None``. Code 0 is ``None``."""
+    """A value or ``None``, whose code is 0."""
 
     inner: Type
 
@@ -134,7 +148,7 @@ class OptionalType(Type):
 
 @dataclass(frozen=True, slots=True)
 class RecordType(Type):
-    """Named fields; the first is the most significant in the packed code."""
+    """Named fields; the first one is the most significant in the packed code."""
 
     cls: type[Record]
     fields: tuple[tuple[str, Type], ...]
@@ -152,7 +166,7 @@ class RecordType(Type):
 
 @dataclass(frozen=True, slots=True)
 class SetType(Type):
-    """A set; a bit mask over the element's codes, or ``capacity`` sorted slots."""
+    """A set: a bit mask over the element's codes, or ``capacity`` sorted slots."""
 
     element: Type
     capacity: int | None = None
@@ -175,7 +189,7 @@ class SetType(Type):
 
 @dataclass(frozen=True, slots=True)
 class OpenSetType(SetType):
-    """A set of at most ``limit`` elements, which names constants that are left open. It is never packed."""
+    """A set of at most ``limit`` elements, where these name constants that are left open. It is never packed."""
 
     limit: Linear = field(kw_only=True)
 
@@ -220,7 +234,7 @@ class MapType(Type):
 
 @dataclass(frozen=True, slots=True)
 class SeqType(Type):
-    """A sequence of up to ``capacity`` elements: its length, then its elements."""
+    """A sequence of up to ``capacity`` elements; its code is its length, then its elements."""
 
     element: Type
     capacity: int
@@ -235,19 +249,19 @@ class SeqType(Type):
 
 WIDEST_MASK = 1024
 WIDEST_VARIABLE = 4096
-"""Bits that one variable takes at most."""
+"""The most bits that one variable may take."""
 WIDEST_INTEGER = 1 << 62
 """Bounds lie below this and above its negative, so that compiled code can tell when a sum leaves them."""
 
 
 def open_int(least: Bound, most: Bound) -> OpenIntType:
-    """The integers between two bounds of which one or both are left open."""
+    """The integers between two bounds, at least one of which is left open."""
     low, high = lowest(least), highest(most)
     return OpenIntType(-WIDEST_INTEGER if low is None else low, WIDEST_INTEGER if high is None else high, least, most)
 
 
 def parts_of(kind: Type) -> Iterator[Type]:
-    """A type and those that it is made of."""
+    """A type and all the types that it is made of."""
     yield kind
     match kind:
         case OptionalType(inner):
@@ -268,7 +282,7 @@ def is_open(kind: Type) -> bool:
 
 
 def classes_in(kind: Type) -> Iterator[type]:
-    """The classes that a type is made of, those of parts included."""
+    """The classes that a type is made of, including those of its parts."""
     for part in parts_of(kind):
         if isinstance(part, EnumType | IdentifierType | RecordType):
             yield part.cls

@@ -23,7 +23,7 @@ from floodmark.language.types import (
 
 
 def universe(kind: Type) -> Iterator[Any]:
-    """Every value of a type; where every code is a value, in the order of the codes."""
+    """Every value of a type; in code order if every code is a value."""
     match kind:
         case BoolType():
             yield from (False, True)

@@ -1,9 +1,9 @@
 """The values of the modelling language: identifiers, records, sets, maps, sequences and bags.
 
 Every value is immutable. What looks like a mutation, ``self.requests.add(request)`` or ``self.node[b].epoch += 1``, is
-an assignment to the variable that the value was read from: such a value remembers its place. A value that has no
-place (a local, a literal, a loop variable) cannot be mutated; write ``seen = seen | {x}`` instead. So there is no
-aliasing, and a local copy keeps what it was when it was read, in CPython as in compiled code.
+an assignment to the variable that the value was read from: such a value remembers its place. A value without a place (a
+local, a literal, a loop variable) cannot be changed in place; write ``seen = seen | {x}`` instead. So there is no
+aliasing, and a local keeps the value that it had when it was read, in CPython as in compiled code.
 """
 
 from __future__ import annotations
@@ -38,13 +38,23 @@ V_co = TypeVar("V_co", covariant=True)
 
 
 def require(condition: bool) -> None:
-    """The guard of an action: when ``condition`` is false, the action is not enabled with these arguments."""
+    """The guard of an action: if ``condition`` is false, the action is not enabled with these arguments.
+
+        require(follower != self.leader and follower not in self.isr)
+
+    Only actions and initial methods have guards; a property returns a bool instead.
+    """
     if not condition:
         raise Disabled
 
 
 def implies(premise: bool, conclusion: bool) -> bool:
-    """``premise`` implies ``conclusion``; both are evaluated. The checker reports a premise that is never true."""
+    """``premise`` implies ``conclusion``.
+
+        return implies(model.leader is not None, model.leader in model.isr)
+
+    Both are evaluated. The checker reports a premise that is never true.
+    """
     return bool(conclusion) or not premise
 
 
@@ -89,7 +99,7 @@ class _Field:
 
 
 def located(value: Any, place: Place | None) -> Any:
-    """``value`` with the place that it was read from; scalars need none."""
+    """``value`` together with the place it was read from; scalars need none."""
     if place is None or not isinstance(value, Set | Map | Seq | Bag | Record):
         return value
     return value._at(place)
@@ -98,12 +108,12 @@ def located(value: Any, place: Place | None) -> Any:
 def _place_of(value: Any) -> Place:
     place: Place | None = value._place
     if place is None:
-        raise ModelError("this value is no variable of the model, so it cannot be changed in place; make a new one")
+        raise ModelError("this value is not a variable of the model, so it cannot be changed in place; make a new one")
     return place
 
 
 class Context(Protocol):
-    """What identifiers and records ask of the model that is running."""
+    """What identifiers and records need from the running model."""
 
     def identifier_count(self, cls: type[Identifier]) -> int: ...
 
@@ -114,7 +124,7 @@ _running: list[Context] = []
 
 
 class running:  # noqa: N801 - reads as a statement: `with running(model)`
-    """Within it, ``for b in Broker`` and the ranges of record fields mean those of ``model``."""
+    """Within this context, ``for b in Broker`` and the ranges of record fields mean those of ``model``."""
 
     def __init__(self, model: Context) -> None:
         self.model = model
@@ -132,19 +142,22 @@ class _IdentifierMeta(type):
 
     def __len__(cls) -> int:
         if not _running:
-            raise ModelError(f"how many {cls.__name__} there are is known only while a model runs")
+            raise ModelError(f"the number of {cls.__name__} is known only while a model runs")
         return _running[-1].identifier_count(cls)  # type: ignore[arg-type]
 
     def __bool__(cls) -> bool:
-        """A class is true, whether or not a model runs: printers of values ask."""
+        """A class is true, whether or not a model runs: code that prints values asks for it."""
         return True
 
 
 class Identifier(metaclass=_IdentifierMeta):
-    """One of a kind of interchangeable names: ``class Broker(Identifier, count="brokers", prefix="b")``.
+    """One of a set of interchangeable names, such as brokers; ``count`` is a number or an expression over constants.
 
-    ``Broker(1)`` is the first and prints as ``b1``; ``for broker in Broker`` runs over all of them. Identifiers have no
-    order and no arithmetic: that is what makes a state space symmetric in them.
+        class Broker(Identifier, count="brokers", prefix="b"):
+            "A broker."
+
+    ``Broker(1)`` is the first one and prints as ``b1``; ``for broker in Broker`` takes all of them. Identifiers have no
+    order and no arithmetic, which makes a state space symmetric in them.
     """
 
     count: ClassVar[int | str] = 1
@@ -180,7 +193,15 @@ class Identifier(metaclass=_IdentifierMeta):
 
 @dataclass_transform(kw_only_default=True)
 class Record:
-    """Named fields, compared as a value: ``class Proposal(Record): isr: Set[Broker]; version: Version``."""
+    """An immutable value with named fields. Every field has a finite type; fields are given by name.
+
+        class Proposal(Record):
+            isr: Set[Broker]
+            version: Version = 0
+
+    ``Proposal(isr=isr)`` makes one, ``p.replace(version=1)`` a copy with some fields changed. Two are equal if all
+    their fields are.
+    """
 
     _annotations: ClassVar[dict[str, Any]] = {}
     _values: dict[str, Any]
@@ -192,7 +213,7 @@ class Record:
 
     @classmethod
     def annotations(cls) -> dict[str, Any]:
-        """The annotation of each field, in the order of declaration."""
+        """The annotation of each field by name, in order of declaration."""
         import sys
 
         resolved = {}
@@ -257,7 +278,7 @@ class Record:
         _Field(_place_of(self), name).set(value)
 
     def replace(self, **changes: Any) -> Self:
-        """The same record with some fields changed."""
+        """A copy with some fields changed."""
         return type(self)(**{**self._values, **changes})
 
     def __eq__(self, other: object) -> bool:
@@ -271,7 +292,13 @@ class Record:
 
 
 class Set(AbstractSet[T_co]):
-    """A finite set. Iteration runs in the order of the element type, not of insertion."""
+    """A finite set: ``isr: Set[Broker]``. Iteration follows the order of the element type, not of insertion.
+
+        self.isr = self.isr | {broker}      # or self.isr.add(broker)
+        followers = self.isr - {self.leader}
+
+    It supports ``| & - ^``, ``<=``, ``in`` and ``len``. As a type it may have a ``Capacity``.
+    """
 
     __slots__ = ("_items", "_place")
 
@@ -337,17 +364,17 @@ class Set(AbstractSet[T_co]):
         return (self - other) | (other - self)
 
     def add(self, item: T_co) -> None:  # type: ignore[misc]
-        """Adds an element to the set variable that this was read from."""
+        """Adds an element to the variable that this set was read from."""
         place = _place_of(self)
         place.set(place.get() | {item})
 
     def discard(self, item: T_co) -> None:  # type: ignore[misc]
-        """Takes an element out of the set variable, if it is there."""
+        """Removes an element from the variable that this set was read from, if it is there."""
         place = _place_of(self)
         place.set(place.get() - {item})
 
     def remove(self, item: T_co) -> None:  # type: ignore[misc]
-        """Takes an element out of the set variable; a model error when it is not there."""
+        """Removes an element from the variable that this set was read from; a model error if it is not there."""
         place = _place_of(self)
         if item not in place.get():
             raise ValueOutOfRange(f"{item!r} is not in the set, so it cannot be removed")
@@ -358,7 +385,13 @@ class Set(AbstractSet[T_co]):
 
 
 class Map(Mapping[K, V_co]):
-    """A total map over a finite key type."""
+    """A total map over a finite key type: ``log_end: Map[Broker, Offset]`` has an offset for every broker.
+
+        self.log_end = Map({broker: 0 for broker in Broker})
+        self.log_end[follower] += 1
+
+    A key that it does not have is a model error.
+    """
 
     __slots__ = ("_entries", "_place")
 
@@ -403,7 +436,13 @@ class Map(Mapping[K, V_co]):
 
 
 class Seq(Sequence[T_co]):
-    """A bounded sequence, such as a log."""
+    """A bounded sequence, such as a log: ``log: Annotated[Seq[Epoch], Capacity("max_offset")]``.
+
+        self.log.append(epoch)
+        self.log = self.log[:offset]
+
+    Indices start at 0. Appending to a full one, or an index outside it, is a model error.
+    """
 
     __slots__ = ("_items", "_place")
 
@@ -419,7 +458,7 @@ class Seq(Sequence[T_co]):
     def _with(self, index: int, value: Any) -> Seq[T_co]:
         items = list(self._items)
         if not -len(items) <= index < len(items):
-            raise ValueOutOfRange(f"index {index} is outside of a sequence of {len(items)}")
+            raise ValueOutOfRange(f"index {index} is outside a sequence of length {len(items)}")
         items[index] = value
         return Seq(items)
 
@@ -433,7 +472,7 @@ class Seq(Sequence[T_co]):
         if isinstance(index, slice):
             return Seq(self._items[index])
         if not -len(self._items) <= index < len(self._items):
-            raise ValueOutOfRange(f"index {index} is outside of a sequence of {len(self._items)}")
+            raise ValueOutOfRange(f"index {index} is outside a sequence of length {len(self._items)}")
         value: T_co = located(self._items[index], None if self._place is None else _Item(self._place, index))
         return value
 
@@ -441,7 +480,7 @@ class Seq(Sequence[T_co]):
         _Item(_place_of(self), index).set(value)
 
     def append(self, item: T_co) -> None:  # type: ignore[misc]
-        """Adds an element at the end of the sequence variable that this was read from."""
+        """Appends an element to the variable that this sequence was read from; a model error if it is full."""
         place = _place_of(self)
         place.set(Seq((*place.get()._items, item)))
 
@@ -468,7 +507,13 @@ class Seq(Sequence[T_co]):
 
 
 class Bag(Generic[T_co]):
-    """A bounded multiset: messages in flight that may be there more than once."""
+    """A bounded multiset, such as messages in flight that may be there more than once.
+
+        network: Annotated[Bag[Message], Capacity(2)]
+        self.network.add(message)
+
+    It needs a ``Capacity``; one element more is a model error.
+    """
 
     __slots__ = ("_items", "_place")
 
@@ -491,16 +536,16 @@ class Bag(Generic[T_co]):
         return len(self._items)
 
     def count(self, item: T_co) -> int:  # type: ignore[misc]
-        """How many times the element is there."""
+        """How many times the element occurs."""
         return self._items.count(item)
 
     def add(self, item: T_co) -> None:  # type: ignore[misc]
-        """Adds one occurrence to the bag variable that this was read from."""
+        """Adds one occurrence to the variable that this bag was read from; a model error if it is full."""
         place = _place_of(self)
         place.set(Bag((*place.get()._items, item)))
 
     def remove(self, item: T_co) -> None:  # type: ignore[misc]
-        """Takes one occurrence out of the bag variable; a model error when there is none."""
+        """Removes one occurrence from the variable that this bag was read from; a model error if there is none."""
         place = _place_of(self)
         items = list(place.get()._items)
         if item not in items:
@@ -519,7 +564,7 @@ class Bag(Generic[T_co]):
 
 
 def order_key(value: Any) -> Any:
-    """Orders the values of one type, as their packed codes are ordered unless there are sequences or slots in them."""
+    """Orders values of one type, in the order of their packed codes unless they contain sequences or slots."""
     match value:
         case None:
             return (0,)
@@ -547,7 +592,7 @@ def order_key(value: Any) -> Any:
 def admit(kind: Type, value: Any, name: str) -> Any:
     """``value`` as a value of the type ``kind``, for the variable ``name``.
 
-    Plain sets, dicts and lists become Set, Map and Seq. Raises ValueOutOfRange for what the type does not hold.
+    Plain sets, dicts and lists become Set, Map and Seq. Raises ValueOutOfRange if the type does not hold the value.
     """
     match kind:
         case BoolType():
@@ -591,7 +636,7 @@ def admit(kind: Type, value: Any, name: str) -> Any:
             if isinstance(value, Seq | list | tuple):
                 _within(limit, len(value), name)
                 return Seq(admit(element, item, f"{name}[{index}]") for index, item in enumerate(value))
-    raise ValueOutOfRange(f"{name} would become {value!r}, which is no {kind}")
+    raise ValueOutOfRange(f"{name} would become {value!r}, which is not a value of {kind}")
 
 
 def _within(capacity: int | None, size: int, name: str) -> None:

@@ -1,4 +1,4 @@
-"""What must hold of AlterIsr requests for several partitions (KIP-497, "Public Interfaces")."""
+"""What must hold of AlterIsr requests for several partitions (KIP-497, "Public Interfaces"; begin with core.py)."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def leader_is_in_isr(model: AlterIsrBatch) -> bool:
 
 @invariant
 def leader_counts_replicas_only(model: AlterIsrBatch) -> bool:
-    """The leader counts and proposes nobody whom it does not know as a replica (KAFKA-13837)."""
+    """The leader counts and proposes only brokers that it knows as replicas (KAFKA-13837)."""
     return all(model.maximal_isr(partition) <= model.known[partition].replicas for partition in model.known)
 
 
@@ -62,7 +62,7 @@ def asked_partitions_are_answered(old: AlterIsrBatch, new: AlterIsrBatch) -> boo
 
 @transition
 def partitions_are_judged_alone(old: AlterIsrBatch, new: AlterIsrBatch) -> bool:
-    """One partition's error is not another's: each gets the result that it would get in a request of its own."""
+    """Each partition gets the result that it would get in a request of its own, whatever the others' errors."""
     return all(
         response.results[partition] == old.judge_asked(partition, request.changes[partition])
         for request in old.requests
@@ -75,7 +75,7 @@ def partitions_are_judged_alone(old: AlterIsrBatch, new: AlterIsrBatch) -> bool:
 
 @transition
 def only_deleted_topics_are_unknown(old: AlterIsrBatch, new: AlterIsrBatch) -> bool:
-    """UNKNOWN_TOPIC_OR_PARTITION is said of every topic that is gone, and of no other (KIP-497)."""
+    """UNKNOWN_TOPIC_OR_PARTITION is answered for every deleted topic, and for no other (KIP-497)."""
     return all(
         (response.results[partition] == Result.UNKNOWN_TOPIC_OR_PARTITION) == (partition in old.deleted)
         for request in old.requests
@@ -157,13 +157,13 @@ def isr_is_eligible(model: AlterIsrBatch) -> bool:
 
 @invariant
 def request_asks_for_something(model: AlterIsrBatch) -> bool:
-    """A request names a partition at least."""
+    """A request names at least one partition."""
     return all(any(request.changes[partition] is not None for partition in model.known) for request in model.requests)
 
 
 @transition
 def proposal_is_a_change(old: AlterIsrBatch, new: AlterIsrBatch) -> bool:
-    """A leader asks for an ISR that differs from its own and is not empty, one for a partition at a time (KIP-497)."""
+    """A leader asks for a non-empty ISR that differs from its own, one per partition at a time (KIP-497)."""
     return all(
         old.pending[partition] is None
         and new.pending[partition] != old.known[partition].isr
@@ -174,7 +174,7 @@ def proposal_is_a_change(old: AlterIsrBatch, new: AlterIsrBatch) -> bool:
 
 
 def known_after(old: AlterIsrBatch, partition: Partition, result: Result | None) -> PartitionState:
-    """The state that a leader knows after a result: only ACCEPTED tells it a new one."""
+    """The state that a leader knows after a result: only ACCEPTED brings a new one."""
     state = old.known[partition]
     change = old.waiting[partition]
     if change is None or change.version != state.version or result != Result.ACCEPTED:
@@ -183,7 +183,7 @@ def known_after(old: AlterIsrBatch, partition: Partition, result: Result | None)
 
 
 def pending_after(old: AlterIsrBatch, partition: Partition, result: Result | None) -> Set[Broker] | None:
-    """What is pending after a result: an error that a LeaderAndIsr explains leaves the change pending."""
+    """What is pending after a result: an error that a LeaderAndIsr will explain leaves the change pending."""
     change = old.waiting[partition]
     if change is None or change.version != old.known[partition].version:
         return old.pending[partition]
@@ -192,8 +192,9 @@ def pending_after(old: AlterIsrBatch, partition: Partition, result: Result | Non
 
 @transition
 def answer_settles_its_change(old: AlterIsrBatch, new: AlterIsrBatch) -> bool:
-    """A partition that was answered is off the list. ACCEPTED settles its change, with the new state, and INELIGIBLE
-    withdraws it; no other result does, and none does anything for a change of an older version."""
+    """An answered partition is off the list. ACCEPTED settles its change, with the new state, and INELIGIBLE withdraws
+    it; no other result does, and none has any effect on a change at an older version.
+    """
     return all(
         new.waiting[partition] is None
         and new.known[partition] == known_after(old, partition, response.results[partition])
@@ -207,7 +208,7 @@ def answer_settles_its_change(old: AlterIsrBatch, new: AlterIsrBatch) -> bool:
 
 @transition
 def leader_learns_newer_states(old: AlterIsrBatch, new: AlterIsrBatch) -> bool:
-    """Without an answer the leader gives up what is pending only for a newer state, of a topic that there is."""
+    """Without an answer the leader gives up a pending change only for a newer state, of a topic that exists."""
     return all(
         new.known[partition] == old.controller[partition]
         and new.known[partition].version > old.known[partition].version
@@ -223,7 +224,7 @@ def leader_learns_newer_states(old: AlterIsrBatch, new: AlterIsrBatch) -> bool:
 
 @transition
 def return_changes_no_isr(old: AlterIsrBatch, new: AlterIsrBatch) -> bool:
-    """A broker that is back joins no ISR by that (KIP-841)."""
+    """A broker that comes back joins no ISR by that alone (KIP-841)."""
     return all(new.controller == old.controller for broker in old.fenced if broker not in new.fenced)
 
 
@@ -297,7 +298,7 @@ def ineligible_is_answered(model: AlterIsrBatch) -> bool:
 
 @reachable
 def fenced_broker_leaves_isr(model: AlterIsrBatch) -> bool:
-    """A fenced broker can be out of an ISR whose leader neither asked for that nor knows of it."""
+    """A fenced broker can be out of an ISR whose leader neither asked for that nor knows it."""
     return any(
         model.controller[partition].isr < model.known[partition].isr
         and model.controller[partition].replicas == model.known[partition].replicas

@@ -1,7 +1,10 @@
-"""What must hold of KIP-497's single-leader models.
+"""What must hold of KIP-497's single-leader models (model/alter_isr/core.py, which maps all files to the KIP).
 
-A property is about ``PartitionIsr``, both readings of the KIP, unless its parameter names one of them. "V35" is Jack
-Vanlightly's TLA+ specification of Kafka 3.5's data replication, "AsyncIsr" Jason Gustafson's of this KIP.
+Start here. core_lemmas.py helps to prove these properties, batch.py is about requests for several partitions ("Public
+Interfaces"), failover.py about elections, logs with epochs and restarts.
+
+A property is about ``PartitionIsr``, so about both readings of the KIP, unless its parameter names one of them. "V35"
+is Jack Vanlightly's TLA+ specification of Kafka 3.5's data replication, "AsyncIsr" Jason Gustafson's of this KIP.
 """
 
 from __future__ import annotations
@@ -20,7 +23,7 @@ from model.alter_isr.core import (
 
 
 def leads(model: PartitionIsr) -> bool:
-    """Whether the leader believes to lead in the epoch that the controller has."""
+    """Whether the leader believes that it leads, in the epoch that the controller has."""
     return (
         model.leading
         and model.controller.leader == model.leader
@@ -36,7 +39,7 @@ def leader_assumes_superset(model: PartitionIsr) -> bool:
 
 @invariant
 def isr_counts_when_nothing_is_pending(model: PartitionIsr) -> bool:
-    """Without a pending change the leader counts the ISR that it was told and nobody else (V35)."""
+    """Without a pending change the leader counts exactly the ISR that it was told (V35)."""
     return implies(len(model.pending) == 0, model.maximal_isr() == model.isr)
 
 
@@ -89,7 +92,7 @@ def change_takes_next_version(old: PartitionIsr, new: PartitionIsr) -> bool:
 
 @transition
 def written_change_quotes_current_version(old: AlterIsr, new: AlterIsr) -> bool:
-    """Of the requests that quote one version at most one is applied (KIP-497, comments)."""
+    """Of the requests that quote one version, at most one is applied (KIP-497, comments)."""
     return all(
         request.version == old.controller.version
         for request in old.acknowledged
@@ -99,7 +102,7 @@ def written_change_quotes_current_version(old: AlterIsr, new: AlterIsr) -> bool:
 
 @transition
 def accepted_change_quotes_current_version(old: ShippedAlterIsr, new: ShippedAlterIsr) -> bool:
-    """Of the requests that quote one version at most one is accepted (KIP-497, comments)."""
+    """Of the requests that quote one version, at most one is accepted (KIP-497, comments)."""
     return all(
         response.request.version == old.controller.version
         for response in new.responses
@@ -109,7 +112,7 @@ def accepted_change_quotes_current_version(old: ShippedAlterIsr, new: ShippedAlt
 
 @transition
 def earlier_leader_is_fenced(old: AlterIsr, new: AlterIsr) -> bool:
-    """Once there was an election, a request from before is refused with FENCED_LEADER_EPOCH and with nothing else.
+    """After an election, a request from before is refused with FENCED_LEADER_EPOCH and no other error.
 
     KIP-497, "Public Interfaces". The version alone would refuse it too, since every election takes one.
     """
@@ -128,14 +131,14 @@ def high_watermark_never_decreases(old: PartitionIsr, new: PartitionIsr) -> bool
 
 @invariant
 def committed_has_enough_copies(model: PartitionIsr) -> bool:
-    """What is below the high watermark exists min.insync.replicas times (KIP-966, "Motivation"; KAFKA-15583)."""
+    """Every record below the high watermark has min.insync.replicas copies (KIP-966, "Motivation"; KAFKA-15583)."""
     copies = sum(1 for broker in model.log_end if model.log_end[broker] >= model.high_watermark)
     return implies(model.high_watermark > 0, copies >= model.min_insync_replicas)
 
 
 @transition
 def success_has_enough_copies(old: PartitionIsr, new: PartitionIsr) -> bool:
-    """Producers with acks=all hear of success only when min.insync.replicas members of the ISR have their record."""
+    """Producers with acks=all are told of success only if min.insync.replicas members of the ISR have their record."""
     copies = sum(1 for broker in new.maximal_isr() if new.log_end[broker] >= new.high_watermark)
     return implies(
         new.high_watermark > old.high_watermark and new.acks_succeed(),
@@ -171,7 +174,7 @@ def fenced_replica_does_not_lead(model: PartitionIsr) -> bool:
 
 @transition
 def election_changes_leader(old: PartitionIsr, new: PartitionIsr) -> bool:
-    """A leader epoch begins with another leader, or with none: it counts the changes of leader (KIP-101)."""
+    """A leader epoch begins with a different leader, or with none: it counts the changes of leader (KIP-101)."""
     return implies(
         new.controller.leader_epoch > old.controller.leader_epoch, new.controller.leader != old.controller.leader
     )
@@ -189,7 +192,7 @@ def departing_broker_is_fenced_next(old: PartitionIsr, new: PartitionIsr) -> boo
 
 @transition
 def log_grows_under_its_leader(old: PartitionIsr, new: PartitionIsr) -> bool:
-    """Only a leader takes records, into a large enough ISR (NOT_ENOUGH_REPLICAS), and followers copy what it has."""
+    """Only a leader accepts records, into a large enough ISR (NOT_ENOUGH_REPLICAS), and followers copy what it has."""
     grown = [broker for broker in old.log_end if new.log_end[broker] > old.log_end[broker]]
     return all(
         old.leading
@@ -204,7 +207,7 @@ def log_grows_under_its_leader(old: PartitionIsr, new: PartitionIsr) -> bool:
 
 @transition
 def request_is_a_new_change(old: AlterIsr, new: AlterIsr) -> bool:
-    """A leader asks for an ISR that differs from its own, and for each once at a version (KIP-497, comments)."""
+    """A leader asks for an ISR that differs from its own, and for each one once per version (KIP-497, comments)."""
     return all(
         request.isr != old.isr and request.isr not in old.pending
         for request in new.requests
@@ -214,19 +217,21 @@ def request_is_a_new_change(old: AlterIsr, new: AlterIsr) -> bool:
 
 @transition
 def only_acceptable_is_acknowledged(old: AlterIsr, new: AlterIsr) -> bool:
-    """The controller acknowledges what it would not refuse at that moment."""
+    """The controller acknowledges only what it would not refuse at that moment."""
     return all(old.refusal(request) is None for request in new.acknowledged if request not in old.acknowledged)
 
 
 @invariant
 def only_refusals_are_answered(model: AlterIsr) -> bool:
-    """An acknowledgement makes the leader do nothing, so what it hears is an error."""
+    """The leader does nothing on an acknowledgement, so every answer that reaches it is an error."""
     return all(response.error is not None for response in model.responses)
 
 
 @transition
 def answer_settles_its_change_alone(old: AlterIsr, new: AlterIsr) -> bool:
-    """INELIGIBLE withdraws the change that was asked for; another answer, or one to an older request, does nothing."""
+    """INELIGIBLE withdraws the change that was asked for; any other answer, or one to an older request, does
+    nothing.
+    """
     return all(
         new.pending
         == (
@@ -244,7 +249,9 @@ def answer_settles_its_change_alone(old: AlterIsr, new: AlterIsr) -> bool:
 
 @invariant
 def one_request_at_a_time(model: ShippedAlterIsr) -> bool:
-    """Kafka's leader has one change pending and one request under way; the next waits for the answer (KAFKA-12686)."""
+    """Kafka's leader has one change pending and one request outstanding; the next waits for the answer
+    (KAFKA-12686).
+    """
     return len(model.pending) <= 1 and implies(
         not model.duplicates, len(model.requests) + len(model.responses) <= 1
     )
@@ -252,9 +259,9 @@ def one_request_at_a_time(model: ShippedAlterIsr) -> bool:
 
 @invariant
 def pending_change_can_be_settled(model: ShippedAlterIsr) -> bool:
-    """While a change is pending, its request or the answer is under way, or the leader is to hear of a newer state.
+    """While a change is pending, its request or the answer is on its way, or a newer state is on its way to the leader.
 
-    What a single state shows of "every pending change is settled some day" (V35, section 6).
+    This is what a single state shows of "every pending change is settled eventually" (V35, section 6).
     """
     under_way = model.awaited in model.requests or any(
         response.request == model.awaited for response in model.responses
@@ -266,7 +273,7 @@ def pending_change_can_be_settled(model: ShippedAlterIsr) -> bool:
 
 
 def is_answer(error: Error | None, request: AlterIsrRequest, seen: LeaderAndIsr) -> bool:
-    """Whether a controller that sees this state answers so, apart from what it knows about brokers."""
+    """Whether a controller that sees this state would answer this, apart from what it knows about brokers."""
     if error == Error.FENCED_LEADER_EPOCH:
         return request.leader_epoch < seen.leader_epoch
     if error == Error.INVALID_ISR_VERSION:
@@ -276,8 +283,9 @@ def is_answer(error: Error | None, request: AlterIsrRequest, seen: LeaderAndIsr)
 
 @transition
 def answers_are_true_of_a_controller(old: ZombieController, new: ZombieController) -> bool:
-    """An error says what the controller sees, or the one that it replaced: an election, a change, or that a request
-    knows more than its receiver (KIP-497, "Public Interfaces"; KAFKA-14154)."""
+    """An error says what the controller sees, or what the one that it replaced saw: an election, a change, or that a
+    request knows more than its receiver (KIP-497, "Public Interfaces"; KAFKA-14154).
+    """
     return all(
         is_answer(response.error, response.request, old.controller)
         or any(is_answer(response.error, response.request, seen) for seen in old.zombie)
@@ -310,7 +318,7 @@ def several_changes_are_pending(model: AlterIsr) -> bool:
 
 @reachable
 def acknowledged_change_is_lost(model: AlterIsr) -> bool:
-    """A pending change can have left no trace anywhere, as after a controller's failover (KIP-497)."""
+    """A pending change can have left no trace anywhere, for example after a controller failover (KIP-497)."""
     return (
         leads(model)
         and len(model.pending) > 0
@@ -323,7 +331,7 @@ def acknowledged_change_is_lost(model: AlterIsr) -> bool:
 
 @reachable
 def shrink_and_expand_are_pending(model: AlterIsr) -> bool:
-    """The maximal ISR can be larger than what any one of the pending changes leads to."""
+    """The maximal ISR can be larger than the result of any single pending change."""
     return len(model.pending) > 1 and all(isr < model.maximal_isr() for isr in model.pending)
 
 
@@ -341,7 +349,7 @@ def nobody_leads(model: AlterIsr) -> bool:
 
 @reachable
 def broker_is_back(model: AlterIsr) -> bool:
-    """A broker that was fenced can be back before the leader hears that it left the ISR."""
+    """A fenced broker can be back before the leader hears that it left the ISR."""
     return (
         leads(model)
         and len(model.pending) == 0
@@ -358,7 +366,7 @@ def leads_again(model: ShippedAlterIsr) -> bool:
 
 @reachable
 def former_leader_asks(model: PartitionIsr) -> bool:
-    """A leader can ask for changes after another was elected."""
+    """A leader can ask for changes after another one was elected."""
     return any(request.leader_epoch < model.controller.leader_epoch for request in model.requests)
 
 

@@ -1,7 +1,7 @@
-"""What helps to prove the invariants of KIP-497's single-leader models by induction.
+"""Lemmas for proving the invariants of KIP-497's single-leader models by induction (see core.py).
 
-Each lemma is true of every reachable state, and together with the invariants they are preserved by every action: then
-nothing of a run has to be known but its last state.
+Each lemma is true in every reachable state, and together with the invariants they are preserved by every action: so
+nothing about a run needs to be known except its last state.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def equal_versions_mean_equal_states(model: PartitionIsr) -> bool:
 
 @lemma
 def updates_are_earlier_states(model: PartitionIsr) -> bool:
-    """What is on its way to the leader was the controller's state once; the latest still is."""
+    """Every update on its way to the leader was the controller's state at some time; the latest one still is."""
     return all(
         1 <= update.version <= model.controller.version
         and update.leader_epoch <= model.controller.leader_epoch
@@ -55,14 +55,14 @@ def epoch_has_one_leader(model: PartitionIsr) -> bool:
 
 @lemma
 def updates_differ_in_version(model: PartitionIsr) -> bool:
-    """There is one state for each version, so that no more than ``max_version`` are on their way."""
+    """There is one state per version, so no more than ``max_version`` are on their way."""
     return all(
         update == other or update.version != other.version for update in model.updates for other in model.updates
     )
 
 
 def is_refused(model: PartitionIsr, isr: Set[Broker]) -> bool:
-    """Whether the answer is under way that makes the leader take a pending change back."""
+    """Whether an answer is on its way that makes the leader withdraw a pending change."""
     return any(
         response.error == Error.INELIGIBLE
         and response.request.isr == isr
@@ -98,10 +98,10 @@ def is_genuine(model: PartitionIsr, request: AlterIsrRequest) -> bool:
 
 @lemma
 def news_is_safe(model: PartitionIsr) -> bool:
-    """What the leader has not heard of came from the controller alone, which only ever shrinks the ISR.
+    """States that the leader has not heard of came from the controller alone, which only ever shrinks the ISR.
 
-    Nobody could ask for a change at a version that the leader does not know, so the ISR of such a state holds the
-    present one, and its members are counted already.
+    Nobody could ask for a change at a version that the leader does not know, so the ISR of such a state contains the
+    current one, and its members are counted already.
     """
     return all(
         update.leader_epoch >= model.leader_epoch
@@ -139,7 +139,7 @@ def partition_without_leader_has_one_replica(model: PartitionIsr) -> bool:
 
 @lemma
 def leader_counts_itself(model: PartitionIsr) -> bool:
-    """The leader is in its ISR and in every change that it has in mind."""
+    """The leader is in its ISR and in every change that it remembers."""
     return implies(
         model.leading,
         model.leader in model.isr and all(model.leader in isr for isr in model.pending),
@@ -148,13 +148,13 @@ def leader_counts_itself(model: PartitionIsr) -> bool:
 
 @lemma
 def leader_counts_whoever_may_lead(model: PartitionIsr) -> bool:
-    """Even a leader that was replaced counts the controller's ISR until it hears of it."""
+    """Even a leader that was replaced counts the controller's ISR until it hears of the replacement."""
     return implies(model.leading, is_counted(model, model.controller.isr))
 
 
 @lemma
 def maximal_isr_holds_committed(model: PartitionIsr) -> bool:
-    """Whoever is counted has everything below the high watermark."""
+    """Every replica that counts has everything below the high watermark."""
     return implies(
         model.leading,
         all(model.log_end[broker] >= model.high_watermark for broker in model.maximal_isr()),
@@ -188,25 +188,25 @@ def refused_changes_are_pending(model: PartitionIsr) -> bool:
 
 @lemma
 def requests_are_the_leaders(model: PartitionIsr) -> bool:
-    """What the controller is to judge is what the leader asked for."""
+    """The requests that the controller has yet to judge are what the leader asked for."""
     return all(is_genuine(model, request) for request in model.requests)
 
 
 @lemma
 def acknowledged_requests_are_the_leaders(model: AlterIsr) -> bool:
-    """So is what the controller has acknowledged and not written."""
+    """So are those that the controller has acknowledged and not written."""
     return all(is_genuine(model, request) for request in model.acknowledged)
 
 
 @lemma
 def request_is_in_one_place(model: AlterIsr) -> bool:
-    """The network does not duplicate: what was acknowledged is under way no more."""
+    """The network does not duplicate: an acknowledged request is no longer on its way."""
     return all(request not in model.requests for request in model.acknowledged)
 
 
 @lemma
 def awaited_request_is_alone(model: ShippedAlterIsr) -> bool:
-    """Without duplicates the one request that the leader waits for is all that is under way."""
+    """Without duplicates, the one request that the leader waits for is the only one on its way."""
     return model.duplicates or (
         all(request == model.awaited for request in model.requests)
         and all(response.request == model.awaited for response in model.responses)
@@ -216,7 +216,7 @@ def awaited_request_is_alone(model: ShippedAlterIsr) -> bool:
 
 @lemma
 def awaited_change_is_pending(model: ShippedAlterIsr) -> bool:
-    """What is pending is what the leader waits for an answer to; nothing is pending once it does not lead."""
+    """What is pending is what the leader awaits an answer to; nothing is pending once it does not lead."""
     return all(
         model.leading
         and (
@@ -241,7 +241,7 @@ def refusal_for_good_comes_with_news(model: ShippedAlterIsr) -> bool:
 
 @lemma
 def acceptance_tells_the_next_state(model: ShippedAlterIsr) -> bool:
-    """The answer to the change that is pending is the state of the next version; what came later only shrank it."""
+    """The answer to the pending change is the state of the next version; later changes only shrank it."""
     return all(
         model.controller.version > model.version
         and model.controller.isr <= response.request.isr

@@ -1,4 +1,4 @@
-"""What must hold of KIP-497 while leaders come and go.
+"""What must hold of KIP-497 with failover (model/alter_isr/failover.py; begin with core.py).
 
 The names StrongIsr, WeakIsr, ValidHighWatermark and the like are those of the TLA+ models that accompany the KIPs:
 hachikuji/kafka-specification (written with KIP-101, 279, 320 and 497) and Vanlightly/kafka-tlaplus (3.5 and KIP-966).
@@ -11,7 +11,7 @@ from model.alter_isr.failover import AlterIsrFailover, AlterIsrRestarts, Broker,
 
 
 def leads_now(model: AlterIsrFailover, broker: Broker) -> bool:
-    """The broker leads, by the controller's word and by its own."""
+    """The broker leads, according to the controller and to itself."""
     current = model.current()
     return current.leader == broker and model.known(broker).leader_epoch == current.leader_epoch
 
@@ -29,7 +29,7 @@ def holds_committed(model: AlterIsrFailover, broker: Broker) -> bool:
 
 
 def next_epoch(model: AlterIsrFailover, broker: Broker, offset: Offset) -> LeaderEpoch:
-    """The epoch of the record after ``offset``; after the last, the one that the replica is in."""
+    """The epoch of the record after the one at ``offset``; after the last one, the epoch that the replica is in."""
     log = model.replicas[broker].log
     return log[offset + 1] if offset + 1 < len(log) else model.known(broker).leader_epoch
 
@@ -46,7 +46,7 @@ def leader_assumes_superset(model: AlterIsrFailover) -> bool:
 
 @invariant
 def isr_counts_when_nothing_is_pending(model: AlterIsrFailover) -> bool:
-    """A leader without a request in flight counts the confirmed ISR and no other."""
+    """A leader without a request in flight counts exactly the confirmed ISR."""
     return all(
         model.maximal_isr(broker) == model.known(broker).isr
         for broker in Broker
@@ -70,7 +70,7 @@ def valid_high_watermark(model: AlterIsrFailover) -> bool:
 
 @invariant
 def strong_isr(model: AlterIsrFailover) -> bool:
-    """Whoever believes to lead agrees with the controller's ISR below its high watermark (StrongIsr)."""
+    """A replica that believes it leads agrees with the controller's ISR below its high watermark (StrongIsr)."""
     return all(
         agree(model, broker, member, model.replicas[broker].high_watermark)
         for broker in Broker
@@ -81,7 +81,7 @@ def strong_isr(model: AlterIsrFailover) -> bool:
 
 @invariant
 def weak_isr(model: AlterIsrFailover) -> bool:
-    """The same for the ISR that the believed leader knows, of members that know no other (WeakIsr)."""
+    """The same for the ISR that the believed leader knows, for members that know no other leader (WeakIsr)."""
     return all(
         agree(model, broker, member, model.replicas[broker].high_watermark)
         for broker in Broker
@@ -93,7 +93,7 @@ def weak_isr(model: AlterIsrFailover) -> bool:
 
 @invariant
 def leader_candidate_completeness(model: AlterIsrFailover) -> bool:
-    """Every member of the ISR, and so every possible leader, has all that was ever exposed (Vanlightly)."""
+    """Every member of the ISR, and so every possible leader, has everything that was ever exposed (Vanlightly)."""
     return all(holds_committed(model, member) for member in model.current().isr)
 
 
@@ -132,7 +132,7 @@ def committed_records_survive(model: AlterIsrFailover) -> bool:
 
 @invariant
 def epochs_never_decrease_along_a_log(model: AlterIsrFailover) -> bool:
-    """The order that finding the end of an epoch relies on (KIP-101); no record is of an epoch yet to be learned."""
+    """Finding the end of an epoch relies on this order (KIP-101); no record has an epoch that is yet to be learned."""
     return all(
         model.replicas[broker].log[offset] <= next_epoch(model, broker, offset)
         for broker in Broker
@@ -142,13 +142,13 @@ def epochs_never_decrease_along_a_log(model: AlterIsrFailover) -> bool:
 
 @transition
 def exposed_records_stay(old: AlterIsrFailover, new: AlterIsrFailover) -> bool:
-    """The history of exposed records only grows; so does the true high watermark, without unclean elections."""
+    """The history of exposed records only grows, and so does the true high watermark, without unclean elections."""
     return new.committed[: len(old.committed)] == old.committed
 
 
 @transition
 def high_watermark_never_decreases(old: AlterIsrFailover, new: AlterIsrFailover) -> bool:
-    """The high watermark of a leader does not fall: not in its leader epoch (Vanlightly), nor as it begins to lead."""
+    """A leader's high watermark does not fall: not within its leader epoch (Vanlightly), nor when it begins to lead."""
     return all(
         new.replicas[broker].high_watermark >= old.replicas[broker].high_watermark
         for broker in Broker
@@ -158,7 +158,7 @@ def high_watermark_never_decreases(old: AlterIsrFailover, new: AlterIsrFailover)
 
 @transition
 def high_watermark_comes_from_a_leader(old: AlterIsrFailover, new: AlterIsrFailover) -> bool:
-    """Only leaders find out that more is committed; others hear of it from the leader that they follow (KIP-392)."""
+    """Only leaders find out that more is committed; others hear it from the leader that they follow (KIP-392)."""
     return all(
         new.leads(broker)
         or any(
@@ -183,7 +183,9 @@ def success_has_enough_copies(old: AlterIsrFailover, new: AlterIsrFailover) -> b
 
 @invariant
 def only_a_leader_remembers(model: AlterIsrFailover) -> bool:
-    """Who does not lead remembers no fetches, no start of an epoch and no request; a leader fetches not from itself."""
+    """A replica that does not lead remembers no fetches, no start of an epoch and no request; a leader does not fetch
+    from itself.
+    """
     return all(
         model.replicas[broker].fetched[broker] == 0
         and implies(
@@ -211,9 +213,10 @@ def high_watermark_keeps_up(model: AlterIsrFailover) -> bool:
 
 @transition
 def logs_change_under_a_leader(old: AlterIsrFailover, new: AlterIsrFailover) -> bool:
-    """A leader appends in its own epoch and with enough in sync; all others copy from, or cut their logs under, the
-    leader of the epoch that they know (KIP-320). A broker that is fenced may lose records as it restarts, and one out
-    of the ISR may be taken away and brought back empty, by a decision of the controller."""
+    """A leader appends in its own epoch and with enough in sync; all others copy from the leader of the epoch that they
+    know, or truncate to match it (KIP-320). A fenced broker may lose records as it restarts, and the controller may
+    remove a replica outside the ISR and bring it back empty.
+    """
     return all(
         (
             old.leads(broker)
@@ -232,7 +235,7 @@ def logs_change_under_a_leader(old: AlterIsrFailover, new: AlterIsrFailover) -> 
 
 @transition
 def requests_are_changes_of_a_leader(old: AlterIsrFailover, new: AlterIsrFailover) -> bool:
-    """A leader asks for an ISR that differs from its own and has itself in it, once for a version (KIP-497)."""
+    """A leader asks for an ISR that differs from its own and includes itself, once per version (KIP-497)."""
     return all(
         new.replicas[broker].pending == Set()
         if new.replicas[broker].version != old.replicas[broker].version
@@ -248,8 +251,9 @@ def requests_are_changes_of_a_leader(old: AlterIsrFailover, new: AlterIsrFailove
 
 @transition
 def leader_epoch_begins_anew(old: AlterIsrFailover, new: AlterIsrFailover) -> bool:
-    """A leader starts its epoch at the end of its log, and remembers fetches of the ISR's members only, from the epoch
-    right before and if it led that, too. Within an epoch it keeps what it knows."""
+    """A leader's epoch starts at the end of its log. It remembers fetches of the ISR's members only, and only if it
+    also led the epoch just before. Within an epoch it keeps what it knows.
+    """
     return all(
         new.replicas[broker].epoch_start == len(new.replicas[broker].log)
         and all(
@@ -271,8 +275,9 @@ def leader_epoch_begins_anew(old: AlterIsrFailover, new: AlterIsrFailover) -> bo
 
 @transition
 def broker_epochs_go_with_fetches(old: AlterIsrRestarts, new: AlterIsrRestarts) -> bool:
-    """Who learns a newer state asks for nobody to join any more, and a leader epoch begins without the broker
-    epochs of earlier fetches; within it a leader keeps them (KIP-903; Kafka's Replica.resetReplicaState)."""
+    """A leader that learns a newer state no longer asks for anybody to join, and a leader epoch begins without the
+    broker epochs of earlier fetches; within it a leader keeps them (KIP-903; Kafka's Replica.resetReplicaState).
+    """
     return all(
         new.requested_epochs[broker] == 0
         and new.fetched_epochs[broker]
@@ -297,7 +302,7 @@ def only_followers_compare_logs(model: ReconcilesOnce) -> bool:
 
 @invariant
 def leader_is_in_isr(model: AlterIsrFailover) -> bool:
-    """The leader is of the ISR, and the ISR is never empty (before KIP-966)."""
+    """The leader is in the ISR, and the ISR is never empty (before KIP-966)."""
     current = model.current()
     return len(current.isr) > 0 and (current.leader is None or current.leader in current.isr)
 
@@ -326,8 +331,9 @@ def epochs_never_decrease(old: AlterIsrFailover, new: AlterIsrFailover) -> bool:
 
 @transition
 def joining_replicas_have_caught_up(old: AlterIsrFailover, new: AlterIsrFailover) -> bool:
-    """Who enters the ISR has the leader's records up to its high watermark and to the start of its epoch, whatever it
-    lost before (KIP-320, KIP-903)."""
+    """A replica that enters the ISR has the leader's records up to its high watermark and to the start of its epoch,
+    whatever it lost before (KIP-320, KIP-903).
+    """
     return all(
         agree(new, leader, member, max(new.replicas[leader].high_watermark, new.replicas[leader].epoch_start))
         for leader in Broker
@@ -344,9 +350,10 @@ def fenced_replica_does_not_lead(model: AlterIsrFailover) -> bool:
 
 @transition
 def decisions_have_a_cause(old: AlterIsrFailover, new: AlterIsrFailover) -> bool:
-    """A new version is an election or a new ISR, unless a replica is brought back. Who leaves the ISR was fenced, or is
-    who the leader asks to evict; who joins it is asked for. Who is no longer fenced leads if the ISR is nobody else
-    (KIP-497, KIP-841)."""
+    """A new version is an election or a new ISR, unless a replica is brought back. A broker that leaves the ISR was
+    fenced, or is one that the leader asks to remove; one that joins was asked for. One that is no longer fenced leads
+    if it is the only member of the ISR (KIP-497, KIP-841).
+    """
     before = old.current()
     after = new.current()
     asked = Set(
@@ -374,13 +381,13 @@ def decisions_have_a_cause(old: AlterIsrFailover, new: AlterIsrFailover) -> bool
 
 @reachable
 def several_believe_they_lead(model: AlterIsrFailover) -> bool:
-    """A deposed leader does not know it yet."""
+    """A deposed leader can be unaware of it."""
     return sum(1 for broker in Broker if model.leads(broker)) > 1
 
 
 @reachable
 def leader_lags_behind_what_was_exposed(model: AlterIsrFailover) -> bool:
-    """A new leader's high watermark is lower than its predecessor's was."""
+    """A new leader's high watermark can be lower than its predecessor's was."""
     return any(
         leads_now(model, broker) and model.replicas[broker].high_watermark < len(model.committed) for broker in Broker
     )
@@ -388,7 +395,7 @@ def leader_lags_behind_what_was_exposed(model: AlterIsrFailover) -> bool:
 
 @reachable
 def logs_diverge(model: AlterIsrFailover) -> bool:
-    """A follower has to truncate under a leader of its own epoch."""
+    """A follower can have to truncate under a leader of its own epoch."""
     return any(
         model.asks(follower, leader)
         and model.same_leader_epoch(follower, leader)
@@ -401,7 +408,7 @@ def logs_diverge(model: AlterIsrFailover) -> bool:
 
 @reachable
 def a_request_is_overtaken(model: AlterIsrFailover) -> bool:
-    """A request is in flight and the controller has moved on."""
+    """A request can be in flight when the controller has moved on."""
     return any(model.request_in_flight(broker) and model.replicas[broker].version < model.version for broker in Broker)
 
 
@@ -413,7 +420,7 @@ def nobody_leads(model: AlterIsrFailover) -> bool:
 
 @reachable
 def follower_is_fenced(model: AlterIsrFailover) -> bool:
-    """The controller can take a follower out of the ISR that the leader did not ask to evict."""
+    """The controller can remove a follower from the ISR that the leader did not ask to remove."""
     return (
         model.version == 1
         and model.current().leader == Broker(1)
@@ -425,7 +432,7 @@ def follower_is_fenced(model: AlterIsrFailover) -> bool:
 
 @reachable
 def shrink_is_in_flight(model: AlterIsrFailover) -> bool:
-    """A leader can ask to evict a follower."""
+    """A leader can ask to remove a follower."""
     return any(
         model.request_in_flight(broker) and model.replicas[broker].pending < model.known(broker).isr
         for broker in Broker

@@ -1,4 +1,4 @@
-"""What must hold of quorums that share their requests (KIP-595, "Vote": multi-raft)."""
+"""What must hold of quorums that share their requests (KIP-595, "Vote": multi-raft; begin with quorum.py)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from model.kraft.batch import KraftBatch, Partition, Replica
 
 @transition
 def election_safety(old: KraftBatch, new: KraftBatch) -> bool:
-    """An epoch of a partition has one leader, ever (Raft, "Election Safety")."""
+    """Each epoch of a partition has one leader, ever (Raft, "Election Safety")."""
     return all(
         old.elected[partition][epoch] is None or new.elected[partition][epoch] == old.elected[partition][epoch]
         for partition in Partition
@@ -43,8 +43,9 @@ def epochs_never_decrease(old: KraftBatch, new: KraftBatch) -> bool:
 
 @transition
 def votes_go_to_good_logs(old: KraftBatch, new: KraftBatch) -> bool:
-    """Whoever gets a vote is in the voter's epoch of that partition, and has at least the voter's log of it (KIP-595,
-    "Vote Request Handling")."""
+    """A replica that gets a vote is in the voter's epoch of that partition, and has at least the voter's log of it
+    (KIP-595, "Vote Request Handling").
+    """
     return all(
         implies(
             new.quorum_state[partition][voter].voted == candidate
@@ -61,7 +62,8 @@ def votes_go_to_good_logs(old: KraftBatch, new: KraftBatch) -> bool:
 @transition
 def epochs_begin_with_candidates(old: KraftBatch, new: KraftBatch) -> bool:
     """A partition's epoch grows by an election of that partition, in which its leader does not stand, or by hearing of
-    one (KIP-595, "Vote")."""
+    one (KIP-595, "Vote").
+    """
     return all(
         implies(
             new.quorum_state[partition][replica].epoch > old.quorum_state[partition][replica].epoch,
@@ -89,7 +91,9 @@ def candidates_vote_for_themselves(model: KraftBatch) -> bool:
 
 @invariant
 def known_leader_was_elected(model: KraftBatch) -> bool:
-    """Whom a replica takes for the leader of a partition's epoch was elected in that epoch (Raft, section 5.2)."""
+    """A replica takes only one that was elected in the epoch for the leader of a partition's epoch (Raft, section
+    5.2).
+    """
     return all(
         model.elected[partition][model.quorum_state[partition][replica].epoch]
         == model.quorum_state[partition][replica].leader
@@ -101,7 +105,7 @@ def known_leader_was_elected(model: KraftBatch) -> bool:
 
 @reachable
 def partitions_have_different_leaders(model: KraftBatch) -> bool:
-    """Two partitions are led by different replicas, in different epochs."""
+    """Two partitions can be led by different replicas, in different epochs."""
     return any(
         model.quorum_state[one][replica].leader == replica
         and model.quorum_state[other][second].leader == second
@@ -117,7 +121,7 @@ def partitions_have_different_leaders(model: KraftBatch) -> bool:
 
 @reachable
 def one_request_is_granted_and_refused(model: KraftBatch) -> bool:
-    """A voter refuses a candidate in one partition and has voted for it in the other."""
+    """A voter can refuse a candidate in one partition and vote for it in the other."""
     return any(
         model.quorum_state[one][voter].voted == candidate
         and model.quorum_state[other][voter].voted is None
@@ -134,7 +138,7 @@ def one_request_is_granted_and_refused(model: KraftBatch) -> bool:
 
 @reachable
 def leads_without_the_other_partition(model: KraftBatch) -> bool:
-    """A replica leads one partition and has never stood in the other: a request need not be about all."""
+    """A replica can lead one partition without ever standing in the other: a request need not cover all."""
     return any(
         model.quorum_state[one][replica].leader == replica and model.quorum_state[other][replica].epoch == 0
         for one in Partition
@@ -145,7 +149,7 @@ def leads_without_the_other_partition(model: KraftBatch) -> bool:
 
 @reachable
 def vote_is_lost(model: KraftBatch) -> bool:
-    """A candidate has been voted for, and has not heard of it."""
+    """A candidate can have a vote that it has not heard of."""
     return any(
         model.quorum_state[partition][voter].voted == candidate
         and model.quorum_state[partition][voter].epoch == model.quorum_state[partition][candidate].epoch
@@ -158,7 +162,7 @@ def vote_is_lost(model: KraftBatch) -> bool:
 
 @reachable
 def later_epoch_is_heard_of(model: KraftBatch) -> bool:
-    """A replica has joined an epoch by a response: it would have voted for whoever stands in it, and has not."""
+    """A replica can join an epoch by a response: it would have voted for any that stands in it, and has not."""
     return any(
         model.quorum_state[partition][replica].epoch > 0
         and model.quorum_state[partition][replica].voted is None
@@ -172,7 +176,7 @@ def later_epoch_is_heard_of(model: KraftBatch) -> bool:
 
 
 def has_voted_for_good_log(model: KraftBatch, partition: Partition, voter: Replica, other: Replica) -> bool:
-    """The voter has voted in the other's epoch, and for a candidate that the other might vote for as well."""
+    """The voter has voted in the other's epoch, for a candidate that the other might also vote for."""
     candidate = model.quorum_state[partition][voter].voted
     return (
         model.quorum_state[partition][voter].epoch == model.quorum_state[partition][other].epoch

@@ -1,4 +1,4 @@
-"""What must hold when brokers of another cluster send requests (KAFKA-12440, KAFKA-10817)."""
+"""What must hold when brokers of another cluster send requests (KAFKA-12440, KAFKA-10817; begin with quorum.py)."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ def epochs_are_our_own(model: KraftClusters) -> bool:
 
 @invariant
 def our_own_requests_are_heard(model: KraftClusters) -> bool:
-    """A request without a cluster id is taken for one of ours (KAFKA-10817)."""
+    """A request without a cluster id is accepted as one of ours (KAFKA-10817)."""
     return not model.refused
 
 
 @reachable
 def silent_broker_leads(model: KraftClusters) -> bool:
-    """Brokers that leave the cluster id out take part."""
+    """Brokers that leave the cluster id out can take part."""
     return any(
         model.quorum_state[replica].leader == leader and leader != replica
         for replica in Replica

@@ -1,4 +1,4 @@
-"""What must hold of KIP-595 over a bad network, and what such a network must be able to do."""
+"""What must hold of KIP-595 over a bad network, and what such a network must be able to do (begin with quorum.py)."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from model.kraft.quorum import Kind, Replica, Role
 
 @invariant
 def epoch_is_stored_before_it_is_sent(model: KraftNetwork) -> bool:
-    """No message is of a later epoch than its sender has stored (Raft, figure 2: stored before responding)."""
+    """No message has a later epoch than its sender has stored (Raft, figure 2: stored before responding)."""
     return all(message.epoch <= model.quorum_state[message.source].epoch for message in model.late)
 
 
 @reachable
 def vote_comes_too_late(model: KraftNetwork) -> bool:
-    """A vote is under way to a candidate that stands in a later epoch."""
+    """A vote can be on its way to a candidate that stands in a later epoch."""
     return any(
         message.kind == Kind.VOTE_GRANTED
         and model.role[message.destination] == Role.CANDIDATE
@@ -26,8 +26,9 @@ def vote_comes_too_late(model: KraftNetwork) -> bool:
 
 @reachable
 def fetch_comes_too_late(model: KraftNetwork) -> bool:
-    """A leader has heard of a fetch that was overtaken by a later one, and takes it for a log that has become shorter;
-    its high watermark stays. The same fetch may arrive again (where messages do)."""
+    """A leader can receive a fetch that was overtaken by a later one, and take it for a log that has become shorter;
+    its high watermark stays. The same fetch may arrive again (where messages do).
+    """
     return any(
         message.kind == Kind.FETCH
         and model.role[leader] == Role.LEADER
@@ -41,7 +42,7 @@ def fetch_comes_too_late(model: KraftNetwork) -> bool:
 
 @reachable
 def records_come_too_late(model: KraftNetwork) -> bool:
-    """Records are under way to a follower that has got them already."""
+    """Records can be on their way to a follower that already has them."""
     return any(
         message.kind == Kind.RECORDS
         and message.position.offset < len(model.logs[message.destination])

@@ -1,4 +1,4 @@
-"""What must hold of pre-votes (KIP-996), and what happens to a healthy leader when one voter is not well."""
+"""What must hold of pre-votes (KIP-996), and of a healthy leader when one voter is cut off (begin with quorum.py)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from model.kraft.quorum import Replica, Role
 
 @transition
 def pre_votes_are_not_votes(old: KraftPreVote, new: KraftPreVote) -> bool:
-    """Whoever is or was prospective keeps its vote in its epoch (KIP-996; comments in Kafka's ProspectiveState)."""
+    """A replica that is or was prospective keeps its vote in its epoch (KIP-996; comments in Kafka's
+    ProspectiveState).
+    """
     return all(
         implies(
             Role.PROSPECTIVE in (old.role[replica], new.role[replica])
@@ -24,7 +26,7 @@ def pre_votes_are_not_votes(old: KraftPreVote, new: KraftPreVote) -> bool:
 
 @transition
 def epochs_begin_with_pre_votes(old: KraftPreVote, new: KraftPreVote) -> bool:
-    """Only a prospective voter becomes a candidate, other than by a restart (KIP-996)."""
+    """Except by a restart, only a prospective voter becomes a candidate (KIP-996)."""
     return all(
         implies(
             new.role[replica] == Role.CANDIDATE and old.role[replica] != Role.CANDIDATE,
@@ -48,7 +50,7 @@ def prospective_voters_fit_what_is_stored(model: KraftPreVote) -> bool:
 
 @invariant
 def prospective_voters_are_few(model: KraftPreVote) -> bool:
-    """Who has a majority of pre-votes is no longer prospective (KIP-996)."""
+    """A replica with a majority of pre-votes is no longer prospective (KIP-996)."""
     return all(
         implies(model.role[replica] == Role.PROSPECTIVE, not model.is_majority(model.votes[replica]))
         for replica in Replica
@@ -57,7 +59,7 @@ def prospective_voters_are_few(model: KraftPreVote) -> bool:
 
 @transition
 def candidates_could_win(old: KraftPreVote, new: KraftPreVote) -> bool:
-    """Who is made a candidate by an answer on time is no staler than a majority in its epoch (KIP-996).
+    """A replica that an answer on time makes a candidate is no staler than a majority in its epoch (KIP-996).
 
     Among three voters: with more, those that agreed earlier may have moved on.
     """
@@ -86,7 +88,7 @@ def candidates_could_win(old: KraftPreVote, new: KraftPreVote) -> bool:
 
 @transition
 def followers_remember_their_fetches(old: KraftPreVote, new: KraftPreVote) -> bool:
-    """Whoever follows and has changed its log has fetched, and misses its leader no more (KIP-996; KAFKA-17641)."""
+    """A follower whose log has changed has fetched, and no longer misses its leader (KIP-996; KAFKA-17641)."""
     return all(
         implies(
             new.role[replica] == Role.FOLLOWER
@@ -100,7 +102,7 @@ def followers_remember_their_fetches(old: KraftPreVote, new: KraftPreVote) -> bo
 
 @reachable
 def prospective_voter_remembers_a_leader(model: KraftPreVote) -> bool:
-    """A follower asks for pre-votes and can go back to its leader."""
+    """A follower can ask for pre-votes and go back to its leader."""
     return any(
         model.role[replica] == Role.PROSPECTIVE and model.quorum_state[replica].leader is not None
         for replica in Replica
@@ -109,7 +111,7 @@ def prospective_voter_remembers_a_leader(model: KraftPreVote) -> bool:
 
 @reachable
 def prospective_voter_remembers_a_vote(model: KraftPreVote) -> bool:
-    """A candidate that did not win asks for pre-votes, and may not vote for another in its epoch."""
+    """A candidate that did not win can ask for pre-votes, and may not vote for another in its epoch."""
     return any(
         model.role[replica] == Role.PROSPECTIVE and model.quorum_state[replica].voted is not None
         for replica in Replica
@@ -127,7 +129,7 @@ def healthy_leader_stays(model: DisruptiveVoter) -> bool:
 
 @reachable
 def troubled_voter_is_back(model: DisruptiveVoter) -> bool:
-    """The voter that was cut off follows, and has what was written meanwhile."""
+    """The voter that was cut off can follow again, and have what was written meanwhile."""
     return any(
         model.troubled == replica
         and model.cut_off is None

@@ -1,4 +1,7 @@
-"""What must hold of KIP-595. What must be able to happen is in kraft_scenarios.py.
+"""What must hold of KIP-595 (model/kraft/quorum.py, which maps all files to the KIP).
+
+Start here. What must be able to happen is in quorum_scenarios.py. The other files have the properties of the model of
+the same name: batch.py (multi-raft), clusters.py (cluster ids), network.py (late messages), pre_vote.py (KIP-996).
 
 "Raft" is Ongaro and Ousterhout's paper, "VRAFT" Jack Vanlightly's KRaft.tla, and "simulation" Apache Kafka's
 RaftEventSimulationTest, which checks some of these after every event of a random run.
@@ -20,7 +23,7 @@ def leads(model: Kraft, replica: Replica) -> bool:
 
 
 def was_elected_later(model: Kraft, epoch: Epoch) -> bool:
-    """Whether a later epoch has a leader, or had one."""
+    """Whether a later epoch has, or had, a leader."""
     return any(model.elected[later] is not None and later > epoch for later in range(model.max_epoch + 1))
 
 
@@ -77,7 +80,7 @@ def leaders_are_known_alike(model: Kraft) -> bool:
 
 @invariant
 def known_leader_was_elected(model: Kraft) -> bool:
-    """Whom a replica takes for the leader was elected (Raft, section 5.2; KIP-595, "BeginQuorumEpoch")."""
+    """A replica takes only an elected replica for the leader (Raft, section 5.2; KIP-595, "BeginQuorumEpoch")."""
     return all(
         model.elected[epoch_of(model, replica)] == model.quorum_state[replica].leader
         for replica in Replica
@@ -87,7 +90,7 @@ def known_leader_was_elected(model: Kraft) -> bool:
 
 @transition
 def votes_once(old: Kraft, new: Kraft) -> bool:
-    """Within an epoch a vote is kept until the leader is known, and the leader for ever, restarts included.
+    """Within an epoch a vote is kept until the leader is known, and the leader for ever, even across restarts.
 
     So nobody votes twice in an epoch (Raft, section 5.2).
     """
@@ -106,14 +109,15 @@ def votes_once(old: Kraft, new: Kraft) -> bool:
 
 @transition
 def epochs_never_decrease(old: Kraft, new: Kraft) -> bool:
-    """A replica's epoch never falls, restarts included (simulation, MonotonicEpoch)."""
+    """A replica's epoch never falls, not even across a restart (simulation, MonotonicEpoch)."""
     return all(epoch_of(new, replica) >= epoch_of(old, replica) for replica in Replica)
 
 
 @invariant
 def roles_fit_what_is_stored(model: Kraft) -> bool:
     """Each role has the quorum state that belongs to it (Vanlightly's kip_996, ValidRolesAndStates; Kafka's
-    QuorumState)."""
+    QuorumState).
+    """
     return all(role_fits(model, replica) for replica in Replica)
 
 
@@ -134,8 +138,9 @@ def role_fits(model: Kraft, replica: Replica) -> bool:
 
 @transition
 def roles_end_in_order(old: Kraft, new: Kraft) -> bool:
-    """Within an epoch, restarts included, a candidate stands until its epoch has a leader or it asks for pre-votes, and
-    a leader that has resigned leads no more (Kafka's QuorumState; KAFKA-10527)."""
+    """Within an epoch, even across restarts, a candidate stands until its epoch has a leader or it asks for pre-votes,
+    and a leader that has resigned does not lead again (Kafka's QuorumState; KAFKA-10527).
+    """
     return all(
         implies(
             epoch_of(new, replica) == epoch_of(old, replica),
@@ -149,8 +154,9 @@ def roles_end_in_order(old: Kraft, new: Kraft) -> bool:
 
 @invariant
 def only_candidates_hold_votes(model: Kraft) -> bool:
-    """Votes are given to those who stand, and counted by those who ask for them: their own is among them, and there are
-    fewer than it takes to lead (Kafka's QuorumState)."""
+    """Votes go only to replicas that stand, and are counted by those that ask for them: their own is among them, and
+    there are fewer than it takes to lead (Kafka's QuorumState).
+    """
     return all(
         (
             replica in model.votes[replica]
@@ -164,7 +170,7 @@ def only_candidates_hold_votes(model: Kraft) -> bool:
 
 
 def has_voted_for_candidate(model: Kraft, voter: Replica) -> bool:
-    """Whoever the voter voted for, if anyone, has stood in its epoch, and may have gone on since."""
+    """A replica that got this voter's vote has stood in the voter's epoch, and may have moved on since."""
     candidate = model.quorum_state[voter].voted
     if candidate is None or epoch_of(model, candidate) > epoch_of(model, voter):
         return True
@@ -174,7 +180,7 @@ def has_voted_for_candidate(model: Kraft, voter: Replica) -> bool:
 
 @invariant
 def observers_only_observe(model: Kraft) -> bool:
-    """Only voters do more than to wait or to follow (KAFKA-17067), and there are as many as were asked for."""
+    """Only voters do more than wait or follow (KAFKA-17067), and there are as many as were asked for."""
     return len(model.current_voters) == model.voters and all(
         replica in model.current_voters
         for replica in Replica
@@ -184,13 +190,13 @@ def observers_only_observe(model: Kraft) -> bool:
 
 @invariant
 def nobody_is_in_an_illegal_state(model: Kraft) -> bool:
-    """No replica stops because it saw what cannot be (VRAFT, NoIllegalState)."""
+    """No replica stops because it saw something impossible (VRAFT, NoIllegalState)."""
     return not model.illegal
 
 
 @transition
 def zombie_cannot_win_over_newer_records(old: Kraft, new: Kraft) -> bool:
-    """Whoever leads a newer epoch than any committed record has all of those, however large its epoch has grown.
+    """A replica that leads an epoch newer than any committed record has all of those, however large its epoch.
 
     KIP-595, "Leader Progress Timeout", says that a leader that was cut off could win with a very large epoch. The size
     of its epoch does not help: a majority that has a newer committed record refuses it.
@@ -209,9 +215,10 @@ def zombie_cannot_win_over_newer_records(old: Kraft, new: Kraft) -> bool:
 
 @transition
 def leader_resigns_only_without_majority(old: Kraft, new: Kraft) -> bool:
-    """While a majority fetches from it, the leader itself counted, a leader goes on (KIP-595, "Leader Progress
-    Timeout": one dead follower of three must not depose a leader; KAFKA-16144: nor does being the only voter). It never
-    stands for another epoch before it has resigned (Kafka's QuorumState)."""
+    """A leader goes on while a majority, counting itself, fetches from it (KIP-595, "Leader Progress Timeout": one dead
+    follower of three must not depose a leader; KAFKA-16144: nor must being the only voter). It never stands for another
+    epoch before it has resigned (Kafka's QuorumState).
+    """
     return all(
         implies(
             new.progress_timeout
@@ -251,8 +258,9 @@ def log_matching(model: Kraft) -> bool:
 
 @invariant
 def epochs_never_decrease_along_a_log(model: Kraft) -> bool:
-    """The order that finding the end of an epoch relies on; the last record's epoch is no later than the replica's
-    (KAFKA-10511)."""
+    """Finding the end of an epoch relies on this order; the last record's epoch is no later than the replica's
+    (KAFKA-10511).
+    """
     return all(
         model.logs[replica][offset]
         <= (model.logs[replica][offset + 1] if offset + 1 < len(model.logs[replica]) else epoch_of(model, replica))
@@ -263,8 +271,9 @@ def epochs_never_decrease_along_a_log(model: Kraft) -> bool:
 
 @transition
 def records_are_written_once(old: Kraft, new: Kraft) -> bool:
-    """An epoch and an offset name one record: a leader writes no other one while a replica has it (KAFKA-10527). All
-    others copy what they have, and only while they follow (KIP-595, "Fetch")."""
+    """An epoch and an offset name one record: a leader writes no other one while any replica has it (KAFKA-10527). All
+    others copy what exists, and only while they follow (KIP-595, "Fetch").
+    """
     return all(
         implies(
             len(new.logs[replica]) > len(old.logs[replica]),
@@ -289,8 +298,9 @@ def leader_completeness(model: Kraft) -> bool:
 
 @transition
 def committed_records_stay(old: Kraft, new: Kraft) -> bool:
-    """What is committed is never replaced; the highest high watermark never falls (simulation,
-    MonotonicHighWatermark, ConsistentCommittedData)."""
+    """A committed record is never replaced; the highest high watermark never falls (simulation, MonotonicHighWatermark,
+    ConsistentCommittedData).
+    """
     return new.committed[: len(old.committed)] == old.committed
 
 
@@ -306,8 +316,9 @@ def committed_records_agree(model: Kraft) -> bool:
 
 @invariant
 def majority_holds_committed(model: Kraft) -> bool:
-    """A majority of the voters has flushed what is committed (simulation, MajorityReachedHighWatermark; VRAFT,
-    CommittedEntriesReachMajority)."""
+    """A majority of the voters has flushed everything committed (simulation, MajorityReachedHighWatermark; VRAFT,
+    CommittedEntriesReachMajority).
+    """
     return model.is_majority(
         Set(
             voter
@@ -319,7 +330,7 @@ def majority_holds_committed(model: Kraft) -> bool:
 
 @transition
 def high_watermark_never_decreases(old: Kraft, new: Kraft) -> bool:
-    """Within an epoch of one leader its high watermark does not fall (simulation, MonotonicHighWatermark)."""
+    """Within an epoch its leader's high watermark does not fall (simulation, MonotonicHighWatermark)."""
     return all(
         implies(
             leads(old, replica) and leads(new, replica) and epoch_of(old, replica) == epoch_of(new, replica),
@@ -332,7 +343,8 @@ def high_watermark_never_decreases(old: Kraft, new: Kraft) -> bool:
 @invariant
 def leader_commits_in_its_own_epoch(model: Kraft) -> bool:
     """A leader begins with a record of its own epoch (LeaderChange), and its high watermark is unknown until that is
-    committed (KAFKA-12619)."""
+    committed (KAFKA-12619).
+    """
     return all(
         implies(
             leads(model, replica),
@@ -348,7 +360,7 @@ def leader_commits_in_its_own_epoch(model: Kraft) -> bool:
 
 @invariant
 def only_leaders_wait_for_disks(model: Kraft) -> bool:
-    """Only a leader goes on before what it wrote is flushed (KIP-595, "Fetch"; KAFKA-10533)."""
+    """Only a leader goes on before its writes are flushed (KIP-595, "Fetch"; KAFKA-10533)."""
     return all(
         model.flushed[replica] <= len(model.logs[replica])
         and implies(
@@ -361,9 +373,10 @@ def only_leaders_wait_for_disks(model: Kraft) -> bool:
 
 @invariant
 def only_leaders_keep_leadership(model: Kraft) -> bool:
-    """Who fetched, and how far, only a leader knows; one that has resigned still knows how far, to rank its successors,
-    and no high watermark any more (Kafka's ResignedState). A leader that watches who fetches counts voters besides
-    itself, until they are a majority with it (Kafka's LeaderState)."""
+    """Only a leader knows who fetched, and how far. One that has resigned still knows how far, to rank its successors,
+    but no longer has a high watermark (Kafka's ResignedState). A leader that tracks who fetches counts voters other
+    than itself, until they are a majority together with it (Kafka's LeaderState).
+    """
     return all(
         (
             model.leadership[replica].fetched <= model.current_voters - {replica}
@@ -395,8 +408,9 @@ def truncates_above_high_watermark_only(old: Kraft, new: Kraft) -> bool:
 
 @invariant
 def described_offsets_are_held(model: Kraft) -> bool:
-    """DescribeQuorum reports no more of a replica than it has, as long as it follows, and of a voter nothing before it
-    does (KIP-595, "DescribeQuorum")."""
+    """DescribeQuorum never reports more of a replica's log than it has, as long as the replica follows, and nothing of
+    a voter before it follows (KIP-595, "DescribeQuorum").
+    """
     return all(
         description_holds(model, replica, other)
         for replica in Replica
@@ -406,7 +420,7 @@ def described_offsets_are_held(model: Kraft) -> bool:
 
 
 def description_holds(model: Kraft, replica: Replica, other: Replica) -> bool:
-    """Whether what a replica says of another is true."""
+    """Whether what a replica says about another is true."""
     info = model.describe_quorum(replica)
     if info is None:
         return True
@@ -428,8 +442,9 @@ def reported_offset(info: QuorumInfo, replica: Replica) -> Offset:
 
 @invariant
 def active_controllers_lead(model: Kraft) -> bool:
-    """A controller acts only where its replica leads and has what was committed before its epoch (KAFKA-15345,
-    KAFKA-17333)."""
+    """A controller acts only if its replica leads and has everything committed before its epoch (KAFKA-15345,
+    KAFKA-17333).
+    """
     return all(
         implies(
             model.is_active_controller(replica),

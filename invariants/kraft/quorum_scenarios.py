@@ -1,6 +1,6 @@
-"""What must be able to happen in KIP-595: the situations for which its rules are there.
+"""What must be able to happen in KIP-595: the situations that its rules exist for (begin with quorum.py).
 
-A model in which one of them cannot come about keeps the rules of kraft.py for nothing.
+If one of them cannot occur in a model, that model keeps the rules of quorum.py vacuously.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from model.kraft.quorum import Kraft, Replica, Role
 
 
 def votes_at_reach(model: Kraft, candidate: Replica) -> Set[Replica]:
-    """The voters whose logs do not forbid to vote for the candidate."""
+    """The voters whose logs do not keep them from voting for the candidate."""
     return Set(voter for voter in model.current_voters if model.is_up_to_date(model.log_position(candidate), voter))
 
 
 @reachable
 def later_epochs_commit(model: Kraft) -> bool:
-    """A record of the last epoch is committed on top of one of an earlier epoch (where there is room for two)."""
+    """A record of the last epoch can be committed on top of one of an earlier epoch (where there is room for two)."""
     return (
         last_committed_epoch(model) == model.max_epoch and any(epoch < model.max_epoch for epoch in model.committed)
     ) or model.max_log < 2
@@ -25,19 +25,19 @@ def later_epochs_commit(model: Kraft) -> bool:
 
 @reachable
 def first_epoch_commits(model: Kraft) -> bool:
-    """A record of the first epoch is committed."""
+    """A record of the first epoch can be committed."""
     return 1 in model.committed
 
 
 @reachable
 def epoch_between_commits(model: Kraft) -> bool:
-    """So is one of an epoch after the first and before the last; it takes three."""
+    """So can one of an epoch between the first and the last; it takes three."""
     return any(1 < epoch < model.max_epoch for epoch in model.committed) or model.max_epoch < 3
 
 
 @reachable
 def follower_must_truncate(model: Kraft) -> bool:
-    """A follower's log diverges from its leader's (it takes three voters, as the next ones do)."""
+    """A follower's log can diverge from its leader's (this takes three voters, as do the next ones)."""
     return any(
         model.role[follower] == Role.FOLLOWER
         and model.quorum_state[follower].leader == leader
@@ -51,7 +51,7 @@ def follower_must_truncate(model: Kraft) -> bool:
 
 @reachable
 def zombie_leads(model: Kraft) -> bool:
-    """A leader does not know yet that another one has committed in a later epoch."""
+    """A leader can be unaware that another one has committed in a later epoch."""
     return any(
         leads(model, replica) and epoch_of(model, replica) < last_committed_epoch(model) for replica in Replica
     ) or len(model.current_voters) < 3
@@ -59,7 +59,7 @@ def zombie_leads(model: Kraft) -> bool:
 
 @reachable
 def zombie_steps_down(model: Kraft) -> bool:
-    """A former leader follows the leader of a later epoch."""
+    """A former leader can follow the leader of a later epoch."""
     return any(
         model.role[replica] == Role.FOLLOWER
         and any(
@@ -72,10 +72,10 @@ def zombie_steps_down(model: Kraft) -> bool:
 
 @reachable
 def zombie_wins(model: Kraft) -> bool:
-    """A former leader leads again after another had been elected, which had committed nothing.
+    """A former leader can lead again after another was elected that had committed nothing.
 
-    So it may come to what KIP-595, "Leader Progress Timeout", fears; zombie_cannot_win_over_newer_records is the limit.
-    It takes three epochs.
+    So what KIP-595, "Leader Progress Timeout", fears can happen; zombie_cannot_win_over_newer_records is the limit. It
+    takes three epochs.
     """
     return any(
         leads(model, replica)
@@ -95,8 +95,9 @@ def zombie_wins(model: Kraft) -> bool:
 
 @reachable
 def zombie_disrupts(model: Kraft) -> bool:
-    """A former leader cannot win, as a majority has newer records, and yet its epoch has deposed the leader that
-    committed them (KIP-595, "Leader Progress Timeout": disruptive voters)."""
+    """A former leader that cannot win, because a majority has newer records, can still depose the leader that committed
+    them by its epoch (KIP-595, "Leader Progress Timeout": disruptive voters).
+    """
     return any(
         model.role[replica] == Role.CANDIDATE
         and not model.is_majority(votes_at_reach(model, replica))
@@ -110,7 +111,7 @@ def zombie_disrupts(model: Kraft) -> bool:
 
 @reachable
 def successor_elected_out_of_turn(model: Kraft) -> bool:
-    """A leader resigned in favour of one voter, and another is elected in the next epoch."""
+    """A leader can resign in favour of one voter, and another be elected in the next epoch."""
     return any(
         model.role[replica] == Role.RESIGNED
         and model.successor_rank(replica, other) > 0
@@ -124,7 +125,7 @@ def successor_elected_out_of_turn(model: Kraft) -> bool:
 
 @reachable
 def vote_is_refused_for_the_log(model: Kraft) -> bool:
-    """A candidate meets a voter that has not voted in its epoch, but has the better log."""
+    """A candidate can meet a voter that has not voted in its epoch, but has the better log."""
     return any(
         model.role[candidate] == Role.CANDIDATE
         and epoch_of(model, candidate) == epoch_of(model, voter)
@@ -137,7 +138,7 @@ def vote_is_refused_for_the_log(model: Kraft) -> bool:
 
 @reachable
 def later_records_win(model: Kraft) -> bool:
-    """A former leader wins again by the votes of those that have no records at all (where there is room for two)."""
+    """A former leader can win again by the votes of those that have no records at all (where there is room for two)."""
     return any(
         leads(model, replica)
         and len(model.logs[replica]) > 0
@@ -149,7 +150,7 @@ def later_records_win(model: Kraft) -> bool:
 
 @reachable
 def clients_records_commit(model: Kraft) -> bool:
-    """A leader commits more than the record that it begins with (where there is room for two)."""
+    """A leader can commit more than the record that it begins with (where there is room for two)."""
     return any(
         model.committed[offset] == model.committed[offset + 1] for offset in range(len(model.committed) - 1)
     ) or model.max_log < 2
@@ -157,7 +158,7 @@ def clients_records_commit(model: Kraft) -> bool:
 
 @reachable
 def vote_is_lost(model: Kraft) -> bool:
-    """A voter has voted for a candidate, and that has not heard of it (where messages are lost)."""
+    """A voter can have voted for a candidate that has not heard of it (where messages are lost)."""
     return any(
         model.quorum_state[voter].voted == candidate
         and epoch_of(model, voter) == epoch_of(model, candidate)
@@ -170,7 +171,7 @@ def vote_is_lost(model: Kraft) -> bool:
 
 @reachable
 def unflushed_record_is_lost(model: Kraft) -> bool:
-    """A leader has lost its first record in a restart."""
+    """A leader can lose its first record in a restart."""
     return any(
         model.role[replica] == Role.RESIGNED and model.log_position(replica).epoch < epoch_of(model, replica)
         for replica in Replica
@@ -179,7 +180,7 @@ def unflushed_record_is_lost(model: Kraft) -> bool:
 
 @reachable
 def restarts_before_it_leads(model: Kraft) -> bool:
-    """Somebody restarts before there is a leader: it is not only leaders that do."""
+    """Replicas can restart before there is a leader: not only leaders restart."""
     return (
         model.restarts > 0 and all(model.elected[epoch] is None for epoch in range(model.max_epoch + 1))
     ) or model.max_restarts == 0
@@ -187,14 +188,15 @@ def restarts_before_it_leads(model: Kraft) -> bool:
 
 @reachable
 def epoch_is_heard_of_in_an_answer(model: Kraft) -> bool:
-    """A voter joins an epoch without having been asked to vote in it."""
+    """A voter can join an epoch without having been asked to vote in it."""
     return any(heard_in_an_answer(model, voter) for voter in model.current_voters)
 
 
 @reachable
 def leader_hears_of_later_epoch_in_an_answer(model: Kraft) -> bool:
-    """A leader steps down for what it is told in answer to its announcement. It has not resigned before, as it still
-    knows its high watermark."""
+    """A leader can step down because of the answer to its announcement. It has not resigned before, since it still
+    knows its high watermark.
+    """
     return any(
         heard_in_an_answer(model, replica) and led_before(model, replica) and model.high_watermark[replica] > 0
         for replica in model.current_voters
@@ -203,8 +205,9 @@ def leader_hears_of_later_epoch_in_an_answer(model: Kraft) -> bool:
 
 @reachable
 def resigned_leader_hears_of_later_epoch_in_an_answer(model: Kraft) -> bool:
-    """A leader has resigned as it lost its first record in a restart, and is told of a later epoch in answer to its
-    goodbye."""
+    """A leader that resigned when it lost its first record in a restart can be told of a later epoch in answer to its
+    EndQuorumEpoch.
+    """
     return any(
         heard_in_an_answer(model, replica) and led_before(model, replica) and lost_record(model, replica)
         for replica in model.current_voters
@@ -212,7 +215,7 @@ def resigned_leader_hears_of_later_epoch_in_an_answer(model: Kraft) -> bool:
 
 
 def heard_in_an_answer(model: Kraft, voter: Replica) -> bool:
-    """The voter would have voted for whoever stands in its epoch, and has not, so nobody has asked it."""
+    """The voter would have voted for any replica that stands in its epoch, and has not, so nobody has asked it."""
     return (
         model.role[voter] == Role.UNATTACHED
         and epoch_of(model, voter) > 0
@@ -221,7 +224,7 @@ def heard_in_an_answer(model: Kraft, voter: Replica) -> bool:
 
 
 def led_before(model: Kraft, replica: Replica) -> bool:
-    """The replica led the epoch before its present one."""
+    """The replica led the epoch before its current one."""
     return any(
         model.elected[epoch] == replica and epoch + 1 == epoch_of(model, replica)
         for epoch in range(model.max_epoch + 1)
@@ -229,12 +232,12 @@ def led_before(model: Kraft, replica: Replica) -> bool:
 
 
 def lost_record(model: Kraft, replica: Replica) -> bool:
-    """The replica has no record of the epoch before its present one."""
+    """The replica has no record of the epoch before its current one."""
     return model.log_position(replica).epoch + 1 < epoch_of(model, replica)
 
 
 def has_voted_for_good_log(model: Kraft, voter: Replica, other: Replica) -> bool:
-    """The voter has voted in the other's epoch, and for a candidate that the other might vote for as well."""
+    """The voter has voted in the other's epoch, for a candidate that the other might also vote for."""
     candidate = model.quorum_state[voter].voted
     return (
         epoch_of(model, voter) == epoch_of(model, other)
@@ -245,7 +248,7 @@ def has_voted_for_good_log(model: Kraft, voter: Replica, other: Replica) -> bool
 
 @reachable
 def followers_know_what_is_committed(model: Kraft) -> bool:
-    """A follower that has never led has heard of its leader's high watermark."""
+    """A follower that has never led can know its leader's high watermark."""
     return any(
         model.role[replica] == Role.FOLLOWER
         and model.high_watermark[replica] > 0
@@ -256,7 +259,7 @@ def followers_know_what_is_committed(model: Kraft) -> bool:
 
 @reachable
 def observers_know_what_is_committed(model: Kraft) -> bool:
-    """So has every observer, if there are any, though nobody announces a leader to them."""
+    """So can every observer, if there are any, although nobody announces a leader to them."""
     return all(
         model.role[replica] == Role.FOLLOWER and model.high_watermark[replica] > 0
         for replica in Replica
@@ -266,7 +269,7 @@ def observers_know_what_is_committed(model: Kraft) -> bool:
 
 @reachable
 def leader_is_fetched_from(model: Kraft) -> bool:
-    """A leader knows that a majority fetches from it (where it watches that)."""
+    """A leader can know that a majority fetches from it (where it tracks that)."""
     return (
         any(leads(model, replica) and model.majority_fetched(replica) for replica in Replica)
         or not model.progress_timeout

@@ -1,4 +1,9 @@
-"""What must hold of KIP-236's reassignment: forward, while it is taken back, and after any crash of the controller."""
+"""What must hold of KIP-236's reassignment: forward, while it is cancelled, and after any crash of the controller.
+
+Start here. What holds of every design is in replicas.py; queue.py has KIP-236's queue ("Planned Future Changes"),
+requests.py the protocol of its earlier version, kip455.py and kraft.py what replaced it, plan.py planned reassignments.
+model/reassignment/kip236.py maps the files to sections of the texts.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +28,8 @@ def isr_is_assigned(model: StepwiseReassignment) -> bool:
 def isr_is_known_to_leader(model: StepwiseReassignment) -> bool:
     """The ISR has only replicas that the leader was told of.
 
-    KIP-236, steps 2 and 3 of the cancellation, write the two one after the other; KAFKA-9672 is about the time between.
+    KIP-236 writes the two one after the other, in steps 2 and 3 of the cancellation; KAFKA-9672 is about the time
+    between.
     """
     return all(
         model.replication[partition].isr <= model.replication[partition].known for partition in Partition
@@ -32,9 +38,9 @@ def isr_is_known_to_leader(model: StepwiseReassignment) -> bool:
 
 @transition
 def enough_replicas_stay_in_sync(old: StepwiseReassignment, new: StepwiseReassignment) -> bool:
-    """A step of the controller leaves ``min.insync.replicas`` in sync, if as many were and are wanted.
+    """A step of the controller leaves ``min.insync.replicas`` in sync, if that many were and are wanted.
 
-    KIP-236, "Motivation", wants a safe way back; one that blocks producers is none.
+    KIP-236, "Motivation", wants a safe way back; one that blocks producers is not safe.
     """
     return all(
         implies(
@@ -52,7 +58,7 @@ def enough_replicas_stay_in_sync(old: StepwiseReassignment, new: StepwiseReassig
 
 @transition
 def deleted_replicas_are_not_counted(old: StepwiseReassignment, new: StepwiseReassignment) -> bool:
-    """A replica is deleted only when the leader knows that it is none any more; else it could rejoin the ISR empty."""
+    """A replica is deleted only when the leader knows that it is no longer one; else it could rejoin the ISR empty."""
     return all(
         (old.replication[partition].on_disk - new.replication[partition].on_disk).isdisjoint(
             old.replication[partition].known
@@ -63,9 +69,9 @@ def deleted_replicas_are_not_counted(old: StepwiseReassignment, new: StepwiseRea
 
 @invariant
 def original_is_recoverable(model: Reassignment) -> bool:
-    """While a reassignment is pending, ZooKeeper has what the replicas were before it (KIP-236, original_replicas).
+    """While a reassignment is pending, ZooKeeper has the replicas from before it (KIP-236, original_replicas).
 
-    Only an old client does not say.
+    Only an old client does not record them.
     """
     return all(recalls_original(model, partition) for partition in Partition)
 
@@ -79,7 +85,9 @@ def recalls_original(model: Reassignment, partition: Partition) -> bool:
 
 @transition
 def reassignment_ends_as_asked(old: StepwiseReassignment, new: StepwiseReassignment) -> bool:
-    """An entry goes when the partition has its target, or again what it had before; never anything in between."""
+    """An entry is removed when the partition has its target, or its former replicas again; never anything in
+    between.
+    """
     return all(
         implies(not new.is_pending(partition), ends_as_asked(old, new, partition)) for partition in Partition
     )
@@ -96,7 +104,7 @@ def ends_as_asked(old: StepwiseReassignment, new: StepwiseReassignment, partitio
 
 @transition
 def assignment_rests_unasked(old: StepwiseReassignment, new: StepwiseReassignment) -> bool:
-    """Without a pending reassignment, the assigned replicas stay what they are."""
+    """Without a pending reassignment, the assigned replicas do not change."""
     return all(
         implies(
             not old.is_pending(partition) and not new.is_pending(partition),
@@ -108,7 +116,7 @@ def assignment_rests_unasked(old: StepwiseReassignment, new: StepwiseReassignmen
 
 @invariant
 def rollback_is_final(model: Reassignment) -> bool:
-    """Once the original replicas are assigned again, no crash makes the reassignment begin anew (KIP-236)."""
+    """Once the original replicas are assigned again, no crash makes the reassignment start again (KIP-236)."""
     return all(
         implies(partition in model.rolled_back, model.assigned[partition] == model.before[partition])
         for partition in Partition
@@ -117,7 +125,7 @@ def rollback_is_final(model: Reassignment) -> bool:
 
 @transition
 def throttle_stays_while_pending(old: Reassignment, new: Reassignment) -> bool:
-    """No step takes the throttle off a partition whose reassignment goes on."""
+    """No step removes the throttle of a partition whose reassignment goes on."""
     return all(
         implies(new.is_pending(partition) and not new.was_taken_back(partition), partition in new.throttled)
         for partition in old.throttled
@@ -127,7 +135,7 @@ def throttle_stays_while_pending(old: Reassignment, new: Reassignment) -> bool:
 
 @invariant
 def cancelled_loses_throttle(model: Reassignment) -> bool:
-    """A partition that was taken back has no throttle left (KIP-236, "Public Interfaces")."""
+    """A partition whose reassignment was cancelled has no throttle left (KIP-236, "Public Interfaces")."""
     return all(
         implies(partition in model.rolled_back and is_at_rest(model, partition), partition not in model.throttled)
         for partition in Partition
@@ -136,7 +144,7 @@ def cancelled_loses_throttle(model: Reassignment) -> bool:
 
 @invariant
 def metadata_is_spread(model: StepwiseReassignment) -> bool:
-    """Between two events every broker has been sent the replicas as they are (step 12, cancel step 7).
+    """Between two events every broker has been sent the current replicas (step 12, cancel step 7).
 
     What is sent then is what the event has changed.
     """
@@ -154,7 +162,7 @@ def memory_follows_zookeeper(model: StepwiseReassignment) -> bool:
 
 @invariant
 def brokers_know_replicas(model: StepwiseReassignment) -> bool:
-    """Between two events the leader knows the replicas that are persisted, and all were started (steps 2 and 3)."""
+    """Between two events the leader knows the persisted replicas, and all were started (steps 2 and 3)."""
     return implies(
         model.is_free(),
         all(
@@ -167,7 +175,7 @@ def brokers_know_replicas(model: StepwiseReassignment) -> bool:
 
 @transition
 def controller_handles_one_event(old: StepwiseReassignment, new: StepwiseReassignment) -> bool:
-    """The controller begins nothing amid another event: it has one thread for all of them (KAFKA-5028)."""
+    """The controller starts nothing in the middle of another event: it has one thread for all of them (KAFKA-5028)."""
     return all(
         implies(
             new.step[partition] != old.step[partition]
@@ -192,7 +200,7 @@ def nothing_moves_unasked(model: StepwiseReassignment) -> bool:
 
 @invariant
 def only_pending_is_cancelled(model: Reassignment) -> bool:
-    """The controller takes back what is pending, and only as long as the cancel znode is there (KIP-236)."""
+    """The controller cancels only what is pending, and only while the cancel znode exists (KIP-236)."""
     return implies(model.cancelling, model.cancel_requested) and all(
         model.cancelling and model.is_pending(partition) for partition in model.to_cancel
     )
@@ -200,9 +208,10 @@ def only_pending_is_cancelled(model: Reassignment) -> bool:
 
 @transition
 def cancellation_is_one_event(old: Reassignment, new: Reassignment) -> bool:
-    """While partitions are taken back none is begun or completed, and the cancel znode goes after that (KIP-236).
+    """While reassignments are cancelled none is started or completed, and the cancel znode is deleted after that
+    (KIP-236).
 
-    What is to be taken back, and nothing else, is read between two events, and so is a partition left alone.
+    What is to be cancelled, and nothing else, is read between two events, as is a partition that is left alone.
     """
     return (
         implies(
@@ -224,7 +233,7 @@ def cancellation_is_one_event(old: Reassignment, new: Reassignment) -> bool:
 
 @transition
 def controller_turns_back_for_a_reason(old: Reassignment, new: Reassignment) -> bool:
-    """What is asked is done unless it would do harm: nothing else is left alone, or waits on in step 7.
+    """What is asked is done unless it would do harm: nothing else is left alone, or kept waiting in step 7.
 
     KIP-236, "Skip Reassignment Cancellation Scenarios", and step 4 of ``KafkaController.onPartitionReassignment``.
     """
@@ -254,7 +263,7 @@ def has_to_be_left_alone(model: Reassignment, partition: Partition) -> bool:
 
 
 def has_to_wait(model: StepwiseReassignment, partition: Partition) -> bool:
-    """The target is not in sync, or nobody of it is alive."""
+    """The target is not in sync, or none of it is alive."""
     entry = model.pending[partition]
     return entry is not None and (
         not entry.target <= model.replication[partition].isr or entry.target.isdisjoint(model.live)
@@ -263,7 +272,7 @@ def has_to_wait(model: StepwiseReassignment, partition: Partition) -> bool:
 
 @invariant
 def no_replica_is_stray(model: StepwiseReassignment) -> bool:
-    """At rest only assigned replicas are on disk, save where a StopReplica has still to arrive (KAFKA-16120)."""
+    """At rest only assigned replicas are on disk, except where a StopReplica has yet to arrive (KAFKA-16120)."""
     return all(
         implies(
             is_at_rest(model, partition),
@@ -275,19 +284,19 @@ def no_replica_is_stray(model: StepwiseReassignment) -> bool:
 
 @reachable
 def replica_falls_behind(model: StepwiseReassignment) -> bool:
-    """It does not take a reassignment for a replica to lag."""
+    """A replica can lag without a reassignment."""
     return model.submitted == 0 and lags(model)
 
 
 @reachable
 def leader_is_replaced(model: StepwiseReassignment) -> bool:
-    """Nor for another one to lead."""
+    """And another one can lead."""
     return model.submitted == 0 and another_leads(model)
 
 
 @reachable
 def crash_leaves_entry(model: StepwiseReassignment) -> bool:
-    """A crash between steps 10 and 11 leaves the entry of a reassignment that is complete."""
+    """A crash between steps 10 and 11 can leave the entry of a completed reassignment."""
     return any(
         model.step[partition] == Step.IDLE
         and model.assigned[partition] != model.before[partition]
@@ -303,7 +312,7 @@ def has_reached(model: StepwiseReassignment, partition: Partition) -> bool:
 
 @reachable
 def reassignment_completes(model: StepwiseReassignment) -> bool:
-    """All that moves can arrive."""
+    """Everything that moves can arrive."""
     return model.submitted > 0 and all(
         is_at_rest(model, partition) and model.assigned[partition] != model.before[partition]
         and not model.was_taken_back(partition)
@@ -313,7 +322,7 @@ def reassignment_completes(model: StepwiseReassignment) -> bool:
 
 @reachable
 def reassignment_is_cancelled(model: Reassignment) -> bool:
-    """All that moves can be taken back, after an added replica was in sync."""
+    """Everything that moves can be moved back, after an added replica was in sync."""
     return not model.cancel_requested and all(
         is_at_rest(model, partition) and partition in model.rolled_back for partition in Partition
     )
@@ -321,7 +330,7 @@ def reassignment_is_cancelled(model: Reassignment) -> bool:
 
 @reachable
 def old_client_reassigns(model: Reassignment) -> bool:
-    """Where there are old clients, a reassignment can be pending that cannot be taken back."""
+    """Where there are old clients, a reassignment can be pending that cannot be cancelled."""
     return not model.old_clients or any(has_no_original(model, partition) for partition in Partition)
 
 
@@ -338,7 +347,7 @@ def cancellation_is_skipped(model: Reassignment) -> bool:
 
 @reachable
 def stop_is_late_when_cancelled(model: Reassignment) -> bool:
-    """A cancellation after a crash can find StopReplica requests to original replicas still on their way."""
+    """A cancellation after a crash can find StopReplica requests still on their way to original replicas."""
     return any(
         model.step[partition] == Step.CANCEL_IN_MEMORY and len(model.replication[partition].late_stops) > 0
         for partition in Partition

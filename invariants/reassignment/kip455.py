@@ -1,4 +1,4 @@
-"""What must hold of KIP-455's reassignment, in both of its forms."""
+"""What must hold of KIP-455's reassignment, in both of its forms (begin with kip236.py)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from model.replica_sets import is_consistent, members
 
 @invariant
 def assignment_is_consistent(model: ReassignedPartitions) -> bool:
-    """No replica comes and goes at once, and neither origin nor target is empty (KIP-455)."""
+    """No replica is both added and removed, and neither origin nor target is empty (KIP-455)."""
     return all(
         is_consistent(
             members(model.assignment[partition].replicas),
@@ -60,7 +60,7 @@ def isr_is_assigned(model: ReassignedPartitions) -> bool:
 
 @transition
 def enough_replicas_stay_in_sync(old: ReassignedPartitions, new: ReassignedPartitions) -> bool:
-    """Whoever leaves the ISR by a request or a completion leaves ``min.insync.replicas`` there, if as many were."""
+    """When a request or a completion shrinks the ISR, ``min.insync.replicas`` stay in it, if as many were."""
     return all(
         implies(
             new.replication[partition].isr < old.replication[partition].isr
@@ -81,7 +81,7 @@ def enough_replicas_stay_in_sync(old: ReassignedPartitions, new: ReassignedParti
 
 @transition
 def deleted_replicas_are_not_counted(old: ReassignedPartitions, new: ReassignedPartitions) -> bool:
-    """A replica is deleted only when the leader knows that it is none any more; else it could rejoin the ISR empty."""
+    """A replica is deleted only when the leader knows that it is no longer one; else it could rejoin the ISR empty."""
     return all(
         (old.replication[partition].on_disk - new.replication[partition].on_disk).isdisjoint(
             old.replication[partition].known
@@ -92,7 +92,7 @@ def deleted_replicas_are_not_counted(old: ReassignedPartitions, new: ReassignedP
 
 @invariant
 def memory_follows_zookeeper(model: Kip455Reassignment) -> bool:
-    """Between two events the controller knows what is persisted, and nothing else (KAFKA-9089)."""
+    """Between two events the controller knows exactly what is persisted (KAFKA-9089)."""
     return implies(
         model.is_free(),
         all(model.memory[partition] == model.assignment[partition] for partition in Partition),
@@ -101,7 +101,7 @@ def memory_follows_zookeeper(model: Kip455Reassignment) -> bool:
 
 @invariant
 def brokers_know_replicas(model: Kip455Reassignment) -> bool:
-    """Between two events the leader knows the replicas that are persisted, and each of those was started (A1, A2)."""
+    """Between two events the leader knows the persisted replicas, and each of those was started (A1, A2)."""
     return implies(model.is_free(), all(knows_replicas(model, partition) for partition in Partition))
 
 
@@ -115,7 +115,9 @@ def knows_replicas(model: ReassignedPartitions, partition: Partition) -> bool:
 
 @transition
 def controller_handles_one_event(old: Kip455Reassignment, new: Kip455Reassignment) -> bool:
-    """The controller begins nothing unasked, and nothing amid another event: it has one thread for all (KAFKA-5028)."""
+    """The controller starts nothing unasked, and nothing in the middle of another event: it has one thread
+    (KAFKA-5028).
+    """
     return all(
         implies(
             new.step[partition] != old.step[partition]
@@ -128,9 +130,9 @@ def controller_handles_one_event(old: Kip455Reassignment, new: Kip455Reassignmen
 
 @transition
 def old_clients_are_heard(old: Kip455Reassignment, new: Kip455Reassignment) -> bool:
-    """What an old client wrote goes between two events, or in B7 if it is what was reached; nobody overwrites it.
+    """What an old client wrote is removed between two events, or in B7 if it was reached; nobody overwrites it.
 
-    KIP-455; KAFKA-9089 is about what is left there.
+    KIP-455; KAFKA-9089 is about entries that stay there.
     """
     return all(
         implies(
@@ -152,7 +154,8 @@ def is_idle(model: Kip455Reassignment) -> bool:
 
 @transition
 def old_clients_make_way(old: Kip455Reassignment, new: Kip455Reassignment) -> bool:
-    """What an old client wrote goes unfulfilled if it is not valid, or for a later request or cancellation (KIP-455).
+    """What an old client wrote is removed unfulfilled if it is not valid, or for a later request or cancellation
+    (KIP-455).
 
     It is said three times, since each of these has to occur without the others.
     """
@@ -191,7 +194,7 @@ def adds_dead_broker(model: Kip455Reassignment, partition: Partition) -> bool:
 
 @invariant
 def nothing_moves_unasked(model: ReassignedPartitions) -> bool:
-    """Before anybody has asked for a reassignment none is under way, with as many replicas as there were at first."""
+    """Before anybody has asked for a reassignment none is under way, and there are as many replicas as at first."""
     return implies(
         model.requests == 0,
         all(
@@ -213,9 +216,9 @@ def only_live_brokers_are_added(old: ReassignedPartitions, new: ReassignedPartit
 
 @invariant
 def no_replica_is_stray(model: Kip455Reassignment) -> bool:
-    """Between two events only replicas are on disk, save where a StopReplica has still to arrive (KAFKA-16120).
+    """Between two events only replicas are on disk, except where a StopReplica has yet to arrive (KAFKA-16120).
 
-    Nobody is left who is to be sent one.
+    Nobody is left that has yet to be sent one.
     """
     return implies(
         model.is_free(),
@@ -230,19 +233,19 @@ def no_replica_is_stray(model: Kip455Reassignment) -> bool:
 
 @reachable
 def replica_falls_behind(model: ReassignedPartitions) -> bool:
-    """It does not take a reassignment for a replica to lag."""
+    """A replica can lag without a reassignment."""
     return model.requests == 0 and lags(model)
 
 
 @reachable
 def leader_is_replaced(model: ReassignedPartitions) -> bool:
-    """Nor for another one to lead."""
+    """And another one can lead."""
     return model.requests == 0 and another_leads(model)
 
 
 @reachable
 def reassignment_completes(model: ReassignedPartitions) -> bool:
-    """All that moves can arrive, and nothing is left where it was."""
+    """Everything that moves can arrive, and nothing is left where it was."""
     return all(
         not is_under_way(model.assignment[partition])
         and model.replication[partition].on_disk == members(model.wanted[partition])
@@ -253,7 +256,7 @@ def reassignment_completes(model: ReassignedPartitions) -> bool:
 
 @reachable
 def reassignment_is_cancelled(model: ReassignedPartitions) -> bool:
-    """After one request a partition can be where it was, and who was added by it is to be deleted."""
+    """After one request a partition can be back where it was, with the replicas that were added about to be deleted."""
     return model.requests == 1 and any(
         not is_under_way(model.assignment[partition])
         and not model.replication[partition].stops <= model.first_brokers(model.replication_factor)
@@ -263,7 +266,7 @@ def reassignment_is_cancelled(model: ReassignedPartitions) -> bool:
 
 @reachable
 def cancellation_runs_phase_b(model: Kip455Reassignment) -> bool:
-    """Where nothing is under way any more, phase B can follow: a cancellation is complete by definition (KIP-455)."""
+    """With nothing under way any more, phase B can follow: a cancellation is complete by definition (KIP-455)."""
     return any(
         model.step[partition] == Step.LEAD_FROM_TARGET and not is_under_way(model.assignment[partition])
         for partition in Partition

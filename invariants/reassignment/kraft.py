@@ -1,4 +1,6 @@
-"""What must hold of KIP-455's reassignment with a KRaft controller, beside what holds of both forms."""
+"""What must hold of KIP-455's reassignment with a KRaft controller, besides what holds of both forms (kip455.py; begin
+with kip236.py).
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ from model.replica_sets import members
 
 @invariant
 def no_broker_keeps_a_stray(model: KraftReassignment) -> bool:
-    """Only replicas are on disk, save where a broker has still to read that it has none any more (KAFKA-16120)."""
+    """Only replicas are on disk, except where a broker has yet to read that it no longer has one (KAFKA-16120)."""
     return all(
         model.replication[partition].on_disk - model.replication[partition].stops
         <= members(model.assignment[partition].replicas)
@@ -27,7 +29,7 @@ def brokers_know_replicas(model: KraftReassignment) -> bool:
 
 @transition
 def every_record_completes(old: KraftReassignment, new: KraftReassignment) -> bool:
-    """Whatever changes a partition completes its reassignment, too, where the target is in sync (KIP-455)."""
+    """Whatever changes a partition also completes its reassignment, if the target is in sync (KIP-455)."""
     return all(
         implies(
             new.assignment[partition] != old.assignment[partition]
@@ -40,7 +42,7 @@ def every_record_completes(old: KraftReassignment, new: KraftReassignment) -> bo
 
 
 def could_complete(model: KraftReassignment, partition: Partition) -> bool:
-    """By KIP-455's own words, not by what the model makes of them."""
+    """According to KIP-455's own words, not to what the model makes of them."""
     assignment = model.assignment[partition]
     wanted = members(assignment.replicas) - assignment.removing
     return (

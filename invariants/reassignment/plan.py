@@ -1,7 +1,8 @@
-"""Whether a planned reassignment can be cancelled at every point, which is what its model asks for.
+"""Whether a planned reassignment can be cancelled at every point, which is the question its model asks.
 
-A cancellation takes every replica that is not an original one out of the ISR. It is in trouble where that leaves nobody
-to lead (KAFKA-14424), or fewer in sync than ``min.insync.replicas`` where there were enough (linkedin/kafka#442).
+A cancellation removes every replica that is not an original one from the ISR. It is in trouble where that leaves nobody
+to lead (KAFKA-14424), or fewer in sync than ``min.insync.replicas`` where there were enough (linkedin/kafka#442). The
+protocols' own properties are in kip236.py, where to begin.
 """
 
 from __future__ import annotations
@@ -12,12 +13,14 @@ from model.reassignment.replicas import Broker, Partition, Replication
 
 
 def keeps_leader(replication: Replication, original: Set[Broker], live: Set[Broker]) -> bool:
-    """Who can lead now, or who can lead with the original replicas alone: if there is one, there is the other."""
+    """If any replica can lead now, one of the original replicas can."""
     return implies(len(replication.isr & live) > 0, len(replication.isr & original & live) > 0)
 
 
 def keeps_min_isr(replication: Replication, original: Set[Broker], min_insync_replicas: int) -> bool:
-    """As many as producers need, or as there are, stay in sync; of fewer replicas Kafka asks for no more than all."""
+    """As many as producers need, or as there are, stay in sync. If there are fewer replicas, Kafka requires all of
+    them.
+    """
     return len(replication.isr & original) >= min(min_insync_replicas, len(original), len(replication.isr))
 
 
@@ -59,7 +62,7 @@ def replicas_lag_on_the_way(model: PlannedKraftReassignment) -> bool:
 
 @reachable
 def brokers_fail_on_the_way(model: PlannedKraftReassignment) -> bool:
-    """As many brokers as may fail can be down while the plan could still be cancelled, and nobody lags."""
+    """As many brokers as may fail can be down while the plan could still be cancelled, with no replica lagging."""
     return model.is_cancellable() and len(model.failed()) == model.allowed == len(Set(Broker) - model.live)
 
 
@@ -81,7 +84,7 @@ def replicas_lag_before_rollback(model: PlannedKip236Reassignment) -> bool:
 
 @reachable
 def brokers_fail_before_rollback(model: PlannedKip236Reassignment) -> bool:
-    """As many brokers as may fail can be down before the plan has changed anything, and nobody lags."""
+    """As many brokers as may fail can be down before the plan has changed anything, with no replica lagging."""
     return (
         model.is_cancellable()
         and model.assigned[Partition(1)] == model.original

@@ -1,4 +1,4 @@
-"""What must hold of KIP-236's queue, beside what holds of the reassignments that come out of it."""
+"""What must hold of KIP-236's queue, besides what holds of the reassignments that come out of it (kip236.py)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from model.reassignment.replicas import Partition
 
 @invariant
 def nothing_asked_is_lost(model: QueuedReassignment) -> bool:
-    """What was asked for last is queued, pending, reached, or was cancelled: no crash loses it."""
+    """The last thing asked for is queued, pending, reached, or was cancelled: no crash loses it."""
     return all(
         implies(
             not model.is_queued(partition) and not model.is_pending(partition) and not model.was_taken_back(partition),
@@ -33,7 +33,7 @@ def pends_asked(model: QueuedReassignment, partition: Partition) -> bool:
 
 @transition
 def queue_takes_one_batch(old: QueuedReassignment, new: QueuedReassignment) -> bool:
-    """A queue that is there is not written: its entries only go (KIP-236, "Planned Future Changes")."""
+    """While the queue exists nobody writes to it: its entries only leave (KIP-236, "Planned Future Changes")."""
     return all(
         implies(
             new.queue[partition] != old.queue[partition] and new.queue[partition] is not None,
@@ -45,7 +45,7 @@ def queue_takes_one_batch(old: QueuedReassignment, new: QueuedReassignment) -> b
 
 @transition
 def queue_moves_between_events(old: QueuedReassignment, new: QueuedReassignment) -> bool:
-    """While the controller does something, or takes something back, nothing that was queued becomes pending."""
+    """While the controller is doing or cancelling something, nothing queued becomes pending."""
     return implies(
         new.submitted == old.submitted and (old.cancelling or not old.is_free()),
         all(old.is_pending(partition) or not new.is_pending(partition) for partition in Partition),
@@ -54,7 +54,7 @@ def queue_moves_between_events(old: QueuedReassignment, new: QueuedReassignment)
 
 @reachable
 def conflict_is_taken_back(model: QueuedReassignment) -> bool:
-    """Without a cancel znode, what is pending can be taken back for what is queued."""
+    """Without a cancel znode, a pending reassignment can be cancelled for a queued one."""
     return not model.cancel_requested and any(
         model.is_queued(partition) and model.step[partition] == Step.CANCEL_IN_MEMORY for partition in Partition
     )
@@ -62,7 +62,7 @@ def conflict_is_taken_back(model: QueuedReassignment) -> bool:
 
 @reachable
 def conflict_is_resolved(model: QueuedReassignment) -> bool:
-    """A pending reassignment can be taken back for a queued one, which is then reached."""
+    """A pending reassignment can be cancelled for a queued one, which is then reached."""
     return model.submitted > 1 and all(
         partition not in model.rolled_back and not model.is_pending(partition) and not model.is_queued(partition)
         for partition in Partition

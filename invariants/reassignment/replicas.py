@@ -1,4 +1,4 @@
-"""What must hold of every design of a reassignment, whoever its controller is."""
+"""What must hold of every design of a reassignment, whichever its controller is (begin with kip236.py)."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ from model.reassignment.replicas import Broker, Partition, ReassignedReplicas
 
 
 def lags(model: ReassignedReplicas) -> bool:
-    """A replica that is out of the ISR lacks what is committed. Where every replica has to be in sync it cannot."""
+    """A replica outside the ISR lacks committed records, or none can because every replica has to be in sync."""
     return model.min_insync_replicas >= model.replication_factor or any(
         not model.replication[partition].on_disk <= model.replication[partition].complete for partition in Partition
     )
 
 
 def another_leads(model: ReassignedReplicas) -> bool:
-    """After a crash another replica leads, and all are up again. It cannot where there is no other, or nobody
-    crashes."""
+    """After a crash another replica leads, with all of them up again; or none can, because there is no other or nobody
+    crashes.
+    """
     return (
         (model.live == Set(Broker) and any(model.replication[each].leader != Broker(1) for each in Partition))
         or model.replication_factor == 1
@@ -25,7 +26,7 @@ def another_leads(model: ReassignedReplicas) -> bool:
 
 @invariant
 def isr_holds_committed(model: ReassignedReplicas) -> bool:
-    """Whoever is in the ISR, and may be elected, has everything that is committed (KIP-497, "Motivation")."""
+    """Every member of the ISR, which may be elected, has everything committed (KIP-497, "Motivation")."""
     return all(
         model.replication[partition].isr <= model.replication[partition].complete for partition in Partition
     )
@@ -33,7 +34,7 @@ def isr_holds_committed(model: ReassignedReplicas) -> bool:
 
 @invariant
 def isr_is_never_empty(model: ReassignedReplicas) -> bool:
-    """The ISR keeps its last member: it is the only one that is sure to have what is committed."""
+    """The ISR keeps its last member: only it is certain to have everything committed."""
     return all(len(model.replication[partition].isr) > 0 for partition in Partition)
 
 
@@ -60,7 +61,7 @@ def only_crashes_take_partitions_offline(old: ReassignedReplicas, new: Reassigne
 
 @transition
 def replicas_join_isr_only_by_catching_up(old: ReassignedReplicas, new: ReassignedReplicas) -> bool:
-    """Into the ISR come only live followers that a live leader knows and that have caught up, by no reassignment.
+    """Only live followers that a live leader knows and that have caught up enter the ISR, not by a reassignment.
 
     Jack Vanlightly's specification of Kafka 3.5's replication, section 6.7.
     """
@@ -77,9 +78,9 @@ def replicas_join_isr_only_by_catching_up(old: ReassignedReplicas, new: Reassign
 
 @transition
 def records_are_committed_by_all_in_sync(old: ReassignedReplicas, new: ReassignedReplicas) -> bool:
-    """A live leader commits a record when the whole ISR is alive to have it, and is ``min.insync.replicas`` at least.
+    """A live leader commits a record when the whole ISR is alive to store it, and has at least ``min.insync.replicas``.
 
-    Whoever has a log and is not complete any more lacks such a record.
+    A replica that has a log and is no longer complete lacks such a record.
     """
     return all(
         implies(
@@ -95,7 +96,7 @@ def records_are_committed_by_all_in_sync(old: ReassignedReplicas, new: Reassigne
 
 @transition
 def followers_catch_up_with_a_live_leader(old: ReassignedReplicas, new: ReassignedReplicas) -> bool:
-    """What a replica lacks it fetches, alive and with a log to write it to, from a live leader that knows of it."""
+    """A replica that is alive, with a log to write to, fetches what it lacks from a live leader that knows it."""
     return all(
         implies(
             not new.replication[partition].complete <= old.replication[partition].complete,
@@ -109,7 +110,7 @@ def followers_catch_up_with_a_live_leader(old: ReassignedReplicas, new: Reassign
 
 @transition
 def offline_partition_keeps_isr(old: ReassignedReplicas, new: ReassignedReplicas) -> bool:
-    """Without a live leader the ISR shrinks only by a controller that takes replicas away (KIP-497, "Motivation")."""
+    """Without a live leader the ISR shrinks only by a controller that removes replicas (KIP-497, "Motivation")."""
     return all(
         implies(
             not old.replication[partition].isr <= new.replication[partition].isr,
@@ -121,7 +122,9 @@ def offline_partition_keeps_isr(old: ReassignedReplicas, new: ReassignedReplicas
 
 @transition
 def leader_stays_while_wanted(old: ReassignedReplicas, new: ReassignedReplicas) -> bool:
-    """A leader that is alive, in sync and still a replica goes on to lead: an election is for others (KIP-455)."""
+    """A leader that is alive, in sync and still a replica keeps leading: elections are for the other cases
+    (KIP-455).
+    """
     return all(
         implies(
             old.replication[partition].leader is not None
@@ -135,7 +138,8 @@ def leader_stays_while_wanted(old: ReassignedReplicas, new: ReassignedReplicas) 
 
 @transition
 def stops_are_carried_out_or_overtaken(old: ReassignedReplicas, new: ReassignedReplicas) -> bool:
-    """A StopReplica makes a live broker delete its replica, unless the broker was given that anew: then it is late.
+    """A StopReplica makes a live broker delete its replica, unless the broker was given the replica again: then it is
+    late.
 
     KIP-570 has it dropped then (KAFKA-9539).
     """
@@ -156,7 +160,7 @@ def deleted(old: ReassignedReplicas, new: ReassignedReplicas, partition: Partiti
 
 @invariant
 def complete_replicas_are_on_disk(model: ReassignedReplicas) -> bool:
-    """What is deleted has nothing of what is committed, and there is no more of it to delete."""
+    """A replica that is complete, or that is to be deleted, is on disk."""
     return all(
         model.replication[partition].complete | model.replication[partition].stops
         <= model.replication[partition].on_disk
@@ -172,7 +176,7 @@ def no_more_are_down_than_assumed(model: ReassignedReplicas) -> bool:
 
 @reachable
 def replica_misses_committed(model: ReassignedReplicas) -> bool:
-    """A replica outside of the ISR can lack what is committed."""
+    """A replica outside the ISR can lack committed records."""
     return any(
         not model.replication[partition].on_disk <= model.replication[partition].complete for partition in Partition
     )

@@ -1,4 +1,4 @@
-"""What must hold of the per-partition protocol, beside what holds of KIP-236's forward steps."""
+"""What must hold of the per-partition protocol, besides what holds of KIP-236's forward steps (kip236.py)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from model.reassignment.requests import Drop, Request, RequestedReassignment
 
 @invariant
 def latest_request_wins(model: RequestedReassignment) -> bool:
-    """What is in flight is what the latest request asked for, and what is reached; no crash changes that (KIP-236)."""
+    """What is in flight, and what is reached, is what the latest request asked for; no crash changes that (KIP-236)."""
     return all(has_wanted(model, partition) for partition in Partition)
 
 
@@ -23,7 +23,7 @@ def has_wanted(model: RequestedReassignment, partition: Partition) -> bool:
 
 @transition
 def route_stays(old: RequestedReassignment, new: RequestedReassignment) -> bool:
-    """Nobody changes by one route what was begun by the other (KIP-236: a request of the other route is ignored)."""
+    """Nobody changes by one route what was started by the other (KIP-236: a request of the other route is ignored)."""
     return all(
         implies(
             old.is_pending(partition) and new.is_pending(partition),
@@ -35,7 +35,7 @@ def route_stays(old: RequestedReassignment, new: RequestedReassignment) -> bool:
 
 @transition
 def requests_are_answered(old: RequestedReassignment, new: RequestedReassignment) -> bool:
-    """Requests go one after the other, each when it was taken or had to be refused; what is in flight comes after them.
+    """Requests are removed in order, each when it was taken or had to be refused; what is in flight comes after them.
 
     KIP-236, "The new znode protocol" and "On controller failover".
     """
@@ -56,7 +56,7 @@ def requests_are_answered(old: RequestedReassignment, new: RequestedReassignment
 
 
 def is_answered(model: RequestedReassignment) -> bool:
-    """The first request has become the one in flight, or the other route or too few replicas are against it."""
+    """The first request is now the one in flight, or is refused because of the other route or too few replicas."""
     request = model.requests[0]
     if model.drop[request.partition] == Drop.REFUSED:
         few = len(model.assigned[request.partition]) < model.min_insync_replicas
@@ -71,9 +71,10 @@ def is_answered(model: RequestedReassignment) -> bool:
 
 @transition
 def old_clients_are_heard(old: RequestedReassignment, new: RequestedReassignment) -> bool:
-    """What an old client has written goes only when it is reached or refused (KIP-236, "the legacy znode protocol").
+    """What an old client has written is removed only when it is reached or refused (KIP-236, "the legacy znode
+    protocol").
 
-    Nobody writes the znode while it is there.
+    Nobody writes the znode while it exists.
     """
     return all(
         implies(
@@ -95,9 +96,10 @@ def may_forget(old: RequestedReassignment, new: RequestedReassignment, partition
 
 @transition
 def old_clients_are_heard_once(old: RequestedReassignment, new: RequestedReassignment) -> bool:
-    """What an old client has written becomes a request when there is none yet, and goes before that is done or refused.
+    """What an old client has written becomes a request if there is none yet, and is removed before that is done or
+    refused.
 
-    After a crash nothing else would tell that it was taken (KIP-236, "the legacy znode protocol").
+    After a crash nothing else would say that it was taken (KIP-236, "the legacy znode protocol").
     """
     return all(is_new(old, request) for request in new.requests[len(old.requests):]) and not any(
         request.legacy and old.drop[request.partition] == Drop.NOTHING and new.drop[request.partition] == Drop.REFUSED
@@ -124,7 +126,8 @@ def is_new(model: RequestedReassignment, request: Request) -> bool:
 
 @transition
 def top_is_of_the_beginning(old: RequestedReassignment, new: RequestedReassignment) -> bool:
-    """How many replicas are kept is told when a reassignment is created, stays while it changes, and goes with it.
+    """The number of replicas to keep is set when a reassignment is created, stays while it changes, and is removed with
+    it.
 
     KIP-236: "At the point a new reassignment is created", and stored with it; so is its route.
     """
@@ -140,7 +143,9 @@ def top_is_of_the_beginning(old: RequestedReassignment, new: RequestedReassignme
 
 @transition
 def dropped_replicas_are_gone(old: RequestedReassignment, new: RequestedReassignment) -> bool:
-    """The forward steps begin without what was dropped, in ZooKeeper and in memory (KIP-236, after the drop set)."""
+    """The forward steps begin without the dropped replicas, in ZooKeeper and in memory (KIP-236, after the drop
+    set).
+    """
     return all(
         implies(
             old.drop[partition] == Drop.PERSIST and new.step[partition] == Step.PERSIST_BOTH,
@@ -214,7 +219,7 @@ def old_client_is_served(model: RequestedReassignment) -> bool:
 
 @reachable
 def request_is_taken_twice(model: RequestedReassignment) -> bool:
-    """A crash can leave a request that has been taken, and is taken again, after it may even have been fulfilled."""
+    """A crash can leave a request that has been taken, and is taken again, even after it was fulfilled."""
     return any(
         model.drop[request.partition] == Drop.NOTHING and model.pending[request.partition] is not None
         and request.target == model.wanted[request.partition]

@@ -1,4 +1,4 @@
-"""What must hold of the under-replicated metric (KIP-352).
+"""What must hold of the under-replicated metric (model/under_replicated/metric.py, which maps the sections of KIP-352).
 
 O is the replicas from before a reassignment, R those while it is under way, A the added ones among them, I the ISR.
 """
@@ -38,7 +38,9 @@ def assignment_is_consistent(model: UnderReplicated) -> bool:
 
 @invariant
 def no_false_alarm(model: UnderReplicated) -> bool:
-    """A partition with every replica from before the reassignment is not under-replicated (KIP-352, "Motivation")."""
+    """A partition that has every replica from before the reassignment in sync is not under-replicated (KIP-352,
+    "Motivation").
+    """
     return all(
         not model.is_under_replicated(model.assignments[partition])
         for partition in Partition
@@ -48,7 +50,8 @@ def no_false_alarm(model: UnderReplicated) -> bool:
 
 @invariant
 def no_replica_is_masked(model: UnderReplicated) -> bool:
-    """A replica from before the reassignment that is out of sync shows, whoever else is in (KIP-352, "Motivation").
+    """A replica from before the reassignment that is out of sync shows, whichever others are in (KIP-352,
+    "Motivation").
 
     The adopted metric does not promise this: an added replica makes up for it.
     """
@@ -62,7 +65,7 @@ def no_replica_is_masked(model: UnderReplicated) -> bool:
 
 @invariant
 def as_ever_without_reassignment(model: UnderReplicated) -> bool:
-    """Where nothing is reassigned the metric is what it was: fewer in the ISR than replicas (KIP-352, "Metrics")."""
+    """Without a reassignment the metric is what it was: fewer in the ISR than replicas (KIP-352, "Metrics")."""
     return all(
         model.is_under_replicated(model.assignments[partition])
         == (len(model.assignments[partition].replicas) > len(model.assignments[partition].isr))
@@ -73,7 +76,7 @@ def as_ever_without_reassignment(model: UnderReplicated) -> bool:
 
 @transition
 def follows_the_isr(old: UnderReplicated, new: UnderReplicated) -> bool:
-    """A replica that joins never turns the metric on, one that leaves never turns it off."""
+    """A replica that joins never turns the metric on; one that leaves never turns it off."""
     return all(
         implies(
             old.assignments[partition].isr < new.assignments[partition].isr,
@@ -94,7 +97,7 @@ def follows_the_isr(old: UnderReplicated, new: UnderReplicated) -> bool:
 
 @invariant
 def counts_against_the_origin(model: ShippedMetric) -> bool:
-    """The adopted metric says how many are in sync, against how many there were: |I| < |O| (KIP-352, as adopted)."""
+    """The adopted metric compares how many are in sync with how many there were: |I| < |O| (KIP-352, as adopted)."""
     return all(
         model.is_under_replicated(model.assignments[partition])
         == (
@@ -107,7 +110,7 @@ def counts_against_the_origin(model: ShippedMetric) -> bool:
 
 @invariant
 def drafts_agree(model: MiddleDraft) -> bool:
-    """Leaving the added replicas out of both sizes is the same as asking for every current replica, since I is in R."""
+    """Leaving the added replicas out of both sizes is the same as requiring every current replica, since I is in R."""
     return all(
         model.is_under_replicated(model.assignments[partition])
         == (
@@ -120,7 +123,7 @@ def drafts_agree(model: MiddleDraft) -> bool:
 
 @invariant
 def adopted_metric_implies_the_draft(model: ShippedMetric) -> bool:
-    """What the adopted metric shows the draft's shows, too: fewer in sync than there were means that one is out."""
+    """What the adopted metric shows, the draft's shows too: fewer in sync than there were means that one is out."""
     return all(
         not origin(model.assignments[partition].replicas, model.assignments[partition].adding)
         <= model.assignments[partition].isr
@@ -131,7 +134,7 @@ def adopted_metric_implies_the_draft(model: ShippedMetric) -> bool:
 
 @invariant
 def too_few_for_producers_shows(model: UnderReplicated) -> bool:
-    """A partition that refuses acks=all is under-replicated, unless more replicas are asked for than there were."""
+    """A partition that refuses acks=all is under-replicated, unless more replicas are required than there were."""
     return all(
         model.is_under_replicated(model.assignments[partition])
         for partition in Partition
@@ -153,7 +156,7 @@ def complete_isr_is_enough(model: UnderReplicated) -> bool:
 
 @invariant
 def removal_shows_until_complete(model: UnderReplicated) -> bool:
-    """While replicas are only removed, one that is out of sync shows; to get rid of it does not hide it."""
+    """While replicas are only removed, one that is out of sync shows; removing it does not hide it."""
     return all(
         model.is_under_replicated(model.assignments[partition])
         for partition in Partition
@@ -164,7 +167,9 @@ def removal_shows_until_complete(model: UnderReplicated) -> bool:
 
 @invariant
 def reassigned_replicas_are_counted(model: UnderReplicated) -> bool:
-    """The count is of the replicas in which origin and target differ; one that only goes is one of them (KIP-455)."""
+    """The count is of the replicas in which origin and target differ, including those that are only removed
+    (KIP-455).
+    """
     return all(
         model.reassigned(model.assignments[partition])
         == origin(model.assignments[partition].replicas, model.assignments[partition].adding)
@@ -175,7 +180,7 @@ def reassigned_replicas_are_counted(model: UnderReplicated) -> bool:
 
 @transition
 def leader_stays_while_in_sync(old: UnderReplicated, new: UnderReplicated) -> bool:
-    """Who leads changes by an election that changes nothing else, or because the leader is out of the ISR (KIP-455)."""
+    """The leader changes by an election that changes nothing else, or because it is out of the ISR (KIP-455)."""
     return all(
         implies(
             new.assignments[partition].leader != old.assignments[partition].leader
@@ -210,7 +215,7 @@ def ends_as_asked(old: Assignment, replicas: Set[Broker]) -> bool:
 
 @invariant
 def request_tells_everything(model: UnderReplicated) -> bool:
-    """Current and impending replicas tell what replicas, adding and removing do (KIP-352, "Request APIs").
+    """Current and impending replicas say as much as replicas, adding and removing (KIP-352, "Request APIs").
 
     There are impending ones exactly as long as a reassignment is under way.
     """
@@ -230,7 +235,7 @@ def change_takes_next_version(old: BrokerViews, new: BrokerViews) -> bool:
 
 @transition
 def isr_grows_as_its_leader_asks(old: BrokerViews, new: BrokerViews) -> bool:
-    """Into the ISR come only replicas that the leader has asked for, by what it knew, since the last change (KIP-497).
+    """Only replicas that the leader has asked for, by what it knew, since the last change, enter the ISR (KIP-497).
 
     A request that quotes an earlier version is refused.
     """
@@ -265,7 +270,7 @@ def brokers_add_up(model: BrokerViews) -> bool:
 
 @invariant
 def leader_counts_itself(model: BrokerViews) -> bool:
-    """A broker that leads has itself in the ISR by which it counts, at every moment (KIP-352, "Metrics")."""
+    """A leader is itself in the ISR by which it counts, at every moment (KIP-352, "Metrics")."""
     return all(
         broker in model.counted_isr(broker, partition)
         for broker in Broker
@@ -289,7 +294,7 @@ def command_gives_no_false_alarm(model: TopicCommand) -> bool:
 
 @invariant
 def removal_gives_no_false_alarm(model: ShippedCommand) -> bool:
-    """Nor when the replicas that were only to be removed are gone in the description and not yet in the list."""
+    """Nor when replicas that were only to be removed are gone from the description but not yet from the list."""
     return all(
         not model.shows_under_replicated(partition)
         for partition in Partition
@@ -320,7 +325,7 @@ def no_alarm_while_replicas_join(model: UnderReplicated) -> bool:
 
 @reachable
 def stale_leader_counts_too(model: BrokerViews) -> bool:
-    """For a while two brokers can count one partition, as both believe to lead it."""
+    """For a while two brokers can count one partition, because both believe that they lead it."""
     return any(
         model.reports_under_replicated(one, partition) and model.reports_under_replicated(other, partition)
         for partition in Partition

@@ -1,4 +1,6 @@
-"""What must hold of the other answers to what the draft of the controller on ZooKeeper leaves open."""
+"""What must hold of the alternatives where the draft of the controller on ZooKeeper leaves something open; begin with
+controller.py.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,7 @@ from model.zk_controller.controller import Broker, Partition, Phase, Stage
 
 @invariant
 def dead_leave_the_isr(model: WatchesFollowers) -> bool:
-    """When all is settled, nobody in the ISR is dead, but for an ISR that is dead as a whole (KAFKA-3143)."""
+    """When all is settled, no member of the ISR is dead, unless all of them are (KAFKA-3143)."""
     return implies(
         model.is_settled(),
         all(
@@ -23,8 +25,9 @@ def dead_leave_the_isr(model: WatchesFollowers) -> bool:
 
 @transition
 def partitions_are_looked_at_once(old: WatchesFollowers, new: WatchesFollowers) -> bool:
-    """A controller that goes on changing leaders reads a decision again only when it has changed since (draft,
-    section A, step 3)."""
+    """A controller that is changing leaders reads a decision again only if it has changed since (draft, section A, step
+    3).
+    """
     return all(
         old.is_outdated(broker, partition)
         for broker in Broker
@@ -37,7 +40,7 @@ def partitions_are_looked_at_once(old: WatchesFollowers, new: WatchesFollowers) 
 
 @invariant
 def leader_has_not_failed(model: FailingReplicas) -> bool:
-    """When all is settled, no leader's replica has failed, if there is another to lead (draft, question A.3)."""
+    """When all is settled, no leader's replica has failed if there is another one to lead (draft, question A.3)."""
     return implies(
         model.is_settled(),
         all(
@@ -70,7 +73,7 @@ def brokers_report_failures(old: FailingReplicas, new: FailingReplicas) -> bool:
 
 @transition
 def failed_replicas_take_no_part(old: FailingReplicas, new: FailingReplicas) -> bool:
-    """A leader whose replica failed changes no ISR, and none whose replica failed is added to one (KIP-112)."""
+    """A leader whose replica failed changes no ISR, and no broker whose replica failed is added to one (KIP-112)."""
     return all(
         old.leader_and_isr[partition].leader not in old.failed[partition]
         and new.leader_and_isr[partition].isr - old.leader_and_isr[partition].isr
@@ -82,7 +85,7 @@ def failed_replicas_take_no_part(old: FailingReplicas, new: FailingReplicas) -> 
 
 @reachable
 def controller_cannot_see_a_bounce(model: WelcomesBrokers) -> bool:
-    """Between two looks a broker can be gone and back, and be up and waiting."""
+    """Between two looks a broker can go and come back, and be up and waiting."""
     return any(
         model.controllers[broker].phase == Phase.IDLE
         and model.seen[broker][other] != 0
@@ -95,7 +98,7 @@ def controller_cannot_see_a_bounce(model: WelcomesBrokers) -> bool:
 
 @reachable
 def failed_leader_is_replaced(model: FailingReplicas) -> bool:
-    """Another broker can lead for one that is up and whose replica failed."""
+    """Another broker can take over from one that is up but whose replica failed."""
     return model.is_settled() and any(
         broker in model.ids and model.processes[broker].known[partition].leader is not None
         for partition in Partition

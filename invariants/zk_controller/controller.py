@@ -1,6 +1,7 @@
-"""What must hold of Kafka's controller on ZooKeeper (third draft of the design).
+"""What must hold of Kafka's controller on ZooKeeper (model/zk_controller/controller.py maps the draft's sections).
 
-"Settled" is a state in which nothing is under way; what must happen some day has happened by then.
+Start here. topics.py has the properties of sections C and F, alternatives.py those of the other answers. "Settled" is a
+state in which nothing is under way: whatever must happen eventually has happened by then.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ def is_decided(old: ZkController, new: ZkController, partition: Partition) -> bo
 
 @invariant
 def one_controller_for_an_epoch(model: ZkController) -> bool:
-    """Brokers that take themselves for the controller do so in different epochs (draft, section D; KAFKA-1096)."""
+    """Brokers that believe they are the controller do so in different epochs (draft, section D; KAFKA-1096)."""
     return all(
         model.controllers[one].epoch != model.controllers[other].epoch
         for one in Broker
@@ -37,7 +38,7 @@ def one_controller_for_an_epoch(model: ZkController) -> bool:
 
 @invariant
 def controller_is_in_office(model: ZkController) -> bool:
-    """A broker that is up and owns /controller does what a controller does (KAFKA-13407)."""
+    """A broker that is up and owns /controller acts as the controller (KAFKA-13407)."""
     return all(
         model.controllers[broker].phase != Phase.RESIGNED
         for broker in Broker
@@ -58,7 +59,7 @@ def only_the_current_controller_writes(old: ZkController, new: ZkController) -> 
 
 @invariant
 def leader_is_in_isr(model: ZkController) -> bool:
-    """A leader is a member of the ISR, and the ISR is a part of the assigned replicas."""
+    """A leader is a member of the ISR, and the ISR is part of the assigned replicas."""
     return all(
         implies(
             model.leader_and_isr[partition].leader is not None,
@@ -70,7 +71,7 @@ def leader_is_in_isr(model: ZkController) -> bool:
 
 @invariant
 def isr_is_never_empty(model: ZkController) -> bool:
-    """Somebody is known to have every committed record, even while nobody leads (draft, question A.1)."""
+    """Some replica is known to have every committed record, even while nobody leads (draft, question A.1)."""
     return all(
         len(model.leader_and_isr[partition].isr) > 0
         for partition in Partition
@@ -90,7 +91,7 @@ def change_takes_next_version(old: ZkController, new: ZkController) -> bool:
 
 @transition
 def brokers_never_go_back(old: ZkController, new: ZkController) -> bool:
-    """A broker never follows an older decision than it did, as long as it runs (draft, section D)."""
+    """A broker never follows an older decision than before, as long as it runs (draft, section D)."""
     return all(
         new.processes[broker].known[partition].version >= old.processes[broker].known[partition].version
         for broker in Broker
@@ -122,7 +123,7 @@ def no_decision_is_lost(model: ZkController) -> bool:
 
 @invariant
 def leader_is_live(model: ZkController) -> bool:
-    """When all is settled, the leader is live, if anybody is who may lead (draft, section A)."""
+    """When all is settled, the leader is live if any replica that may lead is (draft, section A)."""
     return implies(
         model.is_settled(),
         all(
@@ -135,7 +136,9 @@ def leader_is_live(model: ZkController) -> bool:
 
 @transition
 def leader_writes_only_while_it_leads(old: ZkController, new: ZkController) -> bool:
-    """What a leader writes changes the ISR of its own reign and never overwrites an election (draft, step 2.1.2)."""
+    """What a leader writes changes the ISR under its own leadership and never overwrites an election (draft, step
+    2.1.2).
+    """
     return all(
         new.leader_and_isr[partition].leader == old.leader_and_isr[partition].leader
         for partition in Partition
@@ -145,7 +148,7 @@ def leader_writes_only_while_it_leads(old: ZkController, new: ZkController) -> b
 
 @invariant
 def one_leader_for_a_version(model: ZkController) -> bool:
-    """No two brokers take themselves for the leader by the same version: the znode's condition fences one of them."""
+    """No two brokers believe that they lead by the same version: the znode's condition fences one of them."""
     return all(
         model.processes[one].known[partition].version != model.processes[other].known[partition].version
         for partition in Partition
@@ -160,7 +163,7 @@ def one_leader_for_a_version(model: ZkController) -> bool:
 def leader_comes_from_isr(old: ZkController, new: ZkController) -> bool:
     """The controller elects a member of the ISR as it is in ZooKeeper (draft, step 3.2).
 
-    Where unclean elections are allowed, another broker leads only when the controller saw no member of the ISR alive.
+    Where unclean elections are allowed, another broker leads only if the controller saw no member of the ISR alive.
     """
     return all(
         new.leader_and_isr[partition].leader in old.leader_and_isr[partition].isr
@@ -187,7 +190,7 @@ def controller_adds_nobody(old: ZkController, new: ZkController) -> bool:
 
 @transition
 def controller_evicts_only_the_dead(old: ZkController, new: ZkController) -> bool:
-    """Of the ISR the controller takes those that were not live when it looked, or are not replicas any more.
+    """The controller removes only brokers from the ISR that were not live when it looked, or are no longer replicas.
 
     Draft, step 3.2.
     """
@@ -214,7 +217,7 @@ def queues_hold_what_is_written(model: ZkController) -> bool:
 
 @reachable
 def failover_is_settled(model: ZkController) -> bool:
-    """A second controller can come to rest, with a leader that was elected."""
+    """A second controller can reach a settled state, with a leader that was elected."""
     return (
         model.controller_epoch > 1
         and model.is_settled()
@@ -236,7 +239,7 @@ def an_earlier_controller_still_acts(model: ZkController) -> bool:
 
 @reachable
 def two_brokers_take_themselves_for_the_leader(model: ZkController) -> bool:
-    """An earlier leader can go on leading while its successor does already."""
+    """An earlier leader can go on leading while its successor already does."""
     return any(
         model.leads(one, partition) and model.leads(other, partition)
         for partition in Partition
@@ -248,7 +251,7 @@ def two_brokers_take_themselves_for_the_leader(model: ZkController) -> bool:
 
 @reachable
 def leader_returns_with_its_session_alive(model: ZkController) -> bool:
-    """A broker can start again while the session of its former life is still there."""
+    """A broker can start again while the session of its former life still exists."""
     return any(model.processes[broker].stage == Stage.STARTING and broker in model.ids for broker in Broker)
 
 
@@ -264,8 +267,8 @@ def nobody_leads(model: ZkController) -> bool:
 def memory_fits_stage(model: ZkController) -> bool:
     """What a broker remembers fits how far it has come (draft, section E).
 
-    Whose session is gone does not watch its queue; who registers anew is no controller; who is down knows nothing.
-    Whose queue holds something hears of it, and who awaits an answer is a leader.
+    A broker without a session does not watch its queue; one that registers again is not the controller; one that is
+    down knows nothing. One whose queue holds something is notified, and one that awaits an answer is a leader.
     """
     return all(process_fits_stage(model, broker) for broker in Broker)
 
@@ -317,15 +320,15 @@ def controller_knows_leaders(model: ZkController) -> bool:
 
 
 def after_session(watch: Watch) -> Watch:
-    """A watch goes with its session, an event that was delivered stays."""
+    """A watch ends with its session; an event that was delivered stays."""
     return Watch.FIRED if watch == Watch.FIRED else Watch.UNARMED
 
 
 @transition
 def sessions_end_as_a_whole(old: ZkController, new: ZkController) -> bool:
-    """/controller, a broker's znode and its watches go when the session ends, and a broker starts over only then.
+    """/controller, a broker's znode and its watches end with the session, and only then does a broker start over.
 
-    It is registered by nothing but its start (draft, section E).
+    It is registered by its start alone (draft, section E).
     """
     return (
         implies(new.controller != old.controller and old.controller is not None, old.controller not in new.ids)
@@ -348,7 +351,7 @@ def sessions_end_as_a_whole(old: ZkController, new: ZkController) -> bool:
 
 @transition
 def brokers_follow_what_they_are_told(old: ZkController, new: ZkController) -> bool:
-    """A broker changes its mind when it starts, by the next batch of its queue, or for what it wrote as the leader.
+    """A broker's view changes when it starts, by the next batch of its queue, or by what it wrote as the leader.
 
     Draft, sections B and E.
     """
@@ -370,7 +373,7 @@ def brokers_follow_what_they_are_told(old: ZkController, new: ZkController) -> b
 
 @transition
 def leader_adds_its_followers(old: ZkController, new: ZkController) -> bool:
-    """Who joins the ISR by the leader's hand follows that leader (draft, section B, step 2.1.2)."""
+    """A broker that the leader adds to the ISR follows that leader (draft, section B, step 2.1.2)."""
     return all(
         old.processes[member].known[partition].leader == new.leader_and_isr[partition].leader
         for partition in Partition
@@ -381,9 +384,9 @@ def leader_adds_its_followers(old: ZkController, new: ZkController) -> bool:
 
 @transition
 def elections_are_needed(old: ZkController, new: ZkController) -> bool:
-    """A leader that the controller saw alive goes on leading, and no decision repeats the one before.
+    """A leader that the controller saw alive keeps leading, and no decision repeats the one before.
 
-    Draft, section A, step 2. Partitions that go to other brokers may get another leader for that alone.
+    Draft, section A, step 2. Partitions that move to other brokers may get another leader for that reason alone.
     """
     return all(
         new.leader_and_isr[partition].replace(version=0) != old.leader_and_isr[partition].replace(version=0)
@@ -400,7 +403,7 @@ def elections_are_needed(old: ZkController, new: ZkController) -> bool:
 
 @transition
 def publication_is_due(old: ZkController, new: ZkController) -> bool:
-    """What comes into a queue says something, to a registered broker that was yet to be told (draft, question A.2)."""
+    """What enters a queue says something, to a registered broker that had yet to be told (draft, question A.2)."""
     return all(
         broker in old.ids
         and (
@@ -423,7 +426,7 @@ def publication_is_due(old: ZkController, new: ZkController) -> bool:
 
 @transition
 def failures_are_counted(old: ZkController, new: ZkController) -> bool:
-    """Crashes, expired sessions and lost answers are as many as a spec says, and so is what it shows them to do."""
+    """Every crash, expired session and lost answer counts as one of the failures that a spec allows."""
     return all(
         new.faults == old.faults + 1
         for broker in Broker

@@ -1,4 +1,6 @@
-"""What must hold of topics that come and go, and of reassignments, under the controller on ZooKeeper."""
+"""What must hold of topics that come and go (draft, section C), and of reassignments (section F); begin with
+controller.py.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,7 @@ def deleted_topic_is_stopped(model: TopicChanges) -> bool:
 
 @invariant
 def isr_is_assigned(model: Reassignments) -> bool:
-    """The ISR is a part of the assigned replicas and of those that were requested, and so is the leader."""
+    """The ISR is part of the assigned and the requested replicas, and so is the leader."""
     return all(
         model.leader_and_isr[partition].isr <= model.replicas(partition)
         for partition in Partition
@@ -54,7 +56,7 @@ def assigned_data_is_kept(old: Reassignments, new: Reassignments) -> bool:
 
 @invariant
 def no_replica_is_left_over(model: Reassignments) -> bool:
-    """When all is settled, live brokers hold the replicas that they are assigned, and no others."""
+    """When all is settled, live brokers have exactly the replicas that they are assigned."""
     return implies(
         model.is_settled(),
         all(
@@ -68,7 +70,7 @@ def no_replica_is_left_over(model: Reassignments) -> bool:
 
 @invariant
 def no_request_is_left_over(model: Reassignments) -> bool:
-    """When all is settled, nobody asks for replicas of a deleted topic any more."""
+    """When all is settled, no request for replicas of a deleted topic is left."""
     return implies(
         model.is_settled(),
         all(len(model.requested[partition]) == 0 for partition in Partition if partition not in model.topics),
@@ -90,7 +92,7 @@ def reassignment_completes(model: Reassignments) -> bool:
 
 @reachable
 def topic_is_gone(model: TopicChanges) -> bool:
-    """A topic can be created, decided and deleted under one controller, and the next one comes to rest."""
+    """A topic can be created, decided and deleted under one controller, and the next one reach a settled state."""
     return (
         model.is_settled()
         and model.controller_epoch > 1
@@ -108,7 +110,7 @@ def leader_of_a_deleted_topic(model: TopicChanges) -> bool:
 
 @reachable
 def partition_has_moved(model: Reassignments) -> bool:
-    """A reassignment can take a partition off the broker that it was on, past a failover of the controller."""
+    """A reassignment can move a partition off the broker that it was on, past a failover of the controller."""
     return (
         model.is_settled()
         and model.controller_epoch > 1
@@ -118,7 +120,7 @@ def partition_has_moved(model: Reassignments) -> bool:
 
 @transition
 def topics_go_with_reign_and_session(old: TopicChanges, new: TopicChanges) -> bool:
-    """Who resigned knows no topics; whose session ends does not hear of them any more (KAFKA-5310)."""
+    """A controller that resigned knows no topics; one whose session ends is no longer told of them (KAFKA-5310)."""
     return all(
         new.topics_watch[broker] == Watch.UNARMED and len(new.known_topics[broker]) == 0 and len(new.stops[broker]) == 0
         for broker in Broker
@@ -128,7 +130,7 @@ def topics_go_with_reign_and_session(old: TopicChanges, new: TopicChanges) -> bo
 
 @transition
 def requests_go_with_reign_and_session(old: Reassignments, new: Reassignments) -> bool:
-    """Who resigned, or whose session ends, does not hear of requests any more (KAFKA-5310)."""
+    """A controller that resigned, or whose session ends, is no longer told of requests (KAFKA-5310)."""
     return all(
         new.requests_watch[broker] == Watch.UNARMED
         for broker in Broker

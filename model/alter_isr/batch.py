@@ -1,10 +1,10 @@
-"""KIP-497: one AlterIsr request asks for changes of several partitions.
+"""KIP-497, "Public Interfaces": one AlterIsr request asks for changes to several partitions.
 
-One broker leads every partition here. What it asks for waits in a list until the controller has answered for that
-partition, and one request carries all that waits. The controller answers with one error for the whole request, which
-settles nothing, or with one result for each partition, which says nothing about the others. This is the place to see
-the errors: each of KIP-497's can come, with what it does to the leader. What the ISR means for the high watermark is
-in model/alter_isr/core.py, and only its premise is kept here: the leader counts a superset of the controller's ISR.
+One broker leads every partition here. Each change that it wants stays on a list until the controller has answered for
+that partition, and one request carries the whole list. The controller answers with one error for the whole request,
+which settles nothing, or with one result per partition, which says nothing about the others. Every error of KIP-497 can
+occur here, with its effect on the leader. How the ISR bounds the high watermark is in model/alter_isr/core.py, where to
+begin; only its premise is kept here: the leader counts a superset of the controller's ISR.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from model.alter_isr.core import Broker, LeaderEpoch, Version
 
 
 class Partition(Identifier, count="partitions", prefix="p"):
-    """A partition, each of its own topic."""
+    """A partition. Each belongs to a topic of its own."""
 
 
 BrokerEpoch = Annotated[int, Between(0, "max_broker_epoch")]
@@ -45,7 +45,7 @@ class TopLevelError(Enum):
 
 
 class Result(Enum):
-    """What became of one partition's change: accepted, or KIP-497's "Partition-level errors" and INELIGIBLE."""
+    """What became of one partition's change: accepted, one of KIP-497's "Partition-level errors", or INELIGIBLE."""
 
     ACCEPTED = "ACCEPTED"
     UNKNOWN_TOPIC_OR_PARTITION = "UNKNOWN_TOPIC_OR_PARTITION"
@@ -56,7 +56,7 @@ class Result(Enum):
 
 
 class PartitionState(Record):
-    """A partition's state, at the controller or as the leader knows it."""
+    """A partition's state, as the controller has it or as the leader knows it."""
 
     leader_epoch: LeaderEpoch
     replicas: Set[Broker]
@@ -65,7 +65,7 @@ class PartitionState(Record):
 
 
 class Change(Record):
-    """What the leader asks for one partition."""
+    """The change that the leader asks for, for one partition."""
 
     leader_epoch: LeaderEpoch
     isr: Set[Broker]
@@ -73,14 +73,14 @@ class Change(Record):
 
 
 class AlterIsrRequest(Record):
-    """One request of a broker: a change, or none, for each partition that it leads."""
+    """One request of a broker: for each partition that it leads, a change or none."""
 
     broker_epoch: BrokerEpoch
     changes: Map[Partition, Change | None]
 
 
 class AlterIsrResponse(Record):
-    """A top-level error, or a result for each partition that was asked for."""
+    """A top-level error, or a result for each partition in the request."""
 
     error: TopLevelError | None
     results: Map[Partition, Result | None]
@@ -112,7 +112,7 @@ class AlterIsrBatch(Model):
 
     @initial
     def start(self) -> None:
-        """The first broker leads every partition, and every broker is in every ISR."""
+        """The first broker leads every partition, and every ISR has all brokers."""
         everyone = Set(broker for broker in Broker)
         state = PartitionState(leader_epoch=0, replicas=everyone, isr=everyone, version=0)
         self.controller = Map({partition: state for partition in Partition})
@@ -137,12 +137,12 @@ class AlterIsrBatch(Model):
 
     @rule
     def are_replicas(self, partition: Partition, isr: Set[Broker]) -> bool:
-        """Only replicas of the partition are counted, whoever fetches (KAFKA-13837)."""
+        """Only the partition's replicas count, whoever else fetches (KAFKA-13837)."""
         return isr <= self.known[partition].replicas
 
     @action
     def leader_proposes(self, partition: Partition, isr: Set[Broker]) -> None:
-        """Puts a change on the list, one for a partition. A leader at fault may even leave itself out."""
+        """Puts a change on the list, at most one per partition. A faulty leader may even leave itself out."""
         require(self.pending[partition] is None and self.waiting[partition] is None)
         require(len(isr) > 0 and isr != self.known[partition].isr and self.are_replicas(partition, isr))
         state = self.known[partition]
@@ -151,7 +151,7 @@ class AlterIsrBatch(Model):
 
     @action
     def leader_sends(self) -> None:
-        """All that waits goes into one request, and there is one request at a time."""
+        """Sends the whole list in one request; only one request is outstanding at a time."""
         require(len(self.requests) == 0 and len(self.responses) == 0)
         require(any(self.waiting[partition] is not None for partition in Partition))
         self.requests.add(AlterIsrRequest(broker_epoch=self.broker_epoch, changes=self.waiting))
@@ -165,7 +165,7 @@ class AlterIsrBatch(Model):
 
     @rule
     def is_from_earlier_session(self, request: AlterIsrRequest) -> bool:
-        """The broker has registered again since (KIP-380)."""
+        """The broker has registered again since it sent this (KIP-380)."""
         return request.broker_epoch != self.registered_epoch
 
     def top_level_error(self, request: AlterIsrRequest, active: bool) -> TopLevelError | None:
@@ -179,11 +179,11 @@ class AlterIsrBatch(Model):
 
     @rule
     def is_malformed(self, partition: Partition, isr: Set[Broker]) -> bool:
-        """The ISR names a broker that is no replica, or leaves the leader out."""
+        """The ISR names a broker that is not a replica, or leaves the leader out."""
         return self.leader not in isr or not isr <= self.controller[partition].replicas
 
     def judge(self, partition: Partition, change: Change) -> Result:
-        """The checks are in Kafka's order, so the result names the first that fails."""
+        """The checks are in Kafka's order; the result names the first one that fails."""
         state = self.controller[partition]
         if partition in self.deleted:
             return Result.UNKNOWN_TOPIC_OR_PARTITION
@@ -202,7 +202,7 @@ class AlterIsrBatch(Model):
 
     @rule
     def results(self, request: AlterIsrRequest) -> Map[Partition, Result | None]:
-        """Each partition is judged on its own, and each that was asked for is answered (KAFKA-12367)."""
+        """Each partition is judged on its own, and every partition in the request gets an answer (KAFKA-12367)."""
         return Map({partition: self.judge_asked(partition, request.changes[partition]) for partition in Partition})
 
     def may_change(self, partition: Partition) -> bool:
@@ -216,7 +216,7 @@ class AlterIsrBatch(Model):
 
     @action
     def controller_answers(self, request: AlterIsrRequest, active: bool) -> None:
-        """A request reaches the active controller, or one that is not (any more)."""
+        """A request reaches the active controller, or one that is not, or no longer, active."""
         require(request in self.requests)
         require(all(self.may_change(partition) or not self.would_accept(partition, request) for partition in Partition))
         error = self.top_level_error(request, active)
@@ -233,14 +233,16 @@ class AlterIsrBatch(Model):
     def would_accept(self, partition: Partition, request: AlterIsrRequest) -> bool:
         return self.judge_asked(partition, request.changes[partition]) == Result.ACCEPTED
 
-    # The leader hears.
+    # The leader receives answers.
 
     @rule
     def on_top_level_error(self) -> None:
-        """Nothing is settled: the list stays, and goes out again with the broker epoch of then."""
+        """Nothing is settled: the list stays and is sent again, with the broker epoch of that time."""
 
     def settle(self, partition: Partition, change: Change, result: Result) -> None:
-        """A result of a change that is still pending; an error that a LeaderAndIsr explains leaves it pending."""
+        """Handles the result of a change that is still pending. After an error that a LeaderAndIsr will explain it
+        stays pending.
+        """
         state = self.known[partition]
         if self.pending[partition] is None or change.version != state.version:
             return
@@ -253,7 +255,7 @@ class AlterIsrBatch(Model):
 
     @action
     def leader_receives_response(self, response: AlterIsrResponse) -> None:
-        """A partition that was answered is taken off the list, whatever the result."""
+        """Takes each answered partition off the list, whatever its result."""
         require(response in self.responses)
         self.responses.discard(response)
         if response.error is not None:
@@ -278,7 +280,7 @@ class AlterIsrBatch(Model):
 
     @action
     def controller_elects_again(self, partition: Partition) -> None:
-        """The same broker leads in a new leader epoch."""
+        """The same broker is elected in a new leader epoch."""
         require(partition not in self.deleted and self.may_change(partition))
         require(self.controller[partition].leader_epoch < self.max_leader_epoch)
         self.controller[partition].leader_epoch += 1
@@ -301,12 +303,12 @@ class AlterIsrBatch(Model):
 
     @rule
     def isr_without(self, partition: Partition, broker: Broker) -> Set[Broker]:
-        """Who is no replica any more leaves the ISR in the same change."""
+        """A broker that is no longer a replica leaves the ISR in the same change."""
         return self.controller[partition].isr - {broker}
 
     @action
     def controller_removes_replica(self, partition: Partition, broker: Broker) -> None:
-        """A reassignment takes a replica away."""
+        """A reassignment removes a replica."""
         require(partition not in self.deleted and broker != self.leader and self.may_change(partition))
         require(broker in self.controller[partition].replicas)
         self.controller[partition].replicas -= {broker}
@@ -319,7 +321,7 @@ class AlterIsrBatch(Model):
 
     @action
     def broker_registers_again(self) -> None:
-        """The broker's session ends and a new one begins; the controller knows of it first."""
+        """The broker's session ends and a new one begins; the controller learns of it first."""
         require(self.registered_epoch < self.max_broker_epoch)
         self.registered_epoch += 1
 

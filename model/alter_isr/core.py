@@ -1,19 +1,30 @@
-"""KIP-497: the controller owns a partition's ISR, and the leader asks it for changes without waiting for the answer.
+"""KIP-497: the controller owns a partition's ISR; the leader asks it for changes and does not wait for the answer.
 
-One partition, the replica that leads it, its followers and the controller. A record is only counted here: a log is its
-log end offset, and the leader never truncates, so this is the place to see the rule of the KIP, how far the high
-watermark may rise while changes of the ISR are in flight. Logs with epochs, several leaders and truncation are in
-model/alter_isr/failover.py, requests for several partitions and their errors in model/alter_isr/batch.py.
+Start here. Where each part of the KIP is modelled:
 
-The KIP and what Apache Kafka ships differ, and both are here as designs of one model:
+    KIP-497                                    model/alter_isr/   its properties and known-bad designs
+    "Motivation", "Proposed Changes",          core.py            invariants/alter_isr/core.py (and core_lemmas.py, for
+    comments: the high watermark while                            proofs), specs/alter_isr/flawed.py; spec: core.toml
+    ISR changes are in flight                                     (as written), shipped.toml (as shipped)
+    "Public Interfaces": requests for          batch.py           invariants/alter_isr/batch.py, flawed_batch.py;
+    several partitions, every error                               spec: batch.toml
+    not in the KIP: elections, logs with       failover.py        invariants/alter_isr/failover.py, flawed_failover.py;
+    epochs, truncation (KIP-101, 279, 320,                        spec: failover.toml and its variants
+    595), restarts (KIP-903)
+
+This file has one partition: the replica that leads it, its followers and the controller. Records are only counted: a
+log is its log end offset, and the leader never truncates. What remains is the KIP's central rule: how far the high
+watermark may rise while ISR changes are in flight.
+
+The KIP and Apache Kafka differ, so both are here, as two designs of one model:
 
 ``AlterIsr``         the KIP's text: an acknowledged change is written later and may be lost, several requests may quote
                      one version, and only a newer LeaderAndIsr settles what is pending;
-``ShippedAlterIsr``  Kafka 2.7 and later: one request at a time, answered after the write with the new state;
-                     ``ZombieController`` adds a controller that was replaced and still answers.
+``ShippedAlterIsr``  Kafka 2.7 and later: one request at a time, answered after the write and with the new state;
+                     ``ZombieController`` adds a controller that has been replaced and still answers.
 
-Steps that Kafka takes in one go (a fetch and the high watermark, say) are actions of their own, which allows more
-orders than Kafka has. A message that is never delivered stands for one that is late or lost.
+Steps that Kafka takes together (such as a fetch and the high watermark update it causes) are separate actions here,
+which allows more orders than Kafka has. A message that is never delivered stands for one that is late or lost.
 """
 
 from __future__ import annotations
@@ -47,7 +58,7 @@ Version = Annotated[int, Between(0, "max_version")]
 
 
 class Status(Enum):
-    """How the controller sees a broker; only an active one may enter the ISR."""
+    """How the controller sees a broker. Only an active one may enter the ISR."""
 
     ACTIVE = "active"
     FENCED = "fenced"
@@ -55,11 +66,11 @@ class Status(Enum):
 
 
 class Error(Enum):
-    """Why a change is refused: the errors that a leader which keeps the rules can see for one partition.
+    """Why the controller refuses a change: the errors that a well-behaved leader can get for one partition.
 
-    INELIGIBLE is not in KIP-497, whose motivation only says that a controller may refuse a broker that it sees as
-    offline; Kafka calls it INELIGIBLE_REPLICA, and calls INVALID_ISR_VERSION now INVALID_UPDATE_VERSION. The error
-    NOT_CONTROLLER stands in for the top-level one where a controller does not know yet that it was replaced.
+    INELIGIBLE is not in KIP-497, whose "Motivation" only says that the controller can refuse a broker that it sees as
+    offline. Kafka calls it INELIGIBLE_REPLICA, and now calls INVALID_ISR_VERSION INVALID_UPDATE_VERSION. NOT_CONTROLLER
+    stands in for the top-level error of that name, from a controller that does not know yet that it was replaced.
     """
 
     FENCED_LEADER_EPOCH = "FENCED_LEADER_EPOCH"
@@ -69,7 +80,7 @@ class Error(Enum):
 
 
 class LeaderAndIsr(Record):
-    """The partition's state, as the controller stores it and as a LeaderAndIsr request spreads it."""
+    """The partition's state, as the controller stores it and as a LeaderAndIsr request carries it."""
 
     leader: Broker | None
     leader_epoch: LeaderEpoch
@@ -78,7 +89,9 @@ class LeaderAndIsr(Record):
 
 
 class AlterIsrRequest(Record):
-    """What the leader asks for: an ISR, valid only while its leader epoch and its version are the current ones."""
+    """The ISR that the leader asks for. Valid only while the leader epoch and version it quotes are the current
+    ones.
+    """
 
     leader_epoch: LeaderEpoch
     isr: Set[Broker]
@@ -86,7 +99,7 @@ class AlterIsrRequest(Record):
 
 
 class AlterIsrResponse(Record):
-    """The answer to ``request``. Without an error the new state is the ISR that was asked for, one version on."""
+    """The answer to ``request``. Without an error, the new state is the requested ISR at the next version."""
 
     request: AlterIsrRequest
     error: Error | None
@@ -95,9 +108,9 @@ class AlterIsrResponse(Record):
 class PartitionIsr(Model):
     """What both designs share: the log, the high watermark, and how requests are judged.
 
-    ``leader`` is the one replica whose reign is followed, until another is elected. ``pending`` holds the ISRs that it
-    has asked for at its present version. ``in_flight`` bounds how many requests, and how many responses, are on their
-    way at once; with ``duplicates`` a request may be delivered more than once.
+    ``leader`` is the one replica that the model follows for as long as it leads, until another is elected. ``pending``
+    holds the ISRs that it has asked for at its current version. ``in_flight`` bounds how many requests, and how many
+    responses, are on their way at once; with ``duplicates`` a request may be delivered more than once.
     """
 
     brokers = Constant(3)
@@ -126,7 +139,7 @@ class PartitionIsr(Model):
 
     @initial
     def start(self) -> None:
-        """The first broker leads, the second is in the ISR, the others are alive but out of it; the log is empty."""
+        """The first broker leads, the second is in the ISR, the others are alive but out of it. The log is empty."""
         self.controller = LeaderAndIsr(leader=Broker(1), leader_epoch=0, isr=Set({Broker(1), Broker(2)}), version=0)
         self.status = Map({broker: Status.ACTIVE for broker in Broker})
         self.leader = Broker(1)
@@ -145,20 +158,22 @@ class PartitionIsr(Model):
 
     @action
     def leader_appends(self) -> None:
-        """A record with acks=all is taken while the committed ISR is large enough, whatever is pending."""
+        """Accepts a record with acks=all while the committed ISR is large enough, whatever is pending."""
         require(self.leading and len(self.isr) >= self.min_insync_replicas)
         require(self.log_end[self.leader] < self.max_offset)
         self.log_end[self.leader] += 1
 
     @action
     def follower_fetches(self, follower: Broker) -> None:
-        """A follower copies the next record; a fenced broker may still be fetching (KIP-497, "Motivation")."""
+        """A follower copies the next record. A fenced broker may still be fetching (KIP-497, "Motivation")."""
         require(self.leading and follower != self.leader and self.log_end[follower] < self.log_end[self.leader])
         self.log_end[follower] += 1
 
     @rule
     def maximal_isr(self) -> Set[Broker]:
-        """The largest ISR that the controller may have: the committed one and all that any pending change would add."""
+        """The largest ISR that the controller may have: the committed one plus everyone that a pending change would
+        add.
+        """
         largest = self.isr
         for isr in self.pending:
             largest = largest | isr
@@ -166,25 +181,25 @@ class PartitionIsr(Model):
 
     @rule
     def may_advance(self) -> bool:
-        """Too small an ISR commits nothing (KAFKA-15583)."""
+        """An ISR smaller than min.insync.replicas commits nothing (KAFKA-15583)."""
         return len(self.isr) >= self.min_insync_replicas
 
     @rule
     def replicated_offset(self) -> int:
-        """Up to where every member of the maximal ISR has the log."""
+        """The offset up to which every member of the maximal ISR has the log."""
         return min(self.log_end[broker] for broker in self.maximal_isr())
 
     @action
     def leader_advances_high_watermark(self) -> None:
-        """What the whole maximal ISR holds is committed (KIP-497, "Proposed Changes")."""
+        """Commits what the whole maximal ISR has (KIP-497, "Proposed Changes")."""
         require(self.leading and self.may_advance() and self.replicated_offset() > self.high_watermark)
         self.high_watermark = self.replicated_offset()
 
     @rule
     def acks_succeed(self) -> bool:
-        """Whether producers with acks=all hear of success once their records are below the high watermark.
+        """Whether producers with acks=all are told of success once their records are below the high watermark.
 
-        Unlike the append, this counts the maximal ISR: a broker that is joining counts already.
+        Unlike the append, this looks at the maximal ISR: a broker that is still joining already counts.
         """
         return len(self.maximal_isr()) >= self.min_insync_replicas
 
@@ -192,17 +207,17 @@ class PartitionIsr(Model):
 
     @rule
     def caught_up(self, follower: Broker) -> bool:
-        """A follower may join once it has everything that is committed."""
+        """A follower may join once it has everything committed."""
         return self.log_end[follower] >= self.high_watermark
 
     @rule
     def may_propose(self, isr: Set[Broker]) -> bool:
-        """Several changes may be pending at one version (KIP-497, comments), each of them once."""
+        """Several changes may be pending at one version, but each only once (KIP-497, comments)."""
         return isr not in self.pending
 
     @rule
     def remember(self, isr: Set[Broker]) -> None:
-        """The leader cannot know which of its requests will be accepted, so it keeps all of them in mind."""
+        """The leader cannot know which of its requests will be accepted, so it remembers all of them."""
         self.pending.add(isr)
 
     def propose(self, isr: Set[Broker]) -> None:
@@ -211,28 +226,28 @@ class PartitionIsr(Model):
 
     @action
     def leader_proposes_shrink(self, laggards: Set[Broker]) -> None:
-        """Asks to evict followers that fell behind; until the controller agrees they count."""
+        """Asks to remove followers that fell behind. They still count until the controller agrees."""
         require(self.leading and len(laggards) > 0 and laggards <= self.isr - {self.leader})
         require(len(self.requests) < self.in_flight and self.may_propose(self.isr - laggards))
         self.propose(self.isr - laggards)
 
     @action
     def leader_proposes_expand(self, follower: Broker) -> None:
-        """Asks to add a follower that caught up; from now on it counts."""
+        """Asks to add a follower that caught up. It counts from now on."""
         require(self.leading and follower not in self.isr and self.caught_up(follower))
         require(len(self.requests) < self.in_flight and self.may_propose(self.isr | {follower}))
         self.propose(self.isr | {follower})
 
-    # The controller judges requests. The checks are in Kafka's order, so the error names the first that fails.
+    # The controller judges requests. The checks are in Kafka's order; the error names the first one that fails.
 
     @rule
     def is_fenced(self, request: AlterIsrRequest) -> bool:
-        """There was an election since."""
+        """There has been an election since the request was made."""
         return request.leader_epoch < self.controller.leader_epoch
 
     @rule
     def is_stale(self, request: AlterIsrRequest) -> bool:
-        """There was a change since: what the request quotes is not the current version."""
+        """The state has changed since the request was made: it does not quote the current version."""
         return request.version < self.controller.version
 
     @rule
@@ -251,7 +266,7 @@ class PartitionIsr(Model):
         return None
 
     def take(self, request: AlterIsrRequest, again: bool) -> None:
-        """The network hands over a request; where it duplicates, the request may come ``again``."""
+        """Delivers a request. If the network duplicates, the same request may come ``again``."""
         if not again:
             self.requests.discard(request)
 
@@ -266,7 +281,9 @@ class PartitionIsr(Model):
 
     @rule
     def next_version(self) -> int:
-        """Every change takes a new version, so that a request can tell whether it knows the latest (KAFKA-12367)."""
+        """Every change takes a new version, so that a request shows whether its sender knew the latest state
+        (KAFKA-12367).
+        """
         return self.controller.version + 1
 
     def may_change(self) -> bool:
@@ -282,7 +299,7 @@ class PartitionIsr(Model):
 
     @action
     def controller_fences(self, broker: Broker) -> None:
-        """A follower's heartbeats stop. One that is out of the ISR leaves no trace in the partition's version."""
+        """A follower's heartbeats stop. If it is not in the ISR, the partition's version does not change."""
         require(self.status[broker] != Status.FENCED and broker != self.controller.leader)
         require(self.may_change() or broker not in self.controller.isr)
         self.status[broker] = Status.FENCED
@@ -290,7 +307,7 @@ class PartitionIsr(Model):
 
     @action
     def controller_shuts_down(self, broker: Broker) -> None:
-        """A follower asks for a controlled shutdown; it leaves the ISR, fetches on, and must not come back."""
+        """A follower asks for a controlled shutdown. It leaves the ISR, keeps fetching, and must not rejoin."""
         require(self.status[broker] == Status.ACTIVE and broker != self.controller.leader)
         require(self.may_change() or broker not in self.controller.isr)
         self.status[broker] = Status.SHUTTING_DOWN
@@ -306,7 +323,7 @@ class PartitionIsr(Model):
 
     @action
     def controller_unfences(self, broker: Broker) -> None:
-        """A broker is back, and leads again if it is the member that the ISR kept."""
+        """A broker is back. It leads again if it is the member that the ISR kept."""
         require(self.status[broker] == Status.FENCED)
         returns = self.controller.leader is None and broker in self.controller.isr
         require(not returns or (self.may_change() and self.controller.leader_epoch < self.max_leader_epoch))
@@ -316,17 +333,17 @@ class PartitionIsr(Model):
 
     @rule
     def may_lead(self, successor: Broker) -> bool:
-        """Only the members of the ISR are sure to have everything that is committed."""
+        """Only members of the ISR are certain to have everything committed."""
         return successor in self.controller.isr and self.status[successor] == Status.ACTIVE
 
     @action
     def controller_elects(self, successor: Broker) -> None:
-        """Another broker is to lead. The reign of the leader that is followed here ends with that."""
+        """The controller elects another broker, which ends the leadership that the model follows."""
         require(self.controller.leader == self.leader and successor != self.leader and self.may_lead(successor))
         require(self.may_change() and self.controller.leader_epoch < self.max_leader_epoch)
         self.change(self.controller.replace(leader=successor, leader_epoch=self.controller.leader_epoch + 1))
 
-    # What the leader hears.
+    # What reaches the leader.
 
     @rule
     def is_news(self, update: LeaderAndIsr) -> bool:
@@ -344,14 +361,14 @@ class PartitionIsr(Model):
 
     @action
     def leader_receives_leader_and_isr(self, update: LeaderAndIsr) -> None:
-        """LeaderAndIsr requests arrive in any order; one that is no news is dropped."""
+        """LeaderAndIsr requests arrive in any order; one that is not newer is dropped."""
         require(update in self.updates)
         self.updates.discard(update)
         if self.is_news(update):
             self.install(update)
 
     def is_pending(self, request: AlterIsrRequest) -> bool:
-        """Whether a request is for a change that is pending; the answer to an older one says nothing any more."""
+        """Whether the request's change is still pending. The answer to an older request no longer means anything."""
         return (
             self.leading
             and request.leader_epoch == self.leader_epoch
@@ -363,9 +380,9 @@ class PartitionIsr(Model):
     def withdraws(self, error: Error) -> bool:
         """Whether an error ends a pending change.
 
-        After FENCED_LEADER_EPOCH and INVALID_ISR_VERSION a LeaderAndIsr is on its way and settles it. After INELIGIBLE
-        nothing has changed and nothing will come, so the leader takes the change back. That relies on no copy of the
-        request being judged again later.
+        After FENCED_LEADER_EPOCH or INVALID_ISR_VERSION a LeaderAndIsr is on its way and will settle the change. After
+        INELIGIBLE nothing has changed and nothing will arrive, so the leader withdraws the change. This is safe only if
+        no copy of the request is judged again later.
         """
         return error == Error.INELIGIBLE
 
@@ -385,9 +402,9 @@ class PartitionIsr(Model):
 
 
 class AlterIsr(PartitionIsr):
-    """KIP-497 as written: the controller answers at once, writes afterwards, and a LeaderAndIsr tells the outcome.
+    """KIP-497 as written: the controller answers at once and writes later; a LeaderAndIsr tells the leader the outcome.
 
-    An acknowledgement makes the leader do nothing, so there is no message for it.
+    The leader does nothing on an acknowledgement, so the model has no message for it.
     """
 
     acknowledged: Annotated[Set[AlterIsrRequest], Capacity(1)] = Set()
@@ -401,7 +418,7 @@ class AlterIsr(PartitionIsr):
 
     @action
     def controller_writes(self, request: AlterIsrRequest) -> None:
-        """Applies a change, unless another came in between: then it is dropped, and the leader is not told."""
+        """Applies a change, unless another came first: then the change is dropped and the leader is not told."""
         require(request in self.acknowledged and self.may_change())
         self.acknowledged.discard(request)
         if self.refusal(request) is None:
@@ -409,19 +426,19 @@ class AlterIsr(PartitionIsr):
 
     @action
     def controller_fails_over(self) -> None:
-        """A new controller reads the state as written; what its predecessor only acknowledged is lost."""
+        """A new controller reads the written state. What its predecessor had only acknowledged is lost."""
         require(len(self.acknowledged) > 0)
         self.acknowledged = Set()
 
 
 class ShippedAlterIsr(PartitionIsr):
-    """KIP-497 as shipped: one request at a time, and the answer comes after the write and carries the new state."""
+    """KIP-497 as shipped: one request at a time; the answer comes after the write and carries the new state."""
 
     awaited: AlterIsrRequest | None = None
 
     @rule
     def may_propose(self, isr: Set[Broker]) -> bool:
-        """One change at a time; and the last request must be answered even when its change is settled already."""
+        """One change at a time. The last request must be answered first, even if its change is already settled."""
         return len(self.pending) == 0 and self.awaited is None
 
     def propose(self, isr: Set[Broker]) -> None:
@@ -452,16 +469,19 @@ class ShippedAlterIsr(PartitionIsr):
 
 
 class ZombieController(ShippedAlterIsr):
-    """The shipped design while a controller that was replaced still answers from the state it last saw (KAFKA-14154).
+    """The shipped design with a controller that has been replaced and still answers from the last state it saw
+    (KAFKA-14154).
 
-    What it would write does not commit any more, so it can refuse, but not accept.
+    Nothing that it writes is committed any more, so it can refuse requests but not accept them.
     """
 
     zombie: Annotated[Set[LeaderAndIsr], Capacity(1)] = Set()
 
     @action
     def controller_fails_over(self) -> None:
-        """The old controller keeps the state that it last saw, the new one reads what is written: the same."""
+        """The old controller keeps the last state it saw. The new one reads what is written, which is the same
+        state.
+        """
         require(len(self.zombie) == 0)
         self.zombie.add(self.controller)
 
@@ -472,7 +492,7 @@ class ZombieController(ShippedAlterIsr):
 
     @rule
     def answer_to_newer(self, request: AlterIsrRequest, seen: LeaderAndIsr) -> Error | None:
-        """A request that knows a later state than the controller shows it that it is the controller no more."""
+        """A request with a later state than its own tells the controller that it is no longer the controller."""
         return Error.NOT_CONTROLLER
 
     @action
@@ -490,7 +510,7 @@ class ZombieController(ShippedAlterIsr):
 
     @rule
     def resend(self, request: AlterIsrRequest) -> None:
-        """The same request goes out once more, until the controller answers it."""
+        """The same request is sent again, until the controller answers it."""
         self.requests.add(request)
 
     @action

@@ -1,17 +1,17 @@
-"""KIP-497 with failover: one partition whose leaders come and go, and the logs of all its replicas.
+"""KIP-497 with failover: one partition whose leaders change, and the logs of all its replicas.
 
-``AlterIsrFailover`` is the protocol as it runs since KIP-497 (AlterIsr), KIP-320 (fencing by leader epoch) and KIP-595
-(a follower's divergence is found on fetch). Its subclasses change one thing each, or add what only some questions need,
-so that the space of the others stays small:
+``AlterIsrFailover`` is the protocol as Kafka has run it since KIP-497 (AlterIsr), KIP-320 (fencing by leader epoch) and
+KIP-595 (a follower's divergence is found on fetch). Each subclass changes one thing, or adds what only some questions
+need, so that the others keep a small state space:
 
 ``ShrinksWithinLeaderEpoch``  the controller shrinks the ISR without a new leader epoch (KAFKA-15109)
-``ReconcilesOnce``            followers compare logs once, when they begin to follow (KIP-101, KIP-279, KIP-320)
+``ReconcilesOnce``            followers compare logs once, when they start following (KIP-101, KIP-279, KIP-320)
 ``AlterIsrRestarts``          replicas lose what they stored; broker epochs tell one life from the next (KIP-903)
 
-A single leader, with every error code and both ways to answer a request, is in ``model/alter_isr/core.py``. Here a
-leader has one request in flight at a time, as in the brokers that ship (KIP-497 lets it send more), and refusals leave
-no trace: the leader goes on counting what it asked for until it learns of a newer version. The version is KIP-497's;
-Kafka now calls it the partition epoch.
+``model/alter_isr/core.py``, where to begin, has a single leader with every error code and both ways to answer a
+request. Here a leader has one request in flight at a time, as in shipped brokers (KIP-497 lets it send more), and a
+refusal leaves no trace: the leader keeps counting what it asked for until it learns of a newer version. "Version" is
+KIP-497's word for what Kafka now calls the partition epoch.
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ class LeaderAndIsr(Record):
 class Replica(Record):
     """One broker's replica.
 
-    Leader, leader epoch and ISR as the replica knows them are those of the version that it has learned. The last three
-    fields are the leader's.
+    Its leader, leader epoch and ISR are those of the version that it has learned. Only a leader uses the last three
+    fields.
     """
 
     version: Version
@@ -68,21 +68,21 @@ class Replica(Record):
     pending: Set[Broker]
     """The ISR that it has asked the controller for; empty when it has no request in flight."""
     epoch_start: Offset
-    """Its log end offset when its leader epoch began."""
+    """Its log end offset at the start of its leader epoch."""
     fetched: Map[Broker, Offset]
-    """The offset of each follower's last fetch in this leader epoch; 0 before the first."""
+    """The fetch offset of each follower's last fetch in this leader epoch; 0 before the first."""
 
 
 class AlterIsrFailover(Model):
-    """Replicas that lead and follow, each by the partition state that it has learned so far.
+    """Replicas that lead and follow, each according to the partition state that it has learned so far.
 
-    The controller is one atomic object: how its quorum agrees is not the matter here. It decides; every decision is a
-    new version; each replica learns of it later, by itself, and may skip some. So several replicas can believe that
+    The controller is one atomic object: how its quorum agrees is not modelled here. Every decision it makes is a new
+    version; each replica learns of it later, independently, and may skip some. So several replicas can believe that
     they lead, at different leader epochs.
 
-    An AlterIsr request quotes the leader epoch and the version that its sender knows. The sender forgets the request as
-    soon as it learns of a newer version, and from then on the controller would not accept it. So ``pending`` is the
-    request in flight, too.
+    An AlterIsr request quotes the leader epoch and version that its sender knows. As soon as the sender learns of a
+    newer version it forgets the request, and the controller would no longer accept it. So ``pending`` is also the
+    request in flight.
 
     A record is the leader epoch that it was written in: a leader writes an offset only once in its epoch.
     """
@@ -96,16 +96,17 @@ class AlterIsrFailover(Model):
 
     version: Version
     states: Map[Version, LeaderAndIsr | None]
-    """The controller's decisions that some replica has yet to learn or still acts upon."""
+    """The controller's decisions that some replica has yet to learn or still acts on."""
     fenced: Set[Broker]
     replicas: Map[Broker, Replica]
     committed: Log
-    """History: the records below the highest high watermark of any leader so far. Each was readable and, with
-    acks=all, acknowledged."""
+    """History: the records below the highest high watermark of any leader so far. Each was readable and, with acks=all,
+    acknowledged.
+    """
 
     @initial
     def start(self) -> None:
-        """The controller has created the partition, and all replicas have learned it."""
+        """The controller has created the partition, and all replicas know it."""
         created = LeaderAndIsr(leader=Broker(1), leader_epoch=0, isr=Set(Broker))
         self.version = 0
         self.states = Map({version: created if version == 0 else None for version in range(self.max_version + 1)})
@@ -133,11 +134,11 @@ class AlterIsrFailover(Model):
     def state_at(self, version: Version) -> LeaderAndIsr:
         """The controller's decision with this version."""
         state = self.states[version]
-        assert state is not None, f"version {version} is forgotten, or yet to come"
+        assert state is not None, f"version {version} is forgotten, or is yet to come"
         return state
 
     def current(self) -> LeaderAndIsr:
-        """The partition state that holds."""
+        """The current partition state."""
         return self.state_at(self.version)
 
     def known(self, broker: Broker) -> LeaderAndIsr:
@@ -160,20 +161,22 @@ class AlterIsrFailover(Model):
 
     @rule
     def under_min_isr(self, leader: Broker) -> bool:
-        """Too few replicas are in the ISR that the controller has confirmed (min.insync.replicas)."""
+        """The ISR that the controller has confirmed is smaller than min.insync.replicas."""
         return len(self.known(leader).isr) < self.min_insync_replicas
 
     @rule
     def maximal_isr(self, leader: Broker) -> Set[Broker]:
-        """The largest ISR that may hold: the confirmed one and what was asked for (KIP-497, "Proposed Changes").
+        """The largest ISR that may be in effect: the confirmed one and the requested one (KIP-497, "Proposed Changes").
 
-        After a shrink it is the old ISR, after an expansion the new one.
+        During a shrink that is the old ISR, during an expansion the new one.
         """
         return self.known(leader).isr | self.replicas[leader].pending
 
     @rule
     def may_advance(self, leader: Broker) -> bool:
-        """With too few in sync the high watermark stays, so that it means enough copies (KAFKA-15583)."""
+        """With too few in sync the high watermark stays where it is, so that it stands for enough copies
+        (KAFKA-15583).
+        """
         return not self.under_min_isr(leader)
 
     def advance_high_watermark(self, leader: Broker) -> None:
@@ -186,14 +189,14 @@ class AlterIsrFailover(Model):
                     self.committed = self.replicas[leader].log[:reached]
 
     def log_end_offset(self, leader: Broker, member: Broker) -> Offset:
-        """How far a member's log goes, as far as the leader knows."""
+        """A member's log end offset, as far as the leader knows."""
         return len(self.replicas[leader].log) if member == leader else self.replicas[leader].fetched[member]
 
-    # Leader: asking for another ISR.
+    # Leader: asking for a different ISR.
 
     @action
     def leader_proposes_shrink(self, leader: Broker, laggards: Set[Broker]) -> None:
-        """Asks to evict followers that have been out of sync for too long (replica.lag.time.max.ms)."""
+        """Asks to remove followers that have been out of sync for too long (replica.lag.time.max.ms)."""
         require(self.may_propose(leader))
         require(len(laggards) > 0 and laggards <= self.known(leader).isr - {leader})
         self.replicas[leader].pending = self.known(leader).isr - laggards
@@ -206,7 +209,7 @@ class AlterIsrFailover(Model):
         self.replicas[leader].pending = self.known(leader).isr | {follower}
 
     def may_propose(self, leader: Broker) -> bool:
-        """No request is in flight. One that quotes the last version within the bounds could not be accepted."""
+        """No request is in flight. One at the last version within the bounds could not be accepted."""
         return (
             self.leads(leader)
             and not self.request_in_flight(leader)
@@ -214,13 +217,14 @@ class AlterIsrFailover(Model):
         )
 
     def request_in_flight(self, leader: Broker) -> bool:
-        """The leader has asked for another ISR, and has learned of nothing newer since."""
+        """The leader has asked for a different ISR, and has learned of nothing newer since."""
         return len(self.replicas[leader].pending) > 0
 
     @rule
     def caught_up(self, leader: Broker, follower: Broker) -> bool:
-        """The follower has all that is committed. A new leader's high watermark may lag behind what its predecessor
-        exposed, so the follower must also have reached the start of the leader's epoch (KIP-320)."""
+        """The follower has everything committed. A new leader's high watermark may be behind what its predecessor
+        exposed, so the follower must also have reached the start of the leader's epoch (KIP-320).
+        """
         replica = self.replicas[leader]
         return replica.fetched[follower] >= max(replica.high_watermark, replica.epoch_start)
 
@@ -241,7 +245,9 @@ class AlterIsrFailover(Model):
 
     @action
     def controller_accepts(self, leader: Broker) -> None:
-        """The leader's AlterIsr request arrives and is accepted. All others are refused, without effect here."""
+        """The leader's AlterIsr request arrives and is accepted. All other requests are refused, which has no effect
+        here.
+        """
         require(self.request_in_flight(leader) and self.may_decide())
         require(self.request_is_current(leader) and self.members_are_eligible(leader))
         current = self.current()
@@ -265,7 +271,7 @@ class AlterIsrFailover(Model):
 
     @action
     def controller_elects(self, successor: Broker) -> None:
-        """The controller moves the leadership within the ISR, to the preferred leader say."""
+        """The controller moves leadership within the ISR, for example to the preferred leader."""
         require(self.may_elect() and successor in self.current().isr - self.fenced)
         require(successor != self.current().leader)
         self.decide(successor, self.current().leader_epoch + 1, self.current().isr)
@@ -274,7 +280,7 @@ class AlterIsrFailover(Model):
     def controller_fences(self, broker: Broker) -> None:
         """A broker's heartbeats stop, or it shuts down: it leaves the ISR.
 
-        Where it is not in the ISR nothing changes, not even the version. The last member stays in the ISR, without
+        If it is not in the ISR nothing changes, not even the version. The last member stays in the ISR, without
         leading.
         """
         require(broker not in self.fenced)
@@ -292,7 +298,7 @@ class AlterIsrFailover(Model):
 
     @rule
     def leader_epoch_after_shrink(self) -> LeaderEpoch:
-        """A shrink by the controller begins a new leader epoch, even though the leader stays (Kafka before 3.6)."""
+        """The controller's shrink begins a new leader epoch even though the leader stays (Kafka before 3.6)."""
         return self.current().leader_epoch + 1
 
     @action
@@ -305,7 +311,7 @@ class AlterIsrFailover(Model):
 
     @action
     def controller_unfences(self, broker: Broker) -> None:
-        """A broker is back. It leads when it was the last of the ISR."""
+        """A broker is back. It leads if it was the last member of the ISR."""
         require(broker in self.fenced)
         require(broker not in self.current().isr or self.may_elect())
         current = self.current()
@@ -317,12 +323,14 @@ class AlterIsrFailover(Model):
 
     @action
     def replica_learns(self, broker: Broker, version: Version) -> None:
-        """LeaderAndIsr arrives at one replica, or the answer to its request. What it asked for is settled by it."""
+        """LeaderAndIsr, or the answer to its own request, reaches a replica. This settles what the replica asked
+        for.
+        """
         require(self.replicas[broker].version < version and version <= self.version)
         self.learn(broker, version)
 
     def learn(self, broker: Broker, version: Version) -> None:
-        """Takes over a newer partition state; a new leader epoch begins with a new role."""
+        """Takes over a newer partition state. A new leader epoch begins with a new role."""
         before = self.known(broker)
         after = self.state_at(version)
         self.replicas[broker].version = version
@@ -341,8 +349,9 @@ class AlterIsrFailover(Model):
 
     @rule
     def fetched_before(self, leader: Broker, before: LeaderAndIsr, after: LeaderAndIsr) -> Map[Broker, Offset]:
-        """What a leader remembers of its followers in a new leader epoch: if it led before, the offsets of those in
-        the ISR. Another replica may have been lost and replaced since."""
+        """What a leader remembers of its followers in a new leader epoch: if it led before, the offsets of those in the
+        ISR. Any other replica may have been lost and replaced since.
+        """
         if not self.led_just_before(leader, before, after):
             return self.nothing_fetched()
         fetched = self.replicas[leader].fetched
@@ -350,16 +359,17 @@ class AlterIsrFailover(Model):
 
     @rule
     def led_just_before(self, leader: Broker, before: LeaderAndIsr, after: LeaderAndIsr) -> bool:
-        """The leader led the epoch right before, too. If it skipped an epoch, the followers may have truncated under
-        another leader since they fetched."""
+        """The leader also led the epoch just before. If it skipped an epoch, the followers may have truncated under
+        another leader since they fetched.
+        """
         return before.leader == leader and after.leader_epoch == before.leader_epoch + 1
 
     @rule
     def start_following(self, follower: Broker) -> None:
-        """A follower keeps its log; its fetches will tell where it diverges (KIP-595, "Fetch")."""
+        """A follower keeps its log; its fetches will show where it diverges (KIP-595, "Fetch")."""
 
     def forget_states(self) -> None:
-        """Drops the partition states that every replica has left behind: none can be learned again."""
+        """Drops the partition states that every replica has moved past: none can be learned again."""
         for version in range(self.version):
             if all(self.replicas[broker].version > version for broker in Broker):
                 self.states[version] = None
@@ -368,9 +378,9 @@ class AlterIsrFailover(Model):
 
     @action
     def follower_fetches(self, follower: Broker, leader: Broker) -> None:
-        """A fetch and its answer: one record if there is one, and the leader's high watermark.
+        """A fetch and its answer: one record, if there is one, and the leader's high watermark.
 
-        The leader remembers the offset that was asked for; whether the answer arrives it learns from the next fetch.
+        The leader remembers the fetch offset. Only the next fetch tells it whether the answer arrived.
         """
         require(self.asks(follower, leader) and self.fetch_epoch_is_valid(follower, leader))
         require(self.may_fetch(follower, leader))
@@ -383,13 +393,13 @@ class AlterIsrFailover(Model):
 
     @action
     def follower_truncates(self, follower: Broker, leader: Broker) -> None:
-        """The leader finds that the follower's log diverges from its own, and the follower cuts its log."""
+        """The leader finds that the follower's log diverges from its own, and the follower truncates."""
         require(self.asks(follower, leader) and self.truncation_epoch_is_valid(follower, leader))
         require(self.must_truncate(follower, leader))
         self.truncate(follower, self.truncation_offset(follower, leader))
 
     def asks(self, follower: Broker, leader: Broker) -> bool:
-        """The follower knows the other as its leader, and that one believes that it leads."""
+        """The follower knows the other broker as its leader, and that broker believes that it leads."""
         return follower != leader and self.known(follower).leader == leader and self.leads(leader)
 
     def follower_high_watermark(self, follower: Broker, leader: Broker) -> Offset:
@@ -397,7 +407,7 @@ class AlterIsrFailover(Model):
         return min(self.replicas[leader].high_watermark, len(self.replicas[follower].log))
 
     def truncate(self, follower: Broker, offset: Offset) -> None:
-        """Cuts the log, and the high watermark with it."""
+        """Truncates the log, and lowers the high watermark with it."""
         self.replicas[follower].log = self.replicas[follower].log[:offset]
         self.replicas[follower].high_watermark = min(self.replicas[follower].high_watermark, offset)
 
@@ -412,40 +422,40 @@ class AlterIsrFailover(Model):
 
     @rule
     def truncation_epoch_is_valid(self, follower: Broker, leader: Broker) -> bool:
-        """The leader lends its log for comparison only in the follower's own leader epoch (KIP-320)."""
+        """The leader answers a request to compare logs only in the follower's own leader epoch (KIP-320)."""
         return self.same_leader_epoch(follower, leader)
 
     @rule
     def may_fetch(self, follower: Broker, leader: Broker) -> bool:
-        """The follower's log is a prefix of the leader's, going by its last fetched epoch (KIP-595, "Fetch")."""
+        """The follower's log is a prefix of the leader's, judging by its last fetched epoch (KIP-595, "Fetch")."""
         return not replica_log.diverges(self.replicas[leader].log, self.replicas[follower].log)
 
     @rule
     def must_truncate(self, follower: Broker, leader: Broker) -> bool:
-        """The leader answers a fetch with a diverging epoch in place of records."""
+        """The leader answers a fetch with a diverging epoch instead of records."""
         return replica_log.diverges(self.replicas[leader].log, self.replicas[follower].log)
 
     @rule
     def truncation_offset(self, follower: Broker, leader: Broker) -> Offset:
-        """Where the follower's log and the leader's part, as far as one answer tells (KIP-279)."""
+        """Where the follower's log and the leader's diverge, as far as one answer tells (KIP-279)."""
         return replica_log.truncation_offset(self.replicas[leader].log, self.replicas[follower].log)
 
 
 class ShrinksWithinLeaderEpoch(AlterIsrFailover):
-    """The KRaft controller of Kafka 3.6 and later: only a change of the leader begins a leader epoch (KAFKA-15109)."""
+    """The KRaft controller of Kafka 3.6 and later: only a change of leader begins a leader epoch (KAFKA-15109)."""
 
     def leader_epoch_after_shrink(self) -> LeaderEpoch:
         return self.current().leader_epoch
 
 
 class ReconcilesOnce(AlterIsrFailover):
-    """KIP-320 as it first shipped: a follower compares logs once, by OffsetsForLeaderEpoch, when it begins to follow.
+    """KIP-320 as it first shipped: a follower compares logs once, by OffsetsForLeaderEpoch, when it starts following.
 
-    From then on its fetches name an offset and its leader epoch, and nothing that would show a divergence.
+    After that its fetches carry an offset and its leader epoch, and nothing that would reveal a divergence.
     """
 
     reconciling: Set[Broker]
-    """The followers that have yet to compare their logs in their leader epoch."""
+    """The followers that have not yet compared their logs in their leader epoch."""
 
     @initial
     def start(self) -> None:
@@ -465,38 +475,39 @@ class ReconcilesOnce(AlterIsrFailover):
         return follower not in self.reconciling and self.offset_in_range(follower, leader)
 
     def offset_in_range(self, follower: Broker, leader: Broker) -> bool:
-        """The leader's log goes at least as far as the follower's."""
+        """The leader's log is at least as long as the follower's."""
         return len(self.replicas[follower].log) <= len(self.replicas[leader].log)
 
     def must_truncate(self, follower: Broker, leader: Broker) -> bool:
-        """The follower has yet to ask where its last epoch ends."""
+        """The follower has not yet asked where its last epoch ends."""
         return follower in self.reconciling
 
     def truncate(self, follower: Broker, offset: Offset) -> None:
-        """Cuts the log; an answer that leaves nothing to cut ends the rounds (KIP-279)."""
+        """Truncates the log. An answer that leaves nothing to truncate ends the rounds (KIP-279)."""
         if offset == len(self.replicas[follower].log):
             self.reconciling.discard(follower)
         super().truncate(follower, offset)
 
 
 class AlterIsrRestarts(AlterIsrFailover):
-    """Brokers that restart and lose records they had stored, with the broker epochs of KIP-903 that exclude them.
+    """Brokers that restart and lose records they had stored, and the broker epochs of KIP-903 that keep them out of the
+    ISR.
 
-    A broker is fenced before it registers again, so its old life is out of the ISR. But where a broker outside of the
-    ISR is fenced the version stays, and the version that a request quotes does not show the restart. The broker epoch
-    does: a fetch carries it, the leader quotes the one that it saw, and the controller compares.
+    A broker is fenced before it registers again, so by then it has left the ISR. But fencing a broker that was already
+    outside the ISR does not change the version, so the version quoted by a request does not reveal the restart. The
+    broker epoch does: a fetch carries it, the leader quotes the one it saw, and the controller compares.
     """
 
     max_restarts = Constant(1)
     reassignment = Constant(False)
-    """Whether replicas may also be removed and added back empty, in the same life of their broker."""
+    """Whether replicas may also be removed and added back empty without their broker restarting."""
 
     broker_epochs: Map[Broker, BrokerEpoch]
     """The controller's registrations."""
     fetched_epochs: Map[Broker, Map[Broker, BrokerEpoch]]
     """Per leader: the broker epoch that each follower's last fetch carried."""
     requested_epochs: Map[Broker, BrokerEpoch]
-    """Per leader: the broker epoch of the joining follower, in the request in flight."""
+    """Per leader: the broker epoch of the joining follower in the request in flight."""
 
     @initial
     def start(self) -> None:
@@ -511,7 +522,7 @@ class AlterIsrRestarts(AlterIsrFailover):
 
     @action
     def broker_restarts(self, broker: Broker, kept: Offset) -> None:
-        """A fenced broker comes up with the first ``kept`` records of its log and registers with a new broker epoch.
+        """A fenced broker restarts with the first ``kept`` records of its log and registers with a new broker epoch.
 
         It reads all metadata before it serves the partition.
         """
@@ -522,7 +533,7 @@ class AlterIsrRestarts(AlterIsrFailover):
         self.begin_again(broker, kept)
 
     def begin_again(self, broker: Broker, kept: Offset) -> None:
-        """The replica has nothing left but the first ``kept`` records, and learns the current state."""
+        """The replica has only the first ``kept`` records left, and learns the current state."""
         self.replicas[broker].log = self.replicas[broker].log[:kept]
         self.replicas[broker].high_watermark = min(self.replicas[broker].high_watermark, kept)
         if self.replicas[broker].version < self.version:
@@ -530,12 +541,12 @@ class AlterIsrRestarts(AlterIsrFailover):
 
     @rule
     def may_lose_records(self, broker: Broker) -> bool:
-        """A replica that is the last of the ISR keeps its log: before KIP-966 nothing else protects its records."""
+        """The last replica in the ISR keeps its log: before KIP-966 nothing else protects its records."""
         return broker not in self.current().isr
 
     @action
     def controller_recreates_replica(self, broker: Broker) -> None:
-        """A reassignment takes the replica away and another brings it back, empty; leaders may see both at once.
+        """One reassignment removes the replica and another adds it back, empty; a leader may see both at once.
 
         A removal begins a new leader epoch.
         """
@@ -564,7 +575,7 @@ class AlterIsrRestarts(AlterIsrFailover):
 
     @rule
     def members_are_eligible(self, leader: Broker) -> bool:
-        """Who joins is still in the life that the leader saw it in (KIP-903; else INELIGIBLE_REPLICA)."""
+        """A joining broker has not restarted since the leader saw it (KIP-903; else INELIGIBLE_REPLICA)."""
         joining = self.replicas[leader].pending - self.current().isr
         return super().members_are_eligible(leader) and all(
             self.broker_epochs[broker] == self.requested_epochs[leader] for broker in joining

@@ -1,8 +1,8 @@
-"""KIP-595's requests are batches: one Vote request may be about several partitions, each with a quorum of its own.
+"""KIP-595, "Vote" ("multi-raft"): one Vote request may be about several partitions, each with its own quorum.
 
-KIP-595, "Vote": "multi-raft". Here are the elections of a few partitions that share their voters and their requests;
-logs do not change, and what a quorum does besides is in model/kraft/quorum.py. What matters is that every partition is
-judged by itself: its epoch, its vote, its log, its error.
+This is the elections of a few partitions that share their voters and their requests. Logs do not change; what else a
+quorum does is in model/kraft/quorum.py, where to begin. What matters is that every partition is judged on its own: its
+epoch, its vote, its log, its error.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class PartitionData(Record):
 
 
 class PartitionResult(Record):
-    """One partition of the response. Without a vote it tells the epoch and the leader that the voter knows."""
+    """One partition of the response. Without a vote it carries the epoch and the leader that the voter knows."""
 
     vote_granted: bool
     leader: Replica | None
@@ -58,11 +58,13 @@ class KraftBatch(Model):
     candidates: Map[Partition, Set[Replica]]
     log_ends: Map[Partition, Map[Replica, Offset]]
     elected: Map[Partition, Map[Epoch, Replica | None]]
-    """History: who became leader of an epoch."""
+    """History: who became the leader of each epoch."""
 
     @initial
     def start(self, ahead: Map[Partition, Replica]) -> None:
-        """In each partition, one replica's log is longer than the others'. Names do not matter, so take the first."""
+        """In each partition one replica's log is longer than the others'. Names do not matter, so it is the first
+        replica's.
+        """
         require(ahead[Partition(1)] == Replica(1))
         self.quorum_state = Map(
             {
@@ -90,7 +92,7 @@ class KraftBatch(Model):
 
     @action
     def candidate_requests_votes(self, candidate: Replica, voter: Replica, answered: bool) -> None:
-        """One request for all the partitions that the replica is a candidate of. The response may be lost."""
+        """One request for all the partitions in which the replica is a candidate. The response may be lost."""
         require(candidate != voter and any(candidate in self.candidates[partition] for partition in Partition))
         request = Map({partition: self.data(partition, candidate) for partition in Partition})
         response = Map({partition: self.vote(partition, candidate, voter, request) for partition in Partition})
@@ -102,7 +104,7 @@ class KraftBatch(Model):
                     self.hear(partition, candidate, voter, result)
 
     def data(self, partition: Partition, candidate: Replica) -> PartitionData | None:
-        """What the request says of a partition, if anything."""
+        """What the request says about a partition, if anything."""
         if candidate not in self.candidates[partition]:
             return None
         return PartitionData(
@@ -114,12 +116,12 @@ class KraftBatch(Model):
     def vote(
         self, partition: Partition, candidate: Replica, voter: Replica, request: Map[Partition, PartitionData | None]
     ) -> PartitionResult | None:
-        """The result of one partition depends on this partition only."""
+        """The result for one partition depends on this partition only."""
         data = request[partition]
         return None if data is None else self.judge(partition, candidate, voter, data)
 
     def judge(self, partition: Partition, candidate: Replica, voter: Replica, data: PartitionData) -> PartitionResult:
-        """What a voter answers. Who led the epoch that it is in, or votes for itself, votes for no other."""
+        """What a voter answers. One that led its current epoch, or voted for itself in it, votes for no other."""
         state = self.quorum_state[partition][voter]
         epoch = max(state.epoch, data.candidate_epoch)
         free = data.candidate_epoch > state.epoch or (state.leader is None and state.voted is None)
@@ -139,7 +141,9 @@ class KraftBatch(Model):
             self.quorum_state[partition][voter].voted = candidate
 
     def hear(self, partition: Partition, candidate: Replica, voter: Replica, result: PartitionResult) -> None:
-        """The candidate joins a later epoch, follows the leader, or leads with the one vote that it needs of three."""
+        """The candidate joins a later epoch, follows the leader, or leads with the one other vote that it needs among
+        three.
+        """
         state = self.quorum_state[partition][candidate]
         if result.vote_granted:
             self.candidates[partition].discard(candidate)

@@ -1,7 +1,7 @@
-"""KIP-595's cluster id: brokers of another cluster that are given our addresses by mistake (KAFKA-12440).
+"""KIP-595's ClusterId: requests from another cluster's brokers that were given our addresses by mistake (KAFKA-12440).
 
 Vote, BeginQuorumEpoch and EndQuorumEpoch carry the sender's cluster id. It may be missing, and is then not checked
-(KAFKA-10817); the first of our brokers leaves it out.
+(KAFKA-10817); the first of our brokers leaves it out. The protocol itself is in model/kraft/quorum.py, where to begin.
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ from model.kraft.quorum import Epoch, Fate, Kind, Kraft, Message, Position, Repl
 
 
 class Cluster(Enum):
-    """Whose broker it is."""
+    """Which cluster a broker belongs to."""
 
     OURS = "ours"
     ANOTHER = "another"
 
 
 class KraftClusters(Kraft):
-    """Our quorum, and strays of another cluster whose brokers have the same ids."""
+    """Our quorum, and stray requests from another cluster whose brokers have the same ids."""
 
     silent: Set[Replica]
     """Our brokers that leave the cluster id out."""
     begun: Epoch
-    """History: the highest epoch that a candidate of ours began."""
+    """History: the highest epoch that a candidate of our cluster began."""
     refused: bool
-    """History: one of our own requests was refused for its cluster id (INCONSISTENT_CLUSTER_ID)."""
+    """History: one of our own requests was refused because of its cluster id (INCONSISTENT_CLUSTER_ID)."""
 
     @initial
     def start(self) -> None:
@@ -42,7 +42,7 @@ class KraftClusters(Kraft):
 
     @rule
     def is_of_this_cluster(self, cluster: Cluster | None) -> bool:
-        """Whether a request is judged any further."""
+        """Whether a request passes the cluster id check."""
         return cluster is None or cluster == Cluster.OURS
 
     def send(self, kind: Kind, request: Message, fate: Fate) -> None:
@@ -54,7 +54,7 @@ class KraftClusters(Kraft):
 
     @action
     def stray_request_arrives(self, kind: Kind, source: Replica, voter: Replica, epoch: Epoch) -> None:
-        """A request of the other cluster's candidate or leader. Its response leaves our cluster again."""
+        """A request of the other cluster's candidate or leader. Its response goes back to that cluster."""
         require(kind in (Kind.VOTE, Kind.BEGIN_QUORUM_EPOCH, Kind.END_QUORUM_EPOCH) and source != voter and epoch > 0)
         if self.is_of_this_cluster(Cluster.ANOTHER):
             nowhere = Position(epoch=0, offset=0)

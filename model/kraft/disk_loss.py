@@ -1,7 +1,8 @@
-"""A voter of KIP-595's quorum that comes back with an empty disk, and so has forgotten its votes, too.
+"""A voter of KIP-595's quorum that comes back with an empty disk, so that it has forgotten its votes as well.
 
-A quorum does not survive that at any time. It does if all the others have what is committed and the election of the
-voter's epoch is over; Kafka's simulation waits for such a moment as well (RaftEventSimulationTest).
+A quorum does not survive this at an arbitrary time. It does if all the others have everything committed and the
+election of the voter's epoch is over; Kafka's simulation waits for such a moment, too (RaftEventSimulationTest). The
+protocol itself is in model/kraft/quorum.py, where to begin.
 """
 
 from __future__ import annotations
@@ -11,10 +12,10 @@ from model.kraft.quorum import Kraft, QuorumState, Replica, Role
 
 
 class KraftDiskLoss(Kraft):
-    """The quorum with disks to lose, each of which counts as a restart."""
+    """The quorum with disks that can be lost. Each loss counts as a restart."""
 
     at_any_time = Constant(False)
-    """Whether the disk may be lost at any time, even at one that costs committed records."""
+    """Whether the disk may be lost at any time, even when that loses committed records."""
 
     @action
     def replica_loses_disk(self, replica: Replica) -> None:
@@ -27,7 +28,7 @@ class KraftDiskLoss(Kraft):
         self.take_role(replica, Role.UNATTACHED)
 
     def can_spare(self, replica: Replica) -> bool:
-        """The others hold every committed record and know who leads the replica's epoch, or a later one."""
+        """The others have every committed record and know the leader of the replica's epoch, or a later one."""
         return self.role[replica] != Role.LEADER and all(
             self.quorum_state[voter].leader is not None
             and self.quorum_state[voter].leader != replica

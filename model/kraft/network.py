@@ -1,8 +1,8 @@
-"""KIP-595 over a network that does its worst: messages are late and overtaken, duplicated, or do not get through.
+"""KIP-595 over the worst network: messages are late, overtaken, duplicated, or lost.
 
-A message is on time or late. One that is on time arrives in the step that it is sent in; one that is late arrives in
-any later state, or never. So a few late messages at a time go a long way: each of them may meet a replica that has
-forgotten what the message was about.
+A message is on time or late. One that is on time arrives in the step in which it is sent; one that is late arrives in
+any later state, or never. So a few late messages at a time cover a lot: each of them may arrive at a replica that has
+forgotten what it was about. The protocol itself is in model/kraft/quorum.py, where to begin.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ class KraftNetwork(Kraft):
     """The quorum over a bad network."""
 
     delays = Constant(1)
-    """How many messages are late at a time."""
+    """How many messages may be late at a time."""
     duplicates = Constant(True)
     """Whether a late message may arrive more than once."""
     partitions = Constant(False)
@@ -76,19 +76,19 @@ class KraftNetwork(Kraft):
         return kind in (Kind.VOTE, Kind.PRE_VOTE, Kind.BEGIN_QUORUM_EPOCH, Kind.END_QUORUM_EPOCH, Kind.FETCH)
 
     def answered_kind(self, kind: Kind) -> Kind:
-        """The kind of request that a response answers, where the response says more than the current leader."""
+        """The kind of request that a response answers, if the response says more than who the current leader is."""
         return Kind.VOTE if kind == Kind.VOTE_GRANTED else Kind.FETCH
 
     @action
     def replica_restarts(self, replica: Replica, kept: Offset) -> None:
-        """The connections of the replica are gone as well, and with them the responses to it."""
+        """The replica's connections are gone as well, and with them the responses to it."""
         super().replica_restarts(replica, kept)
         self.late = Set(
             message for message in self.late if self.is_request(message.kind) or message.destination != replica
         )
 
     def reaches(self, source: Replica, destination: Replica) -> bool:
-        """Messages that were under way when a replica was cut off still arrive."""
+        """Messages already on their way when a replica was cut off still arrive."""
         return super().reaches(source, destination) and self.cut_off not in (source, destination)
 
     @action

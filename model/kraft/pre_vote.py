@@ -1,7 +1,8 @@
-"""KIP-996: a replica asks whether it could win before it raises its epoch, and so disturbs nobody if it could not.
+"""KIP-996: a replica asks whether it could win before it raises its epoch, so that it disturbs nobody if it could not.
 
-Here is also the scenario that shows what for: one voter is cut off and comes back, while all the others are well.
-KIP-595, "Leader Progress Timeout", calls it a disruptive voter and leaves it to a later KIP, which is this one.
+Also here is the scenario that shows why: one voter is cut off and comes back, while all the others are healthy.
+KIP-595, "Leader Progress Timeout", calls it a disruptive voter and leaves it to a later KIP, which is this one. The
+protocol without pre-votes is in model/kraft/quorum.py, where to begin.
 """
 
 from __future__ import annotations
@@ -12,10 +13,12 @@ from model.kraft.quorum import Fate, Kind, Leadership, Message, QuorumState, Rep
 
 
 class KraftPreVote(KraftNetwork):
-    """Whoever misses a leader becomes prospective first, in its epoch, and a candidate once a majority agrees."""
+    """A replica that misses its leader first becomes prospective, in its epoch, and a candidate once a majority
+    agrees.
+    """
 
     has_fetched: Set[Replica]
-    """The followers that have fetched from their leader since they follow it."""
+    """The followers that have fetched from their leader since they started following it."""
 
     @initial
     def start(self) -> None:
@@ -32,20 +35,20 @@ class KraftPreVote(KraftNetwork):
 
     @rule
     def stand(self, replica: Replica) -> None:
-        """A resigned leader gives the others an epoch's time; everyone else asks at once."""
+        """A resigned leader gives the others one epoch's time; everyone else asks at once."""
         if self.role[replica] == Role.RESIGNED:
             self.become_unattached(replica, self.quorum_state[replica].epoch + 1)
         else:
             self.become_prospective(replica)
 
     def become_prospective(self, replica: Replica) -> None:
-        """Asks in its own epoch, and forgets neither a leader nor a vote."""
+        """Asks in its own epoch, and forgets neither its leader nor its vote."""
         self.take_role(replica, Role.PROSPECTIVE)
         self.count_pre_vote(replica, replica)
 
     @action
     def prospective_requests_pre_vote(self, replica: Replica, voter: Replica, fate: Fate) -> None:
-        """A Vote request of the replica's present epoch with PreVote set."""
+        """A Vote request in the replica's current epoch, with PreVote set."""
         require(self.role[replica] == Role.PROSPECTIVE and voter in self.current_voters - self.votes[replica])
         require(self.reaches(replica, voter) and self.may_happen(fate))
         self.call(Kind.PRE_VOTE, replica, voter, fate)
@@ -58,7 +61,9 @@ class KraftPreVote(KraftNetwork):
 
     @rule
     def give_up(self, replica: Replica) -> None:
-        """Back to the leader, if one is known, or to waiting for one. A vote given in this epoch stays given."""
+        """Back to following the leader, if one is known, or to waiting for one. A vote given in this epoch stays
+        given.
+        """
         state = self.quorum_state[replica]
         if state.leader is not None:
             self.take_role(replica, Role.FOLLOWER)
@@ -69,14 +74,15 @@ class KraftPreVote(KraftNetwork):
 
     @rule
     def misses_leader(self, voter: Replica) -> bool:
-        """A follower does not, once it has fetched. Before that it does, or two voters that only know a leader which
-        they cannot reach would refuse each other for ever (KAFKA-17641)."""
+        """A follower that has fetched does not. One that has not does; otherwise two voters that know only a leader
+        that they cannot reach would refuse each other for ever (KAFKA-17641).
+        """
         if self.role[voter] == Role.FOLLOWER:
             return voter not in self.has_fetched
         return self.role[voter] != Role.LEADER
 
     def handle_pre_vote(self, request: Message) -> Message:
-        """Nothing is stored, and several replicas may be told yes. A higher epoch is taken over."""
+        """Nothing is stored, and several replicas may be granted a pre-vote. A higher epoch is taken over."""
         voter = request.destination
         if request.epoch > self.quorum_state[voter].epoch:
             self.become_unattached(voter, request.epoch)
@@ -92,7 +98,7 @@ class KraftPreVote(KraftNetwork):
 
     @rule
     def pre_vote_counts(self, response: Message) -> bool:
-        """Only in the epoch that it was given for."""
+        """A pre-vote counts only in the epoch that it was given for."""
         replica = response.destination
         return self.role[replica] == Role.PROSPECTIVE and response.epoch == self.quorum_state[replica].epoch
 
@@ -123,11 +129,12 @@ class KraftPreVote(KraftNetwork):
 class DisruptiveVoter(KraftPreVote):
     """The first voter leads, everyone follows it, and then another voter is cut off for a while.
 
-    Nobody else has a reason to miss the leader, so only that voter's timer expires; and the leader is fetched from.
+    Nobody else has a reason to miss the leader, so only that voter's timer expires, and the others fetch from the
+    leader.
     """
 
     troubled: Replica | None
-    """The voter that is cut off, or was."""
+    """The voter that is, or was, cut off."""
 
     @initial
     def start(self) -> None:

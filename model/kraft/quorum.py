@@ -1,16 +1,27 @@
-"""KIP-595: a Raft quorum whose followers fetch, as Kafka keeps its metadata log.
+"""KIP-595: a Raft quorum whose followers fetch, which is how Kafka keeps its metadata log.
+
+Start here. Each part of the text, its model, its known-bad designs (specs/kraft/) and its specs; the properties of each
+model are in the file of the same name in invariants/kraft/ (those of disk_loss.py are quorum.py's):
+
+    KIP-595 "Vote", "Vote Request Handling",       quorum.py     flawed.py            quorum, restart, observer,
+      "BeginQuorumEpoch", "EndQuorumEpoch",                                           two_voters
+      "Leader Progress Timeout", "Fetch",
+      "DescribeQuorum"
+    KIP-595 "Vote": several partitions in          batch.py      flawed_batch.py      batch
+      one request ("multi-raft")
+    KIP-595, the requests' ClusterId               clusters.py   flawed_clusters.py   clusters
+    KIP-996; KIP-595 "Leader Progress Timeout":    pre_vote.py   flawed_pre_vote.py   pre_vote, disruptive_voter
+      disruptive voters
+    beyond the KIPs: a bad network                 network.py    flawed_network.py    late_messages, cut_off
+    beyond the KIPs: a voter loses its disk        disk_loss.py  flawed_disk_loss.py  disk_loss
 
 Voters elect a leader for an epoch, the leader appends, the others copy its log by fetching, and what a majority has is
-committed. What a replica stores before it acts (its quorum-state file and its log) is kept apart from what it forgets
-in a restart.
+committed. The state that a replica stores before it acts (its quorum-state file and its log) is kept separate from what
+it forgets in a restart.
 
-A request, its handling and its response are one step here; the response may be lost. A network that does worse, with
-messages that are late, overtaken and duplicated, is in model/kraft/network.py. Timers have no clock: they may expire
-whenever they run.
-
-Pre-votes (KIP-996) and the scenario of a disruptive voter are in model/kraft/pre_vote.py, requests that stray in from
-another cluster in model/kraft/clusters.py, quorums that share their requests in model/kraft/batch.py, and a voter that
-loses its disk in model/kraft/disk_loss.py. Snapshots (KIP-630) and changes of the voter set (KIP-853) are left out.
+A request, its handling and its response are one step here; the response may be lost. network.py has messages that are
+late, overtaken and duplicated. Timers have no clock: they may expire whenever they run. What must be able to happen is
+in invariants/kraft/quorum_scenarios.py. Snapshots (KIP-630) and changes of the voter set (KIP-853) are left out.
 """
 
 from __future__ import annotations
@@ -60,7 +71,7 @@ class Role(Enum):
 
 
 class QuorumState(Record):
-    """The quorum-state file. A replica writes it before it acts on it. It names a leader or a vote, never both."""
+    """The quorum-state file, which a replica writes before it acts on it. It names a leader or a vote, never both."""
 
     epoch: Epoch
     leader: Replica | None
@@ -68,14 +79,14 @@ class QuorumState(Record):
 
 
 class Leadership(Record):
-    """What a leader keeps in memory; a resigned one still ranks its successors by it."""
+    """What a leader keeps in memory. A leader that has resigned still ranks its successors by it."""
 
     epoch_start: Offset
     """The offset of the epoch's first record, which announces the leader (LeaderChange)."""
     end_offsets: Map[Replica, Offset]
-    """The offset that each replica fetched last; 0 before the first fetch of this epoch (-1 in DescribeQuorum)."""
+    """The last fetch offset of each replica; 0 before its first fetch in this epoch (-1 in DescribeQuorum)."""
     fetched: Set[Replica]
-    """The voters that fetched since the fetch timer was set."""
+    """The voters that have fetched since the fetch timer was set."""
 
 
 class Position(Record):
@@ -86,7 +97,7 @@ class Position(Record):
 
 
 class Kind(Enum):
-    """The requests, and below them what a response may say. Pre-votes are KIP-996's."""
+    """The requests, and below them what a response may say. Pre-votes are those of KIP-996."""
 
     VOTE = "Vote"
     PRE_VOTE = "PreVote"
@@ -98,12 +109,13 @@ class Kind(Enum):
     RECORDS = "records"
     DIVERGING = "diverging epoch"
     CURRENT_LEADER = "current leader"
-    """Only the epoch and leader that the responder knows, which every response carries: a refused vote, the answer to
-    BeginQuorumEpoch and EndQuorumEpoch, FENCED_LEADER_EPOCH, UNKNOWN_LEADER_EPOCH, NOT_LEADER_OR_FOLLOWER."""
+    """Nothing but the epoch and leader that the responder knows, which every response carries: a refused vote, the
+    answer to BeginQuorumEpoch and EndQuorumEpoch, FENCED_LEADER_EPOCH, UNKNOWN_LEADER_EPOCH, NOT_LEADER_OR_FOLLOWER.
+    """
 
 
 class Message(Record):
-    """A request or a response; fields that its kind has no use for are None or 0."""
+    """A request or a response. Fields that its kind does not use are None or 0."""
 
     kind: Kind
     source: Replica
@@ -111,17 +123,19 @@ class Message(Record):
     epoch: Epoch
     leader: Replica | None = None
     position: Position
-    """Of the sender's log, in Vote and Fetch. The response to a fetch repeats it, as a correlation id does."""
+    """The end of the sender's log, in Vote and Fetch. The response to a fetch repeats it, in place of a
+    correlation id.
+    """
     rank: Annotated[int, Between(0, "voters")] = 0
-    """In EndQuorumEpoch, the receiver's place among the preferred successors, from 0 on."""
+    """In EndQuorumEpoch: the receiver's place among the preferred successors, starting at 0."""
     next_epoch: Epoch = 0
-    """RECORDS: the epoch of the next record, 0 at the end of the log. DIVERGING: the epoch where the logs part."""
+    """RECORDS: the epoch of the next record, 0 at the end of the log. DIVERGING: the diverging epoch."""
     bound: Offset = 0
     """RECORDS: the high watermark. DIVERGING: the offset where that epoch ends."""
 
 
 class Fate(Enum):
-    """What becomes of a request that is not lost, and of its response. Messages may be late in KraftNetwork only."""
+    """What happens to a request that is not lost, and to its response. Only in KraftNetwork are messages late."""
 
     ANSWERED = "answered"
     RESPONSE_LOST = "response lost"
@@ -152,8 +166,9 @@ class Kraft(Model):
     loss = Constant(True)
     """Whether responses may be lost. A request that is lost changes nothing."""
     progress_timeout = Constant(True)
-    """Whether leaders watch who fetches. If not, they may resign at any time, which reaches the same states of logs
-    and elections in a smaller space."""
+    """Whether leaders track who fetches. If not, they may resign at any time, which reaches the same logs and elections
+    in a smaller state space.
+    """
 
     current_voters: Set[Replica]
     quorum_state: Map[Replica, QuorumState]
@@ -163,20 +178,21 @@ class Kraft(Model):
 
     role: Map[Replica, Role]
     votes: Map[Replica, Set[Replica]]
-    """Who voted for this candidate."""
+    """Who has voted for this candidate."""
     leadership: Map[Replica, Leadership]
     high_watermark: Map[Replica, Offset]
-    """0 while unknown: what is committed includes a record of the leader's epoch."""
+    """0 while unknown, that is until a record of the leader's own epoch is committed."""
 
     restarts: Annotated[int, Between(0, "max_restarts")]
 
     elected: Map[Epoch, Replica | None]
-    """History: who became leader of an epoch."""
+    """History: who became the leader of each epoch."""
     committed: Log
-    """History: the records below the highest high watermark of any leader so far. A leader that commits another record
-    in the place of one of them overwrites it."""
+    """History: the records below the highest high watermark of any leader so far. A leader that commits a different
+    record at the same offset overwrites it.
+    """
     illegal: bool
-    """History: a replica has found itself in a state that the protocol rules out, and stopped."""
+    """History: a replica found itself in a state that the protocol rules out, and stopped."""
 
     @initial
     def start(self) -> None:
@@ -209,21 +225,21 @@ class Kraft(Model):
         self.flushed[replica] = len(self.logs[replica])
 
     def append_as_leader(self, leader: Replica) -> None:
-        """The leader serves what it appended before it is flushed."""
+        """The leader serves what it appended before flushing it."""
         self.logs[leader].append(self.quorum_state[leader].epoch)
         if not self.lossy_restarts:
             self.flush(leader)
 
     @rule
     def append_as_follower(self, follower: Replica, epoch: Epoch) -> None:
-        """A follower flushes before it fetches again: its fetch offset tells what it will not lose (KAFKA-10533)."""
+        """A follower flushes before it fetches again: its fetch offset says what it will not lose (KAFKA-10533)."""
         self.logs[follower].append(epoch)
         self.flush(follower)
 
     # Roles.
 
     def take_role(self, replica: Replica, role: Role) -> None:
-        """Takes a role in its epoch. What belonged to the last one is gone."""
+        """Takes a role in its epoch, and forgets what belonged to the last one."""
         self.flush_before_stepping_down(replica)
         self.role[replica] = role
         self.votes[replica] = Set()
@@ -231,7 +247,7 @@ class Kraft(Model):
 
     @rule
     def flush_before_stepping_down(self, replica: Replica) -> None:
-        """One thread appends, flushes and does everything else but serving fetches."""
+        """One thread appends, flushes and does everything else except serving fetches."""
         self.flush(replica)
 
     def no_leadership(self) -> Leadership:
@@ -243,12 +259,14 @@ class Kraft(Model):
         self.quorum_state[replica] = QuorumState(epoch=epoch, leader=None, voted=None)
 
     def become_follower(self, replica: Replica, epoch: Epoch, leader: Replica) -> None:
-        """Follows the leader of an epoch. The vote is not needed any more: who knows the leader votes for nobody."""
+        """Follows the leader of an epoch. The vote is no longer needed: a replica that knows the leader votes for
+        nobody.
+        """
         self.take_role(replica, Role.FOLLOWER)
         self.quorum_state[replica] = QuorumState(epoch=epoch, leader=leader, voted=None)
 
     def become_candidate(self, replica: Replica) -> None:
-        """Begins the next epoch with a vote for itself."""
+        """Begins the next epoch and votes for itself."""
         self.take_role(replica, Role.CANDIDATE)
         self.quorum_state[replica] = QuorumState(epoch=self.quorum_state[replica].epoch + 1, leader=None, voted=replica)
         self.count_vote(replica, replica)
@@ -258,7 +276,9 @@ class Kraft(Model):
         return self.quorum_state[replica].epoch < self.max_epoch and len(self.logs[replica]) < self.max_log
 
     def become_leader(self, replica: Replica) -> None:
-        """Leads its epoch, and appends a record that says so: with it, what came before can be committed."""
+        """Leads its epoch, and appends a record that announces it; once that record can be committed, so can all before
+        it.
+        """
         epoch = self.quorum_state[replica].epoch
         self.take_role(replica, Role.LEADER)
         self.quorum_state[replica] = QuorumState(epoch=epoch, leader=replica, voted=None)
@@ -270,11 +290,11 @@ class Kraft(Model):
 
     @rule
     def forget_high_watermark(self, leader: Replica) -> None:
-        """A new leader does not know which of its high watermark's records it counts itself."""
+        """A new leader cannot tell how much of its high watermark its own count of replicas supports."""
         self.high_watermark[leader] = 0
 
     def resign(self, leader: Replica) -> None:
-        """Leads no more. It must not vote in this epoch either, so it goes on naming itself as the leader."""
+        """Stops leading. It must not vote in this epoch either, so it keeps naming itself as the leader."""
         self.flush_before_stepping_down(leader)
         self.role[leader] = Role.RESIGNED
         self.leadership[leader].fetched = Set()
@@ -288,18 +308,18 @@ class Kraft(Model):
 
     @rule
     def may_stand(self, replica: Replica) -> bool:
-        """Observers never do (KAFKA-17067)."""
+        """Observers never stand (KAFKA-17067)."""
         return replica in self.current_voters
 
     @action
     def election_timeout(self, replica: Replica) -> None:
-        """A follower heard nothing of its leader, an election brought no leader, or the leader has resigned."""
+        """A follower has not heard from its leader, an election produced no leader, or the leader has resigned."""
         require(self.role[replica] != Role.LEADER and self.may_stand(replica) and self.may_campaign(replica))
         self.stand(replica)
 
     @rule
     def stand(self, replica: Replica) -> None:
-        """What a replica does that misses a leader."""
+        """What a replica without a leader does."""
         self.become_candidate(replica)
 
     @action
@@ -310,13 +330,13 @@ class Kraft(Model):
 
     @rule
     def is_up_to_date(self, position: Position, voter: Replica) -> bool:
-        """The later last epoch wins, and of equal ones the longer log (KIP-595, "Vote Request Handling")."""
+        """The later last epoch wins; between equal ones, the longer log (KIP-595, "Vote Request Handling")."""
         own = self.log_position(voter)
         return position.epoch > own.epoch or (position.epoch == own.epoch and position.offset >= own.offset)
 
     @rule
     def grants_vote(self, request: Message) -> bool:
-        """One vote in an epoch, and none once its leader is known. The same candidate may ask again."""
+        """One vote per epoch, and none once the epoch's leader is known. The same candidate may ask again."""
         voter = request.destination
         state = self.quorum_state[voter]
         if request.epoch < state.epoch or self.role[voter] not in (Role.UNATTACHED, Role.VOTED, Role.PROSPECTIVE):
@@ -327,7 +347,7 @@ class Kraft(Model):
 
     @rule
     def store_vote(self, voter: Replica, candidate: Replica) -> None:
-        """The vote is written before it is told."""
+        """The vote is stored before it is sent."""
         self.quorum_state[voter].voted = candidate
 
     def handle_vote(self, request: Message) -> Message:
@@ -349,11 +369,11 @@ class Kraft(Model):
 
     @rule
     def vote_counts(self, response: Message) -> bool:
-        """Only in the election that it was given for."""
+        """A vote counts only in the election that it was given for."""
         candidate = response.destination
         return self.role[candidate] == Role.CANDIDATE and response.epoch == self.quorum_state[candidate].epoch
 
-    # The leader announces itself, and says goodbye.
+    # The leader announces itself and its resignation.
 
     @action
     def leader_announces_itself(self, leader: Replica, voter: Replica, fate: Fate) -> None:
@@ -368,14 +388,14 @@ class Kraft(Model):
 
     @rule
     def majority_fetched(self, leader: Replica) -> bool:
-        """Whether a majority of the voters, the leader counted, fetched within quorum.fetch.timeout.ms."""
+        """Whether a majority of the voters, counting the leader, fetched within quorum.fetch.timeout.ms."""
         return self.is_majority(self.leadership[leader].fetched | {leader})
 
     @action
     def fetch_timer_expires(self, leader: Replica) -> None:
         """A leader that a majority does not fetch from may be a zombie: it resigns, and will stand for election.
 
-        KIP-595, "Leader Progress Timeout"; Kafka did it with KAFKA-15489.
+        KIP-595, "Leader Progress Timeout"; implemented in Kafka by KAFKA-15489.
         """
         require(self.role[leader] == Role.LEADER)
         if self.progress_timeout and self.majority_fetched(leader):
@@ -385,7 +405,7 @@ class Kraft(Model):
 
     @action
     def leader_says_goodbye(self, leader: Replica, voter: Replica, fate: Fate) -> None:
-        """EndQuorumEpoch. Its PreferredSuccessors lists the voters, those that fetched furthest first."""
+        """EndQuorumEpoch. Its PreferredSuccessors lists the voters, starting with those that fetched furthest."""
         require(self.role[leader] == Role.RESIGNED and voter in self.current_voters and voter != leader)
         require(self.reaches(leader, voter) and self.may_happen(fate))
         self.call(Kind.END_QUORUM_EPOCH, leader, voter, fate)
@@ -396,7 +416,7 @@ class Kraft(Model):
         return sum(1 for other in self.current_voters - {leader} if offsets[other] > offsets[voter])
 
     def handle_end_quorum_epoch(self, request: Message) -> Message:
-        """The first successor stands at once. The others wait, longer the later they are listed."""
+        """The first successor stands at once. The others wait, longer the further down the list they are."""
         voter = request.destination
         self.learn_leader(voter, request.epoch, request.source)
         response = self.response(Kind.CURRENT_LEADER, request)
@@ -405,7 +425,7 @@ class Kraft(Model):
             self.stand(voter)
         return response
 
-    # The log is copied (KIP-595, "Fetch").
+    # Replication (KIP-595, "Fetch").
 
     @action
     def client_writes(self, leader: Replica) -> None:
@@ -421,7 +441,7 @@ class Kraft(Model):
 
     @action
     def replica_fetches(self, replica: Replica, source: Replica, fate: Fate) -> None:
-        """A follower fetches from its leader. An observer asks any voter who that is."""
+        """A follower fetches from its leader. An observer asks any voter who the leader is."""
         require(replica != source and self.may_fetch(replica, source))
         require(self.reaches(replica, source) and self.may_happen(fate))
         self.call(Kind.FETCH, replica, source, fate)
@@ -433,7 +453,7 @@ class Kraft(Model):
 
     @rule
     def is_diverging(self, leader: Replica, position: Position) -> bool:
-        """Whether a log that ends there cannot be a prefix of the leader's."""
+        """Whether a log that ends at this position cannot be a prefix of the leader's."""
         log = self.logs[leader]
         return position.offset > 0 and (
             epoch_up_to(log, position.epoch) != position.epoch
@@ -441,7 +461,9 @@ class Kraft(Model):
         )
 
     def handle_fetch(self, request: Message) -> Message:
-        """A fetch in the leader's own epoch tells it how far the follower's log goes, if it is a prefix of its own."""
+        """A fetch in the leader's own epoch tells it the follower's log end offset, if that log is a prefix of its
+        own.
+        """
         leader = request.destination
         if self.role[leader] != Role.LEADER or request.epoch != self.quorum_state[leader].epoch:
             return self.response(Kind.CURRENT_LEADER, request)
@@ -466,11 +488,11 @@ class Kraft(Model):
 
     @rule
     def own_end_offset(self, leader: Replica) -> Offset:
-        """The leader counts itself as a follower is counted: by what it will not lose."""
+        """The leader counts itself as it counts a follower: by what it will not lose."""
         return self.flushed[leader]
 
     def majority_offset(self, leader: Replica) -> Offset:
-        """The offset up to which a majority of the voters has the leader's log, as far as it knows."""
+        """The offset up to which, as far as the leader knows, a majority of the voters has its log."""
         ends = sorted((self.end_offset(leader, voter) for voter in self.counted_replicas()), reverse=True)
         return ends[len(self.current_voters) // 2]
 
@@ -480,12 +502,14 @@ class Kraft(Model):
         return self.current_voters
 
     def end_offset(self, leader: Replica, replica: Replica) -> Offset:
-        """Up to where a replica has the leader's log, as far as the leader knows."""
+        """The offset up to which a replica has the leader's log, as far as the leader knows."""
         return self.own_end_offset(leader) if replica == leader else self.leadership[leader].end_offsets[replica]
 
     @rule
     def may_commit(self, leader: Replica, offset: Offset) -> bool:
-        """Only with a record of the leader's own epoch: earlier ones may still be replaced (KAFKA-12619)."""
+        """Only together with a record of the leader's own epoch: earlier records may still be replaced
+        (KAFKA-12619).
+        """
         return offset > self.leadership[leader].epoch_start
 
     def advance_high_watermark(self, leader: Replica) -> None:
@@ -497,7 +521,7 @@ class Kraft(Model):
 
     @rule
     def answers_current_fetch(self, response: Message) -> bool:
-        """The response is of the epoch that the follower is in and to the last fetch that it sent."""
+        """The response is of the follower's epoch and answers the last fetch that it sent."""
         follower = response.destination
         return (
             self.role[follower] == Role.FOLLOWER
@@ -514,18 +538,18 @@ class Kraft(Model):
 
     @rule
     def known_committed(self, follower: Replica, bound: Offset) -> Offset:
-        """How much of its log a follower knows to be committed, by its leader's high watermark."""
+        """How much of its log a follower knows to be committed, from its leader's high watermark."""
         return min(bound, len(self.logs[follower]))
 
     @rule
     def truncation_offset(self, follower: Replica, epoch: Epoch, end: Offset) -> Offset:
-        """The end of the last epoch that both logs may have in common, as far as one answer tells."""
+        """The end of the last epoch that both logs may share, as far as one answer tells."""
         log = self.logs[follower]
         own_end = end_offset_for_epoch(log, epoch)
         return min(own_end, end) if epoch_up_to(log, epoch) == epoch else own_end
 
     def handle_diverging(self, response: Message) -> None:
-        """Cuts the log back. That what is committed would have to go is a fatal error (KAFKA-12460)."""
+        """Truncates the log. Having to truncate committed records is a fatal error (KAFKA-12460)."""
         follower = response.destination
         offset = self.truncation_offset(follower, response.next_epoch, response.bound)
         if offset < self.high_watermark[follower] and self.refuses_to_truncate():
@@ -539,10 +563,10 @@ class Kraft(Model):
         """Whether a follower stops rather than truncate below its high watermark."""
         return True
 
-    # Every response tells the epoch and the leader that its sender knows.
+    # Every response carries the epoch and the leader that its sender knows.
 
     def learn_leader(self, replica: Replica, epoch: Epoch, leader: Replica | None) -> None:
-        """Joins another epoch, or follows the leader of its own. Requests are judged by it, too."""
+        """Joins another epoch, or follows the leader of its own. Used to judge requests, too."""
         if self.is_outdated(replica, epoch):
             return
         state = self.quorum_state[replica]
@@ -556,7 +580,7 @@ class Kraft(Model):
 
     @rule
     def is_outdated(self, replica: Replica, epoch: Epoch) -> bool:
-        """What is said of earlier epochs does not matter; a request of one is refused (FENCED_LEADER_EPOCH)."""
+        """Messages of earlier epochs are ignored; a request of one is refused (FENCED_LEADER_EPOCH)."""
         return epoch < self.quorum_state[replica].epoch
 
     @rule
@@ -585,7 +609,9 @@ class Kraft(Model):
 
     @rule
     def is_active_controller(self, replica: Replica) -> bool:
-        """Whether the controller on this replica may act: it leads, and has all that came before (KAFKA-15345)."""
+        """Whether the controller on this replica may act: it leads, and has everything from before its epoch
+        (KAFKA-15345).
+        """
         return self.role[replica] == Role.LEADER and self.high_watermark[replica] > 0
 
     # Messages.
@@ -603,7 +629,7 @@ class Kraft(Model):
         )
 
     def response(self, kind: Kind, request: Message) -> Message:
-        """A response, in the epoch of who sends it."""
+        """A response, in the responder's epoch."""
         state = self.quorum_state[request.destination]
         fetched = kind in (Kind.RECORDS, Kind.DIVERGING)
         return Message(
@@ -617,7 +643,7 @@ class Kraft(Model):
 
     @rule
     def reaches(self, source: Replica, destination: Replica) -> bool:
-        """Whether a request can be sent, and its response."""
+        """Whether a request, and its response, can get from one replica to another."""
         return source != destination
 
     @rule
@@ -662,7 +688,7 @@ class Kraft(Model):
 
     @action
     def replica_restarts(self, replica: Replica, kept: Offset) -> None:
-        """A crash, or a clean restart, and what the replica then finds on its disk."""
+        """A crash or a clean restart, and what the replica then finds on its disk."""
         require(self.restarts < self.max_restarts)
         require(kept <= len(self.logs[replica]) and kept >= self.kept_at_least(replica))
         self.restarts += 1
@@ -676,7 +702,9 @@ class Kraft(Model):
 
     @rule
     def resume(self, replica: Replica) -> None:
-        """The role after a restart. A leader may have lost records of its epoch, so it must not lead it again."""
+        """The role after a restart. A leader may have lost records of its epoch, so it must not lead that epoch
+        again.
+        """
         state = self.quorum_state[replica]
         if state.leader == replica:
             self.role[replica] = Role.RESIGNED

@@ -1,17 +1,32 @@
 """KIP-236: a reassignment that can be cancelled, step by step, with a controller that may fail between any two steps.
 
-An operator writes ``/admin/reassign_partitions``; the controller moves each partition from its original replicas to the
-target. To cancel, ``/admin/cancel_reassignment_in_progress`` is created, and the controller takes every pending
-partition back. Both ways have the numbered steps of the KIP (the forward ones are those of the controller before
-KIP-455). Where the KIP's text is not safe, the model has what repairs it, as a rule; the text itself is a known-bad
-design in specs/reassignment/flawed.py. The repairs are these:
+Start here. Where each part of the texts is modelled; the properties of each model are in the file of the same name in
+invariants/reassignment/, its known-bad designs in specs/reassignment/:
 
-* a partition is taken back only if an original replica can lead it without loss, and if that leaves
-  ``min.insync.replicas`` in sync or as many as there are (``may_cancel``); the KIP looks at less;
-* a partition that has reached its target is not taken back, even where a crash has left its entry (``is_undone``);
-* the leader and the ISR without the leaving replicas are written in one go (``isr_led_by``), not in two steps;
-* the throttle is taken off before the entry goes, for the entry tells whose it was; the KIP says only "after";
-* the cancel znode goes when no partition is left to take back (``may_drop_cancel``); the KIP does not say when.
+    KIP-236 "Reassignment Cancellation",           kip236.py      flawed.py
+      "Skip Reassignment Cancellation Scenarios"
+    KIP-236 "Planned Future Changes": the queue    queue.py       flawed_queue.py
+      /admin/reassign_partitions_queue
+    KIP-236, earlier version: "The new znode       requests.py    flawed_requests.py
+      protocol", the legacy znode protocol, "On
+      controller failover", onPartitionReassignment()
+    KIP-455 with a ZooKeeper controller            kip455.py      flawed_kip455.py
+    KIP-455 with a KRaft controller                kraft.py       flawed_kraft.py
+    what the brokers do in all of these            replicas.py
+    a planned reassignment (floodmark plan)        plan.py        flawed_plan.py
+
+An operator writes ``/admin/reassign_partitions``; the controller moves each partition from its original replicas to the
+target. ``/admin/cancel_reassignment_in_progress`` makes the controller cancel every pending reassignment: it moves the
+partition back. Both directions have the KIP's numbered steps (the forward ones are those of the controller before
+KIP-455). Where the KIP's text is not safe, the model has the repair, as a rule, and the text itself is a known-bad
+design in specs/reassignment/flawed.py. The repairs:
+
+* a reassignment is cancelled only if an original replica can lead without loss, and if ``min.insync.replicas``, or as
+  many as there are, stay in sync (``may_cancel``); the KIP checks less;
+* a reassignment that has reached its target is not cancelled, even if a crash has left its entry (``is_undone``);
+* the leader and the ISR without the leaving replicas are written together (``isr_led_by``), not in two steps;
+* the throttle is removed before the entry, which says whose throttle it was; the KIP says only "after";
+* the cancel znode is deleted when nothing is left to cancel (``may_drop_cancel``); the KIP does not say when.
 
 A new controller reads everything from ZooKeeper, so a crash and the failover after it are one step here.
 """
@@ -26,14 +41,16 @@ from model.reassignment.replicas import Broker, Partition, ReassignedReplicas
 
 
 class Entry(Record):
-    """What ``/admin/reassign_partitions`` says of a partition; only a client that knows KIP-236 adds ``original``."""
+    """What ``/admin/reassign_partitions`` says about a partition. Only a client that knows KIP-236 adds
+    ``original``.
+    """
 
     target: Set[Broker]
     original: Set[Broker] | None
 
 
 class Step(Enum):
-    """What the controller does next for a partition. ``WAITING`` and ``IDLE`` leave it free for other events."""
+    """What the controller does next for a partition. In ``WAITING`` and ``IDLE`` it is free for other events."""
 
     IDLE = "idle"
     PERSIST_BOTH = "1 assigned replicas := original and target, in ZooKeeper"
@@ -59,7 +76,7 @@ class Step(Enum):
 
 
 class StepwiseReassignment(ReassignedReplicas):
-    """The forward steps, which every design with ``/admin/reassign_partitions`` has."""
+    """The forward steps, shared by every design with ``/admin/reassign_partitions``."""
 
     submissions = Constant(1)
     old_clients = Constant(False)
@@ -90,7 +107,7 @@ class StepwiseReassignment(ReassignedReplicas):
     def is_pending(self, partition: Partition) -> bool:
         return self.pending[partition] is not None
 
-    # The controller's events. It handles one at a time, so it begins nothing for one partition amid another.
+    # The controller's events. It handles one at a time, so it starts nothing for a partition while busy with another.
 
     def is_free(self) -> bool:
         return all(self.step[partition] in (Step.IDLE, Step.WAITING) for partition in Partition)
@@ -105,7 +122,9 @@ class StepwiseReassignment(ReassignedReplicas):
 
     @action
     def controller_fails_over(self) -> None:
-        """Another controller takes over at any point. It reads ZooKeeper and tells every replica of the assignment."""
+        """Another controller takes over, at any point. It reads ZooKeeper and tells every replica about the
+        assignment.
+        """
         for partition in Partition:
             self.memory[partition] = self.assigned[partition]
             self.context[partition] = None
@@ -116,7 +135,7 @@ class StepwiseReassignment(ReassignedReplicas):
 
     @rule
     def goes_on(self) -> bool:
-        """Whether reassignments are begun and completed."""
+        """Whether the controller starts and completes reassignments."""
         return True
 
     def was_taken_back(self, partition: Partition) -> bool:
@@ -127,7 +146,7 @@ class StepwiseReassignment(ReassignedReplicas):
 
     @action
     def controller_begins(self, partition: Partition) -> None:
-        """A pending reassignment is begun, or begun anew after a failover."""
+        """Starts a pending reassignment, or starts it again after a failover."""
         require(self.is_free() and self.goes_on() and self.step[partition] == Step.IDLE)
         require(self.is_pending(partition))
         self.context[partition] = self.pending[partition]
@@ -135,14 +154,14 @@ class StepwiseReassignment(ReassignedReplicas):
 
     @rule
     def target_of(self, partition: Partition) -> Set[Broker]:
-        """Where the controller takes the partition to."""
+        """The replicas that the controller moves the partition to."""
         entry = self.context[partition]
         assert entry is not None
         return entry.target
 
     @rule
     def old_replicas(self, partition: Partition) -> Set[Broker]:
-        """Who is to leave. That is known only as long as ZooKeeper has the original replicas assigned."""
+        """The replicas to remove. They are known only while ZooKeeper still has the original replicas assigned."""
         return self.assigned[partition] - self.target_of(partition)
 
     @action
@@ -154,7 +173,7 @@ class StepwiseReassignment(ReassignedReplicas):
 
     @action
     def step_2_tells_both(self, partition: Partition) -> None:
-        """Whoever has a replica still from an earlier time keeps it: the new leader epoch fences what would stop it."""
+        """A broker that still has a replica from earlier keeps it: the new leader epoch fences what would stop it."""
         require(self.step[partition] == Step.TELL_BOTH)
         self.tell_leader(partition, self.memory[partition])
         self.start_replicas_on(partition, self.memory[partition] & self.replication[partition].on_disk)
@@ -168,7 +187,7 @@ class StepwiseReassignment(ReassignedReplicas):
 
     @rule
     def is_in_sync(self, partition: Partition) -> bool:
-        """The whole target is in the persisted ISR."""
+        """The persisted ISR has the whole target."""
         return self.target_of(partition) <= self.replication[partition].isr
 
     def may_complete(self, partition: Partition) -> bool:
@@ -189,16 +208,16 @@ class StepwiseReassignment(ReassignedReplicas):
 
     @rule
     def isr_led_by(self, partition: Partition, wanted: Set[Broker]) -> Set[Broker]:
-        """The ISR that is written together with the leader: without those who are to leave."""
+        """The ISR that is written together with the leader: without the replicas to be removed."""
         return self.replication[partition].isr & wanted
 
     @rule
     def replicas_told(self, partition: Partition) -> Set[Broker]:
-        """The replicas that the LeaderAndIsr of step 7, or of step 2 when cancelling, names."""
+        """The replicas that are named by the LeaderAndIsr of step 7 (of step 2 when cancelling)."""
         return self.memory[partition]
 
     def lead_from(self, partition: Partition, wanted: Set[Broker]) -> None:
-        """A leader among ``wanted``, under a new leader epoch; those of them that were stopped start anew."""
+        """Elects a leader among ``wanted`` in a new leader epoch; those of them that were stopped start again."""
         self.elect(partition, wanted)
         self.replication[partition].isr = self.isr_led_by(partition, wanted)
         self.tell_leader(partition, self.replicas_told(partition))
@@ -207,7 +226,7 @@ class StepwiseReassignment(ReassignedReplicas):
 
     @action
     def step_7_leads_from_target(self, partition: Partition) -> None:
-        """If the target is not in sync any more, the controller waits on."""
+        """If the target is no longer in sync, the controller keeps waiting."""
         require(self.step[partition] == Step.LEAD_FROM_TARGET)
         if self.may_complete(partition):
             self.lead_from(partition, self.target_of(partition))
@@ -230,14 +249,16 @@ class StepwiseReassignment(ReassignedReplicas):
 
     @action
     def step_10_persists_target(self, partition: Partition) -> None:
-        """Last, since nothing else in ZooKeeper tells who is to leave."""
+        """Last, because nothing else in ZooKeeper says which replicas are to be removed."""
         require(self.step[partition] == Step.PERSIST_TARGET)
         self.assigned[partition] = self.target_of(partition)
         self.step[partition] = Step.DROP_ENTRY
 
     @rule
     def entries_dropped_with(self, partition: Partition) -> Set[Partition]:
-        """The znode goes with its last entry, so only the partition's own entry is taken out (KAFKA-6193)."""
+        """The znode is deleted with its last entry; before that, only the partition's own entry is removed
+        (KAFKA-6193).
+        """
         return Set({partition})
 
     def drop_entry(self, partition: Partition) -> None:
@@ -275,12 +296,12 @@ class Reassignment(StepwiseReassignment):
 
     @rule
     def recorded_original(self, partition: Partition) -> Set[Broker]:
-        """What is recorded to go back to: the replicas that ZooKeeper has assigned."""
+        """What is recorded as the original replicas: those that are assigned in ZooKeeper."""
         return self.assigned[partition]
 
     @action
     def client_submits(self, batch: Set[Partition], target: Set[Broker], throttle: bool, knows_original: bool) -> None:
-        """A batch is submitted once the last one is done; an old client does not record the original replicas."""
+        """Submits a batch once the last one is done. An old client does not record the original replicas."""
         require(self.submitted < self.submissions and len(batch) > 0)
         require(self.smallest_target <= len(target) <= self.largest_target)
         require((knows_original or self.old_clients) and (self.throttles or not throttle))
@@ -296,13 +317,15 @@ class Reassignment(StepwiseReassignment):
 
     @action
     def client_cancels(self) -> None:
-        """The cancel znode asks to take back every reassignment that is pending, not those that are done."""
+        """Creates the cancel znode, which asks to cancel every reassignment that is pending, not those that are
+        done.
+        """
         require(not self.cancel_requested and any(self.is_pending(partition) for partition in Partition))
         self.cancel_requested = True
 
     @action
     def client_verifies(self, partition: Partition) -> None:
-        """``--verify`` takes the throttle off a partition whose reassignment has ended."""
+        """``--verify`` removes the throttle of a partition whose reassignment has ended."""
         require(partition in self.throttled and not self.is_pending(partition))
         self.throttled.discard(partition)
 
@@ -318,7 +341,7 @@ class Reassignment(StepwiseReassignment):
 
     @action
     def controller_fails_over(self) -> None:
-        """The new controller looks for the cancel znode before it begins anything."""
+        """The new controller looks for the cancel znode before it starts anything."""
         super().controller_fails_over()
         self.cancelling = False
         self.to_cancel = Set()
@@ -326,7 +349,7 @@ class Reassignment(StepwiseReassignment):
             self.read_cancel()
 
     def read_cancel(self) -> None:
-        """All pending reassignments are read, and are to be cancelled."""
+        """Reads all pending reassignments, which are to be cancelled."""
         self.cancelling = True
         for partition in Partition:
             if self.is_pending(partition):
@@ -347,27 +370,29 @@ class Reassignment(StepwiseReassignment):
 
     @rule
     def leaves_leader(self, partition: Partition) -> bool:
-        """An original replica is in sync and alive, so that it can lead without loss.
+        """An original replica is both in sync and alive, so that it can lead without loss.
 
-        KIP-236, "Skip Reassignment Cancellation Scenarios", looks at the ISR and at who is alive, but not at both of
-        one replica (KAFKA-14424).
+        KIP-236, "Skip Reassignment Cancellation Scenarios", checks the ISR and checks who is alive, but not that one
+        replica is both (KAFKA-14424).
         """
         return len(self.electable(partition, self.original_of(partition))) > 0
 
     @rule
     def leaves_enough_in_sync(self, partition: Partition) -> bool:
-        """As many stay in sync as producers need, or as there are: the KIP does not look at ``min.insync.replicas``."""
+        """As many stay in sync as producers need, or as there are. The KIP does not check ``min.insync.replicas``."""
         isr = self.replication[partition].isr
         return len(isr & self.original_of(partition)) >= min(self.min_insync_replicas, len(isr))
 
     @rule
     def is_undone(self, partition: Partition) -> bool:
-        """The original replicas are still assigned; after step 10 the reassignment is done, only its entry is left."""
+        """The original replicas are still assigned. After step 10 the reassignment is done, and only its entry is
+        left.
+        """
         return self.original_of(partition) <= self.assigned[partition]
 
     @rule
     def may_cancel(self, partition: Partition) -> bool:
-        """Whether a reassignment can be taken back; nothing is lost where the added replicas are out of the ISR."""
+        """Whether a reassignment can be cancelled. Nothing is lost if no added replica is in the ISR."""
         entry = self.context[partition]
         if entry is None or entry.original is None or not self.is_undone(partition):
             return False
@@ -377,7 +402,7 @@ class Reassignment(StepwiseReassignment):
 
     @action
     def controller_skips(self, partition: Partition) -> None:
-        """A reassignment that cannot be taken back goes on (KIP-236, "Skip Reassignment Cancellation Scenarios")."""
+        """A reassignment that cannot be cancelled goes on (KIP-236, "Skip Reassignment Cancellation Scenarios")."""
         require(self.is_free() and partition in self.to_cancel and not self.may_cancel(partition))
         self.to_cancel.discard(partition)
 
@@ -388,7 +413,7 @@ class Reassignment(StepwiseReassignment):
 
     @rule
     def leaving(self, partition: Partition) -> Set[Broker]:
-        """The replicas that only the reassignment has brought: the target without the original ones."""
+        """The replicas that only the reassignment has added: the target without the original replicas."""
         return self.target_of(partition) - self.original_of(partition)
 
     @action
@@ -399,7 +424,7 @@ class Reassignment(StepwiseReassignment):
 
     @rule
     def still_may_cancel(self, partition: Partition) -> bool:
-        """Nothing has been written yet, so it is not too late to look again."""
+        """Nothing has been written yet, so it is not too late to check again."""
         return self.may_cancel(partition)
 
     @action
@@ -434,7 +459,7 @@ class Reassignment(StepwiseReassignment):
 
     @rule
     def unthrottled_with(self, partition: Partition) -> Set[Partition]:
-        """A cancelled partition loses its throttle; the others of the batch keep theirs."""
+        """A cancelled partition loses its throttle; the others in the batch keep theirs."""
         return Set({partition})
 
     @action
@@ -458,7 +483,9 @@ class Reassignment(StepwiseReassignment):
 
     @rule
     def may_drop_cancel(self) -> bool:
-        """The cancel znode outlives the last entry that it is about: a new controller would begin that one anew."""
+        """The cancel znode outlives the last entry that it applies to; otherwise a new controller would start that one
+        again.
+        """
         return self.is_free() and len(self.to_cancel) == 0
 
     @action

@@ -1,16 +1,16 @@
 """KIP-455 with a ZooKeeper controller: the design that replaced KIP-236.
 
-A partition's znode says what is under way: its replicas, and which of them are adding and removing. So a request may
-change one that is under way, a cancellation is a request for the origin, and a new controller needs nothing else. The
-phases U, A and B are those of ``KafkaController.onPartitionReassignment``. As in model/reassignment/kip236.py, a
-controller crash and the failover after it are one step, and what Kafka ships is a known-bad design where it is not
-safe:
+A partition's znode says what is under way: its replicas, and which of them are being added and removed. So a request
+may change a reassignment that is under way, a cancellation is a request for the origin, and a new controller needs
+nothing else. The phases U, A and B are those of ``KafkaController.onPartitionReassignment``. As in
+model/reassignment/kip236.py, where to begin, a controller crash and the failover after it are one step. Where what
+Kafka ships is not safe, it is a known-bad design, and the model has the repair:
 
-* a request is refused where the replicas that it stops are needed in sync (``may_stop``, KAFKA-14424);
-* who is stopped leaves the ISR in the write that takes him out of the replicas (``isr_left_by_request``);
-* a new controller has the brokers delete what no partition has any more (``finds_strays``).
+* a request is refused if the replicas that it stops are needed in sync (``may_stop``, KAFKA-14424);
+* a stopped replica leaves the ISR in the same write that removes it from the replicas (``isr_left_by_request``);
+* a new controller makes the brokers delete what no partition has any more (``finds_strays``).
 
-The znode ``/admin/reassign_partitions`` of older clients is read, too; a later request takes the partition out of it.
+The znode ``/admin/reassign_partitions`` of older clients is read, too; a later request removes the partition from it.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Replicas = Annotated[Seq[Broker], Capacity("brokers")]
 
 
 class Assignment(Record):
-    """A partition's replicas, the preferred leader first, and which of them a reassignment brings and takes away."""
+    """A partition's replicas, the preferred leader first, and which of them a reassignment adds and removes."""
 
     replicas: Replicas
     adding: Set[Broker]
@@ -50,7 +50,7 @@ def is_under_way(assignment: Assignment) -> bool:
 
 
 def origin_of(assignment: Assignment) -> Seq[Broker]:
-    """Where the reassignment comes from. The order may have changed on the way."""
+    """The replicas that the reassignment started from. Their order may have changed on the way."""
     return without(assignment.replicas, assignment.adding)
 
 
@@ -59,7 +59,7 @@ def target_of(assignment: Assignment) -> Seq[Broker]:
 
 
 def reassigned(old: Seq[Broker], target: Seq[Broker]) -> Assignment:
-    """From the replicas ``old`` to ``target``, whose order comes first."""
+    """The assignment on the way from the replicas ``old`` to ``target``, whose order comes first."""
     replicas = followed_by(target, old)
     return Assignment(
         replicas=replicas,
@@ -74,7 +74,7 @@ def listed(preferred: Broker, others: Set[Broker]) -> Seq[Broker]:
 
 
 class ReassignedPartitions(ReassignedReplicas):
-    """What the ZooKeeper and the KRaft form have in common: requests, and when they are refused."""
+    """What the ZooKeeper and the KRaft form share: requests, and when they are refused."""
 
     submissions = Constant(2)
     smallest_target = Constant(1)
@@ -94,7 +94,9 @@ class ReassignedPartitions(ReassignedReplicas):
         self.wanted = Map({partition: replicas for partition in Partition})
 
     def elect(self, partition: Partition, wanted: Set[Broker]) -> None:
-        """The leader stays when it is alive and wanted; otherwise the first in the order of the replicas leads."""
+        """The leader stays if it is alive and wanted; otherwise the first eligible one in the order of the replicas
+        leads.
+        """
         leader = self.replication[partition].leader
         if leader is None or leader not in self.electable(partition, wanted):
             for successor in self.assignment[partition].replicas:
@@ -111,12 +113,12 @@ class ReassignedPartitions(ReassignedReplicas):
         return reassigned(self.changed_from(partition), target)
 
     def stopped_by(self, partition: Partition, target: Seq[Broker]) -> Set[Broker]:
-        """Who is a replica now and none after the request: replicas that an earlier request was adding."""
+        """The brokers that are replicas now but not after the request: those that an earlier request was adding."""
         return members(self.assignment[partition].replicas) - members(self.reassigned_to(partition, target).replicas)
 
     @rule
     def leaves_leader(self, partition: Partition, stopped: Set[Broker]) -> bool:
-        """Someone else in the ISR is alive to lead (KAFKA-14424)."""
+        """Another member of the ISR is alive and can lead (KAFKA-14424)."""
         return len(self.electable(partition, self.replication[partition].isr - stopped)) > 0
 
     @rule
@@ -132,7 +134,7 @@ class ReassignedPartitions(ReassignedReplicas):
         return self.leaves_leader(partition, stopped) and self.leaves_enough_in_sync(partition, stopped)
 
     def is_valid(self, partition: Partition, target: Seq[Broker]) -> bool:
-        """Who is added is alive, or the error is INVALID_REPLICA_ASSIGNMENT."""
+        """The added brokers are alive; otherwise the error is INVALID_REPLICA_ASSIGNMENT."""
         return members(target) - members(self.assignment[partition].replicas) <= self.live
 
     def may_request(self, preferred: Broker, others: Set[Broker]) -> bool:
@@ -154,7 +156,7 @@ class ReassignedPartitions(ReassignedReplicas):
     def shrink(self, partition: Partition, stopped: Set[Broker]) -> None:
         """Leader and ISR without replicas that the partition can do without.
 
-        The new leader epoch fences a leader that does not know yet who is stopped.
+        The new leader epoch fences a leader that does not know yet which replicas are stopped.
         """
         self.elect(partition, self.replication[partition].isr - stopped)
         self.replication[partition].isr = self.isr_left_by_request(partition, stopped)
@@ -164,14 +166,14 @@ class ReassignedPartitions(ReassignedReplicas):
         self.tell_leader(partition, self.replication[partition].known - stopped)
 
     def is_to_complete(self, partition: Partition, assignment: Assignment) -> bool:
-        """The target is in sync, and one of it can lead."""
+        """The target is in sync, and one of its replicas can lead."""
         return self.is_in_sync(partition, assignment) and len(
             self.electable(partition, members(target_of(assignment)))
         ) > 0
 
     @rule
     def is_in_sync(self, partition: Partition, assignment: Assignment) -> bool:
-        """The whole target is in the ISR, those included that were replicas before (KAFKA-15665)."""
+        """The ISR has the whole target, including those that were replicas before (KAFKA-15665)."""
         return members(target_of(assignment)) <= self.replication[partition].isr
 
 
@@ -217,7 +219,7 @@ class Kip455Reassignment(ReassignedPartitions):
     # Requests. U1 accepts them.
 
     def take(self, partition: Partition, target: Seq[Broker]) -> None:
-        """U1: the assignment is written, and with it the ISR without those who are stopped."""
+        """U1: the assignment is written, together with the ISR without the stopped replicas."""
         self.unneeded[partition] = self.stopped_by(partition, target)
         assignment = self.reassigned_to(partition, target)
         self.shrink(partition, self.unneeded[partition])
@@ -230,14 +232,14 @@ class Kip455Reassignment(ReassignedPartitions):
 
     @action
     def controller_makes_way(self, partition: Partition) -> None:
-        """A request has come: first the partition is taken out of the old znode; a crash now loses the request."""
+        """On a request, the partition is first removed from the old znode; a crash at this point loses the request."""
         require(self.is_free() and self.legacy[partition] is not None)
         require(self.requests < self.submissions or is_under_way(self.assignment[partition]))
         self.forget_legacy(partition)
 
     @rule
     def has_way(self, partition: Partition) -> bool:
-        """The old znode has nothing of the partition, else a new controller would follow that (KAFKA-9089)."""
+        """The old znode has no entry for the partition, which a new controller would follow (KAFKA-9089)."""
         return self.legacy[partition] is None
 
     @action
@@ -260,7 +262,7 @@ class Kip455Reassignment(ReassignedPartitions):
 
     @rule
     def on_failed_write(self, partition: Partition, target: Seq[Broker]) -> None:
-        """Memory follows ZooKeeper, so where the write fails, nothing has happened (KAFKA-9089)."""
+        """Memory follows ZooKeeper, so if the write fails, nothing has happened (KAFKA-9089)."""
 
     @action
     def controller_fails_to_write(self, partition: Partition, preferred: Broker, others: Set[Broker]) -> None:
@@ -283,7 +285,7 @@ class Kip455Reassignment(ReassignedPartitions):
 
     @action
     def controller_reads_legacy(self, partition: Partition) -> None:
-        """The watch fires, or a new controller looks: a partition whose target is another one is reassigned."""
+        """The watch fires, or a new controller looks: a partition that has another target there is reassigned."""
         require(self.is_free() and self.legacy[partition] is not None)
         require(target_of(self.assignment[partition]) != self.legacy_target(partition))
         require(self.may_take(partition, self.legacy_target(partition)))
@@ -295,7 +297,7 @@ class Kip455Reassignment(ReassignedPartitions):
 
     @action
     def controller_drops_legacy(self, partition: Partition) -> None:
-        """What is asked for is so already, or is not valid."""
+        """Drops an entry that is already fulfilled, or not valid."""
         require(self.is_free() and self.legacy[partition] is not None)
         target = self.legacy_target(partition)
         require(self.assignment[partition].replicas == target or not self.is_valid(partition, target))
@@ -339,7 +341,7 @@ class Kip455Reassignment(ReassignedPartitions):
 
     @action
     def b_sees_target_in_sync(self, partition: Partition) -> None:
-        """The ISR has changed, or a new controller finds it so."""
+        """The ISR has changed, or a new controller finds that it has."""
         require(self.is_free() and is_under_way(self.memory[partition]))
         require(self.is_to_complete(partition, self.memory[partition]))
         self.step[partition] = Step.RETARGET
@@ -354,7 +356,7 @@ class Kip455Reassignment(ReassignedPartitions):
 
     @rule
     def isr_led_by(self, partition: Partition, target: Set[Broker]) -> Set[Broker]:
-        """The ISR that is written together with the leader: without those who are to leave."""
+        """The ISR that is written together with the leader: without the replicas to be removed."""
         return self.replication[partition].isr & target
 
     def lead_from(self, partition: Partition, target: Set[Broker]) -> None:
@@ -365,7 +367,9 @@ class Kip455Reassignment(ReassignedPartitions):
 
     @action
     def b3_leads_from_target(self, partition: Partition) -> None:
-        """If the target is not in sync any more, the controller waits on. After a cancellation that does not matter."""
+        """If the target is no longer in sync, the controller keeps waiting. After a cancellation that does not
+        matter.
+        """
         require(self.step[partition] == Step.LEAD_FROM_TARGET)
         persisted = self.assignment[partition]
         if is_under_way(persisted) and not self.is_to_complete(partition, persisted):
@@ -389,14 +393,14 @@ class Kip455Reassignment(ReassignedPartitions):
 
     @action
     def b6_persists_target(self, partition: Partition) -> None:
-        """Last: until then ZooKeeper knows origin and target."""
+        """Last: until then ZooKeeper knows both origin and target."""
         require(self.step[partition] == Step.PERSIST_TARGET)
         self.assignment[partition] = self.memory[partition]
         self.step[partition] = Step.DROP_LEGACY
 
     @action
     def b7_drops_legacy(self, partition: Partition) -> None:
-        """Only where the old znode asked for what was reached; another entry is another request."""
+        """Only if the old znode asked for what was reached; a different entry is a different request."""
         require(self.step[partition] == Step.DROP_LEGACY)
         if self.legacy[partition] == self.assignment[partition].replicas:
             self.forget_legacy(partition)
@@ -424,7 +428,7 @@ class Kip455Reassignment(ReassignedPartitions):
 
     @action
     def controller_fails_over(self) -> None:
-        """Another controller reads ZooKeeper, and tells every broker what it has."""
+        """Another controller reads ZooKeeper, and tells every broker which replicas it has."""
         for partition in Partition:
             replicas = members(self.assignment[partition].replicas)
             self.memory[partition] = self.assignment[partition]

@@ -1,9 +1,9 @@
 """KIP-455 with a KRaft controller: each change of a partition is one record in the metadata log.
 
-There is nothing between the steps of a request, a cancellation or a completion, and a new controller replays the log,
-so it takes over what its predecessor knew. Whatever record changes a partition completes its reassignment as well, when
-the target is in sync. A cancellation is refused only where no replica would stay in the ISR; that is not enough, so the
-rule is the one that model/reassignment/kip455.py has.
+A request, a cancellation or a completion is a single step, and a new controller replays the log, so it knows what its
+predecessor knew. Whichever record changes a partition also completes its reassignment, if the target is in sync. Kafka
+refuses a cancellation only if no replica would stay in the ISR; that is not enough, so the rule is the one of
+model/reassignment/kip455.py. The file to begin with is model/reassignment/kip236.py.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from model.replica_sets import members
 
 
 class KraftReassignment(ReassignedPartitions):
-    """KIP-455 with a KRaft controller, an override starting from the origin as KIP-455 has it."""
+    """KIP-455 with a KRaft controller. An override starts from the origin, as KIP-455 says."""
 
     def apply_assignment(self, partition: Partition, assignment: Assignment) -> None:
-        """Every broker reads the record, and makes or deletes its replica."""
+        """Every broker reads the record, and creates or deletes its replica."""
         replicas = members(assignment.replicas)
         self.assignment[partition] = assignment
         self.tell_leader(partition, replicas)
@@ -26,7 +26,7 @@ class KraftReassignment(ReassignedPartitions):
         self.start_replicas_on(partition, replicas)
 
     def settle(self, partition: Partition) -> None:
-        """Completes what can be completed: leader, ISR and replicas without those who are to leave."""
+        """Completes what can be completed: leader, ISR and replicas without those to be removed."""
         assignment = self.assignment[partition]
         if is_under_way(assignment) and self.is_to_complete(partition, assignment):
             self.shrink(partition, assignment.removing)

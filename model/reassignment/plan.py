@@ -1,11 +1,11 @@
-"""One reassignment as an operator plans it, from its first to its last step, with nobody taking it back.
+"""One reassignment as an operator plans it, from its first step to its last, with nobody cancelling it.
 
-The first ``replication_factor`` brokers have the partition, all but the first ``removed`` ones are to have it; of those
-that go, or of those that stay, the first one leads. At each point on the way, invariants/reassignment/plan.py asks
-whether the plan could be cancelled. No more than ``failures`` brokers are down, or original replicas out of the ISR, at
-any time.
+Before, the first ``replication_factor`` brokers have the partition; after, all but the first ``removed`` ones have it.
+The first leader is the first of those that go, or of those that stay. At each point on the way,
+invariants/reassignment/plan.py asks whether the plan could be cancelled. At any time, no more than ``failures`` brokers
+are down or original replicas out of the ISR. What is committed plays no role here: every member of the ISR has it.
 
-What is committed plays no role here: whoever is in the ISR has it.
+KIP-236's steps are in model/reassignment/kip236.py, where to begin, and KRaft's in model/reassignment/kraft.py.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Failures = Annotated[int, Between(0, "brokers")]
 
 
 class Plan(ReassignedReplicas):
-    """What is planned, and how much may fail meanwhile, whoever the controller is."""
+    """What is planned, and how much may fail meanwhile, under either controller."""
 
     removed = Constant(1)
     leader_stays = Constant(False)
@@ -43,19 +43,19 @@ class Plan(ReassignedReplicas):
                     break
 
     def failed(self) -> Set[Broker]:
-        """Who is down, and which original replicas are not in sync."""
+        """The brokers that are down, and the original replicas that are not in sync."""
         return (Set(Broker) - self.live) | (self.original - self.replication[Partition(1)].isr)
 
     def is_submitted(self) -> bool:
-        """Whether the plan is under way, or over."""
+        """Whether the plan is under way, or done."""
         raise NotImplementedError
 
     def is_cancellable(self) -> bool:
-        """Whether a cancellation would find something to take back."""
+        """Whether a cancellation would find something to cancel."""
         raise NotImplementedError
 
     def may_fail(self, broker: Broker) -> bool:
-        """Whether no more fail than is allowed when this one does as well."""
+        """Whether no more fail than allowed if this one does, too."""
         return len(self.failed() | {broker}) <= self.allowed
 
     @action
@@ -116,7 +116,7 @@ class PlannedKip236Reassignment(Plan, Reassignment):
         return self.submitted == 1
 
     def is_cancellable(self) -> bool:
-        """A cancellation is an event, and comes between two others."""
+        """A cancellation is an event of its own, so it comes between two others."""
         pending = self.pending[Partition(1)]
         return self.is_free() and pending is not None and self.original <= self.assigned[Partition(1)]
 

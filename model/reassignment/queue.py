@@ -1,9 +1,10 @@
 """KIP-236's queue: reassignments that are submitted while others are pending ("Planned Future Changes").
 
-``/admin/reassign_partitions_queue`` takes one batch, and no other as long as it is there. For each of its partitions
-the controller first takes back what is pending for it, then moves the entry to ``/admin/reassign_partitions``, then
-removes it from the queue. A crash in between leaves the entry in both places, or begins what is being taken back anew,
-which the KIP does not speak of: ``is_moved`` and ``begins_anew``. Whatever cannot be taken back is waited for.
+``/admin/reassign_partitions_queue`` takes one batch, and no other while it exists. For each partition in it, the
+controller first cancels what is pending for the partition, then moves the entry to ``/admin/reassign_partitions``, then
+removes it from the queue. A crash in between leaves the entry in both places, or makes a new controller start again
+what is being cancelled; the KIP mentions neither: ``is_moved`` and ``begins_anew``. Whatever cannot be cancelled is
+waited for. The reassignments themselves are in model/reassignment/kip236.py, where to begin.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ class QueuedReassignment(Reassignment):
 
     @action
     def client_submits(self, batch: Set[Partition], target: Set[Broker], throttle: bool, knows_original: bool) -> None:
-        """As without a queue; what waits there comes later."""
+        """As without a queue; a batch in the queue comes later."""
         require(not any(self.is_queued(partition) for partition in Partition))
         super().client_submits(batch, target, throttle, knows_original)
         for partition in batch:
@@ -38,7 +39,7 @@ class QueuedReassignment(Reassignment):
 
     @action
     def client_queues(self, batch: Set[Partition], target: Set[Broker]) -> None:
-        """A batch is queued; as long as the znode is there, no other one is."""
+        """Queues a batch; no other one can be queued while the znode is there."""
         require(self.submitted < self.submissions and len(batch) > 0)
         require(self.smallest_target <= len(target) <= self.largest_target)
         require(not any(self.is_queued(partition) for partition in Partition))
@@ -49,13 +50,13 @@ class QueuedReassignment(Reassignment):
 
     @rule
     def is_moved(self, partition: Partition) -> bool:
-        """The pending entry is the queued one, which has still to leave the queue."""
+        """The pending entry is the queued one, which has yet to leave the queue."""
         entry = self.pending[partition]
         return entry is not None and self.queue[partition] == entry.target
 
     @rule
     def begins_anew(self, partition: Partition) -> bool:
-        """Whether a new controller begins what is pending: not where a queued entry has it taken back."""
+        """Whether a new controller starts what is pending again: not if a queued entry has it cancelled."""
         return not self.is_queued(partition) or not self.may_cancel(partition)
 
     @action
@@ -73,7 +74,7 @@ class QueuedReassignment(Reassignment):
 
     @action
     def queue_1_takes_back(self, partition: Partition) -> None:
-        """A queued partition is pending with another target: that is cancelled, if it can be."""
+        """A queued partition is pending with another target: cancels that, if it can be cancelled."""
         require(self.is_free() and self.goes_on() and self.is_queued(partition) and self.is_pending(partition))
         require(not self.is_moved(partition))
         self.context[partition] = self.pending[partition]
@@ -82,7 +83,7 @@ class QueuedReassignment(Reassignment):
 
     @rule
     def may_move(self, partition: Partition) -> bool:
-        """Only what is not pending is moved, so that the original replicas are what ZooKeeper has."""
+        """Only an entry whose partition is not pending moves, so that ZooKeeper has its original replicas."""
         return not self.is_pending(partition)
 
     def move(self, partition: Partition, target: Set[Broker]) -> None:
@@ -100,6 +101,6 @@ class QueuedReassignment(Reassignment):
 
     @action
     def queue_3_removes(self, partition: Partition) -> None:
-        """The last entry takes the znode along."""
+        """The znode is deleted with its last entry."""
         require(self.is_free() and self.is_moved(partition))
         self.queue[partition] = None

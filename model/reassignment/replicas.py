@@ -1,16 +1,12 @@
-"""The partitions that a reassignment moves, and what their brokers do meanwhile: the ground under every design.
+"""The partitions that a reassignment moves, and what their brokers do meanwhile: the basis of every design.
 
-A log is only known by whether it has everything that is committed: records that are committed while a replica is out of
-the ISR leave it behind until it has caught up again. The designs differ in what a controller writes, and in which
-order; each is a subclass with a controller of its own:
+The designs differ in what a controller writes, and in which order; each is a subclass with a controller of its own.
+model/reassignment/kip236.py, where to begin, lists them with the sections of the texts.
 
-    model/reassignment/kip236.py            KIP-236, reassignments that can be cancelled, with its queue
-    model/reassignment/requests.py   the per-partition protocol that an earlier version of KIP-236 proposed
-    model/reassignment/kip455.py     KIP-455, the design that replaced it
-    model/reassignment/kraft.py      KIP-455 with a KRaft controller
-
-A LeaderAndIsr request arrives at once; what happens while one is under way is the subject of model/alter_isr/core.py. A
-StopReplica request takes its time, and outlives the controller that sent it.
+All that is known of a log is whether it has everything committed: records that are committed while a replica is out of
+the ISR leave it behind until it has caught up again. A LeaderAndIsr request arrives at once; what happens while one is
+on its way is the subject of model/alter_isr/core.py. A StopReplica request takes its time, and outlives the controller
+that sent it.
 """
 
 from __future__ import annotations
@@ -30,8 +26,9 @@ class Replication(Record):
     """A partition as its leader and its brokers have it.
 
     ``leader`` and ``isr`` are the persisted ones. ``known`` are the replicas that the leader was last told of: nobody
-    else may enter the ISR. Brokers on disk have a replica, complete ones have everything that is committed. Brokers
-    in ``stops`` are to delete theirs; those in ``late_stops`` were told so before they were given the replica anew.
+    else may enter the ISR. Brokers in ``on_disk`` have a replica, those in ``complete`` have everything committed.
+    Brokers in ``stops`` are to delete their replica; those in ``late_stops`` were told to before they were given the
+    replica again.
     """
 
     leader: Broker | None
@@ -44,7 +41,7 @@ class Replication(Record):
 
 
 class ReassignedReplicas(Model):
-    """The brokers' side: records, the ISR, crashes, and replicas that are given and taken away."""
+    """The brokers' side: records, the ISR, crashes, and replicas that are created and deleted."""
 
     brokers = Constant(4)
     partitions = Constant(1)
@@ -63,7 +60,7 @@ class ReassignedReplicas(Model):
         return first
 
     def start_replicas(self) -> Set[Broker]:
-        """Every partition has the first brokers as its replicas, all alive and in sync; the very first leads."""
+        """The first brokers are every partition's replicas, all alive and in sync; the very first leads."""
         replicas = self.first_brokers(self.replication_factor)
         self.live = Set(Broker)
         whole = Replication(
@@ -74,7 +71,7 @@ class ReassignedReplicas(Model):
         return replicas
 
     def is_online(self, partition: Partition) -> bool:
-        """Whether the partition has a leader, and it is alive."""
+        """Whether the partition has a leader that is alive."""
         leader = self.replication[partition].leader
         return leader is not None and leader in self.live
 
@@ -82,7 +79,7 @@ class ReassignedReplicas(Model):
 
     @action
     def leader_commits(self, partition: Partition) -> None:
-        """A record with acks=all is written to the whole ISR; those outside of it do not have it."""
+        """A record with acks=all is written to the whole ISR; replicas outside it do not have the record."""
         state = self.replication[partition]
         require(self.is_online(partition) and state.isr <= self.live)
         require(len(state.isr) >= self.min_insync_replicas and not state.complete <= state.isr)
@@ -90,7 +87,7 @@ class ReassignedReplicas(Model):
 
     @action
     def follower_catches_up(self, partition: Partition, follower: Broker) -> None:
-        """A follower fetches all that it lacks."""
+        """A follower fetches everything that it lacks."""
         state = self.replication[partition]
         require(self.is_online(partition) and follower in self.live and follower in state.known)
         require(follower in state.on_disk and follower not in state.complete)
@@ -106,12 +103,12 @@ class ReassignedReplicas(Model):
 
     @action
     def follower_leaves_isr(self, partition: Partition, follower: Broker) -> None:
-        """The leader evicts a follower that is down or lags."""
+        """The leader removes a follower that is down or lags."""
         state = self.replication[partition]
         require(self.is_online(partition) and follower in state.isr and follower != state.leader)
         self.replication[partition].isr.discard(follower)
 
-    # Crashes lose nothing that was on disk.
+    # A crash loses nothing that was on disk.
 
     @action
     def broker_crashes(self, broker: Broker) -> None:
@@ -150,11 +147,11 @@ class ReassignedReplicas(Model):
     # What a controller does to replicas.
 
     def electable(self, partition: Partition, wanted: Set[Broker]) -> Set[Broker]:
-        """Who of ``wanted`` may lead without loss: the live members of the ISR."""
+        """The members of ``wanted`` that may lead without loss: the live members of the ISR."""
         return wanted & self.replication[partition].isr & self.live
 
     def elect(self, partition: Partition, wanted: Set[Broker]) -> None:
-        """The leader stays when it is alive and wanted; otherwise another one leads, if there is one to elect."""
+        """The leader stays if it is alive and wanted; otherwise another one leads, if one can be elected."""
         leader = self.replication[partition].leader
         if leader is None or leader not in self.electable(partition, wanted):
             for successor in Broker:
@@ -168,7 +165,7 @@ class ReassignedReplicas(Model):
         self.replication[partition].known = replicas
 
     def start_replicas_on(self, partition: Partition, brokers: Set[Broker]) -> None:
-        """A LeaderAndIsr request makes brokers replicas, and what they were told to stop before is out of date."""
+        """A LeaderAndIsr request makes brokers replicas; an earlier request to stop theirs is now out of date."""
         state = self.replication[partition]
         self.replication[partition].late_stops = state.late_stops | (state.stops & brokers)
         self.replication[partition].stops = state.stops - brokers
@@ -176,11 +173,11 @@ class ReassignedReplicas(Model):
 
     @rule
     def isr_without(self, isr: Set[Broker], brokers: Set[Broker]) -> Set[Broker]:
-        """The last member stays in the ISR, even when it goes offline: nobody else is sure to have what it has."""
+        """The last member stays in the ISR even when it goes offline: nobody else is certain to have what it has."""
         return isr if isr <= brokers else isr - brokers
 
     def take_offline(self, partition: Partition, brokers: Set[Broker]) -> None:
-        """Replicas go offline: out of the ISR, and none of them leads any more."""
+        """Replicas go offline: they leave the ISR, and none of them leads any more."""
         state = self.replication[partition]
         if state.leader is not None and state.leader in brokers:
             self.replication[partition].leader = None
@@ -188,7 +185,7 @@ class ReassignedReplicas(Model):
 
     @rule
     def deletes_stopped(self) -> bool:
-        """The last StopReplica for a replica that goes has delete=true (KAFKA-16120)."""
+        """The last StopReplica for a removed replica has delete=true (KAFKA-16120)."""
         return True
 
     def stop_replicas_on(self, partition: Partition, brokers: Set[Broker]) -> None:

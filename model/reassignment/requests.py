@@ -1,17 +1,21 @@
-"""The per-partition protocol that an earlier version of KIP-236 proposed, with a reassignment that may be changed.
+"""The per-partition protocol of an earlier version of KIP-236, in which a reassignment may be changed.
+
+From that version: "The new znode protocol", the legacy znode protocol, "On controller failover" and "Change to the
+KafkaController.onPartitionReassignment() algorithm". The current version is in model/reassignment/kip236.py, where to
+begin, with the forward steps that this file shares.
 
 Clients create requests, ``/admin/reassignment_requests/request_NNNN``, one after the other. The controller takes them
-in order and keeps what is in flight in ``/admin/reassignments/$topic/$partition``. What old clients write into
+in order and keeps what is in flight in ``/admin/reassignments/$topic/$partition``. What old clients write to
 ``/admin/reassign_partitions`` becomes such a request, too, marked as legacy. There is no cancellation: a client asks
 for the old replicas.
 
 A later request may change the target. Replicas that only the earlier one wanted are dropped first: of the assigned
-ones the leader, then the ISR, then the others are kept, as many as there were at the beginning (``top``). Around that
-come the steps of model/reassignment/kip236.py. Repaired are:
+replicas, as many are kept as there were at the start (``top``), first the leader, then the ISR, then the others.
+Repaired are:
 
-* the slice ``existing[0:top-1]``, which in Python leaves one out, keeps ``top`` replicas (``kept_count``);
-* replicas of the new target are not dropped (``spared``), nor anything while the partition is offline (``may_begin``);
-* the leader hears of it when the dropped leave the ISR (``told_of_drop``), before they are deleted.
+* the slice ``existing[0:top-1]``, which in Python is one too short, keeps ``top`` replicas (``kept_count``);
+* replicas of the new target are kept (``spared``), and nothing is dropped without a live leader (``may_begin``);
+* the leader is told when the dropped replicas leave the ISR (``told_of_drop``), before they are deleted.
 """
 
 from __future__ import annotations
@@ -75,25 +79,25 @@ class RequestedReassignment(StepwiseReassignment):
 
     @action
     def client_requests(self, partition: Partition, target: Set[Broker]) -> None:
-        """A client of the new route creates a request."""
+        """A client of the new protocol creates a request."""
         require(self.submitted < self.submissions and self.smallest_target <= len(target) <= self.largest_target)
         self.submitted += 1
         self.requests.append(Request(partition=partition, target=target, legacy=False))
 
     @action
     def client_writes_legacy(self, partition: Partition, target: Set[Broker]) -> None:
-        """A client of the old route writes ``/admin/reassign_partitions``, which must not be there."""
+        """A client of the old protocol writes ``/admin/reassign_partitions``, which must not be there."""
         require(self.old_clients and self.submitted < self.submissions)
         require(self.smallest_target <= len(target) <= self.largest_target)
         require(all(self.legacy_znode[other] is None for other in Partition))
         self.submitted += 1
         self.legacy_znode[partition] = target
 
-    # The controller's watches. A new controller finds all three kinds of znodes in the same way.
+    # The controller's watches. A new controller finds all three kinds of znode in the same way.
 
     @action
     def controller_reads_legacy(self, partition: Partition) -> None:
-        """What an old client asks for becomes a request like any other, unless it is one already."""
+        """What an old client asks for becomes a request like any other, unless it already is one."""
         require(self.is_free() and self.legacy_znode[partition] is not None and partition not in self.routed_legacy)
         require(len(self.requests) < self.submissions)
         require(not any(request.partition == partition and request.legacy for request in self.requests))
@@ -103,24 +107,24 @@ class RequestedReassignment(StepwiseReassignment):
 
     @rule
     def is_refused(self, request: Request) -> bool:
-        """The partition is being reassigned by the other route: a warning, and the request is ignored."""
+        """The partition is being reassigned by the other route: logs a warning and ignores the request."""
         return self.is_pending(request.partition) and (request.partition in self.routed_legacy) != request.legacy
 
     @rule
     def has_enough_replicas(self, request: Request) -> bool:
-        """``top`` must not be below min.insync.replicas when a reassignment is created; else it is ignored."""
+        """When a reassignment is created, ``top`` must be at least min.insync.replicas; otherwise it is ignored."""
         return self.is_pending(request.partition) or (
             len(self.assigned[request.partition]) >= self.min_insync_replicas
         )
 
     @rule
     def may_begin(self, partition: Partition) -> bool:
-        """A leader that is down holds a place among those that are kept, so the controller waits for an election."""
+        """A leader that is down would take one of the places that are kept, so the controller waits for an election."""
         return self.is_online(partition)
 
     @action
     def controller_refuses_request(self) -> None:
-        """What an old client wrote goes first, else it would become a request again."""
+        """An old client's entry is removed first; otherwise it would become a request again."""
         require(self.is_free() and len(self.requests) > 0)
         require(self.is_refused(self.requests[0]) or not self.has_enough_replicas(self.requests[0]))
         request = self.requests[0]
@@ -160,7 +164,7 @@ class RequestedReassignment(StepwiseReassignment):
 
     @action
     def controller_begins(self, partition: Partition) -> None:
-        """A new controller goes on with what is in flight; a request that is still there comes first."""
+        """A new controller continues what is in flight, but takes requests that are still there first."""
         require(self.is_free() and self.step[partition] == Step.IDLE and self.is_pending(partition))
         require(not any(request.partition == partition for request in self.requests) and self.may_begin(partition))
         self.context[partition] = self.pending[partition]
@@ -179,7 +183,7 @@ class RequestedReassignment(StepwiseReassignment):
         return self.target_of(partition)
 
     def existing(self, partition: Partition) -> Seq[Broker]:
-        """The assigned replicas, the leader first, then the ISR, then those that are out of it."""
+        """The assigned replicas: the leader, then the ISR, then the others."""
         state = self.replication[partition]
         by_isr = followed_by(Seq(state.isr), Seq(self.assigned[partition]))
         leader = state.leader
@@ -193,12 +197,12 @@ class RequestedReassignment(StepwiseReassignment):
 
     @rule
     def told_of_drop(self, partition: Partition, dropped: Set[Broker]) -> Set[Broker]:
-        """The replicas that the leader is told of as the dropped ones leave the ISR."""
+        """The replicas that the leader is told about when the dropped ones leave the ISR."""
         return self.replication[partition].known - dropped
 
     @action
     def drop_1_offline(self, partition: Partition) -> None:
-        """The leader may have crashed since the event began; then nothing is dropped."""
+        """If the leader has crashed since the event began, nothing is dropped."""
         require(self.drop[partition] == Drop.OFFLINE)
         dropped = self.to_drop(partition) if self.may_begin(partition) else Set[Broker]()
         self.dropped[partition] = dropped
@@ -231,26 +235,26 @@ class RequestedReassignment(StepwiseReassignment):
 
     @rule
     def is_legacy_done(self, partition: Partition) -> bool:
-        """The old znode asks for what was reached; after a crash it can be another one that a client has written."""
+        """The old znode asks for what was reached. After a crash it can be a newer one, written by another client."""
         return self.legacy_znode[partition] == self.target_of(partition)
 
     @action
     def step_10_drops_legacy(self, partition: Partition) -> None:
-        """What an old client has written goes first: after a crash nothing else would tell that it was taken."""
+        """An old client's entry is removed first: after a crash nothing else would say that it was taken."""
         require(self.step[partition] == Step.DROP_LEGACY)
         if self.is_legacy_done(partition):
             self.legacy_znode[partition] = None
         self.step[partition] = Step.DROP_ENTRY
 
     def drop_entry(self, partition: Partition) -> None:
-        """The child of ``/admin/reassignments`` goes, which also says by which route it came."""
+        """Removes the child of ``/admin/reassignments``, which also recorded the route."""
         super().drop_entry(partition)
         self.routed_legacy.discard(partition)
         self.top[partition] = Set()
 
     @action
     def controller_fails_over(self) -> None:
-        """A request that was taken but not deleted is found again, and taken again."""
+        """A request that was taken but not deleted is found, and taken, again."""
         super().controller_fails_over()
         for partition in Partition:
             self.drop[partition] = Drop.NOTHING

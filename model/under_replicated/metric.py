@@ -1,19 +1,31 @@
 """KIP-352: which partitions count as under-replicated while a reassignment is under way.
 
-A reassignment makes a partition's replicas more than they were and will be. Until all of them are in sync the partition
-used to count as under-replicated, though it has every replica that it had before. The KIP has the controller tell the
-leaders what is reassigned, and counts against the replicas from before: the *current* ones, against the *impending*.
+Start here. Where each section of the KIP is modelled; properties are in invariants/under_replicated/metric.py,
+known-bad designs in specs/under_replicated/flawed.py:
 
-``UnderReplicated``  fourth draft of the KIP: some current replica is not in the ISR
-``MiddleDraft``      a later draft: leave the added replicas out, of the replicas and of the ISR
+    KIP-352                            here                                 specs/under_replicated/
+    "Motivation"                       UnderReplicated, and what it         draft.toml
+                                       replaced (CountsEveryReplica)
+    "Proposed Changes"                 Assignment, tell, reassignment_*     draft.toml
+    "Public Interfaces": Request APIs  LeaderAndIsr, told, understood       brokers.toml, two_partitions.toml
+    "Public Interfaces": Metrics       is_under_replicated, reassigned      draft.toml, adopted.toml
+    "Motivation": the topic command    TopicCommand, ShippedCommand         command.toml, command_as_shipped.toml
+
+A reassignment gives a partition more replicas than it had before or will have after. Until all of them were in sync the
+partition used to count as under-replicated, although it had every replica that it had before. In the KIP the controller
+tells the leaders what is being reassigned, and they count against the replicas from before: the *current* replicas, as
+opposed to the *impending* ones.
+
+``UnderReplicated``  the KIP's fourth draft: some current replica is not in the ISR
+``MiddleDraft``      a later draft: leave the added replicas out, both of the replicas and of the ISR
 ``ShippedMetric``    as adopted and shipped (KAFKA-8834): fewer in the ISR than there were replicas
-``KRaftOverride``    the shipped metric, where a second reassignment takes all replicas for the origin, as in KRaft
-``BrokerViews``      the brokers' metrics, computed from the LeaderAndIsr requests that reached them so far
+``KRaftOverride``    the shipped metric where a second reassignment takes all replicas as the origin, as KRaft does
+``BrokerViews``      the brokers' metrics, computed from the LeaderAndIsr requests that have reached them
 ``TopicCommand``     the topic command, which learns of reassignments from UpdateMetadata
 ``ShippedCommand``   the topic command as shipped, which asks twice: for the topics and for the reassignments
 
-The draft's list of fields calls the current replicas ActiveReplicas once; that is one field. Nothing is sent here that
-the terms of KIP-455 (replicas, adding, removing) do not tell: see model/replica_sets.py.
+The draft's schema once says ActiveReplicas for the current replicas; it is one field. Everything sent here follows from
+the terms of KIP-455 (replicas, adding, removing): see model/replica_sets.py.
 """
 
 from __future__ import annotations
@@ -45,7 +57,7 @@ class Partition(Identifier, count="partitions", prefix="p"):
 
 
 class Assignment(Record):
-    """A partition's state: who leads, who is in sync, and who is reassigned."""
+    """A partition's state: its leader, its ISR, and its reassignment."""
 
     leader: Broker
     isr: Set[Broker]
@@ -55,9 +67,9 @@ class Assignment(Record):
 
 
 class LeaderAndIsr(Record):
-    """What the controller tells a broker of a partition (KIP-352, "Request APIs").
+    """What the controller tells a broker about a partition (KIP-352, "Request APIs").
 
-    The impending replicas are empty while nothing is reassigned.
+    The impending replicas are empty while nothing is being reassigned.
     """
 
     leader: Broker
@@ -67,7 +79,7 @@ class LeaderAndIsr(Record):
 
 
 def told(state: Assignment) -> LeaderAndIsr:
-    """The LeaderAndIsr that tells of a state."""
+    """The LeaderAndIsr that describes a state."""
     impending = target(state.replicas, state.removing)
     return LeaderAndIsr(
         leader=state.leader,
@@ -78,7 +90,7 @@ def told(state: Assignment) -> LeaderAndIsr:
 
 
 def understood(request: LeaderAndIsr) -> Assignment:
-    """What a broker takes from it: the same state again."""
+    """The state that a broker reads from it: the same one."""
     reassigning = len(request.impending) > 0
     return Assignment(
         leader=request.leader,
@@ -98,7 +110,7 @@ class UnderReplicated(Model):
 
     assignments: Map[Partition, Assignment]
     original: Map[Partition, Set[Broker]]
-    """History: the replicas of the last assignment that was completed."""
+    """History: the replicas of the last assignment that completed."""
 
     @initial
     def start(self, replicas: Set[Broker], leader: Broker) -> None:
@@ -108,7 +120,7 @@ class UnderReplicated(Model):
         self.assignments = Map({partition: first for partition in Partition})
         self.original = Map({partition: replicas for partition in Partition})
 
-    # The metrics. Each reads one partition's state, whoever knows it.
+    # The metrics. Each reads one partition's state, whoever holds it.
 
     @rule
     def is_under_replicated(self, state: Assignment) -> bool:
@@ -117,12 +129,12 @@ class UnderReplicated(Model):
 
     @rule
     def reassigned(self, state: Assignment) -> Set[Broker]:
-        """ReassignedCount counts the replicas that come or go (KIP-352, "Metrics")."""
+        """ReassignedCount counts the replicas that are added or removed (KIP-352, "Metrics")."""
         return state.adding | state.removing
 
     @rule
     def is_under_min_isr(self, state: Assignment) -> bool:
-        """UnderMinIsr: the ISR is too small for acks=all. More in-sync replicas than replicas cannot be asked for."""
+        """UnderMinIsr: the ISR is too small for acks=all. No more than all replicas can be required."""
         return len(state.isr) < min(self.min_insync_replicas, len(state.replicas))
 
     @rule
@@ -133,7 +145,7 @@ class UnderReplicated(Model):
     # The ISR.
 
     def change(self, partition: Partition, state: Assignment, leader: Broker) -> None:
-        """Installs a state. Its leader stays when it is still in the ISR; if not, a member takes over."""
+        """Installs a state. The leader stays if it is still in the ISR; otherwise another member takes over."""
         old = self.assignments[partition].leader
         require(leader in state.isr and (leader == old or old not in state.isr))
         self.store(partition, state.replace(leader=leader))
@@ -157,7 +169,7 @@ class UnderReplicated(Model):
 
     @action
     def leader_changes(self, partition: Partition, leader: Broker) -> None:
-        """Another member of the ISR leads, the preferred one say."""
+        """Another member of the ISR leads, for example the preferred leader."""
         state = self.assignments[partition]
         require(leader in state.isr and leader != state.leader)
         self.store(partition, state.replace(leader=leader))
@@ -169,12 +181,12 @@ class UnderReplicated(Model):
 
     @rule
     def origin_of_override(self, state: Assignment) -> Set[Broker]:
-        """What a second reassignment starts from: the replicas from before the first (KIP-455)."""
+        """What a second reassignment starts from: the replicas before the first one (KIP-455)."""
         return origin(state.replicas, state.adding)
 
     @action
     def reassignment_starts(self, partition: Partition, wanted: Set[Broker], leader: Broker) -> None:
-        """Asks for other replicas, perhaps while earlier ones are still being added: the latest request wins."""
+        """Asks for different replicas, perhaps while earlier ones are still being added: the latest request wins."""
         state = self.assignments[partition]
         require(len(wanted) > 0 and wanted != target(state.replicas, state.removing))
         start = self.origin_of_override(state)
@@ -190,7 +202,7 @@ class UnderReplicated(Model):
 
     @action
     def reassignment_is_cancelled(self, partition: Partition, leader: Broker) -> None:
-        """The added replicas go, in sync or not, as long as another is in sync."""
+        """Removes the added replicas, in sync or not, as long as another one is in sync."""
         require(self.is_reassigned(partition))
         state = self.assignments[partition]
         replicas = origin(state.replicas, state.adding)
@@ -199,7 +211,7 @@ class UnderReplicated(Model):
 
     @action
     def reassignment_completes(self, partition: Partition, leader: Broker) -> None:
-        """Every wanted replica is in sync, and the others go."""
+        """Every wanted replica is in sync, and the others are removed."""
         state = self.assignments[partition]
         wanted = target(state.replicas, state.removing)
         require(self.is_reassigned(partition) and wanted <= state.isr)
@@ -209,16 +221,17 @@ class UnderReplicated(Model):
 
 
 class MiddleDraft(UnderReplicated):
-    """A later draft of the KIP: sizes without the added replicas."""
+    """A later draft of the KIP: compares sizes, leaving out the added replicas."""
 
     def is_under_replicated(self, state: Assignment) -> bool:
         return len(state.replicas - state.adding) > len(state.isr - state.adding)
 
 
 class ShippedMetric(UnderReplicated):
-    """As adopted: a reassignment may change how many replicas there are, and an added one in sync is as good (KIP-352).
+    """As adopted: a reassignment may change the number of replicas, and an added one in sync is as good as any
+    (KIP-352).
 
-    Whether a partition is reassigned is counted, not how many of its replicas are.
+    It counts whether a partition is being reassigned, not how many of its replicas are.
     """
 
     def is_under_replicated(self, state: Assignment) -> bool:
@@ -233,16 +246,16 @@ class KRaftOverride(ShippedMetric):
 
 
 class BrokerViews(UnderReplicated):
-    """Each broker counts the partitions that it leads, by what it has been told.
+    """Each broker counts the partitions that it leads, from what it has been told.
 
-    A LeaderAndIsr comes late, and of several that are on their way only the last one matters. A broker that does not
+    LeaderAndIsr requests arrive late, and of several on their way only the last one matters. A broker that does not
     lead has nothing to count, so what it was told is not kept.
     """
 
     max_version = Constant(4)
 
     version: Annotated[int, Between(0, "max_version")]
-    """How often the controller has changed anything."""
+    """How many times the controller has changed anything."""
     views: Map[Broker, Map[Partition, LeaderAndIsr | None]]
     joining: Map[Partition, Set[Broker]]
     """The replicas that the leader has asked to add to the ISR; the controller may refuse."""
@@ -261,7 +274,7 @@ class BrokerViews(UnderReplicated):
         return self.views[broker][partition] is not None
 
     def view(self, broker: Broker, partition: Partition) -> Assignment:
-        """The state by which a leader counts."""
+        """The state that a leader counts from."""
         request = self.views[broker][partition]
         assert request is not None, "only a leader has a view"
         return understood(request)
@@ -273,7 +286,7 @@ class BrokerViews(UnderReplicated):
 
     @rule
     def counted_isr(self, broker: Broker, partition: Partition) -> Set[Broker]:
-        """The ISR that the controller has confirmed, without those that the leader only asks for."""
+        """The ISR that the controller has confirmed, without replicas that the leader has only asked to add."""
         return self.view(broker, partition).isr
 
     def reports_under_replicated(self, broker: Broker, partition: Partition) -> bool:
@@ -287,7 +300,7 @@ class BrokerViews(UnderReplicated):
         return len(self.reassigned(self.view(broker, partition))) if self.counts(broker, partition) else 0
 
     def is_settled(self) -> bool:
-        """Every broker knows the latest state of what it leads, and no broker believes to lead that does not."""
+        """Every leader knows the latest state of its partitions, and nobody else believes that it leads."""
         return all(
             self.views[broker][partition]
             == (self.tell(self.assignments[partition]) if broker == self.assignments[partition].leader else None)
@@ -310,7 +323,7 @@ class BrokerViews(UnderReplicated):
         super().replica_joins(partition, broker)
 
     def store(self, partition: Partition, state: Assignment) -> None:
-        """Every change takes a new version, and requests that quote an earlier one are refused."""
+        """Every change takes a new version; requests that quote an earlier one are refused."""
         require(self.version < self.max_version)
         super().store(partition, state)
         self.version += 1
@@ -329,7 +342,7 @@ class BrokerViews(UnderReplicated):
 
 
 class TopicCommand(UnderReplicated):
-    """The topic command asks a broker, which knows what the last UpdateMetadata told it, reassignments included."""
+    """The topic command asks a broker, which knows what the last UpdateMetadata told it, including reassignments."""
 
     metadata: Map[Partition, LeaderAndIsr]
 
@@ -344,7 +357,7 @@ class TopicCommand(UnderReplicated):
         self.metadata[partition] = self.tell(self.assignments[partition])
 
     def shown(self, partition: Partition) -> Assignment:
-        """The state that the answer tells of."""
+        """The state that the answer describes."""
         return understood(self.metadata[partition])
 
     @rule
@@ -354,10 +367,10 @@ class TopicCommand(UnderReplicated):
 
 
 class ShippedCommand(TopicCommand):
-    """As shipped: topics are described from a broker's metadata, reassignments listed by the controller (KIP-455).
+    """As shipped: topics are described from a broker's metadata, reassignments are listed by the controller (KIP-455).
 
-    The two answers can be of different times. A reassignment counts as under way while some replica that comes or goes
-    is in the description. The metadata tells of no reassignment.
+    The two answers can be from different times. The metadata says nothing about reassignments; a listed one counts as
+    under way as long as some replica that it adds or removes appears in the description.
     """
 
     listed: Map[Partition, Assignment]

@@ -1,10 +1,12 @@
-"""Kafka's controller on ZooKeeper, third draft: other answers to what the draft leaves open.
+"""Kafka's controller on ZooKeeper, third draft: alternatives where the draft leaves something open.
 
-``UncleanElections`` step 3.2 as written: without a live member of the ISR any live replica leads
-``Transactions``     the draft's wish: a decision is written and published in one ``multi``
-``WatchesFollowers`` what Kafka does besides: dead followers leave the ISR as dead leaders do
+``UncleanElections`` section A, step 3.2 as written: without a live member of the ISR any live replica leads
+``Transactions``     section A, the draft's wish: a decision is written and published in one ``multi``
+``WatchesFollowers`` what Kafka does besides: dead followers leave the ISR, as dead leaders do
 ``WelcomesBrokers``  the other answer to question A.2: a starting broker reads nothing and is told everything
 ``FailingReplicas``  question A.3: a partition's replica fails while its broker lives on
+
+All extend ``ZkController`` (model/zk_controller/controller.py, where to begin).
 """
 
 from __future__ import annotations
@@ -30,10 +32,10 @@ class UncleanElections(ZkController):
 
 
 class Transactions(ZkController):
-    """The draft's wish: a decision is written and published by one transaction, to the brokers registered then.
+    """The draft's wish: one transaction writes a decision and publishes it to the brokers registered at the time.
 
-    A transaction has room for a few thousand partitions (1 MB), not for all; here for one, so that a crash can come
-    between any two. What was written was published, so a new controller has nothing to repeat.
+    A transaction has room for a few thousand partitions (1 MB), not for all; here it has room for one, so that a crash
+    can come between any two. What was written was also published, so a new controller has nothing to repeat.
     """
 
     @rule
@@ -42,7 +44,7 @@ class Transactions(ZkController):
 
     @rule
     def publishes_with_write(self) -> bool:
-        """Whether the transaction that writes a decision holds its publication as well."""
+        """Whether the transaction that writes a decision also publishes it."""
         return True
 
     def may_decide(self, partition: Partition) -> bool:
@@ -62,14 +64,14 @@ class Transactions(ZkController):
 
 
 class WatchesFollowers(ZkController):
-    """What Kafka does besides: dead followers leave the ISR by the controller's hand, too (KAFKA-948, KAFKA-3143)."""
+    """What Kafka does besides: the controller removes dead followers from the ISR, too (KAFKA-948, KAFKA-3143)."""
 
     def is_affected(self, broker: Broker, partition: Partition) -> bool:
         dead = self.replicas(partition) - self.controllers[broker].live
         return super().is_affected(broker, partition) or len(dead) > 0
 
     def may_join(self, broker: Broker, member: Broker, partition: Partition) -> bool:
-        """A leader adds only brokers that are registered: of others the controller would not hear again."""
+        """A leader adds only registered brokers: the controller would not hear about the others again."""
         return super().may_join(broker, member, partition) and member in self.ids
 
     def has_live_leader(self, broker: Broker, partition: Partition) -> bool:
@@ -93,7 +95,7 @@ class WatchesFollowers(ZkController):
 
     @action
     def controller_changes_nothing(self, broker: Broker, partition: Partition) -> None:
-        """The leader is live, and the dead brokers are out of the ISR already."""
+        """The leader is live, and the dead brokers have already left the ISR."""
         require(self.has_read(broker, partition) and self.is_as_it_should_be(broker, partition))
         self.controllers[broker].todo.discard(partition)
         self.controllers[broker].decisions[partition] = self.none()
@@ -106,13 +108,13 @@ Session = Annotated[int, Between(0, "max_faults + 1")]
 class WelcomesBrokers(ZkController):
     """The other answer to question A.2, and Kafka's: a starting broker waits until the controller tells it everything.
 
-    So the controller must see each start. It compares the sessions that created the brokers' znodes (KIP-380): a broker
-    can be gone and back between two looks.
+    So the controller must notice every start. It compares the sessions that created the brokers' znodes (KIP-380):
+    between two looks a broker can go and come back.
     """
 
     sessions: Map[Broker, Session]
     seen: Map[Broker, Map[Broker, Session]]
-    """The sessions that each broker saw, when it last looked as the controller; 0 where there was none."""
+    """The sessions that each broker saw when it last looked as the controller; 0 if there was none."""
 
     @initial
     def start(self) -> None:
@@ -132,16 +134,16 @@ class WelcomesBrokers(ZkController):
         self.processes[broker].queue_watch = Watch.FIRED if len(self.queues[broker]) > 0 else Watch.ARMED
 
     def read_decisions(self, broker: Broker) -> None:
-        """It will be told."""
+        """Reads nothing: it will be told."""
 
     @rule
     def is_newcomer(self, broker: Broker, other: Broker) -> bool:
-        """Whether the controller ``broker`` sees another session than it did before."""
+        """Whether ``other``'s session differs from the one that the controller ``broker`` saw last."""
         return self.sessions[other] != self.seen[broker][other]
 
     @action
     def on_broker_change(self, broker: Broker) -> None:
-        """Publishes all decisions anew when there are newcomers, then looks again."""
+        """Publishes all decisions again if there are newcomers, then looks again."""
         require(self.controllers[broker].phase == Phase.IDLE and self.controllers[broker].brokers_watch == Watch.FIRED)
         if any(self.is_newcomer(broker, other) for other in self.ids):
             self.controllers[broker].phase = Phase.READING
@@ -153,8 +155,8 @@ class WelcomesBrokers(ZkController):
 class FailingReplicas(ZkController):
     """Question A.3: a replica can fail, with its log directory, while its broker lives on (KIP-112).
 
-    The broker reports that in ZooKeeper, and the controller counts the replica as dead. One watch serves for brokers
-    and reports.
+    The broker reports the failure in ZooKeeper, and the controller counts the replica as dead. One watch covers both
+    brokers and reports.
     """
 
     failed: Map[Partition, Set[Broker]]
@@ -195,7 +197,7 @@ class FailingReplicas(ZkController):
 
     @rule
     def counts_as_dead(self, partition: Partition) -> Set[Broker]:
-        """The replicas that the controller cannot rely on, live as their brokers may be."""
+        """The replicas that the controller cannot rely on, even if their brokers are live."""
         return self.reported[partition]
 
     def is_affected(self, broker: Broker, partition: Partition) -> bool:

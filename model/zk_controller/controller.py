@@ -1,21 +1,31 @@
-"""Kafka's controller on ZooKeeper, third draft of the design: decisions travel through one queue for each broker.
+"""Kafka's controller on ZooKeeper, third draft of the design: decisions travel through one queue per broker.
+
+Start here. Where each section of the draft is modelled; the properties of each model are in the file of the same name
+in invariants/zk_controller/, its known-bad designs in specs/zk_controller/ (flawed.py, flawed_topics.py):
+
+    A  on_broker_change, change_leaders                  controller.py, ZkController
+       step 3.2 as written (unclean elections)           alternatives.py, UncleanElections
+       questions A.1, A.2                                controller.py; the other answer to A.2: WelcomesBrokers
+       question A.3                                      alternatives.py, FailingReplicas
+       "Ideally we want to use ZK multi"                 alternatives.py, Transactions
+    B  Broker acts on leadership change                  controller.py, on_leader_assignment_change
+    C  Creating/deleting topics                          topics.py, TopicChanges
+    D  Handling controller failure                       controller.py; step 2.3 (init_leaders): topics.py
+    E  Broker startup                                    controller.py
+    F  Replica reassignment                              topics.py, Reassignments
+    what Kafka does besides                              alternatives.py, WatchesFollowers
 
 One of the brokers is the controller. It watches which brokers are registered, elects leaders, writes each decision to
-the partition's znode and then publishes it to the queues of the brokers. The draft calls its procedures
-on_broker_change, change_leaders, on_leader_assignment_change, on_topic_change, on_controller_failover,
-on_broker_startup and on_partitions_reassigned; the actions here carry the same names. Whatever a procedure does in
-several reads and writes is several actions, so that a crash, or somebody else's step, can come in between any two.
+the partition's znode and then publishes it to the brokers' queues. The actions have the names of the draft's
+procedures. A procedure with several reads and writes is several actions, so that a crash, or another process's step,
+can come between any two.
 
-This file has sections A, B, D and E of the draft: elections, failovers, brokers that come and go. Sections C (topics
-come and go) and F (partitions move to other brokers) are in model/zk_controller/topics.py; what else the draft may
-mean, and what Kafka does besides, is in model/zk_controller/alternatives.py.
+What ZooKeeper provides: ephemeral znodes that live as long as a session, and so outlive a crash; watches that fire
+once; writes that fail unless the znode still has the version that the writer read; ``multi``, which combines the
+draft's conditional write with the condition that the writer is still the controller (KAFKA-6082). ZooKeeper reads and
+arms a watch in one step. Records are not modelled: a decision is about leader and ISR only.
 
-What ZooKeeper gives: ephemeral znodes that live as long as a session and so outlive a crash; watches that fire once;
-writes that fail unless the znode still has the version that the writer read; ``multi``, which combines the draft's
-conditional write with the condition that the writer is still the controller (KAFKA-6082). Reading and arming a watch
-is one step of ZooKeeper's. Records are not modelled here: a decision is about leader and ISR only.
-
-Where the draft is open or does not hold, the model has what repairs it, and specs/zk_controller shows both.
+Where the draft is open or wrong, the model has the repair, and specs/zk_controller shows both.
 """
 
 from __future__ import annotations
@@ -45,7 +55,7 @@ class Broker(Identifier, count="brokers", prefix="b"):
 
 
 class Partition(Identifier, count="partitions", prefix="p"):
-    """A partition, each with its own topic."""
+    """A partition. Each belongs to a topic of its own."""
 
 
 Version = Annotated[int, Between(0, "max_version")]
@@ -54,7 +64,7 @@ Faults = Annotated[int, Between(0, "max_faults")]
 
 
 class Watch(Enum):
-    """A one-shot watch: it fires once and is lost with its session."""
+    """A one-shot watch: it fires once, and is lost with its session."""
 
     UNARMED = "unarmed"
     ARMED = "armed"
@@ -72,7 +82,7 @@ class Stage(Enum):
 
 
 class Phase(Enum):
-    """What a controller is doing; between two phases it may be replaced without knowing."""
+    """What a controller is doing. Between two phases it may be replaced without knowing."""
 
     RESIGNED = "resigned"
     READING = "reading"
@@ -90,14 +100,14 @@ class LeaderAndIsr(Record):
 
 
 class Batch(Record):
-    """What one znode of a broker's queue holds: decisions of several partitions, and replicas to stop."""
+    """What one znode of a broker's queue holds: decisions for several partitions, and replicas to stop."""
 
     decisions: Map[Partition, LeaderAndIsr]
     stops: Set[Partition]
 
 
 class Process(Record):
-    """A broker's memory. What is ``unanswered`` is a leader's write whose outcome it was not told."""
+    """A broker's memory. ``unanswered`` is a leader's write whose outcome it does not know."""
 
     stage: Stage
     known: Map[Partition, LeaderAndIsr]
@@ -109,7 +119,7 @@ class Controller(Record):
     """A controller's memory: the leaders that it knows, and what it is about to do.
 
     ``live`` is the brokers as read; ``todo`` the partitions to decide; ``decisions`` what was read of those, and then
-    what was written and is to be published; ``recipients`` the brokers that are yet to be told.
+    what was written and is to be published; ``recipients`` the brokers still to be told.
     """
 
     phase: Phase
@@ -123,7 +133,7 @@ class Controller(Record):
 
 
 class ZkController(Model):
-    """Sections A, B, D and E of the draft: every broker has a replica of every partition, and the topics are there."""
+    """Sections A, B, D and E of the draft: every broker has a replica of every partition, and the topics exist."""
 
     brokers = Constant(3)
     partitions = Constant(1)
@@ -194,7 +204,7 @@ class ZkController(Model):
         return False
 
     def is_moving(self, broker: Broker, partition: Partition) -> bool:
-        """Whether this controller may elect another leader only because the partition goes to other brokers."""
+        """Whether this controller may elect another leader only because the partition is moving to other brokers."""
         return False
 
     def resign(self, broker: Broker) -> None:
@@ -242,7 +252,9 @@ class ZkController(Model):
 
     @action
     def session_expires(self, broker: Broker) -> None:
-        """Ephemeral znodes and watches go. A process that was only slow keeps its memory and learns of it later."""
+        """Ephemeral znodes and watches disappear. A process that was only slow keeps its memory and learns of it
+        later.
+        """
         require(broker in self.ids)
         require(self.processes[broker].stage in (Stage.DOWN, Stage.STARTING) or self.faults < self.max_faults)
         if self.processes[broker].stage not in (Stage.DOWN, Stage.STARTING):
@@ -256,19 +268,23 @@ class ZkController(Model):
         self.brokers_changed()
 
     def lose_watches(self, broker: Broker) -> None:
-        """What a controller's watches lose with the session; an event that was delivered stays in its memory."""
+        """What happens to a controller's watches when its session ends. An event that was delivered stays in its
+        memory.
+        """
         if self.controllers[broker].brokers_watch == Watch.ARMED:
             self.controllers[broker].brokers_watch = Watch.UNARMED
 
     @action
     def broker_starts(self, broker: Broker) -> None:
-        """A crashed broker starts again, perhaps while its old session still lives."""
+        """A crashed broker starts again, perhaps while its old session still exists."""
         require(self.processes[broker].stage == Stage.DOWN)
         self.processes[broker].stage = Stage.STARTING
 
     @action
     def broker_registers(self, broker: Broker) -> None:
-        """Creates its ephemeral znode, once the old one is gone. Who lost a session is no controller any more."""
+        """Creates its ephemeral znode, once the old one is gone. A broker that lost its session is no longer the
+        controller.
+        """
         require(self.processes[broker].stage == Stage.STARTING and broker not in self.ids)
         self.resign(broker)
         self.processes[broker].stage = Stage.REGISTERED
@@ -283,7 +299,7 @@ class ZkController(Model):
 
     @action
     def broker_subscribes(self, broker: Broker) -> None:
-        """Watches its queue, before it reads: the draft subscribes last and can miss what is published in between."""
+        """Watches its queue before it reads. The draft subscribes last, and can miss what is published in between."""
         require(self.processes[broker].stage == Stage.REGISTERED)
         self.processes[broker].stage = Stage.SUBSCRIBED
         self.subscribe(broker)
@@ -294,12 +310,12 @@ class ZkController(Model):
 
     @rule
     def clear_queue(self, broker: Broker) -> None:
-        """What is in the queue by now was written before it was published, so it is in what the broker reads next."""
+        """What is in the queue now was written before it was published, so the broker's next read includes it."""
         self.queues[broker] = Seq()
 
     @action
     def broker_reads_decisions(self, broker: Broker) -> None:
-        """Reads the decision of each partition and starts its replicas, as leader or as follower."""
+        """Reads each partition's decision and starts its replicas, as leader or as follower."""
         require(self.processes[broker].stage == Stage.SUBSCRIBED)
         self.processes[broker].stage = Stage.UP
         self.read_decisions(broker)
@@ -312,18 +328,18 @@ class ZkController(Model):
 
     @rule
     def is_news(self, broker: Broker, partition: Partition, decision: LeaderAndIsr) -> bool:
-        """A broker ignores what it has followed already, and all that is older: the order is that of the versions."""
+        """A broker ignores what it has already followed and everything older, in the order of the versions."""
         return decision.version > self.processes[broker].known[partition].version
 
     def follow(self, broker: Broker, partition: Partition, decision: LeaderAndIsr) -> None:
-        """Becomes the leader, or follows another: stops the fetcher and starts it anew."""
+        """Becomes the leader, or follows another one: stops the fetcher and starts it again."""
         if decision.version != 0 and broker in self.replicas(partition) and self.is_news(broker, partition, decision):
             self.processes[broker].known[partition] = decision
             self.processes[broker].unanswered.discard(partition)
 
     @action
     def on_leader_assignment_change(self, broker: Broker) -> None:
-        """Takes the first batch of its queue; when that was the last one, the watch is armed by the same read."""
+        """Takes the first batch off its queue. If it was the last one, the same read arms the watch."""
         require(self.processes[broker].stage == Stage.UP and self.processes[broker].queue_watch == Watch.FIRED)
         batch = self.queues[broker][0]
         for partition in Partition:
@@ -336,7 +352,7 @@ class ZkController(Model):
 
     @rule
     def stop_replica(self, broker: Broker, partition: Partition, decision: LeaderAndIsr) -> None:
-        """Nothing stops replicas while topics and assignments stay as they are."""
+        """Nothing stops replicas as long as topics and assignments do not change."""
 
     # The leader and the ISR (section B, step 2.1.2).
 
@@ -347,7 +363,7 @@ class ZkController(Model):
 
     @rule
     def may_join(self, broker: Broker, member: Broker, partition: Partition) -> bool:
-        """Whoever fetches from the leader joins the ISR when it has caught up."""
+        """A broker that fetches from the leader joins the ISR when it has caught up."""
         process = self.processes[member]
         return (
             process.stage != Stage.DOWN
@@ -357,7 +373,7 @@ class ZkController(Model):
 
     @action
     def leader_updates_isr(self, broker: Broker, partition: Partition, member: Broker, answered: bool) -> None:
-        """Takes a follower out of the ISR or into it. ZooKeeper's answer can be lost with the connection."""
+        """Removes a follower from the ISR or adds one. ZooKeeper's answer can be lost with the connection."""
         require(self.leads(broker, partition) and member != broker)
         require(partition not in self.processes[broker].unanswered)
         require(self.leader_may_write(broker, partition) and self.leader_and_isr[partition].version < self.max_version)
@@ -374,13 +390,15 @@ class ZkController(Model):
 
     @rule
     def refresh(self, broker: Broker, partition: Partition) -> None:
-        """A leader whose write was refused reads the znode: it may have been its own write (KAFKA-1382)."""
+        """A leader whose write was refused reads the znode: the write that got in first may have been its own
+        (KAFKA-1382).
+        """
         if self.leader_and_isr[partition].leader == broker:
             self.processes[broker].known[partition] = self.leader_and_isr[partition]
 
     @action
     def leader_retries(self, broker: Broker, partition: Partition) -> None:
-        """Tries the unanswered write again; the version has moved on, so it is refused."""
+        """Retries the unanswered write. The version has moved on, so the write is refused."""
         require(partition in self.processes[broker].unanswered)
         self.processes[broker].unanswered.discard(partition)
         self.refresh(broker, partition)
@@ -389,10 +407,10 @@ class ZkController(Model):
 
     @action
     def on_controller_failover(self, broker: Broker) -> None:
-        """Creates /controller and counts up the controller epoch, in one transaction.
+        """Creates /controller and increments the controller epoch, in one transaction.
 
-        A broker that finds the znode taken watches it again by the same request, so a watch is not needed here: who is
-        up can try whenever the znode is gone.
+        A broker that finds the znode taken sets its watch with the same request, so the model needs no watch here: a
+        broker that is up can try whenever the znode is gone.
         """
         require(self.controller is None and self.processes[broker].stage == Stage.UP)
         require(self.controller_epoch < self.max_controller_epoch)
@@ -402,7 +420,7 @@ class ZkController(Model):
 
     @rule
     def take_office(self, broker: Broker) -> None:
-        """Who finds its own id in /controller has won, too: only the answer was lost (KAFKA-13407)."""
+        """A broker that finds its own id in /controller has won, too: only the answer was lost (KAFKA-13407)."""
         self.controllers[broker].epoch = self.controller_epoch
         self.controllers[broker].phase = Phase.READING
 
@@ -413,12 +431,12 @@ class ZkController(Model):
 
     @rule
     def decision_at_failover(self, broker: Broker, partition: Partition) -> LeaderAndIsr:
-        """What a new controller takes for the partition's state: what ZooKeeper holds."""
+        """What a new controller takes as the partition's state: what ZooKeeper holds."""
         return self.leader_and_isr[partition]
 
     @action
     def controller_reads_decisions(self, broker: Broker) -> None:
-        """Reads every decision; all are published again, and then the brokers are looked at (steps 2.1 and 2.2)."""
+        """Reads every decision. All are published again, then the brokers are read (steps 2.1 and 2.2)."""
         require(self.controllers[broker].phase == Phase.READING)
         for partition in Partition:
             decision = self.decision_at_failover(broker, partition)
@@ -432,23 +450,23 @@ class ZkController(Model):
 
     @rule
     def watch_brokers(self, broker: Broker) -> None:
-        """Arms the watch and reads in one go."""
+        """Arms the watch and reads, in one step."""
         self.controllers[broker].brokers_watch = Watch.ARMED
 
     @rule
     def live_brokers(self, broker: Broker) -> Set[Broker]:
-        """Those that are registered when the controller looks, not when the watch fired (KAFKA-5502)."""
+        """The brokers registered when the controller looks, not when the watch fired (KAFKA-5502)."""
         return self.ids
 
     @rule
     def is_affected(self, broker: Broker, partition: Partition) -> bool:
-        """The partition's leader is not live (step 2), or it has none: then it is tried again (question A.1)."""
+        """The partition's leader is not live (step 2), or it has none and is tried again (question A.1)."""
         leader = self.controllers[broker].leaders[partition]
         return leader is None or leader not in self.controllers[broker].live
 
     @action
     def on_broker_change(self, broker: Broker) -> None:
-        """Reads the live brokers and finds the partitions that this is about."""
+        """Reads the live brokers and finds the affected partitions."""
         require(self.controllers[broker].phase == Phase.IDLE and self.controllers[broker].brokers_watch == Watch.FIRED)
         self.controllers[broker].live = self.live_brokers(broker)
         self.watch_brokers(broker)
@@ -473,12 +491,12 @@ class ZkController(Model):
 
     @rule
     def candidates(self, broker: Broker, partition: Partition) -> Set[Broker]:
-        """Step 3.2: the live members of the ISR, for the others may lack committed records."""
+        """Step 3.2: the live members of the ISR, since the others may lack committed records."""
         return self.controllers[broker].decisions[partition].isr & self.available(broker, partition)
 
     @rule
     def new_isr(self, broker: Broker, partition: Partition, leader: Broker) -> Set[Broker]:
-        """Step 3.2: the live members of the ISR; a leader from outside of it is alone."""
+        """Step 3.2: the live members of the ISR; a leader from outside the ISR is alone in it."""
         isr = self.controllers[broker].decisions[partition].isr
         return isr & self.available(broker, partition) if leader in isr else Set({leader})
 
@@ -491,7 +509,7 @@ class ZkController(Model):
 
     @action
     def controller_finds_nobody(self, broker: Broker, partition: Partition) -> None:
-        """Question A.1: nobody leads until a member of the ISR is back, and the ISR stays what it was."""
+        """Question A.1: nobody leads until a member of the ISR is back, and the ISR stays as it was."""
         require(self.has_read(broker, partition) and len(self.candidates(broker, partition)) == 0)
         if self.controllers[broker].decisions[partition].leader is None:
             self.controllers[broker].todo.discard(partition)
@@ -504,7 +522,7 @@ class ZkController(Model):
 
     @rule
     def isr_without_leader(self, broker: Broker, partition: Partition) -> Set[Broker]:
-        """The ISR that waits for a leader: still those that have every committed record."""
+        """The ISR that waits for a leader: still the replicas that have every committed record."""
         return self.controllers[broker].decisions[partition].isr
 
     def has_read(self, broker: Broker, partition: Partition) -> bool:
@@ -525,11 +543,13 @@ class ZkController(Model):
 
     @rule
     def is_outdated(self, broker: Broker, partition: Partition) -> bool:
-        """The condition on the version: the leader changed the ISR since the controller read it."""
+        """The condition on the version: the leader has changed the ISR since the controller read it."""
         return self.controllers[broker].decisions[partition].version != self.leader_and_isr[partition].version
 
     def decide(self, broker: Broker, partition: Partition, leader: Broker | None, isr: Set[Broker]) -> None:
-        """The conditional write. Who finds the version changed reads again; who finds the epoch changed resigns."""
+        """The conditional write. If the version has changed, the controller reads again; if the epoch has, it
+        resigns.
+        """
         if self.is_replaced(broker):
             self.resign(broker)
         elif self.is_outdated(broker, partition):
@@ -547,7 +567,7 @@ class ZkController(Model):
         self.leader_and_isr[partition] = decision
 
     def proceed(self, broker: Broker) -> None:
-        """Goes on to publish once every partition is decided, and is idle when there is nothing to tell."""
+        """Goes on to publishing once every partition is decided, or becomes idle if there is nothing to publish."""
         if len(self.controllers[broker].todo) == 0:
             self.controllers[broker].live = Set()
             if self.has_news(broker):
@@ -570,18 +590,20 @@ class ZkController(Model):
     def is_told(self, broker: Broker, recipient: Broker) -> bool:
         """Question A.2: a broker that is not registered now reads the decisions later, when it starts.
 
-        It is the present that counts. A broker can have registered and read since the controller looked.
+        What counts is the present: the broker may have registered and read since the controller looked.
         """
         return recipient in self.ids
 
     @rule
     def may_publish(self, broker: Broker) -> bool:
-        """Whether ZooKeeper takes the publication: here without a condition, since versions order the decisions."""
+        """Whether ZooKeeper accepts the publication. No condition is needed here, since versions order the
+        decisions.
+        """
         return True
 
     @action
     def controller_publishes(self, broker: Broker, recipient: Broker) -> None:
-        """Writes all new decisions to one broker's queue as one znode."""
+        """Writes all new decisions to one broker's queue, as one znode."""
         require(self.controllers[broker].phase == Phase.PUBLISHING and recipient in self.controllers[broker].recipients)
         require(not self.is_told(broker, recipient) or len(self.queues[recipient]) < self.queue_length)
         if self.may_publish(broker):

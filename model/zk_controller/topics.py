@@ -1,10 +1,11 @@
-"""Kafka's controller on ZooKeeper, third draft: topics that are created and deleted, partitions that are reassigned.
+"""Kafka's controller on ZooKeeper, third draft: topics are created and deleted, partitions are reassigned.
 
-``TopicChanges``   section C of the draft (on_topic_change, init_leaders); the draft elides its text
+``TopicChanges``   section C of the draft (on_topic_change, init_leaders), whose text is elided in the source
 ``Reassignments``  section F (on_partitions_reassigned)
 
-Both extend ``ZkController``. There, versions order all decisions. A topic that is gone has no version any more, and
-only the condition on the controller's epoch keeps an earlier controller from starting its replicas again.
+Both extend ``ZkController`` (model/zk_controller/controller.py, where to begin), in which versions order all decisions.
+A deleted topic no longer has a version, and only the condition on the controller epoch keeps an earlier controller from
+starting its replicas again.
 """
 
 from __future__ import annotations
@@ -24,16 +25,16 @@ from model.zk_controller.controller import (
 
 
 class TopicChanges(ZkController):
-    """Section C: topics are created, once each, and deleted while brokers and controllers come and go.
+    """Section C: topics are created, once each, and deleted, while brokers and controllers come and go.
 
-    A deleted topic leaves nothing that says who had replicas of it. So whoever learns which topics there are stops the
-    replicas of all others: a broker that starts, and every broker that a new controller tells all decisions.
+    A deleted topic leaves no record of who had its replicas. So whoever learns which topics exist stops the replicas of
+    all others: a broker that starts, and every broker that a new controller sends all decisions to.
     """
 
     topics: Set[Partition]
-    """/brokers/topics: the partitions of the topics that there are."""
+    """/brokers/topics: the partitions of the existing topics."""
     unused: Set[Partition]
-    """Topics that nobody has created yet."""
+    """Topics that have not been created yet."""
     topics_watch: Map[Broker, Watch]
     known_topics: Map[Broker, Set[Partition]]
     """The topics that each controller knows."""
@@ -101,7 +102,7 @@ class TopicChanges(ZkController):
 
     @action
     def on_topic_change(self, broker: Broker) -> None:
-        """Reads the topics, arms the watch again, and finds those that are new and those that are gone."""
+        """Reads the topics, arms the watch again, and finds the new and the deleted ones."""
         require(self.idles(broker) and self.topics_watch[broker] == Watch.FIRED)
         self.topics_watch[broker] = Watch.ARMED
         self.controllers[broker].live = self.ids
@@ -112,13 +113,13 @@ class TopicChanges(ZkController):
 
     @action
     def controller_reads_isr(self, broker: Broker, partition: Partition) -> None:
-        """Only of topics that there are."""
+        """Only for topics that exist."""
         require(partition in self.known_topics[broker])
         super().controller_reads_isr(broker, partition)
 
     @rule
     def isr_of_new_topic(self, broker: Broker, partition: Partition) -> Set[Broker]:
-        """Every live replica is in sync, as the logs are empty."""
+        """Every live replica is in sync, because the logs are empty."""
         return self.available(broker, partition)
 
     def is_undecided(self, broker: Broker, partition: Partition) -> bool:
@@ -127,14 +128,14 @@ class TopicChanges(ZkController):
 
     @action
     def controller_inits_leader(self, broker: Broker, partition: Partition, leader: Broker) -> None:
-        """init_leaders: writes a first decision, unless there is one already."""
+        """init_leaders: writes the first decision, unless there already is one."""
         require(self.is_undecided(broker, partition) and partition in self.known_topics[broker])
         require(self.leader_and_isr[partition].version == 0 and leader in self.available(broker, partition))
         self.decide(broker, partition, leader, self.isr_of_new_topic(broker, partition))
 
     @action
     def controller_forgets_topic(self, broker: Broker, partition: Partition) -> None:
-        """Removes the decision about a topic that is gone; its replicas are to be stopped."""
+        """Removes the decision for a deleted topic; its replicas are to be stopped."""
         require(self.is_undecided(broker, partition) and partition not in self.known_topics[broker])
         if self.is_replaced(broker):
             self.resign(broker)
@@ -147,7 +148,7 @@ class TopicChanges(ZkController):
 
     @rule
     def initializes_leaders(self) -> bool:
-        """A new controller looks after topics whose leader its predecessor did not choose (section D, step 2.3)."""
+        """A new controller handles topics whose leader its predecessor did not choose (section D, step 2.3)."""
         return True
 
     def is_affected(self, broker: Broker, partition: Partition) -> bool:
@@ -159,12 +160,16 @@ class TopicChanges(ZkController):
 
     @rule
     def stops_at_failover(self) -> Set[Partition]:
-        """What a new controller tells the brokers to stop: all that no topic has, since nobody knows what was told."""
+        """What a new controller tells the brokers to stop: every replica without a topic, since nobody knows what they
+        were told before.
+        """
         return Set(Partition) - self.topics
 
     @action
     def controller_reads_decisions(self, broker: Broker) -> None:
-        """Reads the topics as well; one that has only a decision left is known, so that on_topic_change removes it."""
+        """Reads the topics as well. A topic that has only a decision left counts as known, so that on_topic_change
+        removes it.
+        """
         require(self.controllers[broker].phase == Phase.READING)
         self.known_topics[broker] = self.topics | {
             partition for partition in Partition if self.leader_and_isr[partition].version != 0
@@ -175,7 +180,7 @@ class TopicChanges(ZkController):
 
     @rule
     def may_publish(self, broker: Broker) -> bool:
-        """The condition on the controller epoch: it holds for queues as for decisions."""
+        """The condition on the controller epoch applies to queues as it does to decisions."""
         return not self.is_replaced(broker)
 
     def has_news(self, broker: Broker) -> bool:
@@ -192,7 +197,7 @@ class TopicChanges(ZkController):
 
     @rule
     def is_to_stop(self, broker: Broker, partition: Partition) -> bool:
-        """A broker that is told to stop a replica looks at the topics itself, since what it is told can be late.
+        """A broker that is told to stop a replica checks the topics itself, since the message can be late.
 
         KAFKA-9539: Kafka gives StopReplica requests a leader epoch. Here there is none to compare with.
         """
@@ -208,7 +213,7 @@ class TopicChanges(ZkController):
 
     @rule
     def read_decisions(self, broker: Broker) -> None:
-        """A broker that starts, or that was away, stops what it has of topics that are gone."""
+        """A broker that starts, or was away, stops its replicas of deleted topics."""
         super().read_decisions(broker)
         for partition in Partition:
             if partition not in self.topics:
@@ -218,9 +223,9 @@ class TopicChanges(ZkController):
 class Reassignments(TopicChanges):
     """Section F: a new topic is on the first broker alone, and users ask for others (RAR), perhaps more than once.
 
-    StartReplica is the decision as it stands, published to AR and RAR. Once RAR is in the ISR, one transaction shrinks
-    the ISR to it and installs it as AR, so that no crash leaves an ISR that is not assigned; then the brokers are told,
-    and the request is removed last. A broker whose replica is not assigned any more deletes it.
+    StartReplica is the unchanged decision, published to AR and RAR. Once RAR is in the ISR, one transaction shrinks the
+    ISR to it and makes it AR, so that no crash leaves an unassigned replica in the ISR; then the brokers are told, and
+    the request is removed last. A broker whose replica is no longer assigned deletes it.
     """
 
     max_reassignments = Constant(1)
@@ -229,14 +234,14 @@ class Reassignments(TopicChanges):
     assigned: Map[Partition, Set[Broker]]
     """AR, in /brokers/topics."""
     requested: Map[Partition, Set[Broker]]
-    """RAR, in /brokers/partitions_reassigned; empty when there is no request."""
+    """RAR, in /brokers/partitions_reassigned; empty if there is no request."""
     requests_watch: Map[Broker, Watch]
     stored: Map[Partition, Set[Broker]]
-    """The brokers whose disks hold a replica."""
+    """The brokers that have a replica on disk."""
 
     @initial
     def start(self) -> None:
-        """There is no topic yet; each will be on the first broker."""
+        """There is no topic yet. Each one will be on the first broker."""
         super().start()
         self.reassignments = 0
         self.assigned = Map({partition: Set({Broker(1)}) for partition in Partition})
@@ -245,7 +250,7 @@ class Reassignments(TopicChanges):
         self.stored = Map({partition: Set() for partition in Partition})
 
     def replicas(self, partition: Partition) -> Set[Broker]:
-        """While a request is there its brokers belong to the replicas, too."""
+        """As long as a request exists, its brokers are replicas, too."""
         return self.assigned[partition] | self.requested[partition]
 
     def is_settled(self) -> bool:
@@ -268,7 +273,7 @@ class Reassignments(TopicChanges):
 
     @action
     def reassignment_is_requested(self, partition: Partition, brokers: Set[Broker]) -> None:
-        """One request at a time, of a topic that there is."""
+        """One request at a time, for an existing topic."""
         require(len(brokers) > 0 and brokers != self.assigned[partition] and partition in self.topics)
         require(len(self.requested[partition]) == 0 and self.reassignments < self.max_reassignments)
         self.reassignments += 1
@@ -278,7 +283,7 @@ class Reassignments(TopicChanges):
                 self.requests_watch[broker] = Watch.FIRED
 
     def may_be_deleted(self, partition: Partition) -> bool:
-        """Not while a request is there: the controller would go on with it (Kafka waits likewise)."""
+        """Not while a request exists: the controller would continue with it (Kafka waits as well)."""
         return super().may_be_deleted(partition) and self.is_free(partition)
 
     @rule
@@ -304,7 +309,7 @@ class Reassignments(TopicChanges):
 
     @rule
     def is_complete(self, partition: Partition, isr: Set[Broker]) -> bool:
-        """Step 3.1: the new replicas are in sync. The old ones need not be, they may be why the partition moves."""
+        """Step 3.1: the new replicas are in sync. The old ones need not be; they may be why the partition moves."""
         return self.requested[partition] <= isr
 
     def is_pending(self, partition: Partition) -> bool:
@@ -324,14 +329,14 @@ class Reassignments(TopicChanges):
 
     @action
     def controller_checks_isr(self, broker: Broker, partition: Partition) -> None:
-        """Step 3: looks at the ISR now and then, and goes on when somebody of RAR can lead."""
+        """Step 3: checks the ISR from time to time, and goes on when a member of RAR can lead."""
         require(self.idles(broker) and self.can_complete(partition))
         self.controllers[broker].live = self.ids
         self.controllers[broker].todo = Set({partition})
         self.controllers[broker].phase = Phase.CHANGING
 
     def successors(self, broker: Broker, partition: Partition) -> Set[Broker]:
-        """The members of RAR that can lead; nobody as long as the reassignment is not complete."""
+        """The members of RAR that can lead; none as long as the reassignment is not complete."""
         if self.is_pending(partition) and self.is_complete(
             partition, self.controllers[broker].decisions[partition].isr
         ):
@@ -358,7 +363,7 @@ class Reassignments(TopicChanges):
 
     @action
     def controller_removes_request(self, broker: Broker, partition: Partition) -> None:
-        """Step 3.3, when everybody was told."""
+        """Step 3.3, once everybody has been told."""
         require(self.idles(broker) and self.is_installed(partition))
         if self.is_replaced(broker):
             self.resign(broker)
@@ -367,11 +372,11 @@ class Reassignments(TopicChanges):
 
     @rule
     def is_stray(self, broker: Broker, partition: Partition) -> bool:
-        """Whether a broker's replica is not assigned, nor requested."""
+        """Whether a broker's replica is neither assigned nor requested."""
         return partition not in self.topics or broker not in self.replicas(partition)
 
     def news(self, broker: Broker, recipient: Broker) -> Batch:
-        """Whoever hears of a partition that it is not assigned to is to stop its replica."""
+        """A broker that hears of a partition it is not assigned to is to stop its replica."""
         batch = super().news(broker, recipient)
         strays = Set(
             partition

@@ -1,7 +1,7 @@
 """Known-bad designs of KIP-497's single-leader models, each one rule away from a good one.
 
-The numbers in the docstrings are the steps of a shortest counterexample. In ``AlterIsr`` an accepted change takes two
-steps, the acknowledgement and the write, in ``ShippedAlterIsr`` one.
+The numbers in the docstrings are the steps of a shortest counterexample. An accepted change takes two steps in
+``AlterIsr``, the acknowledgement and the write, and one in ``ShippedAlterIsr``.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class AcceptsAnyVersion(AlterIsr):
 
 
 class AcceptsAnyVersionAtOnce(ShippedAlterIsr):
-    """The same in the shipped design."""
+    """The same, in the shipped design."""
 
     def is_stale(self, request: AlterIsrRequest) -> bool:
         return False
@@ -74,7 +74,7 @@ class AcceptsEarlierLeader(AlterIsr):
 
 
 class JoinsBelowHighWatermark(AlterIsr):
-    """A follower may join before it has what is committed (guard of AsyncIsr's expansion)."""
+    """A follower may join before it has everything committed (guard of AsyncIsr's expansion)."""
 
     def caught_up(self, follower: Broker) -> bool:
         return True
@@ -83,8 +83,8 @@ class JoinsBelowHighWatermark(AlterIsr):
 class RollsBackOnInvalidVersion(ShippedAlterIsr):
     """INVALID_ISR_VERSION ends the pending change: candidate finding F3.
 
-    Harmful where the network duplicates requests: one copy is accepted, and the refusal of the other is what the
-    leader hears.
+    Harmful if the network duplicates requests: one copy is accepted, and what the leader hears is the refusal of the
+    other.
     """
 
     def withdraws(self, error: Error) -> bool:
@@ -92,12 +92,12 @@ class RollsBackOnInvalidVersion(ShippedAlterIsr):
 
 
 class AcceptsEqualVersion(ShippedAlterIsr):
-    """A LeaderAndIsr of the version that the leader has already settles what is pending: candidate finding F1.
+    """A LeaderAndIsr of the version that the leader already has settles what is pending: candidate finding F1.
 
-    The answer to a shrink comes first, then the leader asks for an expansion, then the LeaderAndIsr of the shrink
-    makes it forget that. Kafka's Partition.makeLeader compares in this way. There the high watermark waits for
-    caught-up followers outside of the ISR, too, which hides it up to replica.lag.time.max.ms; not reproduced against
-    Kafka, no ticket known. 8 steps.
+    The answer to a shrink arrives, then the leader asks for an expansion, then the LeaderAndIsr of the shrink makes it
+    forget that. Kafka's Partition.makeLeader compares in this way. In Kafka the high watermark also waits for caught-up
+    followers outside the ISR, which hides the problem up to replica.lag.time.max.ms; not reproduced against Kafka, no
+    ticket known. 8 steps.
     """
 
     def is_news(self, update: LeaderAndIsr) -> bool:
@@ -105,7 +105,7 @@ class AcceptsEqualVersion(ShippedAlterIsr):
 
 
 class AcceptsOlderLeaderAndIsr(AlterIsr):
-    """A LeaderAndIsr is taken in whatever order it arrives (KIP-497, comments: only a higher version counts)."""
+    """LeaderAndIsr requests are accepted in any order (KIP-497, comments: only a higher version counts)."""
 
     def is_news(self, update: LeaderAndIsr) -> bool:
         return True
@@ -119,7 +119,7 @@ class AcceptsFencedReplica(ShippedAlterIsr):
 
 
 class SendsSecondRequest(ShippedAlterIsr):
-    """A LeaderAndIsr lets the next request go while the last one is not answered (KAFKA-12686)."""
+    """A LeaderAndIsr lets the next request go out before the last one is answered (KAFKA-12686)."""
 
     def install(self, update: LeaderAndIsr) -> None:
         super().install(update)
@@ -127,7 +127,7 @@ class SendsSecondRequest(ShippedAlterIsr):
 
 
 class ForgetsRetry(ZombieController):
-    """The request is submitted anew before the old one is taken off the list, and so is never sent again (KAFKA-14010).
+    """The request is submitted again before the old one is off the list, and so is never sent again (KAFKA-14010).
 
     What a single state shows of it: nothing is left that could settle the change.
     """
@@ -147,9 +147,9 @@ class ZombieFencesLeader(ZombieController):
 
 
 class ZombieConfirmsEqualIsr(ZombieController):
-    """A replaced controller answers success when the ISR is the one that it knows (KAFKA-14154).
+    """A replaced controller answers success if the ISR is the one that it knows (KAFKA-14154).
 
-    Harmful with a response that carries no state, as KIP-497 has it: Kafka's leader sees an old version and ignores it.
+    Harmful with a response that carries no state, as in KIP-497: Kafka's leader sees an old version and ignores it.
     """
 
     def answer_to_newer(self, request: AlterIsrRequest, seen: LeaderAndIsr) -> Error | None:
@@ -171,15 +171,15 @@ class AdvancesBelowMinIsr(ShippedAlterIsr):
 
 
 class AcknowledgesBelowMinIsr(AdvancesBelowMinIsr):
-    """And acks=all succeeds without a look at the ISR, where Kafka answers NOT_ENOUGH_REPLICAS_AFTER_APPEND."""
+    """In addition, acks=all succeeds without checking the ISR, where Kafka answers NOT_ENOUGH_REPLICAS_AFTER_APPEND."""
 
     def acks_succeed(self) -> bool:
         return True
 
 
 class CountsEveryReplica(AlterIsr):
-    """The high watermark waits for every replica: a superset is safe, but not what a leader without pending changes
-    has to wait for (KIP-497, "Proposed Changes").
+    """The high watermark waits for every replica: a superset is safe, but a leader without pending changes need not
+    wait for it (KIP-497, "Proposed Changes").
     """
 
     def maximal_isr(self) -> Set[Broker]:
@@ -187,7 +187,7 @@ class CountsEveryReplica(AlterIsr):
 
 
 class ReinitializesState(AlterIsr):
-    """Each LeaderAndIsr makes the leader start afresh (KIP-497, "Motivation"; KAFKA-8585)."""
+    """Each LeaderAndIsr makes the leader start over (KIP-497, "Motivation"; KAFKA-8585)."""
 
     def install(self, update: LeaderAndIsr) -> None:
         super().install(update)
@@ -202,14 +202,14 @@ class ElectsAnyBroker(AlterIsr):
 
 
 class EmptiesIsr(AlterIsr):
-    """Fencing the last replica takes it out of the ISR, so that nobody is known to have the log (KIP-966)."""
+    """Fencing the last replica removes it from the ISR, so that nobody is known to have the log (KIP-966)."""
 
     def controller_fences_last_replica(self) -> None:
         super().controller_fences_last_replica()
         self.controller.isr = Set()
 
 
-# What became of the known mistakes M1 to M35 of these protocols:
+# Where the known mistakes M1 to M35 of these protocols are:
 #
 #  M1 AssumesProposedIsr   M2 IgnoresPendingExpand   M3 RemembersLatestProposal   M4 AcceptsAnyVersion
 #  M5 JoinsBelowHighWatermark   M8 RollsBackOnInvalidVersion   M9 AcceptsEqualVersion   M10 AcceptsFencedReplica
@@ -221,13 +221,13 @@ class EmptiesIsr(AlterIsr):
 #
 # Left out:
 #
-#  M19 KAFKA-13091  the high watermark is not computed anew when a shrink is accepted. Liveness: here that is an
-#                   action of its own, which may always follow, so that nothing is lost but time.
-#  M20 KAFKA-12751  an answer with the version that the leader has already is ignored. Liveness: the change stays
-#                   pending for ever. It takes a request that changes nothing, which no leader here sends.
+#  M19 KAFKA-13091  the high watermark is not recomputed when a shrink is accepted. Liveness: here that is an
+#                   action of its own, which can always follow, so only time is lost.
+#  M20 KAFKA-12751  an answer with the version that the leader already has is ignored. Liveness: the change stays
+#                   pending for ever. It takes a request that changes nothing, and no leader here sends one.
 #  M25 KAFKA-14144  a repeated request is refused although its change was made. Liveness, and only where no
 #                   LeaderAndIsr follows a change that the leader asked for (Kafka with ZooKeeper).
 #  M28 KAFKA-15021  the high watermark waits for a caught-up replica that cannot join. Liveness and timing.
 #  M29 KAFKA-15109  a shrink leaves the leader epoch, and brokers take only higher ones. Liveness.
 #  M31 KAFKA-9491   a truncated log starts above the high watermark. Logs start at offset 0 in these models.
-#  M35 KAFKA-13254  an error path takes a lock twice. A deadlock of threads, below what these models show.
+#  M35 KAFKA-13254  an error path takes a lock twice. A deadlock of threads, below the level of these models.

@@ -8,7 +8,7 @@ from model.alter_isr.core import Broker
 
 
 class OmitsRefusedPartitions(AlterIsrBatch):
-    """The response leaves out partitions that were asked for (KAFKA-12367)."""
+    """The response leaves out some of the requested partitions (KAFKA-12367)."""
 
     def results(self, request: AlterIsrRequest) -> Map[Partition, Result | None]:
         judged = super().results(request)
@@ -16,7 +16,7 @@ class OmitsRefusedPartitions(AlterIsrBatch):
 
 
 class FailsWholeBatch(AlterIsrBatch):
-    """One partition's error refuses the changes of all (KIP-497: an error for each partition)."""
+    """One partition's error refuses the changes of all (KIP-497: an error per partition)."""
 
     def results(self, request: AlterIsrRequest) -> Map[Partition, Result | None]:
         judged = super().results(request)
@@ -40,14 +40,14 @@ class AppliesUnauthorized(AlterIsrBatch):
 
 
 class RollsBackOnTopLevelError(AlterIsrBatch):
-    """A top-level error ends what is pending, though the list goes out again (KIP-497, "Public Interfaces")."""
+    """A top-level error ends what is pending, although the list is sent again (KIP-497, "Public Interfaces")."""
 
     def on_top_level_error(self) -> None:
         self.pending = Map({partition: None for partition in Partition})
 
 
 class ForgetsListOnTopLevelError(AlterIsrBatch):
-    """A top-level error empties the list, so that what is pending is never asked for again."""
+    """A top-level error empties the list, so what is pending is never asked for again."""
 
     def on_top_level_error(self) -> None:
         self.waiting = Map({partition: None for partition in Partition})
@@ -65,7 +65,7 @@ class AppliesRefusedChanges(AlterIsrBatch):
 
 
 class ClearsWholeList(AlterIsrBatch):
-    """A response takes every partition off the leader's list, also those that it does not name."""
+    """A response takes every partition off the leader's list, even those that it does not name."""
 
     def leader_receives_response(self, response: AlterIsrResponse) -> None:
         super().leader_receives_response(response)
@@ -80,21 +80,21 @@ class KeepsVersion(AlterIsrBatch):
 
 
 class AcceptsAnyIsr(AlterIsrBatch):
-    """The controller does not look at who is in the ISR (KIP-497, INVALID_REQUEST)."""
+    """The controller does not check who is in the ISR (KIP-497, INVALID_REQUEST)."""
 
     def is_malformed(self, partition: Partition, isr: Set[Broker]) -> bool:
         return False
 
 
 class KeepsRemovedReplica(AlterIsrBatch):
-    """The ISR keeps a broker that is no replica any more (KAFKA-9672)."""
+    """The ISR keeps a broker that is no longer a replica (KAFKA-9672)."""
 
     def isr_without(self, partition: Partition, broker: Broker) -> Set[Broker]:
         return self.controller[partition].isr
 
 
 class CountsAnyFetcher(AlterIsrBatch):
-    """Whoever fetches may join, a replica or not (KAFKA-13837). The controller answers INVALID_REQUEST."""
+    """Any broker that fetches may join, replica or not (KAFKA-13837). The controller answers INVALID_REQUEST."""
 
     def are_replicas(self, partition: Partition, isr: Set[Broker]) -> bool:
         return True

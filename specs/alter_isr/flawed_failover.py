@@ -1,6 +1,6 @@
-"""Known-bad designs of KIP-497 with failover: each breaks one rule, and the property that its spec names.
+"""Known-bad designs of KIP-497 with failover. Each breaks one rule, and the property that its spec names.
 
-The designs that need no failover are in ``flawed.py``.
+Designs that need no failover are in ``flawed.py``.
 """
 
 from __future__ import annotations
@@ -36,8 +36,9 @@ class AcceptsFencedReplica(AlterIsrFailover):
 
 
 class ElectsUncleanly(AlterIsrFailover):
-    """A broker outside of the ISR may lead (unclean.leader.election.enable). Expected: that setting gives up committed
-    records for availability."""
+    """A broker outside the ISR may lead (unclean.leader.election.enable). Expected: that setting gives up committed
+    records for availability.
+    """
 
     def controller_elects(self, successor: Broker) -> None:
         require(self.may_elect() and successor not in self.current().isr | self.fenced)
@@ -48,16 +49,18 @@ class ElectsUncleanly(AlterIsrFailover):
 
 
 class ForgetsEpochStart(AlterIsrFailover):
-    """A follower joins the ISR at the leader's high watermark, wherever the leader's epoch began (KIP-320: the
-    model hachikuji/kafka-specification, Kip320, asks for both)."""
+    """A follower joins the ISR at the leader's high watermark, wherever the leader's epoch began (KIP-320: the model
+    hachikuji/kafka-specification, Kip320, requires both).
+    """
 
     def caught_up(self, leader: Broker, follower: Broker) -> bool:
         return self.replicas[leader].fetched[follower] >= self.replicas[leader].high_watermark
 
 
 class KeepsAllOffsets(AlterIsrRestarts):
-    """A leader that is elected again trusts the offsets of replicas outside of the ISR, too; one of them was removed
-    and added back empty between the two elections (Vanlightly, ResetFollowerStateOfAllButISR)."""
+    """A leader that is elected again trusts the offsets of replicas outside the ISR, too; one of them was removed and
+    added back empty between the two elections (Vanlightly, ResetFollowerStateOfAllButISR).
+    """
 
     def fetched_before(self, leader: Broker, before: LeaderAndIsr, after: LeaderAndIsr) -> Map[Broker, Offset]:
         led = self.led_just_before(leader, before, after)
@@ -66,10 +69,10 @@ class KeepsAllOffsets(AlterIsrRestarts):
 
 class TrustsSkippedEpochs(AlterIsrFailover):
     """A leader that finds itself leading again keeps the offsets of the ISR, although it skipped an epoch in which
-    another led; a follower that had acknowledged a record then truncates it under that other leader. One election
-    more, at four leader epochs and four versions, and no replica has the record (committed_records_survive, 14 states).
+    another led; a follower that had acknowledged a record then truncates it under that other leader. With one more
+    election, at four leader epochs and four versions, no replica has the record (committed_records_survive, 14 states).
 
-    A candidate finding, with no ticket known: Kafka's Partition.makeLeader asks only whether this broker led before,
+    A candidate finding, with no ticket known: Kafka's Partition.makeLeader checks only whether this broker led before,
     and one metadata delta can carry several leader epochs. Not reproduced against Kafka.
     """
 
@@ -86,7 +89,7 @@ class IgnoresBrokerEpoch(AlterIsrRestarts):
 
 
 class MixesFollowerStates(AlterIsrRestarts):
-    """The leader reads a follower's offset before a fetch and the broker epoch after it (KAFKA-15221)."""
+    """The leader reads a follower's offset before a fetch and its broker epoch after it (KAFKA-15221)."""
 
     @action
     def fetch_is_half_recorded(self, follower: Broker, leader: Broker) -> None:
@@ -97,7 +100,8 @@ class MixesFollowerStates(AlterIsrRestarts):
 
 class LosesLastReplica(AlterIsrRestarts):
     """The last member of the ISR loses records and leads again. Expected of Kafka before KIP-966: neither the ISR nor
-    the broker epoch protects the records of the last replica standing."""
+    the broker epoch protects the records of the last replica standing.
+    """
 
     def may_lose_records(self, broker: Broker) -> bool:
         return True
@@ -114,8 +118,9 @@ class AdvancesBelowMinIsr(AlterIsrFailover):
 
 
 class ZombieConfirmsEqualIsr(AlterIsrFailover):
-    """A deposed controller answers a request with success when its own, older state has the same ISR, whatever the
-    epochs; and the leader takes that for the confirmed state (KAFKA-14154)."""
+    """A deposed controller answers success if its own, older state has the requested ISR, whatever the epochs; and the
+    leader takes that as the confirmed state (KAFKA-14154).
+    """
 
     @action
     def zombie_confirms(self, leader: Broker, old: Version) -> None:
@@ -131,23 +136,27 @@ class ZombieConfirmsEqualIsr(AlterIsrFailover):
 
 
 class FetchesUnfenced(ReconcilesOnce):
-    """The fetch does not name the follower's leader epoch: whoever believes to lead answers (KIP-320, KAFKA-7395)."""
+    """The fetch does not carry the follower's leader epoch: any broker that believes it leads answers (KIP-320,
+    KAFKA-7395).
+    """
 
     def fetch_epoch_is_valid(self, follower: Broker, leader: Broker) -> bool:
         return True
 
 
 class ReconcilesWithStaleLeader(ReconcilesOnce):
-    """Fetches are fenced, but a follower compares its log with that of any broker that believes to lead
-    (hachikuji/kafka-specification, Kip320, on fencing the truncation)."""
+    """Fetches are fenced, but a follower compares its log with that of any broker that believes it leads
+    (hachikuji/kafka-specification, Kip320, on fencing the truncation).
+    """
 
     def truncation_epoch_is_valid(self, follower: Broker, leader: Broker) -> bool:
         return True
 
 
 class FencesByLastFetchedEpoch(AlterIsrFailover):
-    """The fetch names the last fetched epoch and not the current leader epoch (KIP-320, "Rejected Alternatives";
-    hachikuji/kafka-specification, Kip320FirstTry)."""
+    """The fetch carries the last fetched epoch instead of the current leader epoch (KIP-320, "Rejected Alternatives";
+    hachikuji/kafka-specification, Kip320FirstTry).
+    """
 
     def fetch_epoch_is_valid(self, follower: Broker, leader: Broker) -> bool:
         return True
@@ -160,8 +169,9 @@ class FencesByLastFetchedEpoch(AlterIsrFailover):
 
 
 class TruncatesToHighWatermark(AlterIsrFailover):
-    """A new follower cuts its log at its own high watermark, which may lag behind what was exposed; logs are never
-    compared (before KIP-101)."""
+    """A new follower truncates to its own high watermark, which may be behind what was exposed; logs are never compared
+    (before KIP-101).
+    """
 
     def start_following(self, follower: Broker) -> None:
         self.truncate(follower, self.replicas[follower].high_watermark)
@@ -190,8 +200,9 @@ class TruncatesOncePerEpoch(ReconcilesOnce):
 
 
 class ForgetsEmptyEpoch(ReconcilesOnce):
-    """A leader that has written nothing does not count its own epoch: asked for a later epoch than any in its log it
-    answers that it knows none, and the follower falls back to its high watermark (KAFKA-7415)."""
+    """A leader that has written nothing does not count its own epoch: asked for an epoch later than any in its log, it
+    answers that it knows none, and the follower falls back to its high watermark (KAFKA-7415).
+    """
 
     def truncation_offset(self, follower: Broker, leader: Broker) -> Offset:
         log = self.replicas[follower].log
@@ -202,8 +213,9 @@ class ForgetsEmptyEpoch(ReconcilesOnce):
 
 
 class ExposesBeforeTruncating(AlterIsrFailover):
-    """A follower takes over the leader's high watermark from the very answer that tells it to truncate
-    (KAFKA-14704)."""
+    """A follower takes over the leader's high watermark from the same answer that tells it to truncate
+    (KAFKA-14704).
+    """
 
     def follower_truncates(self, follower: Broker, leader: Broker) -> None:
         require(self.asks(follower, leader) and self.truncation_epoch_is_valid(follower, leader))

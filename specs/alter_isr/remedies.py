@@ -1,4 +1,4 @@
-"""Changes of a design that make a known weakness go away."""
+"""Changes to a design that remove a known weakness."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from model.alter_isr.core import Error, ShippedAlterIsr
 
 
 class StaysPendingWhenIneligible(ShippedAlterIsr):
-    """INELIGIBLE leaves the change pending too, so that a copy of the request may be accepted later without harm.
+    """INELIGIBLE leaves the change pending too, so that a later acceptance of a copy of the request does no harm.
 
     The price is progress: nothing is on its way that would settle the change.
     """

@@ -1,4 +1,4 @@
-"""KIP-236: what cancelling a reassignment may do, and which replicas the older protocol of the same page drops.
+"""KIP-236: what cancelling a reassignment may do, and which replicas the page's earlier protocol drops.
 
 OAR are the original replicas, RAR the reassigned ones, AR the assigned ones.
 """
@@ -19,7 +19,7 @@ class Broker(Identifier, count=8, prefix=""):
 Replicas = Annotated[Seq[Broker], Capacity(4)]
 
 
-# Cancelling, as the page has it now.
+# Cancelling, in the current version of the page.
 
 
 @fails("KIP-236, cancellation, step 2: the sentence names the wrong set")
@@ -46,7 +46,7 @@ def is_skipped(oar: Set[Broker], rar: Set[Broker], isr: Set[Broker], live: Set[B
 def cancelling_keeps_partition_online(
     oar: Set[Broker], rar: Set[Broker], isr: Set[Broker], live: Set[Broker], leader: Broker
 ) -> bool:
-    """When the rules do not skip a partition that has a leader, it has one afterwards: in OAR, in the ISR, and live."""
+    """If the rules do not skip a partition that has a leader, it has one afterwards: in OAR, in the ISR, and live."""
     require(len(oar) > 0 and len(rar) > 0 and isr <= oar | rar and leader in isr & live)
     require(not is_skipped(oar, rar, isr, live))
     return len(oar & isr & live) > 0
@@ -56,7 +56,7 @@ def cancelling_keeps_partition_online(
 def skipping_is_needed(
     oar: Set[Broker], rar: Set[Broker], isr: Set[Broker], live: Set[Broker], leader: Broker
 ) -> bool:
-    """And when they skip one, cancelling would have left no leader, not even an original replica that is alive."""
+    """If they skip one, cancelling would have left no leader, not even an original replica that is alive."""
     require(len(oar) > 0 and len(rar) > 0 and isr <= oar | rar and leader in isr & live)
     require(is_skipped(oar, rar, isr, live))
     return len(oar & live) == 0
@@ -90,8 +90,8 @@ def shrinking_leaves_a_member(oar: Set[Broker], rar: Set[Broker], isr: Set[Broke
     return len(isr - (rar - oar)) > 0
 
 
-# Which replicas are dropped when a reassignment changes, as the page had it before: of the replicas, the leader first,
-# then the ISR, then the others, the first ``top`` are kept. The page writes existing[0:top-1].
+# Which replicas are dropped when a reassignment changes, in an earlier version of the page: of the replicas, the leader
+# first, then the ISR, then the others, the first ``top`` are kept. The page writes existing[0:top-1].
 
 
 def existing(assigned: Seq[Broker], isr: Set[Broker], leader: Broker | None) -> Seq[Broker]:
@@ -103,12 +103,12 @@ def existing(assigned: Seq[Broker], isr: Set[Broker], leader: Broker | None) -> 
 
 
 def dropped_excluding(assigned: Seq[Broker], isr: Set[Broker], leader: Broker | None, top: int) -> Set[Broker]:
-    """As Python reads existing[0:top-1]: the index after the colon is left out."""
+    """As Python reads existing[0:top-1]: without the index after the colon."""
     return Set(without(assigned, Set(existing(assigned, isr, leader)[0 : top - 1])))
 
 
 def dropped_including(assigned: Seq[Broker], isr: Set[Broker], leader: Broker | None, top: int) -> Set[Broker]:
-    """As it must be meant: the indices 0 to top-1."""
+    """As it must be meant: indices 0 to top-1."""
     return Set(without(assigned, Set(existing(assigned, isr, leader)[0:top])))
 
 
@@ -166,7 +166,7 @@ def producers_go_on_including(
     return len(isr - drop) >= min_insync_replicas
 
 
-@fails("KIP-236, drop, including: a leader outside of the ISR takes up a place")
+@fails("KIP-236, drop, including: a leader outside the ISR takes up a place")
 def producers_go_on_whoever_leads(
     assigned: Replicas, isr: Set[Broker], leader: Broker, top: int, min_insync_replicas: int
 ) -> bool:

@@ -1,6 +1,6 @@
 """KIP-352: four definitions of an under-replicated partition during a reassignment, and which implies which.
 
-The replicas of a partition are those from before and those to come; ``adding`` and ``removing`` as in KIP-455.
+The replicas of a partition are those from before and those being added; ``adding`` and ``removing`` are KIP-455's.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ class Broker(Identifier, count=8, prefix=""):
 
 
 def before_the_kip(replicas: Set[Broker], isr: Set[Broker]) -> bool:
-    """Fewer in sync than there are replicas, those that are being added included."""
+    """Fewer in sync than there are replicas, including those that are being added."""
     return len(replicas) > len(isr)
 
 
@@ -30,7 +30,7 @@ def later_draft(replicas: Set[Broker], adding: Set[Broker], isr: Set[Broker]) ->
 
 
 def as_adopted(replicas: Set[Broker], adding: Set[Broker], isr: Set[Broker]) -> bool:
-    """Fewer in sync, whoever they are, than there were replicas (KAFKA-8834)."""
+    """Fewer in sync, whichever they are, than there were replicas (KAFKA-8834)."""
     return len(origin(replicas, adding)) > len(isr)
 
 
@@ -78,7 +78,7 @@ def former_implies_draft(replicas: Set[Broker], adding: Set[Broker], removing: S
 
 @holds("KIP-352, fourth draft")
 def draft_implies_former(replicas: Set[Broker], adding: Set[Broker], removing: Set[Broker], isr: Set[Broker]) -> bool:
-    """No draft fires where the metric did not fire before."""
+    """No draft raises an alarm where the metric did not raise one before."""
     require(is_partition(replicas, adding, removing, isr))
     return implies(fourth_draft(replicas, adding, isr), before_the_kip(replicas, isr))
 
@@ -166,7 +166,7 @@ def kip_gives_no_false_alarm(
 
 @fails("KIP-352, as adopted: the smallest case that shows it with every new replica added, not exchanged")
 def adopted_masks_nothing(replicas: Set[Broker], adding: Set[Broker], removing: Set[Broker], isr: Set[Broker]) -> bool:
-    """Three replicas, one more to come: when an original one is out of sync, the partition counts."""
+    """Three replicas, one more being added: if an original one is out of sync, the partition counts."""
     require(is_partition(replicas, adding, removing, isr) and len(origin(replicas, adding)) == 3)
     return implies(not origin(replicas, adding) <= isr, as_adopted(replicas, adding, isr))
 
@@ -212,7 +212,7 @@ def gaining_a_member_never_starts_the_alarm(
 
 @holds("KIP-352: a smaller replication factor")
 def missing_replica_counts_until_it_is_removed(replicas: Set[Broker], removing: Set[Broker], isr: Set[Broker]) -> bool:
-    """While replicas are only removed, one that is out of sync counts, though the target needs it no more."""
+    """While replicas are only removed, one that is out of sync counts, although the target no longer needs it."""
     require(is_partition(replicas, Set[Broker](), removing, isr) and len(removing) > 0)
     require(target(replicas, removing) <= isr and isr < replicas)
     return (

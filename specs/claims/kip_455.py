@@ -13,7 +13,7 @@ class Broker(Identifier, count=8, prefix=""):
 
 @holds("KIP-455: replicas, adding and removing of a reassignment")
 def reassignment_is_what_was_asked_for(replicas: Set[Broker], wanted: Set[Broker]) -> bool:
-    """Origin and target can be told from what is stored, and nobody comes and goes at once."""
+    """Origin and target follow from what is stored, and no replica is both added and removed."""
     require(len(replicas) > 0 and len(wanted) > 0)
     both = wanted | replicas
     adding = wanted - replicas
@@ -41,7 +41,7 @@ def origin_survives_an_override_in_kraft(replicas: Set[Broker], first: Set[Broke
 def reassignment_completes_in_sync(
     replicas: Set[Broker], first: Set[Broker], second: Set[Broker], isr: Set[Broker]
 ) -> bool:
-    """When the replicas that the second reassignment adds are in sync, all that it wants are."""
+    """When the replicas that the second reassignment adds are in sync, so are all that it wants."""
     require(len(replicas) > 0 and len(first) > 0 and len(second) > 0)
     start = first | replicas
     require(len(isr) > 0 and isr <= start | second and second - start <= isr)
@@ -50,7 +50,7 @@ def reassignment_completes_in_sync(
 
 @holds("KRaft: a reassignment completes when the new replicas are in the new ISR")
 def completed_partition_is_in_sync(replicas: Set[Broker], removing: Set[Broker], isr: Set[Broker]) -> bool:
-    """The ISR then is exactly the replicas."""
+    """The ISR is then exactly the replicas."""
     require(isr <= replicas and removing <= replicas)
     new_isr = isr - removing
     new_replicas = replicas - removing
@@ -60,6 +60,6 @@ def completed_partition_is_in_sync(replicas: Set[Broker], removing: Set[Broker],
 
 @fails("KIP-455: a cancelled reassignment is complete at once")
 def cancelling_keeps_a_replica_in_sync(replicas: Set[Broker], wanted: Set[Broker], isr: Set[Broker]) -> bool:
-    """A cancel that deletes the added replicas leaves a member of the ISR."""
+    """A cancellation that deletes the added replicas leaves a member of the ISR."""
     require(len(replicas) > 0 and len(wanted) > 0 and len(isr) > 0 and isr <= replicas | wanted)
     return len(isr - (wanted - replicas)) > 0

@@ -11,7 +11,7 @@ class Broker(Identifier, count=8, prefix=""):
 
 
 def high_watermark(followed: Set[Broker], log_end: Map[Broker, int]) -> int:
-    """Up to where every member of a set has the log."""
+    """The offset up to which every member of a set has the log."""
     return min(log_end[broker] for broker in followed)
 
 
@@ -39,7 +39,7 @@ def union_of_pending_changes_is_safe(
     accepted: Set[Broker],
     log_end: Map[Broker, int],
 ) -> bool:
-    """With two changes pending at one version, whichever is accepted, or none: its members hold what is committed."""
+    """With two changes pending at one version, whichever is accepted, if any: its members have everything committed."""
     require(leader in isr and leader in first and leader in second and is_log(log_end))
     require(accepted in (isr, first, second))
     return holds_committed(accepted, high_watermark(isr | first | second, log_end), log_end)
@@ -79,7 +79,7 @@ def largest_possible_isr_is_an_outcome(isr: Set[Broker], first: Broker, second: 
 def union_waits_for_the_worst_outcome(
     isr: Set[Broker], first: Set[Broker], second: Set[Broker], log_end: Map[Broker, int]
 ) -> bool:
-    """The union may be an outcome that no request asks for, and yet is no later than the worst one that may happen."""
+    """The union may be an outcome that no request asks for, and yet it is no lower than the worst that may happen."""
     require(len(isr) > 0 and isr <= first and isr <= second)
     outcomes = min(high_watermark(first, log_end), high_watermark(second, log_end))
     return high_watermark(isr | first | second, log_end) == outcomes

@@ -28,7 +28,7 @@ def majorities_meet(voters: int, first: int, second: int) -> bool:
 
 @holds("KIP-595, Quorum")
 def majorities_share_a_voter(voters: Set[Voter], first: Set[Voter], second: Set[Voter]) -> bool:
-    """The same of sets."""
+    """The same for sets."""
     require(first <= voters and second <= voters)
     require(len(first) >= majority(len(voters)) and len(second) >= majority(len(voters)))
     return len(first & second) > 0
@@ -57,7 +57,7 @@ def index_is_the_largest_majority_offset(offsets: Annotated[Seq[int], Capacity(7
 
 @holds("KIP-595, Leader Progress Timeout")
 def leader_needs_half_of_the_voters(voters: int) -> bool:
-    """With itself, a leader that is a voter needs N // 2 others, for N odd and even."""
+    """Besides itself, a leader that is a voter needs N // 2 others, for odd and even N."""
     require(voters > 0)
     return majority(voters) - 1 == voters // 2
 
@@ -99,7 +99,7 @@ def epoch_has_one_leader(voters: Set[Voter], first: Set[Voter], second: Set[Vote
     return len(first) < majority(len(voters)) or len(second) < majority(len(voters))
 
 
-# Successors wait in their order: the first not at all, the others 2 ** (m - position) times less than the most.
+# Successors wait in order: the first not at all, the others 2 ** (m - position) times less than the maximum.
 
 POWERS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768)
 BACKOFF_MAX_MS = 1000
@@ -123,13 +123,13 @@ def successors_start_one_after_the_other(
 def ten_successors_start_one_after_the_other(
     successors: Annotated[int, Between(1, 10)], earlier: Annotated[int, Between(0, 9)]
 ) -> bool:
-    """Up to ten successors keep their order when the most is a second."""
+    """Up to ten successors keep their order if the maximum is a second."""
     require(earlier + 1 < successors)
     return delay(earlier, successors) < delay(earlier + 1, successors)
 
 
 @holds("KIP-595, EndQuorumEpoch: preferred successors")
 def eleven_successors_collapse(backoff_max_ms: int) -> bool:
-    """Halved ten times, less than 1024 milliseconds are none: the second of eleven starts with the first."""
+    """Halved ten times, less than 1024 milliseconds are none: the second of eleven starts together with the first."""
     require(backoff_max_ms > 0)
     return implies(backoff_max_ms < 1024, backoff_max_ms // 1024 == 0)

@@ -1,4 +1,4 @@
-"""The controller design V3 with ZooKeeper: its arithmetic, elections, conditional writes, and when a move is done."""
+"""The controller design V3 on ZooKeeper: its arithmetic, elections, conditional writes, and when a move is done."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ class Broker(Identifier, count=8, prefix=""):
 PARTITIONS = 10_000
 WRITE_MS = 2
 REQUEST_LIMIT = 1_000_000
-"""Bytes that ZooKeeper takes in one request, and so in one transaction."""
+"""The most bytes that ZooKeeper accepts in one request, and so in one transaction."""
 ENTRY = 150
-"""Bytes of one write: path and state of a partition."""
+"""The bytes of one write: path and state of a partition."""
 
 
 @holds("V3, failover latency: 10,000 partitions at 2 ms are 20 s")
@@ -34,14 +34,14 @@ def reads_and_writes_take_twenty_seconds(read_ms: int, write_ms: int) -> bool:
 
 @fails("V3, remedy: use multi; ZooKeeper's limit of 1 MB")
 def one_transaction_is_enough(entry_bytes: int) -> bool:
-    """All partitions' writes fit into one transaction, whatever a write takes from 100 bytes on."""
+    """All partitions' writes fit into one transaction, at 100 bytes or more per write."""
     require(entry_bytes >= 100)
     return PARTITIONS * entry_bytes <= REQUEST_LIMIT
 
 
 @holds("V3, remedy: use multi; ZooKeeper's limit of 1 MB")
 def two_transactions_are_needed(partitions: int, transactions: int) -> bool:
-    """At 150 bytes a write, two transactions are needed for 10,000 partitions, and are enough."""
+    """At 150 bytes per write, 10,000 partitions need two transactions, and two are enough."""
     require(partitions == PARTITIONS and transactions == (partitions * ENTRY + REQUEST_LIMIT - 1) // REQUEST_LIMIT)
     return transactions == 2
 
@@ -89,7 +89,7 @@ def some_replica_is_alive(replicas: Set[Broker], live: Set[Broker]) -> bool:
 def dead_old_replica_blocks_the_move(
     replicas: Set[Broker], reassigned: Set[Broker], live: Set[Broker], isr: Set[Broker], dead: Broker
 ) -> bool:
-    """With a dead replica that is to leave, the test for the end never comes true."""
+    """If a replica that is to be removed is dead, the test for completion never comes true."""
     require(dead in replicas - reassigned and dead not in live and isr <= live)
     return isr != replicas | reassigned
 
@@ -107,7 +107,7 @@ def dead_old_replica_blocks_the_shipped_test(
 
 
 def written(version: int, quoted: int) -> int:
-    """The version after a write that quotes a version: the next one if that is right, else the same."""
+    """The version after a write that quotes a version: the next one if that is right, otherwise the same."""
     return version + 1 if quoted == version else version
 
 

@@ -1,7 +1,7 @@
-"""AsyncIsr, the TLA+ specification that KIP-497 was modelled with (kafka-specification, July 2019), action by action.
+"""AsyncIsr, the TLA+ specification of KIP-497 (kafka-specification, July 2019), action by action.
 
-No message is ever consumed: requests and updates are sets that only grow, as in the original text, which has no bound
-at all. Here the boundary is one: states beyond ``max_version`` or ``max_offset`` are checked and not explored.
+No message is ever consumed: requests and updates are sets that only grow, as in the original text, which has no bounds
+at all. Here the boundary is the bound: states beyond ``max_version`` or ``max_offset`` are checked and not explored.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Replica(Identifier, count="replicas", prefix="r"):
 
 
 class Message(Record):
-    """An ISR with its version: as asked for by the leader, or as written by the controller."""
+    """An ISR with its version: as the leader asks for it, or as the controller wrote it."""
 
     isr: Set[Replica]
     version: Version
@@ -71,7 +71,7 @@ class AsyncIsr(Model):
 
     @rule
     def assumed_isr(self) -> Set[Replica]:
-        """What a record has to reach before it counts as committed: the present ISR and every one asked for."""
+        """What a record has to reach before it counts as committed: the current ISR and every requested one."""
         return self.leader_isr | self.pending_isr
 
     @rule
@@ -134,5 +134,5 @@ class AsyncIsr(Model):
 
     @invariant
     def valid_high_watermark(self) -> bool:
-        """Whoever is in the controller's ISR has everything below the high watermark."""
+        """Every member of the controller's ISR has everything below the high watermark."""
         return all(self.offsets[replica] >= self.high_watermark() for replica in self.controller_isr)

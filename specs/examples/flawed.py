@@ -31,9 +31,9 @@ class AbortsAfterPrepared(TwoPhaseCommit):
 
 
 class RepairIgnoresLosses(LostPartitions):
-    """Levels are believed because a header names them, also those of a repair during which another partition was lost.
+    """Levels are believed because a header names them, even those of a repair during which another partition was lost.
 
-    A level that was asked for again leaves nothing of it in the files.
+    A level that was requested again leaves nothing of it in the files.
     """
 
     def believes(self, files: Files, levels: int) -> bool:
@@ -44,7 +44,7 @@ class RepairIgnoresLosses(LostPartitions):
 
 
 class BelievesOldHeaders(LostPartitions):
-    """Levels are believed because a header names them, also one that was never accepted, when a partition moves back.
+    """Levels are believed because a header names them, even one that was never accepted, when a partition moves back.
 
     A repair whose reports say that something was lost leaves nothing in the files.
     """
@@ -57,28 +57,28 @@ class BelievesOldHeaders(LostPartitions):
 
 
 class ChangesWhatIsNamed(LostPartitions):
-    """A second merge of a level leaves the header as it is until it ends, which it may not."""
+    """A second merge of a level leaves the header as it is until it ends, which may never happen."""
 
     def marks_first(self) -> bool:
         return False
 
 
 class KeepsWhatIsThere(LostPartitions):
-    """After the search, the states are those that are found in the files."""
+    """After the search, the states are whatever is found in the files."""
 
     def checks_what_it_keeps(self) -> bool:
         return False
 
 
 class TellsItsOwnMergeOnly(LostPartitions):
-    """An expansion that finds nothing says so to the merge of its own partition, which may have been before."""
+    """An expansion that finds nothing tells only the merge of its own partition, which may have run already."""
 
     def misses(self, partition: Partition) -> bool:
         return self.sent[partition] == Content.LOST
 
 
 class BelievesTornCheckpoints(LostPartitions):
-    """A checkpoint is believed because it is there."""
+    """A checkpoint is believed because it exists."""
 
     def compares_checkpoints(self) -> bool:
         return False

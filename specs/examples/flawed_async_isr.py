@@ -7,7 +7,7 @@ from specs.examples.async_isr import AsyncIsr, Message, Replica
 
 
 class AssumesPresentIsr(AsyncIsr):
-    """The leader counts on the ISR that it knows alone, while the controller may have written one it asked for.
+    """The leader counts on only the ISR that it knows, while the controller may have written one it asked for.
 
     KIP-497, "Proposed Changes": until it hears of the outcome, the leader assumes the larger set.
     """

@@ -1,14 +1,14 @@
-"""The protocol by which a distributed search survives losses, as `checkers/spark/` has it.
+"""The protocol by which a distributed search survives losses, as in `checkers/spark/`.
 
-A search goes level by level. Each partition of the visited set lives in files of the machine that its tasks run on. For
-a level every partition is expanded and sends each partition what belongs there; every partition merges what arrives,
-writes the level to its files, and reports to the driver. Files vanish. A partition moves to another machine, which may
-hold files from earlier. A merge runs a second time, however late, and may be killed on the way. The driver is killed
-and resumed from a checkpoint, whose newest level may be torn.
+A search goes level by level. Each partition of the visited set is stored in files of the machine that its tasks run on.
+For a level, every partition is expanded and sends each partition what belongs there; every partition merges what
+arrives, writes the level to its files, and reports to the driver. Files vanish. A partition moves to another machine,
+which may have files from earlier. A merge runs a second time, however late, and may be killed on the way. The driver is
+killed and resumed from a checkpoint, whose newest level may be torn.
 
-What states a level has is left out; it is whole or it is not, and it is whole when it was made of whole levels of every
-partition. The driver compares counts and digests with those of the reports that it accepted. As long as it has accepted
-nothing but whole levels, a digest is the accepted one when the level was whole as it was written.
+The states of a level are left out; a level is whole or it is not, and it is whole if it was made of whole levels of
+every partition. The driver compares counts and digests with those of the reports that it accepted. As long as it has
+accepted only whole levels, a digest equals the accepted one if the level was whole when it was written.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Partition(Identifier, count="partitions", prefix="p"):
 
 
 class Machine(Identifier, count="machines", prefix="m"):
-    """Something with a disk of its own, on which tasks run."""
+    """A machine with its own disk, on which tasks run."""
 
 
 Level = Annotated[int, Between(0, "levels - 1")]
@@ -49,13 +49,13 @@ class Files(Record):
     named: Annotated[int, Between(0, "levels")] = 0
     """How many levels the header names."""
     digests: Set[Level] = Set()
-    """Those of them whose digest, as the header has it, is the one that the driver accepted."""
+    """Those of them whose digest, according to the header, is the one that the driver accepted."""
     whole: Set[Level] = Set()
-    """Those of them whose content is as it is to be."""
+    """Those of them whose content is what it should be."""
 
 
 class Content(Enum):
-    """What a task sends or reports. Partial content looks to its reader as any other."""
+    """What a task sends or reports. Partial content looks to its reader like any other."""
 
     NOTHING = "nothing yet"
     LOST = "lost"
@@ -75,21 +75,21 @@ class LostPartitions(Model):
     """Where a partition's tasks run."""
 
     accepted: Annotated[int, Between(1, "levels")]
-    """How many levels the driver has accepted; the first one, of the initial states, it makes itself."""
+    """How many levels the driver has accepted; it makes the first one, of the initial states, itself."""
     saved: Annotated[int, Between(1, "levels")]
     """How many of them a checkpoint has."""
     repairing: bool
     level: Level
-    """The level that is being computed; 0 when none is."""
+    """The level that is being computed; 0 if none is."""
     wanted: Set[Partition]
-    """The partitions that it is computed for: all, or those that lack it."""
+    """The partitions that it is computed for: all of them, or those that lack it."""
     sent: Map[Partition, Content]
-    """What a partition's expansion has sent to the merges that are still to come."""
+    """What a partition's expansion has sent to the merges that have yet to run."""
     reported: Map[Partition, Content]
     kept: Set[Partition]
     """Partitions whose states were read out after the last level; the search is complete when all were."""
     deceived: bool
-    """Whether the driver has accepted, or given to its user, what is not whole."""
+    """Whether the driver has accepted, or given its user, anything that is not whole."""
 
     @initial
     def start(self, first: Machine) -> None:
@@ -99,7 +99,7 @@ class LostPartitions(Model):
         self.begin(1)
 
     def begin(self, levels: int) -> None:
-        """A driver begins with so many levels, in files that none before it has used."""
+        """A driver begins with this many levels, in files that none before it has used."""
         self.accepted = levels
         self.files = Map({
             m: Map({p: self.filled(levels) if self.home[p] == m else Files() for p in Partition}) for m in Machine
@@ -121,7 +121,7 @@ class LostPartitions(Model):
     # What is believed.
 
     def believes(self, files: Files, levels: int) -> bool:
-        """Whether a task takes so many levels for those that the driver accepted: it is told their digests."""
+        """Whether a task believes that these levels are those the driver accepted: it is told their digests."""
         return levels <= files.named and all(level in files.digests for level in range(self.levels) if level < levels)
 
     def misses(self, partition: Partition) -> bool:
@@ -133,7 +133,7 @@ class LostPartitions(Model):
         return True
 
     def marks_first(self) -> bool:
-        """Whether a merge takes a level out of the header before it changes what an attempt before it wrote."""
+        """Whether a merge removes a level from the header before it changes what an earlier attempt wrote."""
         return True
 
     def checks_what_it_keeps(self) -> bool:
@@ -151,7 +151,7 @@ class LostPartitions(Model):
         return self.files[self.home[partition]][partition]
 
     def expansion(self, partition: Partition, level: int) -> Content:
-        """What expanding a partition for a level comes to."""
+        """The result of expanding a partition for a level."""
         files = self.here(partition)
         if not self.believes(files, level):
             return Content.LOST
@@ -180,7 +180,9 @@ class LostPartitions(Model):
 
     @action
     def driver_repairs(self) -> None:
-        """Asks what every partition has, and has the first level that one lacks computed for those that lack it."""
+        """Asks what every partition has, and has the first level that any of them lacks computed for those that lack
+        it.
+        """
         require(self.repairing and self.level == 0)
         missing = [
             level for level in range(self.levels)
@@ -217,7 +219,7 @@ class LostPartitions(Model):
     # Tasks.
 
     def written(self, files: Files, level: int, is_whole: bool) -> Files:
-        """Files after the merge of a level that begins where the levels before it end."""
+        """Files after the merge of a level that begins where the earlier levels end."""
         digests = Set({known for known in files.digests if known < level})
         whole = Set({known for known in files.whole if known < level})
         if is_whole and all(known in whole for known in range(self.levels) if known < level):
@@ -251,7 +253,7 @@ class LostPartitions(Model):
 
     @action
     def merge_runs_again(self, machine: Machine, partition: Partition, level: Level) -> None:
-        """A second attempt, at any time: a stage is run again, Spark speculates, or a task was thought to be dead."""
+        """A second attempt, at any time: a stage is run again, Spark speculates, or a task was thought dead."""
         files = self.files[machine][partition]
         require(level > 0 and level < files.named and self.believes(files, level))
         self.files[machine][partition] = self.written(files, level, True)
@@ -267,7 +269,7 @@ class LostPartitions(Model):
 
     @action
     def expansion_runs_again(self, partition: Partition) -> None:
-        """What it sent went with the machine that kept it; the merges that are still to come get this."""
+        """What it sent was lost with the machine that kept it; the merges that have yet to run get this."""
         require(self.level > 0)
         self.sent[partition] = self.expansion(partition, self.level)
 
@@ -280,7 +282,7 @@ class LostPartitions(Model):
 
     @action
     def partition_moves(self, partition: Partition, machine: Machine) -> None:
-        """To another machine, with whatever is there."""
+        """To another machine, with whatever files are there."""
         require(self.home[partition] != machine)
         self.home[partition] = machine
 
@@ -297,12 +299,12 @@ class LostPartitions(Model):
 
     @invariant
     def nothing_is_missing(self) -> bool:
-        """What the driver accepts and what its user is given is whole, whatever was lost."""
+        """What the driver accepts and gives its user is whole, whatever was lost."""
         return not self.deceived
 
     @reachable
     def completes_after_losses(self) -> bool:
-        """A search is complete although one of its partitions has other files elsewhere that are not up to date."""
+        """A search can complete although one of its partitions has outdated files elsewhere."""
         return len(self.kept) == self.partitions and any(
             0 < self.files[m][p].named < self.levels for m in Machine for p in Partition
         )

@@ -101,7 +101,7 @@ class PaxosCommit(Model):
         self.abort_message = False
 
     def is_majority(self, quorum: Set[Acceptor]) -> bool:
-        """A smallest set that meets every other one."""
+        """A smallest set that has a member in common with every other one."""
         return len(quorum) == self.acceptors // 2 + 1
 
     # Resource managers. Preparing or aborting is a proposal in ballot 0 of the own instance.
@@ -138,14 +138,14 @@ class PaxosCommit(Model):
 
     @action
     def leader_proposes(self, manager: ResourceManager, ballot: Ballot, quorum: Set[Acceptor]) -> None:
-        """Phase 2a: the vote of the highest ballot that a majority tells of, or to abort when there is none."""
+        """Phase 2a: the vote of the highest ballot that a majority reports, or to abort if there is none."""
         require(ballot > 0 and self.is_majority(quorum))
         require(all(vote.ballot != ballot for vote in self.proposed[manager]))
         require(all(self.acceptor[manager][acceptor].promised[ballot] is not None for acceptor in quorum))
         self.proposed[manager].add(Vote(ballot=ballot, value=self.safe_value(manager, ballot, quorum)))
 
     def safe_value(self, manager: ResourceManager, ballot: Ballot, quorum: Set[Acceptor]) -> Value:
-        """What may have been chosen already, else to abort."""
+        """What may have been chosen already; otherwise to abort."""
         highest = -1
         value = Value.ABORTED
         for acceptor in quorum:
@@ -203,7 +203,7 @@ class PaxosCommit(Model):
 
     @invariant
     def promises_answer_ballots(self) -> bool:
-        """A promise is of a ballot that a leader has started, and tells of a vote in an earlier one (phase 1b)."""
+        """A promise is for a ballot that a leader has started, and reports a vote in an earlier one (phase 1b)."""
         return all(
             self.is_promise(manager, ballot, self.acceptor[manager][acceptor].promised[ballot])
             for manager in ResourceManager
@@ -256,7 +256,7 @@ class PaxosCommit(Model):
 
     @reachable
     def later_ballot_prepares(self) -> bool:
-        """A leader can take over in a later ballot that a resource manager has prepared (phase 2a)."""
+        """A leader can propose in a later ballot that a resource manager has prepared (phase 2a)."""
         return any(
             vote.ballot > 0 and vote.value == Value.PREPARED
             for manager in ResourceManager

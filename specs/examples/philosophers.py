@@ -1,7 +1,7 @@
-"""Dining philosophers (Dijkstra, EWD 310) before anyone arbitrates: everyone's own six phases, and one courtesy.
+"""Dining philosophers (Dijkstra, EWD 310) before anyone arbitrates: six phases each, and one courtesy.
 
 Nobody waits for a fork here, so every combination of phases is reachable: n philosophers have 6**n states in 5 * n + 1
-levels, and n * (6**n + 6**(n - 2)) steps. A state space whose figures are known at any size is what this is for.
+levels, and n * (6**n + 6**(n - 2)) steps. The purpose is a state space whose figures are known at any size.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Seat = Annotated[int, Between(0, "last")]
 
 
 class Phase(Enum):
-    """What a philosopher is about."""
+    """What a philosopher is doing."""
 
     THINKING = 0
     HUNGRY = 1
@@ -69,14 +69,14 @@ class Philosophers(Model):
 
     @action
     def gives_way(self, seat: Seat) -> None:
-        """Who reaches for the left fork while the right neighbour does so too draws the hand back."""
+        """A philosopher who reaches for the left fork while the right neighbour does so, too, stops reaching."""
         require(self.phase[seat] == Phase.WANTS_LEFT)
         require(self.phase[(seat + 1) % (self.last + 1)] == Phase.WANTS_LEFT)
         self.phase[seat] = Phase.HUNGRY
 
     @invariant
     def everyone_has_a_phase(self) -> bool:
-        """At a table of this size no phase is shared by more philosophers than there are seats."""
+        """No phase is shared by more philosophers than there are seats."""
         return all(
             sum(1 for seat in range(self.last + 1) if self.phase[seat] == phase) <= self.last + 1 for phase in Phase
         )

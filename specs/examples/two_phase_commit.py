@@ -112,7 +112,7 @@ class TwoPhaseCommit(Model):
 
     @transition
     def stable(self, new: TwoPhaseCommit) -> bool:
-        """Who has committed or aborted never does anything else (section 2, "Stability")."""
+        """A manager that has committed or aborted never does anything else (section 2, "Stability")."""
         return all(
             new.managers_state[manager] == self.managers_state[manager]
             for manager in ResourceManager

@@ -32,7 +32,7 @@ class CommitsEarlierEpochs(Kraft):
 
 
 class CountsUnflushedRecords(Kraft):
-    """The leader counts its own log up to its end, flushed or not (B-M5, KAFKA-10533)."""
+    """The leader counts its own log to the end, flushed or not (B-M5, KAFKA-10533)."""
 
     def own_end_offset(self, leader: Replica) -> Offset:
         return len(self.logs[leader])
@@ -46,7 +46,7 @@ class FetchesBeforeFlush(Kraft):
 
 
 class KeepsHighWatermark(Kraft):
-    """A new leader goes on with the high watermark of its time as a follower (B-M9; Kafka, transitionToLeader)."""
+    """A new leader keeps the high watermark that it had as a follower (B-M9; Kafka, transitionToLeader)."""
 
     def forget_high_watermark(self, leader: Replica) -> None:
         pass
@@ -60,14 +60,14 @@ class CountsDivergedFollowers(Kraft):
 
 
 class ComparesLengthsOnly(Kraft):
-    """A fetch diverges only where the follower's log is longer than the leader's (B-M10)."""
+    """A fetch counts as diverging only if the follower's log is longer than the leader's (B-M10)."""
 
     def is_diverging(self, leader: Replica, position: Position) -> bool:
         return position.offset > len(self.logs[leader])
 
 
 class CountsSentRecords(Kraft):
-    """What a leader sends counts as copied, before the follower has fetched behind it."""
+    """What a leader sends counts as copied, before the follower's next fetch confirms it."""
 
     def record_fetch(self, leader: Replica, replica: Replica, offset: Offset) -> None:
         super().record_fetch(leader, replica, min(offset + 1, len(self.logs[leader])))
@@ -81,7 +81,7 @@ class TrustsLeadersHighWatermark(Kraft):
 
 
 class CountsObservers(Kraft):
-    """Copies of replicas outside of the voters count towards a majority (B-M15, as in KAFKA-16530)."""
+    """Copies on replicas that are not voters count towards a majority (B-M15, as in KAFKA-16530)."""
 
     def counted_replicas(self) -> Set[Replica]:
         return Set(Replica)
@@ -93,7 +93,8 @@ class CountsObservers(Kraft):
 class ForgetsLeadership(Kraft):
     """A restarted leader is unattached, and free to vote in the epoch that it led (B-M3, KAFKA-10661).
 
-    As long as it has the first record of its epoch, it refuses all others of that epoch; so it must have lost it.
+    As long as it has the first record of its epoch, it refuses all others of that epoch; so it must have lost that
+    record.
     """
 
     def resume(self, replica: Replica) -> None:
@@ -104,7 +105,7 @@ class ForgetsLeadership(Kraft):
 
 
 class ResumesLeadership(Kraft):
-    """A restarted leader leads on in its epoch, and writes again what it lost (B-M4, KAFKA-10527)."""
+    """A restarted leader keeps leading its epoch, and writes again what it lost (B-M4, KAFKA-10527)."""
 
     def resume(self, replica: Replica) -> None:
         super().resume(replica)
@@ -123,7 +124,7 @@ class ForgetsVote(Kraft):
 
 
 class ForgetsCandidacy(Kraft):
-    """A candidate that restarts keeps its vote for itself, and does not stand in that epoch any more."""
+    """A candidate that restarts keeps its vote for itself, and no longer stands in that epoch."""
 
     def resume(self, replica: Replica) -> None:
         super().resume(replica)
@@ -145,7 +146,9 @@ class ForgetsEpoch(Kraft):
 
 
 class LosesQuorumState(Kraft):
-    """The quorum-state file does not survive a restart, though the log does (Kafka takes the log's last epoch then)."""
+    """The quorum-state file does not survive a restart, although the log does (Kafka then uses the log's last
+    epoch).
+    """
 
     def resume(self, replica: Replica) -> None:
         self.quorum_state[replica] = QuorumState(epoch=0, leader=None, voted=None)
@@ -154,7 +157,7 @@ class LosesQuorumState(Kraft):
 class StepsDownUnflushed(Kraft):
     """A leader stands for election with records in its log that it has not flushed.
 
-    It loses them in a restart, asks again, and a voter grants its request again without a look at the log. The record
+    It loses them in a restart, asks again, and a voter grants its request again without checking the log. The record
     had been committed by the others. No ticket known: in Kafka one thread appends, flushes and does all the rest.
     """
 
@@ -172,7 +175,7 @@ class ResignsUnflushed(Kraft):
 
 
 class ResignsWithHighWatermark(Kraft):
-    """A leader that resigns goes on telling its high watermark."""
+    """A leader that resigns keeps reporting its high watermark."""
 
     def resign(self, leader: Replica) -> None:
         known = self.high_watermark[leader]
@@ -206,7 +209,7 @@ class VotesTwice(Kraft):
 
 
 class ChangesVote(Kraft):
-    """A voter turns to a later candidate of its epoch (B-M8)."""
+    """A voter switches to a later candidate of its epoch (B-M8)."""
 
     def grants_vote(self, request: Message) -> bool:
         voter = request.destination
@@ -215,14 +218,14 @@ class ChangesVote(Kraft):
 
 
 class TellsVoteOnly(Kraft):
-    """A vote is told and not stored (B-M8)."""
+    """A vote is sent but not stored (B-M8)."""
 
     def store_vote(self, voter: Replica, candidate: Replica) -> None:
         pass
 
 
 class TakesCandidateForLeader(Kraft):
-    """Whoever votes for a candidate follows it, whether or not it wins."""
+    """A replica that votes for a candidate follows it, whether or not it wins."""
 
     def handle_vote(self, request: Message) -> Message:
         response = super().handle_vote(request)
@@ -232,9 +235,9 @@ class TakesCandidateForLeader(Kraft):
 
 
 class LargestEpochWins(Kraft):
-    """The candidate's epoch stands for the epoch of its last record.
+    """The candidate's epoch is used as the epoch of its last record.
 
-    KIP-595, "Leader Progress Timeout", fears that a leader which was cut off wins by its large epoch: it would here.
+    KIP-595, "Leader Progress Timeout", fears that a leader that was cut off wins by its large epoch: here it would.
     """
 
     def grants_vote(self, request: Message) -> bool:
@@ -259,21 +262,21 @@ class KeepsVotes(Kraft):
 
 
 class ObserversStand(Kraft):
-    """A replica that is no voter may become a candidate (B-M16, KAFKA-17067)."""
+    """A replica that is not a voter may become a candidate (B-M16, KAFKA-17067)."""
 
     def may_stand(self, replica: Replica) -> bool:
         return True
 
 
 class FollowsEarlierEpochs(Kraft):
-    """A replica joins the epoch of any message, and not of later ones only (FENCED_LEADER_EPOCH)."""
+    """A replica joins the epoch of any message, not only of later ones (FENCED_LEADER_EPOCH)."""
 
     def is_outdated(self, replica: Replica, epoch: Epoch) -> bool:
         return False
 
 
 class DeniesLeadership(Kraft):
-    """A resigned leader that hears that it leads the epoch takes this for a contradiction (B-M21; VRAFT, Kafka 3.2)."""
+    """A resigned leader that hears that it leads the epoch treats this as a contradiction (B-M21; VRAFT, Kafka 3.2)."""
 
     def is_consistent_leader(self, replica: Replica, epoch: Epoch, leader: Replica) -> bool:
         return leader != replica and super().is_consistent_leader(replica, epoch, leader)
@@ -283,9 +286,9 @@ class DeniesLeadership(Kraft):
 
 
 class CountsOnlyOthers(Kraft):
-    """A leader wants fetches from a majority besides itself (B-M13).
+    """A leader requires fetches from a majority besides itself (B-M13).
 
-    KIP-595, "Leader Progress Timeout", taken at its word: one dead follower of three deposes a healthy leader.
+    KIP-595, "Leader Progress Timeout", taken literally: one dead follower of three deposes a healthy leader.
     """
 
     def majority_fetched(self, leader: Replica) -> bool:
@@ -293,7 +296,7 @@ class CountsOnlyOthers(Kraft):
 
 
 class ExpectsFetchesOfNobody(Kraft):
-    """The fetch timer runs even where the leader is the only voter (B-M14, KAFKA-16144)."""
+    """The fetch timer runs even if the leader is the only voter (B-M14, KAFKA-16144)."""
 
     def majority_fetched(self, leader: Replica) -> bool:
         return len(self.leadership[leader].fetched) > 0 and super().majority_fetched(leader)
@@ -307,7 +310,9 @@ class ResignedControllerActs(Kraft):
 
 
 class ControllerActsAtOnce(Kraft):
-    """A controller acts as soon as its replica leads, before it has what was committed earlier (B-M17, KAFKA-15345)."""
+    """A controller acts as soon as its replica leads, before it has everything committed earlier (B-M17,
+    KAFKA-15345).
+    """
 
     def is_active_controller(self, replica: Replica) -> bool:
         return self.role[replica] == Role.LEADER

@@ -1,4 +1,4 @@
-"""Known-bad designs of KIP-595's batched requests: in each, one partition's case leaks into another's."""
+"""Known-bad designs of KIP-595's batched requests: in each, one partition's result depends on another's."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from model.kraft.batch import KraftBatch, Partition, PartitionData, PartitionRes
 
 
 class GrantsWholeBatch(KraftBatch):
-    """A vote that is granted for one partition is granted for all of the request."""
+    """A vote that is granted for one partition is granted for all partitions of the request."""
 
     def vote(
         self, partition: Partition, candidate: Replica, voter: Replica, request: Map[Partition, PartitionData | None]
@@ -22,7 +22,7 @@ class GrantsWholeBatch(KraftBatch):
 
 
 class SharesEpoch(KraftBatch):
-    """The highest epoch of a request is taken for the epoch of each of its partitions."""
+    """The highest epoch of a request is used as the epoch of each of its partitions."""
 
     def vote(
         self, partition: Partition, candidate: Replica, voter: Replica, request: Map[Partition, PartitionData | None]
@@ -50,7 +50,7 @@ class ComparesOneLog(KraftBatch):
 
 
 class VotesAgain(KraftBatch):
-    """A vote for another candidate does not stand in the way of a longer log."""
+    """A vote for another candidate does not rule out one for a longer log."""
 
     def judge(self, partition: Partition, candidate: Replica, voter: Replica, data: PartitionData) -> PartitionResult:
         result = super().judge(partition, candidate, voter, data)
@@ -60,7 +60,7 @@ class VotesAgain(KraftBatch):
 
 
 class TakesAnyEpoch(KraftBatch):
-    """A voter takes over the epoch of a request, whether it is later than its own or not."""
+    """A voter takes over the epoch of a request, whether or not it is later than its own."""
 
     def store(self, partition: Partition, candidate: Replica, voter: Replica, result: PartitionResult) -> None:
         super().store(partition, candidate, voter, result)
@@ -70,7 +70,7 @@ class TakesAnyEpoch(KraftBatch):
 
 
 class RemainsCandidate(KraftBatch):
-    """A candidate that hears of a later epoch goes on with its election."""
+    """A candidate that hears of a later epoch continues its election."""
 
     def hear(self, partition: Partition, candidate: Replica, voter: Replica, result: PartitionResult) -> None:
         super().hear(partition, candidate, voter, result)
@@ -79,7 +79,7 @@ class RemainsCandidate(KraftBatch):
 
 
 class TellsEarlierLeader(KraftBatch):
-    """A voter that refuses a candidate of a later epoch tells it the leader of its own as the leader of that one."""
+    """A voter that refuses a candidate of a later epoch names the leader of its own epoch as the leader of that one."""
 
     def judge(self, partition: Partition, candidate: Replica, voter: Replica, data: PartitionData) -> PartitionResult:
         return super().judge(partition, candidate, voter, data).replace(

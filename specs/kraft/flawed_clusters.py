@@ -1,4 +1,4 @@
-"""Known-bad designs about the cluster id of KIP-595's requests."""
+"""Known-bad designs about the cluster id in KIP-595's requests."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from model.kraft.clusters import Cluster, KraftClusters
 
 
 class ChecksNoClusterId(KraftClusters):
-    """Requests are judged whatever cluster they come from (B-M20, KAFKA-12440)."""
+    """Requests are accepted from any cluster (B-M20, KAFKA-12440)."""
 
     def is_of_this_cluster(self, cluster: Cluster | None) -> bool:
         return True

@@ -1,4 +1,4 @@
-"""Known-bad designs of KIP-595 that a voter with an empty disk brings to light."""
+"""Known-bad designs of KIP-595 that a voter with an empty disk reveals."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from model.kraft.quorum import Offset, Replica
 
 
 class RefusesLowerOffset(KraftDiskLoss):
-    """A fetch below the offset that was fetched before is an error, and the leader stops (B-M19, KAFKA-12181)."""
+    """A fetch at a lower offset than the one before is an error, and the leader stops (B-M19, KAFKA-12181)."""
 
     def record_fetch(self, leader: Replica, replica: Replica, offset: Offset) -> None:
         if offset < self.leadership[leader].end_offsets[replica]:
@@ -16,14 +16,14 @@ class RefusesLowerOffset(KraftDiskLoss):
 
 
 class TruncatesCommittedRecords(KraftDiskLoss):
-    """A follower gives up committed records when its leader lacks them, and nobody notices (B-M11, KAFKA-12460)."""
+    """A follower gives up committed records that its leader lacks, and nobody notices (B-M11, KAFKA-12460)."""
 
     def refuses_to_truncate(self) -> bool:
         return False
 
 
 class LowersHighWatermark(KraftDiskLoss):
-    """The high watermark follows the fetched offsets downwards, too."""
+    """The high watermark follows the fetch offsets down as well as up."""
 
     def advance_high_watermark(self, leader: Replica) -> None:
         super().advance_high_watermark(leader)

@@ -1,4 +1,4 @@
-"""Known-bad designs of KIP-595 that take a late message to show."""
+"""Known-bad designs of KIP-595 that only a late message reveals."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from model.kraft.quorum import Kind, Message, Replica, Role
 
 
 class CountsLateVotes(KraftNetwork):
-    """A candidate counts votes of its earlier elections."""
+    """A candidate counts votes from its earlier elections."""
 
     def vote_counts(self, response: Message) -> bool:
         return self.role[response.destination] == Role.CANDIDATE
 
 
 class AppliesRecordsAgain(KraftNetwork):
-    """A follower takes every response to a fetch of its epoch, even to one that had been answered before.
+    """A follower accepts every response to a fetch of its epoch, even if that fetch had been answered before.
 
     A late response of an earlier epoch does no harm if it continues the log: the next fetch finds the divergence.
     """

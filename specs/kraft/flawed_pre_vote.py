@@ -1,4 +1,4 @@
-"""Known-bad designs of KIP-996's pre-votes; docs/properties.md says which are left out."""
+"""Known-bad designs of KIP-996's pre-votes; docs/properties.md says which ones are left out."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from model.kraft.quorum import Kind, Message, Replica, Role
 
 
 class WithoutPreVote(DisruptiveVoter):
-    """KIP-595 alone: whoever misses a leader raises its epoch, and the leader steps down when it hears of that.
+    """KIP-595 alone: a replica that misses its leader raises its epoch, and the leader steps down when it hears of it.
 
-    "Leader Progress Timeout" says so of a leader that was cut off; with any voter it is the same.
+    "Leader Progress Timeout" says so of a leader that was cut off; it is the same with any voter.
     """
 
     def stand(self, replica: Replica) -> None:
@@ -44,7 +44,7 @@ class SkipsPreVote(KraftPreVote):
 
 
 class StoresPreVote(KraftPreVote):
-    """A pre-vote is stored in place of the vote (KIP-996: it is given without any change of state)."""
+    """A pre-vote is stored in place of the vote (KIP-996: it is granted without any change of state)."""
 
     def handle_pre_vote(self, request: Message) -> Message:
         response = super().handle_pre_vote(request)
@@ -61,7 +61,7 @@ class ResignedLeaderAsks(KraftPreVote):
 
 
 class WaitsForAllPreVotes(KraftPreVote):
-    """A prospective voter goes on asking until all voters have granted."""
+    """A prospective voter keeps asking until all voters have granted."""
 
     def count_pre_vote(self, replica: Replica, voter: Replica) -> None:
         self.votes[replica].add(voter)
@@ -70,7 +70,9 @@ class WaitsForAllPreVotes(KraftPreVote):
 
 
 class GrantsStaleLogs(KraftPreVote):
-    """A voter grants a pre-vote whatever the asker's log, so one that cannot win raises the epoch (KIP-996)."""
+    """A voter grants a pre-vote whatever the asking replica's log, so one that cannot win raises the epoch
+    (KIP-996).
+    """
 
     def handle_pre_vote(self, request: Message) -> Message:
         response = super().handle_pre_vote(request)
@@ -80,7 +82,7 @@ class GrantsStaleLogs(KraftPreVote):
 
 
 class ForgetsFetches(KraftPreVote):
-    """A follower does not note that it has fetched, and helps others to depose a leader that it can reach."""
+    """A follower does not remember that it has fetched, and helps others depose a leader that it can reach."""
 
     def handle_records(self, response: Message) -> None:
         super().handle_records(response)

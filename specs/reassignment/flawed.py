@@ -1,10 +1,10 @@
-"""Known-bad designs of KIP-236's reassignment, the text of the KIP among them.
+"""Known-bad designs of KIP-236's reassignment, including the text of the KIP.
 
-The numbers are those of docs/properties.md, which says what each mistake breaks.
-C-M19, a replica that is removed and added again before the leader hears of either, needs log end offsets: it is in
-specs/alter_isr, KeepsAllOffsets. Designs that only never finish are left out, for these are properties of single states
-and steps: C-M4 waits for the old replicas too (it is WaitsForOldReplicas of specs/zk_controller, where a settled state
-shows it), C-M12 gives up where an added replica is offline. C-L1, that a reassignment completes, is such a property.
+The numbers are those of docs/properties.md, which says what each mistake breaks. C-M19, a replica that is removed and
+added again before the leader hears of either, needs log end offsets: it is in specs/alter_isr, KeepsAllOffsets. Designs
+that merely never finish are left out, since these are properties of single states and steps: C-M4 waits for the old
+replicas too (it is WaitsForOldReplicas of specs/zk_controller, where a settled state shows it), C-M12 gives up if an
+added replica is offline. C-L1, that a reassignment completes, is such a property.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from model.reassignment.replicas import Broker, Partition
 
 
 class SkipsAsWritten(Reassignment):
-    """The KIP's second rule: skip when no original replica is in the ISR and some new one is alive.
+    """The KIP's second rule: skip if no original replica is in the ISR and some new one is alive.
 
-    KIP-236, "Skip Reassignment Cancellation Scenarios"; not enough where the original members of the ISR are down.
+    KIP-236, "Skip Reassignment Cancellation Scenarios"; not enough if the original members of the ISR are down.
     """
 
     def may_cancel(self, partition: Partition) -> bool:
@@ -29,7 +29,7 @@ class SkipsAsWritten(Reassignment):
 
 
 class CancelsWithoutLeader(Reassignment):
-    """C-M1: nobody looks whether an original replica can lead (KAFKA-14424)."""
+    """C-M1: the controller does not check that an original replica can lead (KAFKA-14424)."""
 
     def leaves_leader(self, partition: Partition) -> bool:
         return True
@@ -49,28 +49,28 @@ class ElectsAnyOriginal(CancelsWithoutLeader):
 
 
 class RestoresIsr(Reassignment):
-    """The ISR becomes the original replicas together with the assignment, though one of them may have dropped out."""
+    """The ISR becomes the original replicas together with the assignment, although one of them may have dropped out."""
 
     def isr_led_by(self, partition: Partition, wanted: Set[Broker]) -> Set[Broker]:
         return wanted
 
 
 class CancelsBelowMinIsr(Reassignment):
-    """C-M2: nobody looks at min.insync.replicas; KIP-236 does not mention it."""
+    """C-M2: the controller does not check min.insync.replicas; KIP-236 does not mention it."""
 
     def leaves_enough_in_sync(self, partition: Partition) -> bool:
         return True
 
 
 class DecidesOnce(Reassignment):
-    """What was true when the cancellation began is taken to be true when its first step writes."""
+    """What was true when the cancellation began is assumed to be true when its first step writes."""
 
     def still_may_cancel(self, partition: Partition) -> bool:
         return True
 
 
 class CancelsFinished(Reassignment):
-    """A partition is taken back although it has reached its target, and only its entry is left.
+    """A reassignment is cancelled although it has reached its target, and only its entry is left.
 
     KIP-236 cancels what is in /admin/reassign_partitions; a crash between steps 10 and 11 leaves an entry there.
     """
@@ -87,9 +87,9 @@ class ShrinksIsrLater(Reassignment):
 
 
 class EmptiesIsr(SkipsAsWritten):
-    """The leaving replicas are taken out of the ISR even when nobody else is in it (KIP-236, step 3).
+    """The leaving replicas are removed from the ISR even if nobody else is in it (KIP-236, step 3).
 
-    With the KIP's skip rules that happens when everything is offline.
+    With the KIP's skip rules this happens when everything is offline.
     """
 
     def isr_led_by(self, partition: Partition, wanted: Set[Broker]) -> Set[Broker]:
@@ -107,14 +107,16 @@ class StopsWrongSet(Reassignment):
 
 
 class DropsCancelEarly(Reassignment):
-    """C-M22: the cancel znode goes when the original replicas are persisted, before the entry does (step 5, not 6)."""
+    """C-M22: the cancel znode is deleted when the original replicas are persisted, before the entry is (step 5,
+    not 6).
+    """
 
     def may_drop_cancel(self) -> bool:
         return all(self.step[partition] == Step.DROP_CANCELLED for partition in self.to_cancel)
 
 
 class DropsEntryFirst(Reassignment):
-    """Steps 5 and 6 the other way round: the entry goes while both replica sets are assigned."""
+    """Steps 5 and 6 in reverse order: the entry is deleted while both replica sets are assigned."""
 
     def cancel_4_deletes_added(self, partition: Partition) -> None:
         super().cancel_4_deletes_added(partition)
@@ -133,14 +135,14 @@ class DropsEntryFirst(Reassignment):
 
 
 class CompletesWithAdded(Reassignment):
-    """C-M3: the added replicas are waited for, the ones that stay are not (KAFKA-15665)."""
+    """C-M3: the controller waits for the added replicas, but not for the ones that stay (KAFKA-15665)."""
 
     def is_in_sync(self, partition: Partition) -> bool:
         return self.target_of(partition) - self.before[partition] <= self.replication[partition].isr
 
 
 class PersistsTargetFirst(Reassignment):
-    """C-M5: the target is persisted before the old replicas are stopped, and with it is lost who they are."""
+    """C-M5: the target is persisted before the old replicas are stopped, and it is no longer known which those are."""
 
     def step_7_leads_from_target(self, partition: Partition) -> None:
         super().step_7_leads_from_target(partition)
@@ -149,7 +151,7 @@ class PersistsTargetFirst(Reassignment):
 
 
 class ResumesResignedContext(Reassignment):
-    """C-M8: of two controllers in turn, each resumes what it was doing when it resigned (KAFKA-5310)."""
+    """C-M8: of two alternating controllers, each resumes what it was doing when it resigned (KAFKA-5310)."""
 
     resigned: Map[Partition, Entry | None]
 
@@ -169,7 +171,7 @@ class ResumesResignedContext(Reassignment):
 
 
 class DropsWholeZnode(Reassignment):
-    """C-M11: the znode is deleted when one partition is done, though another is pending (KAFKA-6193)."""
+    """C-M11: the znode is deleted when one partition is done, although another is pending (KAFKA-6193)."""
 
     def entries_dropped_with(self, partition: Partition) -> Set[Partition]:
         return Set(Partition)
@@ -197,14 +199,14 @@ class HeedsLateStop(Reassignment):
 
 
 class KeepsStoppedReplica(Reassignment):
-    """C-M15: a replica that goes is only stopped, not deleted (KAFKA-16120)."""
+    """C-M15: a removed replica is only stopped, not deleted (KAFKA-16120)."""
 
     def deletes_stopped(self) -> bool:
         return False
 
 
 class KeepsLeaderEpoch(Reassignment):
-    """C-M16: without a new leader epoch a leader that stays does not heed the LeaderAndIsr (KAFKA-16121)."""
+    """C-M16: without a new leader epoch a leader that stays ignores the LeaderAndIsr (KAFKA-16121)."""
 
     def lead_from(self, partition: Partition, wanted: Set[Broker]) -> None:
         leader = self.replication[partition].leader
@@ -239,7 +241,7 @@ class DecidesByCachedIsr(Reassignment):
 
 
 class AdmitsEdits(Reassignment):
-    """C-M23: a client writes another target into the znode while the controller is at work (KAFKA-7854)."""
+    """C-M23: a client writes another target to the znode while the controller is at work (KAFKA-7854)."""
 
     @action
     def client_edits(self, partition: Partition, target: Set[Broker]) -> None:
@@ -249,21 +251,23 @@ class AdmitsEdits(Reassignment):
 
 
 class RemovesThrottleOfBatch(Reassignment):
-    """A cancelled partition takes the throttle of the others along, which are skipped and go on."""
+    """A cancelled partition also loses the throttle of the others, which are skipped and go on."""
 
     def unthrottled_with(self, partition: Partition) -> Set[Partition]:
         return Set(Partition)
 
 
 class LeavesThrottle(Reassignment):
-    """A cancelled partition stays throttled, as one that has ended does until --verify."""
+    """A cancelled partition stays throttled, as a completed one does until --verify."""
 
     def unthrottled_with(self, partition: Partition) -> Set[Partition]:
         return Set[Partition]()
 
 
 class UnthrottlesLast(Reassignment):
-    """The throttle goes after the entry ("after the reassignments are cancelled"); a crash in between leaves it on."""
+    """The throttle is removed after the entry ("after the reassignments are cancelled"); a crash in between leaves it
+    on.
+    """
 
     def cancel_5_persists_original(self, partition: Partition) -> None:
         super().cancel_5_persists_original(partition)
@@ -280,7 +284,7 @@ class UnthrottlesLast(Reassignment):
 
 
 class SkipsMetadata(Reassignment):
-    """The cancellation ends without UpdateMetadata, so brokers go on naming the replicas that are gone (step 7)."""
+    """The cancellation ends without UpdateMetadata, so brokers keep naming replicas that are gone (step 7)."""
 
     def cancel_6_drops_entry(self, partition: Partition) -> None:
         super().cancel_6_drops_entry(partition)
@@ -288,7 +292,7 @@ class SkipsMetadata(Reassignment):
 
 
 class CommitsWithoutMinIsr(Reassignment):
-    """A record is committed by however few are in sync, as with acks=1."""
+    """A record is committed by any number of in-sync replicas, as with acks=1."""
 
     @action
     def leader_commits(self, partition: Partition) -> None:
@@ -298,7 +302,7 @@ class CommitsWithoutMinIsr(Reassignment):
 
 
 class ServesUnknownFollowers(Reassignment):
-    """A leader lets everybody fetch, replica or not (KAFKA-13837)."""
+    """A leader lets any broker fetch, replica or not (KAFKA-13837)."""
 
     @action
     def follower_catches_up(self, partition: Partition, follower: Broker) -> None:
@@ -308,7 +312,7 @@ class ServesUnknownFollowers(Reassignment):
 
 
 class EvictsWhileOffline(Reassignment):
-    """Somebody who does not lead any more still takes followers out of the ISR (KIP-497, "Motivation")."""
+    """A broker that no longer leads still removes followers from the ISR (KIP-497, "Motivation")."""
 
     @action
     def follower_leaves_isr(self, partition: Partition, follower: Broker) -> None:
@@ -318,7 +322,7 @@ class EvictsWhileOffline(Reassignment):
 
 
 class ElectsAnew(Reassignment):
-    """Each election takes the first who can lead, though the leader that there is could go on."""
+    """Each election takes the first replica that can lead, although the current leader could go on."""
 
     def elect(self, partition: Partition, wanted: Set[Broker]) -> None:
         for successor in Broker:
@@ -328,14 +332,14 @@ class ElectsAnew(Reassignment):
 
 
 class KeepsDeletedOffsets(Reassignment):
-    """A replica that was deleted counts as complete when it is given back, as if its log were there."""
+    """A deleted replica counts as complete when it is given back, as if its log were there."""
 
     def delete_replica(self, partition: Partition, broker: Broker) -> None:
         self.replication[partition].on_disk.discard(broker)
 
 
 class CrashesAtWill(Reassignment):
-    """More brokers crash than the spec assumes; no mistake of a controller, but nothing is shown of such runs."""
+    """More brokers crash than the spec assumes; not a controller's mistake, but nothing is shown of such runs."""
 
     @action
     def broker_crashes(self, broker: Broker) -> None:
@@ -344,7 +348,9 @@ class CrashesAtWill(Reassignment):
 
 
 class WaitsWithTarget(Reassignment):
-    """A target that has fallen out of sync is waited for, and memory has lost meanwhile who was there before."""
+    """The controller waits for a target that has fallen out of sync, and has meanwhile forgotten the former
+    replicas.
+    """
 
     def step_7_leads_from_target(self, partition: Partition) -> None:
         memory = self.memory[partition]
@@ -360,7 +366,7 @@ class HandlesEventsAtOnce(Reassignment):
 
 
 class ReplacesDeadBrokers(Reassignment):
-    """The controller moves a partition off brokers that are down, and nobody has asked for that."""
+    """The controller moves a partition off brokers that are down, although nobody has asked for that."""
 
     @action
     def controller_replaces(self, partition: Partition) -> None:
@@ -370,14 +376,14 @@ class ReplacesDeadBrokers(Reassignment):
 
 
 class GoesOnWhileCancelling(Reassignment):
-    """Other reassignments are begun and completed between two that are taken back."""
+    """Other reassignments are started and completed between two that are cancelled."""
 
     def goes_on(self) -> bool:
         return True
 
 
 class CancelsUnasked(Reassignment):
-    """A new controller takes back whatever is pending, though no cancel znode is there."""
+    """A new controller cancels whatever is pending, without a cancel znode."""
 
     def controller_fails_over(self) -> None:
         super().controller_fails_over()
@@ -385,9 +391,9 @@ class CancelsUnasked(Reassignment):
 
 
 class WantsAllOriginals(Reassignment):
-    """A reassignment is taken back only when every original replica is in sync.
+    """A reassignment is cancelled only if every original replica is in sync.
 
-    Then one of them that is down keeps it from being taken back, though the others can do without.
+    Then a single one that is down prevents the cancellation, although the others suffice.
     """
 
     def leaves_enough_in_sync(self, partition: Partition) -> bool:

@@ -1,4 +1,4 @@
-"""Known-bad designs of KIP-455's reassignment, among them what Kafka shipped with a ZooKeeper controller."""
+"""Known-bad designs of KIP-455's reassignment, including what Kafka shipped with a ZooKeeper controller."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from model.replica_sets import members, without
 
 
 class CancelsWithoutLeader(Kip455Reassignment):
-    """C-M1: a request is taken although the ISR has nobody else who is alive (KAFKA-14424)."""
+    """C-M1: a request is accepted although nobody else in the ISR is alive (KAFKA-14424)."""
 
     def leaves_leader(self, partition: Partition, stopped: Set[Broker]) -> bool:
         return True
 
 
 class CancelsBelowMinIsr(Kip455Reassignment):
-    """C-M2: nobody looks at min.insync.replicas; LinkedIn's Kafka does (linkedin/kafka#442)."""
+    """C-M2: the controller does not check min.insync.replicas; LinkedIn's Kafka does (linkedin/kafka#442)."""
 
     def leaves_enough_in_sync(self, partition: Partition, stopped: Set[Broker]) -> bool:
         return True
 
 
 class ShrinksIsrLater(Kip455Reassignment):
-    """As shipped, phase U: the replicas are written first, and who is none any more leaves the ISR two steps later.
+    """As shipped, phase U: the replicas are written first, and a removed one leaves the ISR two steps later.
 
     A controller that crashes in between leaves it there.
     """
@@ -33,9 +33,9 @@ class ShrinksIsrLater(Kip455Reassignment):
 
 
 class DeletesLastInSync(ShrinksIsrLater):
-    """As shipped, a cancellation while an added replica is all of the ISR: it is deleted, and the ISR still names it.
+    """As shipped, a cancellation while the ISR is a single added replica: it is deleted, and the ISR still names it.
 
-    KAFKA-14424 is about the outage; this is the loss.
+    KAFKA-14424 is about the outage; this is the data loss.
     """
 
     def leaves_leader(self, partition: Partition, stopped: Set[Broker]) -> bool:
@@ -46,21 +46,21 @@ class DeletesLastInSync(ShrinksIsrLater):
 
 
 class LeavesStrays(Kip455Reassignment):
-    """A controller crashes between U1 and U3, and nobody tells the brokers what they need not have any more."""
+    """A controller crashes between U1 and U3, and nobody tells the brokers which replicas they no longer need."""
 
     def finds_strays(self) -> bool:
         return False
 
 
 class CompletesWithAdding(Kip455Reassignment):
-    """C-M3: the adding replicas are waited for, the ones that stay are not (KAFKA-15665)."""
+    """C-M3: the controller waits for the adding replicas, but not for the ones that stay (KAFKA-15665)."""
 
     def is_in_sync(self, partition: Partition, assignment: Assignment) -> bool:
         return assignment.adding <= self.replication[partition].isr
 
 
 class PersistsTargetFirst(LeavesStrays):
-    """C-M5: the target is persisted with the new leader, and a crash leaves nobody who knows who is to be stopped."""
+    """C-M5: the target is persisted with the new leader, and after a crash nobody knows which replicas to stop."""
 
     def b3_leads_from_target(self, partition: Partition) -> None:
         super().b3_leads_from_target(partition)
@@ -82,7 +82,7 @@ class RemembersFirst(Kip455Reassignment):
 
 
 class MergesAdding(Kip455Reassignment):
-    """C-M20: the origin is taken from all replicas, those included that are still being added (KIP-236's record)."""
+    """C-M20: the origin is taken from all replicas, including those that are still being added (KIP-236's record)."""
 
     def changed_from(self, partition: Partition) -> Seq[Broker]:
         return self.assignment[partition].replicas
@@ -96,7 +96,7 @@ class HeedsLateStop(Kip455Reassignment):
 
 
 class KeepsStoppedReplica(Kip455Reassignment):
-    """C-M15: a replica that goes is only stopped, not deleted (KAFKA-16120)."""
+    """C-M15: a removed replica is only stopped, not deleted (KAFKA-16120)."""
 
     def deletes_stopped(self) -> bool:
         return False
@@ -112,7 +112,9 @@ class TellsBothAgain(Kip455Reassignment):
 
 
 class KeepsAdding(Kip455Reassignment):
-    """The target is persisted, and who was added stays marked so: a cancellation would now leave nobody (KIP-455)."""
+    """The target is persisted, but added replicas stay marked as adding: a cancellation would now leave none
+    (KIP-455).
+    """
 
     def b6_persists_target(self, partition: Partition) -> None:
         adding = self.assignment[partition].adding
@@ -128,14 +130,14 @@ class HandlesEventsAtOnce(Kip455Reassignment):
 
 
 class AddsDeadBrokers(Kip455Reassignment):
-    """A request is taken whoever is down: the reassignment waits for a broker that may never come back."""
+    """A request is accepted even for brokers that are down: the reassignment waits for one that may never come back."""
 
     def is_valid(self, partition: Partition, target: Seq[Broker]) -> bool:
         return True
 
 
 class ReplacesDeadBrokers(Kip455Reassignment):
-    """The controller moves a partition off brokers that are down, and nobody has asked for that."""
+    """The controller moves a partition off brokers that are down, although nobody has asked for that."""
 
     @action
     def controller_replaces(self, partition: Partition) -> None:
@@ -145,7 +147,7 @@ class ReplacesDeadBrokers(Kip455Reassignment):
 
 
 class ForgetsLegacy(Kip455Reassignment):
-    """Whatever is complete takes the partition out of the old znode, though that asks for something else by now."""
+    """Every completion removes the partition from the old znode, although that asks for something else by now."""
 
     def b7_drops_legacy(self, partition: Partition) -> None:
         super().b7_drops_legacy(partition)
@@ -153,7 +155,7 @@ class ForgetsLegacy(Kip455Reassignment):
 
 
 class EmptiesOldZnode(Kip455Reassignment):
-    """The controller empties the old znode though no request has come, and what an old client wrote is never read."""
+    """The controller empties the old znode without any request, and what an old client wrote is never read."""
 
     def controller_makes_way(self, partition: Partition) -> None:
         require(self.is_free() and self.legacy[partition] is not None)

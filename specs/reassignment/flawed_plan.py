@@ -8,14 +8,16 @@ from model.reassignment.replicas import Broker
 
 
 class LetsAnyFail(PlannedKraftReassignment):
-    """Nobody counts who has failed, so fewer than min.insync.replicas of the original ones can be left."""
+    """Nobody counts the failures, so fewer than min.insync.replicas of the original replicas can be left."""
 
     def failed(self) -> Set[Broker]:
         return Set[Broker]()
 
 
 class LetsAllFail(LetsAnyFail):
-    """With min.insync.replicas = 1 it takes all original replicas, and a cancellation would leave nobody to lead."""
+    """With min.insync.replicas = 1, all original replicas have to fail; a cancellation would then leave nobody to
+    lead.
+    """
 
 
 class LetsAnyFailUnderKip236(PlannedKip236Reassignment):
@@ -26,7 +28,7 @@ class LetsAnyFailUnderKip236(PlannedKip236Reassignment):
 
 
 class FailsBeforehand(PlannedKraftReassignment):
-    """A broker is down already when the plan is submitted; who plans should have seen that."""
+    """A broker is already down when the plan is submitted; whoever plans should have noticed."""
 
     @action
     def broker_crashes(self, broker: Broker) -> None:

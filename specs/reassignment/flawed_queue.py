@@ -8,9 +8,10 @@ from model.reassignment.replicas import Broker, Partition
 
 
 class OverwritesPending(QueuedReassignment):
-    """C-M20: the entry is moved before the pending one is taken back, and what is assigned now is called original.
+    """C-M20: the entry is moved before the pending one is cancelled, and what is assigned now is recorded as original.
 
-    KIP-236 reads the original replicas from ZooKeeper; amid a reassignment they are the old and the new ones together.
+    KIP-236 reads the original replicas from ZooKeeper; during a reassignment they are the old and the new ones
+    together.
     """
 
     def may_move(self, partition: Partition) -> bool:
@@ -18,7 +19,7 @@ class OverwritesPending(QueuedReassignment):
 
 
 class RemovesFirst(QueuedReassignment):
-    """The entry leaves the queue before it is pending, and a crash in between loses it."""
+    """The entry leaves the queue before it is pending, so a crash in between loses it."""
 
     held: Map[Partition, Set[Broker] | None]
 
@@ -41,9 +42,9 @@ class RemovesFirst(QueuedReassignment):
 
 
 class BeginsAnew(QueuedReassignment):
-    """A new controller begins what is pending before it looks at the queue, and undoes half a rollback.
+    """A new controller starts what is pending before it looks at the queue, and undoes half a rollback.
 
-    KIP-236 has no cancel znode for a conflict, so nothing else tells that there was a rollback.
+    KIP-236 has no cancel znode for a conflict, so nothing else shows that there was a rollback.
     """
 
     def begins_anew(self, partition: Partition) -> bool:
@@ -51,7 +52,7 @@ class BeginsAnew(QueuedReassignment):
 
 
 class DropsConflict(QueuedReassignment):
-    """An entry leaves the queue as soon as its partition is pending, with whatever target: the older one stays."""
+    """An entry leaves the queue as soon as its partition is pending, with any target: the older target stays."""
 
     def is_moved(self, partition: Partition) -> bool:
         return self.is_pending(partition)
@@ -71,7 +72,7 @@ class OverwritesQueue(QueuedReassignment):
 
 
 class MovesAtOnce(QueuedReassignment):
-    """An entry is moved as soon as nothing is pending, whatever the controller has still to do."""
+    """An entry is moved as soon as nothing is pending, whatever the controller still has to do."""
 
     def queue_2_moves(self, partition: Partition) -> None:
         target = self.queue[partition]

@@ -1,4 +1,4 @@
-"""Known-bad designs of the per-partition protocol, the text of the earlier KIP-236 among them."""
+"""Known-bad designs of the per-partition protocol, including the text of the earlier KIP-236."""
 
 from __future__ import annotations
 
@@ -18,32 +18,34 @@ class DropsOneMore(RequestedReassignment):
 
 
 class DropsLeader(DropsOneMore):
-    """C-M6 again: "since top > 0 it is impossible to drop the leader" is not so when the slice is read in this way."""
+    """C-M6 again: "since top > 0 it is impossible to drop the leader" is false if the slice is read this way."""
 
 
 class DropsTarget(RequestedReassignment):
-    """C-M7: the drop set as written takes replicas of the new target that are out of sync, which are copied anew."""
+    """C-M7: the drop set as written includes replicas of the new target that are out of sync, which are then copied
+    again.
+    """
 
     def spared(self, partition: Partition) -> Set[Broker]:
         return Set[Broker]()
 
 
 class DropsUntold(RequestedReassignment):
-    """The leader hears of the dropped replicas only with the next step, and may have added one again till then."""
+    """The leader hears of the dropped replicas only in the next step, and may have added one again by then."""
 
     def told_of_drop(self, partition: Partition, dropped: Set[Broker]) -> Set[Broker]:
         return self.replication[partition].known
 
 
 class DropsWhileOffline(RequestedReassignment):
-    """As written, nobody asks whether there is a live leader; a dead one keeps its place, a live replica goes."""
+    """As written, nobody checks for a live leader; a dead one keeps its place, and a live replica is dropped."""
 
     def may_begin(self, partition: Partition) -> bool:
         return True
 
 
 class AdmitsBothRoutes(RequestedReassignment):
-    """A request of one route changes what the other one has begun, for which there is the check of step 2."""
+    """A request of one route changes what the other has started, which the check of step 2 is there to prevent."""
 
     def is_refused(self, request: Request) -> bool:
         return False
@@ -57,7 +59,7 @@ class CreatesBelowMinIsr(RequestedReassignment):
 
 
 class ForgetsDropSet(RequestedReassignment):
-    """The dropped replicas are assigned no more before they are stopped, and a crash leaves nobody who knows them."""
+    """The dropped replicas are unassigned before they are stopped, and after a crash nobody knows which they are."""
 
     def drop_1_offline(self, partition: Partition) -> None:
         super().drop_1_offline(partition)
@@ -65,9 +67,10 @@ class ForgetsDropSet(RequestedReassignment):
 
 
 class DropsLaterLegacy(RequestedReassignment):
-    """The old znode is emptied whatever it asks for: after a crash that can be what another client has written since.
+    """The old znode is emptied whatever it asks for: after a crash that can be something another client has written
+    since.
 
-    The earlier KIP-236 does not say when it goes.
+    The earlier KIP-236 does not say when it is emptied.
     """
 
     def is_legacy_done(self, partition: Partition) -> bool:
@@ -75,7 +78,7 @@ class DropsLaterLegacy(RequestedReassignment):
 
 
 class ChangesMemoryOnly(RequestedReassignment):
-    """A request for a partition that is in flight leaves its znode as it is, and a new controller goes on with that.
+    """A request for a partition that is in flight leaves its znode unchanged, and a new controller continues with that.
 
     The earlier KIP-236: the controller "creates or updates" /admin/reassignments/$topic/$partition.
     """
@@ -89,7 +92,7 @@ class ChangesMemoryOnly(RequestedReassignment):
 
 
 class RefusesChanges(RequestedReassignment):
-    """A request for what is in flight is refused by whatever route it comes.
+    """A request for a partition that is in flight is refused, whatever its route.
 
     The earlier KIP-236: "to cancel" is to change a reassignment to the old replicas.
     """
@@ -99,7 +102,7 @@ class RefusesChanges(RequestedReassignment):
 
 
 class LeavesLegacy(RequestedReassignment):
-    """The entry of an old client stays when it is reached, and is asked for again.
+    """The entry of an old client stays when it is reached, and is requested again.
 
     The earlier KIP-236 does not say who empties the old znode.
     """
@@ -109,7 +112,7 @@ class LeavesLegacy(RequestedReassignment):
 
 
 class CountsAnew(RequestedReassignment):
-    """A change counts the replicas again, those that the earlier request brought included, and drops fewer of them."""
+    """A change counts the replicas again, including those that the earlier request added, and drops fewer of them."""
 
     def request_1_is_taken(self) -> None:
         super().request_1_is_taken()
@@ -117,7 +120,7 @@ class CountsAnew(RequestedReassignment):
 
 
 class AssignsDropped(RequestedReassignment):
-    """Dropped replicas stay assigned, so the forward steps give them to their brokers anew."""
+    """Dropped replicas stay assigned, so the forward steps give them to their brokers again."""
 
     def drop_3_persisted(self, partition: Partition) -> None:
         self.dropped[partition] = Set()

@@ -1,4 +1,4 @@
-"""What an earlier goal of KIP-236 asks of the cancel znode."""
+"""What KIP-236's earlier goal, disabling reassignments, asks of the cancel znode."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from model.reassignment.replicas import Partition
 
 @transition
 def cancel_znode_freezes(old: Reassignment, new: Reassignment) -> bool:
-    """While the znode is there, no reassignment is begun or completed (KIP-236, "Motivation")."""
+    """While the znode exists, no reassignment is started or completed (KIP-236, "Motivation")."""
     return all(
         implies(
             old.cancel_requested and old.step[partition] in (Step.IDLE, Step.WAITING),

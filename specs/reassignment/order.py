@@ -9,9 +9,9 @@ from model.reassignment.replicas import Broker, Partition
 
 @invariant
 def cancellation_restores_order(model: ReassignedPartitions) -> bool:
-    """While a first request is under way, a cancellation would give the replicas in the order that they had.
+    """While a first request is under way, a cancellation would restore the replicas in their former order.
 
-    It would not: the target comes first, and the origin is what is left of that list (KIP-455).
+    It would not: the target comes first, and the origin is the rest of that list (KIP-455).
     """
     return all(
         implies(

@@ -1,4 +1,4 @@
-"""Designs that keep a promise which another one gives up."""
+"""Designs that keep a promise which another design gives up."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from model.reassignment.kip236 import Reassignment
 class FreezesCluster(Reassignment):
     """The cancel znode of an earlier version of KIP-236, which stays until an operator removes it.
 
-    The controller looks for it in ZooKeeper before it begins or completes anything, not only when its watch fires.
+    The controller looks for it in ZooKeeper before it starts or completes anything, not only when its watch fires.
     """
 
     def goes_on(self) -> bool:
@@ -26,7 +26,7 @@ class FreezesCluster(Reassignment):
 
     @action
     def client_removes_cancel(self) -> None:
-        """``--remove-cancel``, when everything that can be is taken back; until then it would be too early."""
+        """``--remove-cancel``, once everything that can be cancelled is; earlier would be too early."""
         require(self.cancelling and self.is_free() and len(self.to_cancel) == 0)
         self.cancel_requested = False
         self.cancelling = False

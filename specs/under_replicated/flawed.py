@@ -29,35 +29,37 @@ class CountsEveryReplica(UnderReplicated):
 
 
 class LeavesOutRemoved(ShippedMetric):
-    """D-M2: the replicas that go are left out, not those that come: measured against the target."""
+    """D-M2: the removed replicas are left out instead of the added ones: measured against the target."""
 
     def is_under_replicated(self, state: Assignment) -> bool:
         return len(target(state.replicas, state.removing)) > len(state.isr)
 
 
 class ComparesSizes(UnderReplicated):
-    """Any number of in-sync replicas but the one that there should be is an alarm, so one that joins can raise it."""
+    """Any number of in-sync replicas other than the expected one is an alarm, so one that joins can raise it."""
 
     def is_under_replicated(self, state: Assignment) -> bool:
         return len(state.isr) != len(state.replicas - state.adding)
 
 
 class WaitsForTarget(UnderReplicated):
-    """Measured against the impending replicas alone: who is to go may be out of sync before the others are in."""
+    """Measured against the impending replicas alone: a replica to be removed may be out of sync before the others are
+    in.
+    """
 
     def is_under_replicated(self, state: Assignment) -> bool:
         return not target(state.replicas, state.removing) <= state.isr
 
 
 class ToleratesOne(UnderReplicated):
-    """One replica out of sync is no alarm, and producers can be turned away without any."""
+    """One replica out of sync is no alarm, so producers can be refused without any."""
 
     def is_under_replicated(self, state: Assignment) -> bool:
         return len(state.replicas - state.adding - state.isr) > 1
 
 
 class CountsAdded(ShippedMetric):
-    """D-M1 in the terms of the adopted metric: the added replicas count among those that there were."""
+    """D-M1 in the terms of the adopted metric: the added replicas count among those from before."""
 
     def is_under_replicated(self, state: Assignment) -> bool:
         return len(state.replicas) > len(state.isr)
@@ -78,14 +80,14 @@ class CountsCurrentInSync(MiddleDraft):
 
 
 class AsksForMinIsr(UnderReplicated):
-    """A partition is under-replicated when producers cannot write to it: that is another metric, UnderMinIsr."""
+    """A partition is under-replicated if producers cannot write to it: that is another metric, UnderMinIsr."""
 
     def is_under_replicated(self, state: Assignment) -> bool:
         return self.is_under_min_isr(state)
 
 
 class KeepsReassignmentToItself(BrokerViews):
-    """Only the controller knows of a reassignment, leaders see one set of replicas (KIP-352, "Proposed Changes")."""
+    """Only the controller knows of a reassignment; leaders see one set of replicas (KIP-352, "Proposed Changes")."""
 
     def tell(self, state: Assignment) -> LeaderAndIsr:
         return LeaderAndIsr(leader=state.leader, isr=state.isr, current=state.replicas, impending=Set())
@@ -99,7 +101,7 @@ class KeepsRemovedInSync(UnderReplicated):
 
 
 class ElectsAnew(UnderReplicated):
-    """Every change elects a leader, though the one that there is stays in sync."""
+    """Every change elects a leader, although the current one stays in sync."""
 
     def change(self, partition: Partition, state: Assignment, leader: Broker) -> None:
         require(leader in state.isr)
@@ -107,7 +109,7 @@ class ElectsAnew(UnderReplicated):
 
 
 class CompletesEarly(UnderReplicated):
-    """A reassignment is complete when its leader is one of the target, the others in sync or not."""
+    """A reassignment is complete when its leader is in the target, whether or not the others are in sync."""
 
     @action
     def reassignment_completes(self, partition: Partition, leader: Broker) -> None:
@@ -129,7 +131,7 @@ class KeepsVersion(BrokerViews):
 
 
 class HonoursEarlierRequests(BrokerViews):
-    """A request that quotes an earlier version is accepted when the ISR has changed meanwhile (KIP-497)."""
+    """A request that quotes an earlier version is accepted although the ISR has changed meanwhile (KIP-497)."""
 
     def store(self, partition: Partition, state: Assignment) -> None:
         joining = self.joining[partition]
@@ -138,7 +140,9 @@ class HonoursEarlierRequests(BrokerViews):
 
 
 class OverlooksRemovals(BrokerViews):
-    """D-M3: a partition is reassigned when replicas are added, not when some are only removed (Kafka's PR 8364)."""
+    """D-M3: a partition counts as reassigned when replicas are added, not when some are only removed (Kafka's PR
+    8364).
+    """
 
     def reassigned(self, state: Assignment) -> Set[Broker]:
         return state.adding
@@ -152,7 +156,9 @@ class CountsJoining(BrokerViews):
 
 
 class CountsAsFollower(BrokerViews):
-    """D-M5: a broker counts each partition that it has a replica of, as followers do not forget what they were told."""
+    """D-M5: a broker counts each partition that it has a replica of, since followers do not forget what they were
+    told.
+    """
 
     def install(self, broker: Broker, partition: Partition, request: LeaderAndIsr) -> None:
         self.views[broker][partition] = request if broker in request.current | request.impending else None
@@ -167,7 +173,7 @@ class CountsAsFollower(BrokerViews):
 
 
 class TrustsList(ShippedCommand):
-    """D-M6: a listed reassignment counts as under way, whatever the description shows: replicas removed may be gone."""
+    """D-M6: a listed reassignment counts as under way, whatever the description shows: removed replicas may be gone."""
 
     def seems_reassigned(self, partition: Partition) -> bool:
         return len(self.listed[partition].adding | self.listed[partition].removing) > 0
@@ -189,7 +195,7 @@ class TakesLeadBeforeIsr(BrokerViews):
 
 
 class AsksForTooMany(UnderReplicated):
-    """D-M8: min.insync.replicas is not capped by how many replicas there are (Kafka commit edc7e10a745)."""
+    """D-M8: min.insync.replicas is not capped by the number of replicas (Kafka commit edc7e10a745)."""
 
     def is_under_min_isr(self, state: Assignment) -> bool:
         return len(state.isr) < self.min_insync_replicas

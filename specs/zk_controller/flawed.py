@@ -3,7 +3,7 @@
 "Draft" is the third draft of the design, which leaves some of these open or has them in its text. The numbers are those
 of docs/properties.md, which says what each mistake breaks; E-M20 to E-M23 and E-M5 are in flawed_topics.py. E-M15 is
 left out (leaders are announced before the live brokers are, KAFKA-4443): it is about a message that the draft does not
-have, as its brokers read in ZooKeeper who is live.
+have, since its brokers read in ZooKeeper which brokers are live.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from model.zk_controller.controller import Broker, LeaderAndIsr, Partition, Phas
 class ControllerWritesUnconditionally(ZkController):
     """E-M1: the controller writes whatever the version is (draft, step 4; "ideally ... conditionally").
 
-    The leader shrinks the ISR after the controller has read it, and the controller elects one who was evicted.
+    The leader shrinks the ISR after the controller has read it, and the controller elects a broker that was removed.
     """
 
     def is_outdated(self, broker: Broker, partition: Partition) -> bool:
@@ -37,14 +37,14 @@ class LeaderWritesUnconditionally(ZkController):
 
 
 class WritesAfterReplacement(ZkController):
-    """E-M3: a controller that has lost its session goes on writing (KAFKA-6082)."""
+    """E-M3: a controller that has lost its session keeps writing (KAFKA-6082)."""
 
     def is_replaced(self, broker: Broker) -> bool:
         return False
 
 
 class AdoptsNewestEpoch(ZkController):
-    """E-M4: a controller that was paused reads the epoch of its successor and takes it for its own (KAFKA-1096)."""
+    """E-M4: a controller that was paused reads its successor's epoch and uses it as its own (KAFKA-1096)."""
 
     def on_broker_change(self, broker: Broker) -> None:
         super().on_broker_change(broker)
@@ -52,9 +52,10 @@ class AdoptsNewestEpoch(ZkController):
 
 
 class FollowsAnybody(ZkController):
-    """A broker follows what it has not followed yet, in whatever order it comes.
+    """A broker follows any decision that it has not followed yet, in any order.
 
-    Draft, section D: "can ignore decisions that it has followed already". Being another one does not make it newer.
+    Draft, section D: "can ignore decisions that it has followed already". A different decision is not thereby a newer
+    one.
     """
 
     def is_news(self, broker: Broker, partition: Partition, decision: LeaderAndIsr) -> bool:
@@ -62,7 +63,7 @@ class FollowsAnybody(ZkController):
 
 
 class ComparesIdsOnly(WelcomesBrokers):
-    """E-M6: the controller compares the ids that are registered, and a broker that was gone and is back is none.
+    """E-M6: the controller compares the registered ids, so a broker that went and came back is not a new one.
 
     It waits to be told for ever (KAFKA-1120, KAFKA-7235, KIP-380).
     """
@@ -72,7 +73,9 @@ class ComparesIdsOnly(WelcomesBrokers):
 
 
 class ReadsBrokersWhenWatchFires(ZkController):
-    """E-M7: the brokers are read when the watch fires, which is armed again when they are looked at (KAFKA-5502)."""
+    """E-M7: the brokers are read when the watch fires, which is armed again only when they are processed
+    (KAFKA-5502).
+    """
 
     seen: Map[Broker, Set[Broker]]
 
@@ -91,7 +94,7 @@ class ReadsBrokersWhenWatchFires(ZkController):
 
 
 class ArmsWatchAfterRead(ZkController):
-    """E-M8: the controller reads the brokers and arms its watch later; what happens in between is missed."""
+    """E-M8: the controller reads the brokers and arms its watch later; anything in between is missed."""
 
     def watch_brokers(self, broker: Broker) -> None:
         self.controllers[broker].brokers_watch = Watch.UNARMED
@@ -118,14 +121,16 @@ class SubscribesAfterRead(ZkController):
 
 
 class WinsWithoutStarting(ZkController):
-    """E-M14: a broker creates /controller, does not hear of it, and lets the znode be that it finds (KAFKA-13407)."""
+    """E-M14: a broker creates /controller, misses the answer, and ignores the znode that it then finds
+    (KAFKA-13407).
+    """
 
     def take_office(self, broker: Broker) -> None:
         pass
 
 
 class ReplaysQueue(Transactions):
-    """E-M10: a queue outlives its broker, and the broker follows whatever it finds there (draft, question A.2)."""
+    """E-M10: a queue outlives its broker, which then follows whatever it finds there (draft, question A.2)."""
 
     def clear_queue(self, broker: Broker) -> None:
         pass
@@ -135,7 +140,7 @@ class ReplaysQueue(Transactions):
 
 
 class PublishesBeforeWrite(ZkController):
-    """E-M11: a decision is published first and written when everybody was told; a crash can come in between."""
+    """E-M11: a decision is published first and written once everybody was told; a crash can come in between."""
 
     def write(self, partition: Partition, decision: LeaderAndIsr) -> None:
         pass
@@ -148,7 +153,7 @@ class PublishesBeforeWrite(ZkController):
 
 
 class PublishesToTwoLeaders(PublishesBeforeWrite):
-    """E-M11 again, and what comes of it: two leaders by the same version.
+    """E-M11 again, with its consequence: two leaders by the same version.
 
     The earlier leader is slow, not dead, and takes the version that the published decision has.
     """
@@ -169,9 +174,9 @@ class ReusesEarlierReign(ZkController):
 
 
 class WatchesOnlyLeaders(WatchesFollowers):
-    """E-M16: only partitions whose leader is dead are looked at, as the draft has it.
+    """E-M16: only partitions whose leader is dead are looked at, as in the draft.
 
-    A dead follower stays in the ISR, also one that died with the old controller (KAFKA-3143, KAFKA-948).
+    A dead follower stays in the ISR, even one that died with the old controller (KAFKA-3143, KAFKA-948).
     """
 
     def is_affected(self, broker: Broker, partition: Partition) -> bool:
@@ -180,7 +185,7 @@ class WatchesOnlyLeaders(WatchesFollowers):
 
 
 class LooksAgain(WatchesFollowers):
-    """A partition that is as it should be is read once more, and again, and the controller never gets further."""
+    """A partition that is as it should be is read again and again, and the controller gets no further."""
 
     def controller_changes_nothing(self, broker: Broker, partition: Partition) -> None:
         require(self.has_read(broker, partition) and self.is_as_it_should_be(broker, partition))
@@ -188,7 +193,7 @@ class LooksAgain(WatchesFollowers):
 
 
 class PrefersFirstReplica(UncleanElections):
-    """E-M17: any live replica may lead, though a member of the ISR is live."""
+    """E-M17: any live replica may lead, although a member of the ISR is live."""
 
     def candidates(self, broker: Broker, partition: Partition) -> Set[Broker]:
         return self.available(broker, partition)
@@ -202,21 +207,21 @@ class KeepsIsr(UncleanElections):
 
 
 class ShrinksToLeader(ZkController):
-    """The new ISR is the leader alone, though other members are live (draft, step 3.2)."""
+    """The new ISR is the leader alone, although other members are live (draft, step 3.2)."""
 
     def new_isr(self, broker: Broker, partition: Partition, leader: Broker) -> Set[Broker]:
         return Set({leader})
 
 
 class KeepsVersion(ZkController):
-    """The controller writes without a new version, and nobody can tell its decision from the one before."""
+    """The controller writes without a new version, so its decision cannot be told from the one before."""
 
     def write(self, partition: Partition, decision: LeaderAndIsr) -> None:
         super().write(partition, decision.replace(version=decision.version - 1))
 
 
 class FillsIsr(ZkController):
-    """E-M18: the new ISR is every live replica, as it is for a new topic; the logs are empty only there."""
+    """E-M18: the new ISR is every live replica, as for a new topic; but only there are the logs empty."""
 
     def new_isr(self, broker: Broker, partition: Partition, leader: Broker) -> Set[Broker]:
         return self.available(broker, partition)
@@ -233,7 +238,7 @@ class KeepsCachedVersion(ZkController):
 
 
 class SplitsTransaction(Transactions):
-    """E-M24: writes and publications are too large for one transaction and go in two, relied upon as one."""
+    """E-M24: writes and publications are too large for one transaction and go in two, but are relied on as one."""
 
     def publishes_with_write(self) -> bool:
         return False
@@ -242,7 +247,7 @@ class SplitsTransaction(Transactions):
 class PublishesToThoseSeen(ZkController):
     """Question A.2: the controller tells the brokers that were live when it looked.
 
-    A broker that registers and reads between that look and the write is told nothing, ever.
+    A broker that registers and reads between that look and the write is never told anything.
     """
 
     def is_told(self, broker: Broker, recipient: Broker) -> bool:
@@ -250,14 +255,14 @@ class PublishesToThoseSeen(ZkController):
 
 
 class EmptiesIsr(ZkController):
-    """Question A.1: the new ISR is, as always, the live members: here nobody, and nobody knows who has the records."""
+    """Question A.1: the new ISR is the live members as always: here none, and nobody knows who has the records."""
 
     def isr_without_leader(self, broker: Broker, partition: Partition) -> Set[Broker]:
         return Set()
 
 
 class GivesUpPartition(ZkController):
-    """Question A.1: a partition that has no leader is left alone when brokers return."""
+    """Question A.1: a partition without a leader is left alone when brokers return."""
 
     def is_affected(self, broker: Broker, partition: Partition) -> bool:
         leader = self.controllers[broker].leaders[partition]
@@ -265,7 +270,7 @@ class GivesUpPartition(ZkController):
 
 
 class SeesOnlyBrokers(FailingReplicas):
-    """Question A.3: brokers that go down are the only failures that the controller knows, as in the draft."""
+    """Question A.3: the controller knows of no failures except brokers that go down, as in the draft."""
 
     def counts_as_dead(self, partition: Partition) -> Set[Broker]:
         return Set()
@@ -297,7 +302,7 @@ class AddsFailedReplicas(FailingReplicas):
 
 
 class ResumesReign(ZkController):
-    """A broker whose session expired registers anew and goes on as the controller that it was."""
+    """A broker whose session expired registers again and continues as the controller that it was."""
 
     def broker_registers(self, broker: Broker) -> None:
         controller = self.controllers[broker]
@@ -306,7 +311,7 @@ class ResumesReign(ZkController):
 
 
 class OverwritesController(ZkController):
-    """A broker takes /controller from another that is alive and does not hear of it."""
+    """A broker takes /controller from another one that is alive and does not hear of it."""
 
     def on_controller_failover(self, broker: Broker) -> None:
         require(self.processes[broker].stage == Stage.UP and self.controller_epoch < self.max_controller_epoch)
@@ -316,7 +321,7 @@ class OverwritesController(ZkController):
 
 
 class KeepsDecisions(ZkController):
-    """What was published stays in the controller's memory, and goes out again with whatever comes next."""
+    """What was published stays in the controller's memory, and is published again with whatever comes next."""
 
     def rest(self, broker: Broker) -> None:
         self.controllers[broker].phase = Phase.IDLE
@@ -332,7 +337,9 @@ class RemembersOldLeaders(ZkController):
 
 
 class TakesNewestBatch(ZkController):
-    """A broker takes the newest batch of its queue for all of it; what the others say of other partitions is lost."""
+    """A broker takes the newest batch of its queue as the whole queue; what the others say about other partitions is
+    lost.
+    """
 
     def on_leader_assignment_change(self, broker: Broker) -> None:
         if len(self.queues[broker]) > 1:
@@ -348,14 +355,14 @@ class AddsAnybody(ZkController):
 
 
 class ElectsAnew(ZkController):
-    """Whenever brokers come or go the controller elects for every partition, whether its leader is live or not."""
+    """Whenever brokers come or go the controller elects for every partition, whether or not its leader is live."""
 
     def is_affected(self, broker: Broker, partition: Partition) -> bool:
         return True
 
 
 class TellsTheAbsent(ZkController):
-    """Question A.2: the controller publishes to brokers that are not registered, too, and they read it much later."""
+    """Question A.2: the controller also publishes to brokers that are not registered, which read it much later."""
 
     def is_told(self, broker: Broker, recipient: Broker) -> bool:
         return True

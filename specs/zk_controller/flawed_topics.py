@@ -8,7 +8,7 @@ from model.zk_controller.topics import Reassignments, TopicChanges
 
 
 class PublishesAfterReplacement(TopicChanges):
-    """E-M5: brokers are told by a controller that was replaced, and a topic that is gone has no version to compare.
+    """E-M5: a replaced controller still publishes to brokers, and a deleted topic has no version to compare.
 
     KAFKA-1188: brokers accept a LeaderAndIsr of an earlier controller.
     """
@@ -18,14 +18,14 @@ class PublishesAfterReplacement(TopicChanges):
 
 
 class ForgetsNewTopics(TopicChanges):
-    """A new controller chooses no leader for topics that nobody came to before (draft, section D, step 2.3)."""
+    """A new controller chooses no leader for topics that nobody had got to yet (draft, section D, step 2.3)."""
 
     def initializes_leaders(self) -> bool:
         return False
 
 
 class ForgetsDeletedTopics(TopicChanges):
-    """A new controller does not repeat what is to be stopped: the draft repeats leaders and ISRs only (step 2.1)."""
+    """A new controller does not repeat what is to be stopped: the draft repeats only leaders and ISRs (step 2.1)."""
 
     def stops_at_failover(self) -> Set[Partition]:
         return Set()
@@ -40,9 +40,9 @@ class ReadsDecisionsOnly(TopicChanges):
 
 
 class StopsWithoutLooking(TopicChanges):
-    """E-M23: a broker stops a replica when it is told so, however late that comes (KAFKA-9539).
+    """E-M23: a broker stops a replica when it is told to, however late (KAFKA-9539).
 
-    A new controller has every replica stopped that no topic has. Meanwhile the topic is created, and the broker reads
+    A new controller has every replica without a topic stopped. Meanwhile the topic is created, and the broker reads
     that first.
     """
 
@@ -51,7 +51,7 @@ class StopsWithoutLooking(TopicChanges):
 
 
 class DeletesLate(Reassignments):
-    """E-M23 again: the partition was given back to the broker when it is told to stop (KAFKA-9539)."""
+    """E-M23 again: the partition was given back to the broker before the order to stop arrives (KAFKA-9539)."""
 
     def is_to_stop(self, broker: Broker, partition: Partition) -> bool:
         return True
@@ -60,7 +60,7 @@ class DeletesLate(Reassignments):
 class WaitsForOldReplicas(Reassignments):
     """E-M20: the ISR must be AR and RAR together (draft, section F, step 3.1: "ISR == AR+RAR").
 
-    A broker that is dead, the usual reason to move its partitions, holds that up for ever.
+    A dead broker, the usual reason to move its partitions, blocks that for ever.
     """
 
     def is_complete(self, partition: Partition, isr: Set[Broker]) -> bool:
@@ -80,7 +80,7 @@ class DeletesBeforeAssigning(Reassignments):
 
 
 class InstallsBeforeShrinking(Reassignments):
-    """RAR becomes AR while the ISR is still that of both (draft, section F, steps 3.1 and 3.2 the other way round)."""
+    """RAR becomes AR while the ISR is still that of both (draft, section F, steps 3.1 and 3.2 in reverse order)."""
 
     def write(self, partition: Partition, decision: LeaderAndIsr) -> None:
         super().write(partition, decision)
@@ -99,7 +99,7 @@ class StopsOnlyDeletedTopics(Reassignments):
 
 
 class DeletesTopicMeanwhile(Reassignments):
-    """E-M22: a topic is deleted while a request is there, and the controller goes on with the request."""
+    """E-M22: a topic is deleted while a request exists, and the controller continues with the request."""
 
     def is_free(self, partition: Partition) -> bool:
         return True
@@ -115,7 +115,7 @@ class KeepsTopics(TopicChanges):
 
 
 class KeepsRequestsWatch(Reassignments):
-    """A controller that resigns goes on to watch the requests."""
+    """A controller that resigns keeps watching the requests."""
 
     def resign(self, broker: Broker) -> None:
         watch = self.requests_watch[broker]
@@ -133,7 +133,7 @@ class RemovesRequestWithWrite(Reassignments):
 
 
 class LeavesIsrToLeader(Reassignments):
-    """The controller elects among the new replicas and leaves the old ones in the ISR, so the move is not over."""
+    """The controller elects among the new replicas and leaves the old ones in the ISR, so the move is not complete."""
 
     def new_isr(self, broker: Broker, partition: Partition, leader: Broker) -> Set[Broker]:
         return self.controllers[broker].decisions[partition].isr & self.available(broker, partition)
