@@ -7,8 +7,8 @@
 - ``second_solver.py`` asks cvc5 about the obligations of recorded proofs.
 - ``planted.py`` plants mistakes into compiler and engines, one at a time, and runs the tests that execute the changed
   line; ``planted.toml`` says why a survivor needs no test.
-- ``ir_evaluation.py`` evaluates expression graphs in Python's integers; ``test_meaning.py`` has models that tell a right
-  reading from a wrong one.
+- ``ir_evaluation.py`` evaluates expression graphs in Python's integers; ``test_meaning.py`` has models that tell a
+  right reading from a wrong one.
 - ``test_readme.py`` runs what the README shows. The counts in ``[expect]`` tables of specs are tests too: those of the
   examples also come from TLC and Stateright.
 - ``losses.py`` runs the code of the Spark search through schedules of losses without Spark.

@@ -17,8 +17,8 @@ The methods:
 - ``infer.py``, ``clauses.py``: IC3 over the model's own atoms, generalised over identifiers; the inferred clauses as a
   function of the modelling language. Separate queries check the result.
 - ``unbounded.py``, ``spots.py``: which constants ``--unbounded`` may leave open; such a proof repeated at some values.
-- ``claims.py``: asks the claims in ``specs/claims`` (``floodmark/claims.py`` has their decorators), and finds the smallest
-  witness.
+- ``claims.py``: asks the claims in ``specs/claims`` (``floodmark/claims.py`` has their decorators), and finds the
+  smallest witness.
 - ``symmetry.py``: the proof that swapping identifiers changes nothing, for bounded search and for licences.
 - ``enumeration.py``: what a proof says, evaluated by compiled code in every reachable state. ``smtlib.py``: obligations
   as SMT-LIB 2, for ``--smt``. ``deadline.py``: the time left for questions.
