@@ -1,9 +1,9 @@
 """What losses do to a distributed search: ``python -m benchmarks.losses [--schedules N] [--seed N] [--write]``.
 
-Each schedule is a search on a standalone cluster of two workers on loopback, with speculation on, during which things
-are killed and removed at drawn moments: Python workers, executors, a worker with all it runs, a partition's files, a
-disk, what was shuffled (so that Spark runs a stage again), and the driver, which is then resumed from its checkpoints.
-What is found has to be what the native search finds. ``--write`` puts the figures into docs/scaling.md.
+Each schedule is a search on a standalone cluster of two workers on loopback, with speculation on. At random moments it
+kills or removes Python workers, executors, a worker with everything it runs, a partition's files, a disk, shuffled
+files (so that Spark runs a stage again), and the driver, which then resumes from its checkpoints. The result has to be
+that of the native search. ``--write`` writes the figures to docs/scaling.md.
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ SPARK = {
     "spark.python.task.killTimeout": "50ms",
     "spark.shuffle.io.retryWait": "300ms",
 }
-"""Spark starts a second attempt of whatever takes a little longer than the rest, and waits little for what ends."""
+"""Spark starts a second attempt at whatever takes a little longer than the rest, and hardly waits for ending tasks."""
 DRIVER_EVERY = 5
-"""One schedule of so many also kills the driver."""
+"""One in this many schedules also kills the driver."""
 PATIENCE = 300
-"""Seconds after which a driver that was not heard of is given up."""
+"""Seconds after which a silent driver is given up."""
 FIGURES = ("complete", "distinct", "generated", "depth", "digest", "levels", "actions")
 
 
@@ -84,7 +84,7 @@ SUBJECTS = (
 
 @dataclass
 class Outcome:
-    """What one schedule came to: what was done to the search, and what differs from the native one."""
+    """The outcome of one schedule: what was done to the search, and what differs from the native one."""
 
     seed: int
     done: Counter[str] = field(default_factory=Counter)
@@ -113,7 +113,7 @@ class Trouble:
 
     @contextmanager
     def at_work(self, most: int) -> Iterator[None]:
-        """Harms the cluster at drawn moments, so often at most."""
+        """Harms the cluster at random moments, at most this many times."""
         worker = threading.Thread(target=self._work, args=(most,), daemon=True)
         worker.start()
         try:
@@ -203,14 +203,14 @@ def _figures(found: Exploration) -> dict[str, Any]:
 
 
 def differs(found: dict[str, Any], wanted: dict[str, Any]) -> str:
-    """What is not as in the native search; nothing when all is."""
+    """What differs from the native search; empty if nothing does."""
     return "; ".join(
         f"{name}: {found.get(name)}, not {value}" for name, value in wanted.items() if found.get(name) != value
     )
 
 
 def _of_killed_driver(cluster: Standalone, subject: Subject, trouble: Trouble) -> str:
-    """A driver that is killed once it has written a few checkpoints, and another one that goes on from them."""
+    """A driver that is killed once it has written a few checkpoints, and a second one that continues from them."""
     stop()  # this process's own session has all cores of the cluster
     with tempfile.TemporaryDirectory(dir=cluster.folder) as folder:
         kept, results = Path(folder) / "kept", Path(folder) / "results.json"
@@ -285,13 +285,14 @@ def harmed(folder: Path) -> Iterator[Standalone]:
 
 
 def lines(outcomes: list[Outcome], undisturbed: float) -> Iterator[str]:
-    """What many schedules came to, as the page says it."""
+    """The outcome of many schedules, as the page reports it."""
     done: Counter[str] = sum((one.done for one in outcomes), Counter())
     wrong = [one for one in outcomes if one.differs]
     middle = sorted(one.seconds for one in outcomes if not one.done["driver killed"])
     yield (
         f"{len(outcomes):,} schedules, {sum(done.values()):,} losses, {sum(one.repaired for one in outcomes):,} "
-        f"repairs: {len(outcomes) - len(wrong):,} times what the native search finds, {len(wrong):,} times another."
+        f"repairs: the result equals that of the native search in {len(outcomes) - len(wrong):,} schedules "
+        f"and differs in {len(wrong):,}."
     )
     yield ""
     yield "| loss | times | schedules with it |"
@@ -302,7 +303,7 @@ def lines(outcomes: list[Outcome], undisturbed: float) -> Iterator[str]:
     if middle:
         yield (
             f"A schedule without a killed driver took {middle[len(middle) // 2] / undisturbed:.1f} times as long as "
-            f"an undisturbed search (median; the longest {middle[-1] / undisturbed:.1f} times)."
+            f"an undisturbed search (median; the longest took {middle[-1] / undisturbed:.1f} times)."
         )
 
 
@@ -315,7 +316,7 @@ def page(text: str, said: list[str]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--schedules", type=int, default=200)
-    parser.add_argument("--seed", type=int, default=0, help="the first one")
+    parser.add_argument("--seed", type=int, default=0, help="the first seed")
     parser.add_argument("--write", action="store_true")
     arguments = parser.parse_args()
     outcomes = []

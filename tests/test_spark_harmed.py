@@ -49,7 +49,8 @@ def test_the_figures_of_many() -> None:
     ]
     said = list(lines(outcomes, 2.0))
     assert said[0] == (
-        "2 schedules, 4 losses, 3 repairs: 1 times what the native search finds, 1 times another."
+        "2 schedules, 4 losses, 3 repairs: the result equals that of the native search in 1 schedules "
+        "and differs in 1."
     )
     assert "| executor killed | 3 | 2 |" in said
     assert "took 2.0 times as long" in said[-1]
