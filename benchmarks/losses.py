@@ -291,8 +291,7 @@ def lines(outcomes: list[Outcome], undisturbed: float) -> Iterator[str]:
     middle = sorted(one.seconds for one in outcomes if not one.done["driver killed"])
     yield (
         f"{len(outcomes):,} schedules, {sum(done.values()):,} losses, {sum(one.repaired for one in outcomes):,} "
-        f"repairs: the result equals that of the native search in {len(outcomes) - len(wrong):,} schedules "
-        f"and differs in {len(wrong):,}."
+        f"repairs. Results equal to the native search's: {len(outcomes) - len(wrong):,}; different: {len(wrong):,}."
     )
     yield ""
     yield "| loss | times | schedules with it |"

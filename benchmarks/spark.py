@@ -54,7 +54,7 @@ class Level:
 
 
 def search(path: str, constants: dict[str, int], master: str, **how: Any) -> tuple[Exploration, list[Level]]:
-    """A search with its distributed levels. ``limits`` in ``how`` belongs to the options, the rest to the distribution."""
+    """A search with its distributed levels. ``limits`` in ``how`` is for the options, the rest for the distribution."""
     taken: list[tuple[float, int, int, int]] = []
     original = Cluster._level
 
