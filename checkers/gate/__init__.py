@@ -8,7 +8,7 @@
   what a model reaches, and its hash.
 - ``basis.py``, ``modules.py``, ``values.py``: what a verdict rests on: files as they were loaded, and the objects made
   from them.
-- ``verdicts.py``, ``versions.py``: the verdict cache; the sources and versions that every verdict rests on.
+- ``verdicts.py``: the verdict cache.
 - ``lock.py``, ``entries.py``: the lock as a file; what a run contributes to it.
 - ``comparison.py``, ``drift.py``: found and locked side by side; what a difference means, and where to look.
 - ``outcome.py``, ``text.py``: what every report receives; the table, the drift and the verdict.

@@ -1,6 +1,6 @@
 """The native search: breadth first, level by level, exact, in threads that share one table of visited states.
 
-- ``search.py`` is where to begin: levels, budgets, violations, what is counted.
+- ``search.py`` is where to begin: levels, budgets, violations, what is counted. ``engine.py`` offers it to a run.
 - ``worker.py``: a thread's states, and the table that all threads share.
 - ``loops.py``: the inner loops (expand, look up, insert, check), written for ``checkers/codegen/loop_compiler.py``.
 - ``compiled_model.py``: a model's machine code, ready to be called, in a plain and an optimised edition.

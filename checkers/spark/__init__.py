@@ -1,15 +1,16 @@
 """The native search on Spark: the same machine code, run by the workers of a cluster.
 
-- ``engine.py`` is where to begin: which check runs as a task, which is distributed, which stays here. ``suite.py`` runs
-  many searches as tasks.
+- ``engine.py`` is where to begin: what a run knows of Spark, and when ``--engine auto`` means it.
+- ``check_run.py``: many checks in one session; which run as tasks and which are distributed. ``check_tasks.py``: one
+  native search per task; ``results_frame.py``: their results as a table.
 - ``search.py``: one large search. At a level boundary a cluster takes over from the native workers, when levels grow
   wide or memory is full. It also writes and resumes checkpoints.
 - ``cluster.py``: all partitions as one worker; the jobs of a level, and the repair of lost partitions.
 - ``ledger.py``: what the driver accepted for each partition and level: counts, digests, seals.
 - ``tasks.py``: what runs on the workers: expand, merge, look back. Records are arrays of packed states, or reports.
 - ``shard.py``: one partition of the visited set in mapped files (states, table, header), and when they are trusted.
-- ``loops.py``: the inner loops that tasks need besides those of ``checkers/native``; ``code_transfer.py``: how compiled
-  code travels to workers.
+- ``loops.py``: the inner loops that tasks need besides those of ``checkers/native``.
+- ``code_transfer.py``, ``project_transfer.py``: how compiled code and projects travel to workers.
 - ``checkpoint.py``: the states of a level and a manifest; ``files.py``: folders on any file system that Spark reaches.
 - ``states.py``: the reachable set as Parquet with readable columns.
 - ``session.py``: the one session of a run; ``package.py``: this package as a zip file, for workers that lack it.

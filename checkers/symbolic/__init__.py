@@ -1,6 +1,7 @@
 """The symbolic back end: a model's expression graph as z3 terms, for bounded search, proofs and claims.
 
-``prove.py`` runs a method on a spec and is where to begin. The translation:
+``prove.py`` runs a method on one check, or answers one claim, and is where to begin; ``task.py`` is what it is asked to
+prove, and ``attempts/`` has one proof attempt for each method. The translation:
 
 - ``terms.py``, ``numbers.py``, ``symbols.py``: truth values and numbers with constants folded, numbers with intervals,
   free symbols, each with a number of its own. ``values.py``: each finite type as z3 components.
