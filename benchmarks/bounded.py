@@ -1,4 +1,4 @@
-"""A hard question of bounded search, solved in three ways: ``python -m benchmarks.bounded [--write]``.
+"""Times a hard question of bounded search, asked in three ways: ``python -m benchmarks.bounded [--write]``.
 
 ``--write`` writes the table to benchmarks/RESULTS.md.
 """

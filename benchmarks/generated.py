@@ -1,8 +1,8 @@
-"""Random models on which every engine must agree: ``python -m benchmarks.generated [--models N] [--write]``.
+"""Checks that all engines agree on random models: ``python -m benchmarks.generated [--models N] [--write]``.
 
-The campaign runs in pieces, each in its own process with its own seed, ``--processes`` of them at a time. With
-``--kept FOLDER``, the figures of finished pieces are kept there and not measured again, so a campaign can be
-interrupted. ``--write`` writes the table to benchmarks/RESULTS.md.
+The campaign runs in pieces, each a process with its own seed, ``--processes`` of them at a time. With ``--kept FOLDER``
+the figures of finished pieces are stored there and not measured again, so that a campaign can be interrupted.
+``--write`` puts the table into benchmarks/RESULTS.md.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def report(counts: Counter[str], pieces: int, seed: int) -> list[str]:
 
 
 def language(models: int) -> list[str]:
-    """How much of the compiler the generator reaches, as a table, and the lines that it misses, except refusals."""
+    """How much of the compiler the generator reaches, as a table with the lines not reached, except refusals."""
     measured = coverage.Coverage(data_file=None, branch=True, include=["*/floodmark/compiler/*"], config_file=False)
     with tempfile.TemporaryDirectory() as folder:
         measured.start()
@@ -128,7 +128,7 @@ def _refuses(text: list[str], line: int) -> bool:
 
 
 def _read(models: int, folder: Path) -> int:
-    """Has the compiler read generated models; returns how many it refused."""
+    """Lets the compiler read generated models; returns how many it refused."""
     refused = 0
 
     @seed(1)

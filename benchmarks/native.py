@@ -1,7 +1,7 @@
 """Speed and memory of the native search: ``python -m benchmarks.native [--runs N] [--write]``.
 
-Runs with one and with two workers alternate, so that load on the machine affects both alike; the best and the median
-run are printed. ``--write`` writes the table to benchmarks/RESULTS.md.
+One and two workers alternate, so that a busy machine affects both alike; the best and the median run are printed.
+``--write`` puts the table into benchmarks/RESULTS.md.
 """
 
 from __future__ import annotations
