@@ -4,7 +4,10 @@
 prove, and ``attempts/`` has one proof attempt for each method. The translation:
 
 - ``terms.py``, ``numbers.py``, ``symbols.py``: truth values and numbers with constants folded, numbers with intervals,
-  free symbols, each with a number of its own. ``values.py``: each finite type as z3 components.
+  free symbols, each with a number of its own.
+- ``values.py``: each finite type as z3 components; ``value_types.py``, ``value_components.py``,
+  ``value_comparison.py``, ``value_containers.py`` and ``value_translation.py`` have its parts, the last one the way to
+  the language's values and back.
 - ``expressions.py``, ``effects.py``: values, then statements and whole actions, as terms.
 - ``system.py``: a model as a transition system: states, initial states, actions, and one step as a relation.
 - ``unrolling.py``, ``runs.py``: copies of the step, one after the other; questions about runs, and what makes hard ones
