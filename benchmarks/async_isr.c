@@ -1,11 +1,11 @@
-/* A search of specs/examples/async_isr.py written by hand, to measure the native checker against:
+/* A hand-written search of specs/examples/async_isr.py, the yardstick for the native search:
  *
  *     cc -O3 -march=native async_isr.c -o async_isr && ./async_isr MAX_VERSION MAX_OFFSET TABLE_BITS
  *
- * Three replicas, the first one leads. A state is two words: an ISR is two bits (the leader is always in), a set of
- * messages is a mask of 4 ISRs times 8 versions, so max_version is at most 6 and max_offset at most 2. The table is
- * exact, of 32-bit cells that point into the store; successors are looked up in batches whose memory is fetched ahead.
- * Prints distinct states, generated states, depth, seconds.
+ * There are three replicas, and the first one leads. A state is two words: an ISR is two bits (the leader is always in
+ * it), a set of messages is a mask of 4 ISRs times 8 versions, so max_version is at most 6 and max_offset at most 2. The
+ * table is exact and has 32-bit cells that point into the store; successors are looked up in batches whose memory is
+ * prefetched. Prints distinct states, generated states, depth and seconds.
  */
 
 #include <stdint.h>

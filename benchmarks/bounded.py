@@ -1,6 +1,6 @@
-"""A hard question of bounded search, asked in three ways: ``python -m benchmarks.bounded [--write]``.
+"""Times a hard question of bounded search, asked in three ways: ``python -m benchmarks.bounded [--write]``.
 
-``--write`` puts the table into benchmarks/RESULTS.md.
+``--write`` writes the table to benchmarks/RESULTS.md.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ QUESTIONS = [
     ("kraft/quorum", "CommitsAtEpochStart", 11),
     ("zk_controller/topics", "StopsWithoutLooking", 16),
 ]
-WAYS = ("solver of all questions", "solver of its own", "and names in order")
+WAYS = ("shared solver", "separate solver", "separate solver, names in order")
 
 
 def measured(spec: str, name: str, length: int, way: str) -> float:
-    """Seconds of processor time to learn that no run of ``length`` states breaks the property; shorter ones do not."""
+    """Processor seconds to learn that no run of ``length`` states violates the property, if no shorter one does."""
     check = next(iter(checks(read(SPECS / f"{spec}.toml"), Settings(only_variant=name))))
     properties = [prop for prop in check.properties() if prop.kind == "invariant"]
     system = system_of(check.cls()(**check.constants), properties)
@@ -57,8 +57,8 @@ def main() -> None:
     parser.add_argument("--write", action="store_true")
     arguments = parser.parse_args()
     lines = [
-        "Seconds of processor time to learn that no run of so many states breaks the property, when no shorter one "
-        "does. The last column has the proof that names may be in order.",
+        "Seconds of processor time to learn that no run of this many states violates the property, given that no "
+        "shorter one does. The last column includes the proof that considering names in order is enough.",
         "",
         f"| known-bad design | states | {' | '.join(WAYS)} |",
         f"|---|---|{'---|' * len(WAYS)}",

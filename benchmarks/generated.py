@@ -1,8 +1,8 @@
-"""Random models about which every engine agrees: ``python -m benchmarks.generated [--models N] [--write]``.
+"""Checks that all engines agree on random models: ``python -m benchmarks.generated [--models N] [--write]``.
 
-The campaign runs in pieces, each a process and a seed of its own, ``--processes`` of them at a time. With
-``--kept FOLDER`` the figures of finished pieces stay there and are not measured again, so that a campaign can be
-interrupted. ``--write`` puts the table into benchmarks/RESULTS.md.
+The campaign runs in pieces, each a process with its own seed, ``--processes`` of them at a time. With ``--kept FOLDER``
+the figures of finished pieces are stored there and not measured again, so that a campaign can be interrupted.
+``--write`` puts the table into benchmarks/RESULTS.md.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ METHODS = ("bmc", "induction", "k-induction", "infer")
 
 
 def piece(seed: int, models: int, one_in: list[str], kept: Path) -> Counter[str]:
-    """What one piece of the campaign counted."""
+    """The counts of one piece of the campaign."""
     file = kept / f"{'-'.join([str(seed), str(models), *one_in])}.json"
     if not file.exists():
         command = [sys.executable, "-m", "tests.campaign", "--models", str(models), "--seed", str(seed)]
@@ -51,12 +51,12 @@ def report(counts: Counter[str], pieces: int, seed: int) -> list[str]:
     """The figures as a table."""
     yes = counts["holds"] + counts["violated"] + counts["error"]
     lines = [
-        f"{counts['agreed']:,} different models in {pieces} pieces with the seeds {seed} to {seed + pieces - 1}, "
-        f"{counts['seconds']:,} s of all processes together; no disagreement. The compiler refused "
-        f"{counts['refused']:,} more, {counts['too wide']:,} were too wide to be compared. Of {yes:,} compared, "
-        f"{counts['holds']:,} hold, {counts['violated']:,} violate a property, {counts['error']:,} leave their types; "
-        f"{counts['that moved']:,} have more than one level, {counts['of more than ten states']:,} more than "
-        f"ten states. z3 has no form for {counts['without a form in z3']:,}.",
+        f"{counts['agreed']:,} different models in {pieces} pieces with seeds {seed} to {seed + pieces - 1}, "
+        f"{counts['seconds']:,} s summed over all processes; no disagreement. The compiler refused "
+        f"{counts['refused']:,} more, and {counts['too wide']:,} were too wide to compare. Of the {yes:,} compared, "
+        f"{counts['holds']:,} hold, {counts['violated']:,} violate a property and {counts['error']:,} leave their "
+        f"types; {counts['that moved']:,} have more than one level, {counts['of more than ten states']:,} more than "
+        f"ten states. z3 cannot express {counts['without a form in z3']:,}.",
         "",
         "| engine | models | states compared | seconds |",
         "|---|---|---|---|",
@@ -66,7 +66,8 @@ def report(counts: Counter[str], pieces: int, seed: int) -> list[str]:
         lines.append(f"| {engine} | {models:,} | {states:,} | {counts[f'{engine}: milliseconds'] / 1000:,.0f} |")
     lines += [
         "",
-        "What the methods of `floodmark prove` said; what they prove holds by CPython, what they refute does not:",
+        "Verdicts of the methods of `floodmark prove`; in CPython, everything they prove holds and everything they "
+        "refute fails:",
         "",
         "| method | holds | violated or in error | undetermined |",
         "|---|---|---|---|",
@@ -79,14 +80,14 @@ def report(counts: Counter[str], pieces: int, seed: int) -> list[str]:
     refused, edits = counts["symmetry: refused"], counts["edits: models"]
     lines += [
         "",
-        f"{licensed:,} searches of orbits had a licence of symmetry and came to what all states come to; {refused:,} "
-        f"were refused one. {edits:,} models were checked by the gate with kept verdicts, edited, and checked again.",
+        f"{licensed:,} searches up to symmetry had a licence and agreed with the search of all states; {refused:,} "
+        f"were refused one. {edits:,} models were checked by the gate with cached verdicts, edited, and checked again.",
     ]
     return lines
 
 
 def language(models: int) -> list[str]:
-    """How much of the compiler the generator reaches, as a table, and the lines that it does not, refusals left out."""
+    """How much of the compiler the generator reaches, as a table with the lines not reached, except refusals."""
     measured = coverage.Coverage(data_file=None, branch=True, include=["*/floodmark/compiler/*"], config_file=False)
     with tempfile.TemporaryDirectory() as folder:
         measured.start()
@@ -97,9 +98,9 @@ def language(models: int) -> list[str]:
             measured.json_report(outfile=str(file))
         files = json.loads(file.read_text())["files"]
     lines = [
-        f"What {models:,} generated models, {refused:,} of them refused, reach of the compiler's functions:",
+        f"Coverage of the compiler's functions by {models:,} generated models, {refused:,} of them refused:",
         "",
-        "| file | lines | branches | not reached, beside refusals |",
+        "| file | lines | branches | not reached, except refusals |",
         "|---|---|---|---|",
     ]
     for name, found in sorted(files.items()):
@@ -127,7 +128,7 @@ def _refuses(text: list[str], line: int) -> bool:
 
 
 def _read(models: int, folder: Path) -> int:
-    """Has the compiler read generated models; returns how many it refused."""
+    """Lets the compiler read generated models; returns how many it refused."""
     refused = 0
 
     @seed(1)
@@ -150,9 +151,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--models", type=int, default=100_000)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--one-in", action="append", default=[], metavar="NAME=N", help="as of tests.campaign")
+    parser.add_argument("--one-in", action="append", default=[], metavar="NAME=N", help="as for tests.campaign")
     parser.add_argument("--processes", type=int, default=2)
-    parser.add_argument("--kept", type=Path, help="a folder for the figures of finished pieces")
+    parser.add_argument("--kept", type=Path, help="folder for the figures of finished pieces")
     parser.add_argument("--write", action="store_true")
     arguments = parser.parse_args()
     counts: Counter[str] = Counter()

@@ -1,6 +1,6 @@
-"""Speed and memory of the native checker: ``python benchmarks/native.py [--runs N] [--write]``.
+"""Speed and memory of the native search: ``python -m benchmarks.native [--runs N] [--write]``.
 
-One and two workers take turns, so that a busy machine disturbs both alike; the best and the median run are printed.
+One and two workers alternate, so that a busy machine affects both alike; the best and the median run are printed.
 ``--write`` puts the table into benchmarks/RESULTS.md.
 """
 
@@ -32,7 +32,7 @@ WORKERS = (1, 2)
 
 @dataclass(frozen=True)
 class Work:
-    """A spec with other constants, so that it is as large as the figure asks for."""
+    """A spec with other constants, which give the size that a figure needs."""
 
     title: str
     spec: str
@@ -59,14 +59,14 @@ EDITIONS = [
 
 
 def subject(work: Work) -> tuple[Model, list[Property]]:
-    """The model to search, and what is checked of it."""
+    """The model to search, and its properties."""
     spec = specs.read(ROOT / work.spec)
     cls = spec.model_class()
     return cls(**{**spec.constants, **work.constants}), spec.chosen(spec.properties(cls, ()))
 
 
 def compile_good(work: Work) -> None:
-    """Puts good code into the cache, so that no run has to compile it."""
+    """Puts optimised code into the cache, so that no run has to compile it."""
     model, properties = subject(work)
     kernel = build_kernel(model, {prop.name: prop.function for prop in properties}, symmetry=False)
     if not kernel.good:
@@ -83,21 +83,21 @@ def runs(work: Work, count: int) -> Iterator[tuple[int, Exploration]]:
 
 
 def peak_memory(work: Work) -> float:
-    """The most bytes of memory for each state that a process takes, beyond what it takes before it searches."""
+    """The peak memory of a process in bytes per state, above what it used before the search."""
     script = f"from benchmarks.native import WORKS, own_peak; own_peak(WORKS[{WORKS.index(work)}])"
     done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, check=True, capture_output=True, text=True)
     return float(done.stdout)
 
 
 def own_peak(work: Work) -> None:
-    """Searches once with two workers and prints what ``peak_memory`` gives."""
+    """Searches once with two workers and prints the value that ``peak_memory`` returns."""
     before = _peak()
     found = explore(*subject(work), Options(workers=2))
     print((_peak() - before) / found.distinct)
 
 
 def _peak() -> int:
-    """The most memory that this process has taken so far, in bytes (getrusage would count the parent's on Linux)."""
+    """The peak memory of this process so far, in bytes (on Linux, getrusage would count the parent's)."""
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith("VmHWM"):
             return int(line.split()[1]) * 1024
@@ -127,7 +127,7 @@ def measure(work: Work, count: int) -> list[str]:
 
 
 def editions(work: Work) -> str:
-    """One row: seconds of processor time to compile and to search, in plain and in good code."""
+    """One row: seconds of processor time to compile and to search, in plain and in optimised code."""
     model, properties = subject(work)
     functions = {prop.name: prop.function for prop in properties}
     patience, search.PATIENCE = search.PATIENCE, float("inf")
@@ -153,11 +153,11 @@ def editions(work: Work) -> str:
 
 
 def start_up() -> list[str]:
-    """Wall seconds of the whole command on a small spec: with an empty cache, then with a full one."""
+    """Wall-clock seconds of the whole command on a small spec: with an empty cache, then with a full one."""
     command = [sys.executable, "-m", "floodmark", "check", "specs/alter_isr/failover_small.toml"]
     rows = []
     with tempfile.TemporaryDirectory() as cache:
-        for title in ("first time on a machine", "after that"):
+        for title in ("first run on a machine", "later runs"):
             start = time.perf_counter()
             subprocess.run(
                 command, cwd=ROOT, env={**os.environ, "FLOODMARK_CACHE": cache}, check=True, capture_output=True
@@ -173,7 +173,7 @@ def main() -> None:
     arguments = parser.parse_args()
     lines = [
         "| search | workers | distinct | generated | best s | median s | M distinct/s | M generated/s | speed-up "
-        "| bits | peak bytes a state | 2.5 x packed + 8 |",
+        "| bits | peak bytes per state | 2.5 x packed + 8 |",
         "|---|---|---|---|---|---|---|---|---|---|---|---|",
     ]
     for work in WORKS:
@@ -183,7 +183,7 @@ def main() -> None:
     lines += ["", "| `floodmark check specs/alter_isr/failover_small.toml` | seconds |", "|---|---|", *start_up()]
     lines += [
         "",
-        "| processor seconds | distinct | to plain code | search in it | to good code | search in it |",
+        "| processor seconds | distinct | compile plain | search | compile optimised | search |",
         "|---|---|---|---|---|---|",
         *map(editions, EDITIONS),
     ]

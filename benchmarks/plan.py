@@ -1,8 +1,8 @@
-"""Time of ``floodmark plan`` over 10,000 partitions: ``python -m benchmarks.plan [--write]``.
+"""Time of ``floodmark plan`` for 10,000 partitions: ``python -m benchmarks.plan [--write]``.
 
-The partitions are spread over 60 brokers. In one kind of plan each of three replicas moves or stays, by chance; in the
-other there are one to five replicas before, and one to five after. The command runs as a user would run it, with an
-empty cache of compiled code and then with a full one.
+The partitions are spread over 60 brokers. In one kind of plan, each of three replicas moves or stays at random; in the
+other, there are one to five replicas before and one to five after. The command runs as a user would run it, first with
+an empty cache of compiled code and then with a full one.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ Pair = tuple[list[int], list[int]]
 
 
 def three_replicas(chance: random.Random) -> Pair:
-    """Three replicas before and after, of which some are the same."""
+    """Three replicas before and after, some of them the same."""
     current = chance.sample(range(BROKERS), 3)
     fresh = [broker for broker in chance.sample(range(BROKERS), 6) if broker not in current]
     return current, [broker if chance.random() < 0.5 else fresh[place] for place, broker in enumerate(current)]
 
 
 def any_replicas(chance: random.Random) -> Pair:
-    """One to five replicas before and after; two out of three of those before may stay."""
+    """One to five replicas before and after; each one before may stay with a chance of two in three."""
     current = chance.sample(range(BROKERS), chance.randint(1, 5))
     staying = [broker for broker in current if chance.random() < 2 / 3]
     fresh = [broker for broker in chance.sample(range(BROKERS), 10) if broker not in current]
@@ -47,7 +47,7 @@ def any_replicas(chance: random.Random) -> Pair:
 
 @dataclass(frozen=True)
 class Plan:
-    """10,000 moves of one kind, and the design that carries them out."""
+    """10,000 moves of one kind, and the controller design that carries them out."""
 
     title: str
     move: Callable[[random.Random], Pair]
@@ -57,10 +57,10 @@ class Plan:
 
 PLANS = [
     Plan("three replicas, KRaft", three_replicas, "kraft", None),
-    Plan("three replicas, KRaft, one failure at most", three_replicas, "kraft", 1),
+    Plan("three replicas, KRaft, at most one failure", three_replicas, "kraft", 1),
     Plan("three replicas, KIP-236", three_replicas, "kip236", None),
     Plan("one to five replicas, KRaft", any_replicas, "kraft", None),
-    Plan("one to five replicas, KRaft, one failure at most", any_replicas, "kraft", 1),
+    Plan("one to five replicas, KRaft, at most one failure", any_replicas, "kraft", 1),
 ]
 
 
@@ -74,7 +74,7 @@ def write(plan: Plan, folder: Path) -> None:
 
 
 def run(plan: Plan, folder: Path) -> tuple[float, str]:
-    """Wall seconds of the command, and its last line."""
+    """Wall-clock seconds of the command, and its last line."""
     command = [sys.executable, "-m", "floodmark", "plan", str(folder / "plan.json")]
     command += ["--current", str(folder / "current.json"), "--min-insync", "2", "--design", plan.design]
     if plan.failures is not None:
@@ -92,7 +92,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--write", action="store_true")
     arguments = parser.parse_args()
-    lines = ["| min.insync.replicas = 2 | answer | first time, s | after that, s |", "|---|---|---|---|"]
+    lines = ["| min.insync.replicas = 2 | answer | first run, s | later run, s |", "|---|---|---|---|"]
     for plan in PLANS:
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)

@@ -1,7 +1,7 @@
-"""What a distributed search costs at sizes that were not measured: ``python -m benchmarks.scaling [--write]``.
+"""What a distributed search would cost at sizes that were not measured: ``python -m benchmarks.scaling [--write]``.
 
-The cost of a level is taken from benchmarks/RESULTS.md, where benchmarks/spark.py put it; ``--write`` puts the tables
-into docs/scaling.md.
+The cost of a level comes from benchmarks/RESULTS.md, where benchmarks/spark.py writes it; ``--write`` writes the tables
+to docs/scaling.md.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ WORDS = 2
 CELL_BYTES = 6
 """A cell of four bytes in a table that is two thirds full."""
 NETWORK = 1e9
-"""Bytes that a worker sends in a second."""
+"""Bytes that a worker sends per second."""
 NATIVE_RATE = 2e6
-"""States of two words that the native checker finds in a second on one core (benchmarks/RESULTS.md)."""
+"""States of two words that the native search finds per second on one core (benchmarks/RESULTS.md)."""
 SIZES = [(10**9, 10), (10**9, 100), (10**11, 10), (10**11, 100)]
 
 
 @dataclass(frozen=True)
 class Cost:
-    """Seconds of a level; seconds of a core for a generated state; bytes shuffled for it."""
+    """Seconds per level; core seconds per generated state; bytes shuffled per generated state."""
 
     level: float
     generated: float
@@ -41,7 +41,7 @@ class Cost:
         return self.generated * distinct * SUCCESSORS / workers
 
     def shuffle(self, distinct: float, workers: int) -> float:
-        """Seconds of the network. Shuffled bytes were measured of states of one word."""
+        """Seconds of network time. Shuffled bytes were measured with states of one word."""
         return self.shuffled * WORDS * distinct * SUCCESSORS / (workers * NETWORK)
 
     def total(self, distinct: float, workers: int) -> float:
@@ -49,7 +49,7 @@ class Cost:
 
 
 def measured(text: str) -> Cost:
-    """The cost that the row of two cores says."""
+    """The cost in the row for two cores."""
     row = re.search(r"^\| 2 \|(?:[^|]*\|){5} ([\d.]+) s \| (\d+) ns \| ([\d.]+) \|$", text, re.MULTILINE)
     if row is None:
         raise SystemExit(f"{RESULTS.name} has no cost of a level; run: python -m benchmarks.spark --write")
@@ -57,18 +57,18 @@ def measured(text: str) -> Cost:
 
 
 def tables(cost: Cost) -> Iterator[str]:
-    """The formula with its figures, what it predicts, and from which size on it pays."""
+    """The formula with its figures, what it predicts, and the size from which distribution pays."""
     yield (
         f"Fitted to the philosophers on two cores: `F` = {cost.level:.2f} s, `g` = {cost.generated * 1e9:.0f} ns, "
-        f"`b` = {cost.shuffled:.1f} bytes for a generated state of 8 bytes, 0 bytes for a visited one."
+        f"`b` = {cost.shuffled:.1f} bytes for a generated state of 8 bytes, 0 bytes for a visited state."
     )
     yield from (
         "",
-        f"For {LEVELS} levels, {SUCCESSORS} successors of a state, states of {WORDS} words and "
-        f"{NETWORK / 1e9:.0f} GB/s of network for each worker of one core:",
+        f"For {LEVELS} levels, {SUCCESSORS} successors per state, states of {WORDS} words, and single-core workers "
+        f"with {NETWORK / 1e9:.0f} GB/s of network each:",
         "",
     )
-    yield "| distinct | workers | levels | compute | shuffle | total | scratch for each worker |"
+    yield "| distinct | workers | levels | compute | shuffle | total | scratch per worker |"
     yield "|---|---|---|---|---|---|---|"
     for distinct, workers in SIZES:
         scratch = distinct * (WORDS * 8 + CELL_BYTES) / workers
@@ -81,13 +81,13 @@ def tables(cost: Cost) -> Iterator[str]:
     for workers in (10, 100):
         size = pays_from(cost, workers)
         yield (
-            f"- {workers} workers are sooner done than one core that searches natively: "
+            f"- {workers} workers are faster than one core that searches natively: "
             + (f"from {_rounded(size, 1)} states on." if size is not None else "never.")
         )
 
 
 def pays_from(cost: Cost, workers: int) -> float | None:
-    """The number of states from which on so many workers are faster than one core that searches natively."""
+    """The number of states from which this many workers are faster than one core that searches natively."""
     each = cost.total(1e12, workers) / 1e12 - cost.level * LEVELS / 1e12
     gain = 1 / NATIVE_RATE - each
     return cost.level * LEVELS / gain if gain > 0 else None

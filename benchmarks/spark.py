@@ -1,13 +1,13 @@
 """Cost of a distributed search: ``python -m benchmarks.spark [--last N] [--write]``.
 
-Three measurements, each in a process of its own:
+Three measurements, each in its own process:
 
-- *levels*: every level of the philosophers is distributed, and a level's cost is fitted: a fixed part, and a part for
-  each generated state (expanded, filtered, shuffled, looked up, and if it is new, stored and checked).
-- *workers*: KIP-497 with failovers on one and on two executors, processes that are bound to one core each.
-- *spill*: a search whose visited set is larger than the memory that it is given.
+- *levels*: every level of the philosophers is distributed, and the cost of a level is fitted: a fixed part, and a part
+  for each generated state (expanded, filtered, shuffled, looked up and, if new, stored and checked).
+- *workers*: KIP-497 with failovers on one and on two executors, each a process bound to one core.
+- *spill*: a search whose visited set is larger than the memory that it may use.
 
-``--write`` puts the figures into benchmarks/RESULTS.md, from which benchmarks/scaling.py predicts.
+``--write`` writes the figures to benchmarks/RESULTS.md; benchmarks/scaling.py derives predictions from them.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ SAMPLE_SECONDS = 0.05
 
 @dataclass(frozen=True)
 class Level:
-    """What a level took: ``width`` states were expanded."""
+    """What a level cost; ``width`` is the number of states that were expanded."""
 
     seconds: float
     width: int
@@ -54,7 +54,7 @@ class Level:
 
 
 def search(path: str, constants: dict[str, int], master: str, **how: Any) -> tuple[Exploration, list[Level]]:
-    """A search with its distributed levels. ``limits`` among the rest are those of the options."""
+    """A search with its distributed levels. ``limits`` in ``how`` is for the options, the rest for the distribution."""
     taken: list[tuple[float, int, int, int]] = []
     original = Cluster._level
 
@@ -90,7 +90,7 @@ def search(path: str, constants: dict[str, int], master: str, **how: Any) -> tup
 
 
 def fit(levels: list[Level], cores: int) -> tuple[float, float]:
-    """Seconds of a level, and nanoseconds of a core for a generated state with its share of everything else."""
+    """Fixed seconds per level, and core nanoseconds per generated state with its share of everything else."""
     rows = np.array([[1.0, level.generated / cores] for level in levels])
     (fixed, generated), *_ = np.linalg.lstsq(rows, np.array([level.seconds for level in levels]), rcond=None)
     return float(fixed), float(generated) * 1e9
@@ -110,8 +110,8 @@ def measure_levels(arguments: argparse.Namespace) -> list[str]:
 
 
 LEVELS = [
-    "| cores | distinct | generated | levels | levels together | a narrow level | fixed cost | a generated state "
-    "| shuffled bytes a generated state |",
+    "| cores | distinct | generated | levels | all levels | narrow level | fixed cost | per generated state "
+    "| shuffled bytes per generated state |",
     "|---|---|---|---|---|---|---|---|---|",
 ]
 
@@ -120,7 +120,7 @@ LEVELS = [
 
 
 def measure_workers(arguments: argparse.Namespace) -> list[str]:
-    """A row: an executor is a process of its own, and bound to one core with the Python process that it starts."""
+    """A row: each executor is a process of its own, bound to one core along with the Python process that it starts."""
     count = arguments.cores
     master = f"local-cluster[{count},1,1024]"
     session(master)
@@ -134,7 +134,7 @@ def measure_workers(arguments: argparse.Namespace) -> list[str]:
 
 
 def _executors(count: int) -> list[Path]:
-    """The folders in /proc of the executors, once all have started."""
+    """The executors' folders in /proc, once all have started."""
     while True:
         found = []
         for process in Path("/proc").glob("[0-9]*"):
@@ -146,14 +146,14 @@ def _executors(count: int) -> list[Path]:
         time.sleep(0.1)
 
 
-WORKERS = ["| single-core workers | distinct | generated | levels | levels together |", "|---|---|---|---|---|"]
+WORKERS = ["| single-core workers | distinct | generated | levels | all levels |", "|---|---|---|---|---|"]
 
 
 # Spilling.
 
 
 def measure_spill(arguments: argparse.Namespace) -> list[str]:
-    """A row: the budget, what the partitions came to, and what a Python worker held besides mapped files."""
+    """A row: the budget, the size of the partitions, and what a Python worker held besides mapped files."""
     largest = [0]
     sizes = [0]
     original = Cluster.expand_level
@@ -182,14 +182,13 @@ def measure_spill(arguments: argparse.Namespace) -> list[str]:
 
 
 SPILL = [
-    "| memory given | distinct | complete | levels before it moved over | states and tables in files "
-    "| most that a Python worker held |",
+    "| memory limit | distinct | complete | native levels | states and tables in files | peak of a Python worker |",
     "|---|---|---|---|---|---|",
 ]
 
 
 def _sample(ended: threading.Event, largest: list[int]) -> None:
-    """The most memory of its own that one of the Python workers held; pages of mapped files are not its own."""
+    """The peak private memory of one of the Python workers; pages of mapped files do not count."""
     while not ended.wait(SAMPLE_SECONDS):
         for entry in Path("/proc").iterdir():
             if not entry.name.isdigit():
@@ -206,8 +205,8 @@ MEASUREMENTS = {"levels": measure_levels, "workers": measure_workers, "spill": m
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--last", type=int, default=8, help="the last seat; 8 makes 10,077,696 states")
-    parser.add_argument("--only", choices=MEASUREMENTS, help="prints one row of one measurement")
+    parser.add_argument("--last", type=int, default=8, help="number of the last seat; 8 makes 10,077,696 states")
+    parser.add_argument("--only", choices=MEASUREMENTS, help="print one row of one measurement")
     parser.add_argument("--cores", type=int, default=2)
     parser.add_argument("--write", action="store_true")
     arguments = parser.parse_args()
@@ -221,19 +220,19 @@ def main() -> None:
 
 
 def _all(arguments: argparse.Namespace) -> Iterator[str]:
-    yield f"The machine's load was {os.getloadavg()[0]:.1f} when it began. Times are from the first level to the last."
+    yield f"The machine's load was {os.getloadavg()[0]:.1f} at the start. Times are from the first level to the last."
     yield from ("", "Philosophers, every level distributed:", "", *LEVELS)
     for cores in (1, 2):
         yield _alone(arguments, "levels", cores)
-    yield from ("", "KIP-497 with failovers, each worker a process of its own on a core of its own:", "", *WORKERS)
+    yield from ("", "KIP-497 with failovers, each worker a separate process on its own core:", "", *WORKERS)
     for cores in (1, 2):
         yield _alone(arguments, "workers", cores)
-    yield from ("", "Philosophers, with a budget of memory (`--max-memory`):", "", *SPILL)
+    yield from ("", "Philosophers, with a memory limit (`--max-memory`):", "", *SPILL)
     yield _alone(arguments, "spill", 2)
 
 
 def _alone(arguments: argparse.Namespace, only: str, cores: int) -> str:
-    """A row, measured in a process of its own."""
+    """A row, measured in a separate process."""
     command = [sys.executable, "-m", "benchmarks.spark", "--only", only, "--cores", str(cores)]
     command += ["--last", str(arguments.last)]
     done = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True)

@@ -1,4 +1,4 @@
-"""A standalone Spark cluster of two workers on loopback, each with a disk and a core of its own, to be harmed."""
+"""A standalone Spark cluster on loopback to be harmed: two workers, each with its own disk and core."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ START_SECONDS = 60
 
 @dataclass
 class Standalone:
-    """A master and its workers, processes of this one. ``folder`` has what they write."""
+    """A master and its workers, children of this process. ``folder`` has what they write."""
 
     folder: Path
     home: Path
@@ -55,10 +55,10 @@ class Standalone:
         raise TimeoutError("the master of the cluster did not start")
 
     def start_worker(self, number: int) -> None:
-        """Starts a worker, or another one in place of one that was killed."""
+        """Starts a worker, or a replacement for one that was killed."""
         for folder in (self.disk(number), self.scratch(number)):
             folder.mkdir(exist_ok=True)
-        host = f"127.0.0.{2 + number}"  # still loopback, and to Spark another machine
+        host = f"127.0.0.{2 + number}"  # still loopback, but another machine to Spark
         options = ["--host", host, "--cores", "1", "--memory", "1g", "--webui-port", "0", self.url]
         own = {
             "SPARK_LOCAL_IP": host,
@@ -84,16 +84,16 @@ class Standalone:
         )
 
     def executors(self) -> list[int]:
-        """The processes that Spark's tasks run in."""
+        """The processes in which Spark's tasks run."""
         below = [item for worker in self.workers for item in descendants(worker.pid).items()]
         return [pid for pid, (_, line) in below if "CoarseGrainedExecutorBackend" in line and "java" in line.split()[0]]
 
     def python_workers(self) -> list[int]:
-        """The processes that this project's tasks run in."""
+        """The Python processes in which this project's tasks run."""
         return [pid for worker in self.workers for pid in python_workers(worker.pid)]
 
     def close(self) -> None:
-        """Ends all that was started, and what that has started."""
+        """Ends all processes that were started, and their descendants."""
         for process in [*self.workers, *([self.master] if self.master else [])]:
             below = descendants(process.pid)
             process.terminate()

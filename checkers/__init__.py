@@ -1,1 +1,24 @@
-"""The engines of Floodmark and its commands; ARCHITECTURE.md says which room holds what."""
+"""The engines of Floodmark and its commands; ARCHITECTURE.md shows how the rooms fit together.
+
+The files next to the rooms are what the rooms share:
+
+- ``spec.py`` reads a spec and names the line of any mistake in it; ``toml.py`` does so for any TOML file.
+- ``project.py`` loads the files of the user's repository and of the shipped protocols without a clash of names;
+  ``loading.py`` loads a file from its source and records what it reads.
+- ``properties.py`` finds the properties that apply to a model: its own, those in ``invariants/`` and those in files
+  named by the user.
+- ``check.py`` is what is checked: a spec's model or one of its known-bad designs, with the options of the command line.
+- ``engine.py`` is the interface of an engine, ``engines.py`` the table of engines and which of them searches a check.
+  ``reference.py`` is the search in plain Python, the oracle for the others.
+- ``run.py`` runs many small checks side by side and each large one alone on all cores. ``processes.py`` provides the
+  processes: each has one job at a time, so that it is known what a process was doing when it dies, and whoever waits
+  for it is interrupted at once. ``result_transfer.py`` sends results from one process to another.
+- ``exploration.py`` is what a search takes and returns; ``verdict.py`` compares that with the spec. ``result.py`` is
+  the outcome of a check, ``proof_result.py`` that of a proof or a claim.
+- ``licence.py`` and ``asymmetry.py`` decide whether a search may count states up to renaming of identifiers, and show
+  why not.
+- ``disk_cache.py`` keeps compiled code and verdicts between runs, in one folder; ``versions.py`` has the sources and
+  versions that every verdict depends on.
+- ``paths.py`` shows paths to people; ``resources.py`` measures this process.
+- ``pytest_plugin.py`` collects specs for pytest; it imports nothing from the checkers until it has found one.
+"""

@@ -139,7 +139,7 @@ def test_what_cannot_be_reached_is_a_failure(tmp_path: Path) -> None:
         (["--no-such-option"], "No such option"),
         (["nowhere"], "there is no spec or folder 'nowhere' here"),
         (["tnak"], "did you mean 'tank'?"),
-        (["--set", "size"], "is no NAME=VALUE"),
+        (["--set", "size"], "is not NAME=VALUE"),
         (["--set", "sizes=2"], "Tank has no constant 'sizes'; did you mean 'size'?"),
         (["--max-memory", "much"], "is no amount of memory"),
         (["--invariants", "none.py"], "none.py: there is no such file"),

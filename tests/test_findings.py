@@ -60,7 +60,7 @@ def test_rules_that_a_repair_names_are_there(entry: Finding) -> None:
     known = {name for model in models for name in dir(model)} | {model.__name__ for model in models}
     for name in re.findall(r"`(\w+)`", entry.repair):
         assert name in known or name == "top", f"{name} is in none of {sorted(modules)}"
-    for file in re.findall(r"model/\w+\.py", entry.repair):
+    for file in re.findall(r"model/[\w/]+\.py", entry.repair):
         assert (ROOT / file).is_file()
 
 

@@ -48,9 +48,7 @@ def test_the_figures_of_many() -> None:
         Outcome(1, Counter({"executor killed": 1, "driver killed": 1}), seconds=9.0, differs="depth: 3, not 4"),
     ]
     said = list(lines(outcomes, 2.0))
-    assert said[0] == (
-        "2 schedules, 4 losses, 3 repairs: 1 times what the native search finds, 1 times another."
-    )
+    assert said[0] == "2 schedules, 4 losses, 3 repairs. Results equal to the native search's: 1; different: 1."
     assert "| executor killed | 3 | 2 |" in said
     assert "took 2.0 times as long" in said[-1]
 

@@ -58,7 +58,7 @@ class _Command(click.Group):
 @click.group(cls=_Command, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="floodmark")
 def command() -> None:
-    """Checks replication protocols that are written as plain Python classes."""
+    """Checks replication protocols written as plain Python classes."""
 
 
 for each in (init, check, gate, mutate, export, list_, show, plan, prove, conform):

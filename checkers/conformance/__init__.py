@@ -1,0 +1,17 @@
+"""Implementations, and recorded runs of them, compared with a model.
+
+- ``adapter.py``: what an adapter says about an implementation, read against a model.
+- ``lockstep.py``, ``state_machine.py``: model and implementation take the same steps; Hypothesis chooses them,
+  ``replay`` follows a trace.
+- ``external_values.py``: values from outside, as plain Python, or as JSON that may omit parts.
+- ``trace_file.py``, ``behaviour.py``: recorded runs, and the search over the states that a model may be in.
+- ``rejection.py``: the nearest actions, and the guard that stopped each.
+- ``traces.py``, ``dataframes.py``: many traces in processes or as Spark tasks; results as DataFrames.
+- ``metadata_log/``: logs of KRaft clusters.
+
+Decisions:
+
+- Only CPython judges traces. A trace is short and leads through few states, and accepted means what the class means.
+- Hypothesis shrinks only roughly, since leaving out a step shifts the choices after it. The last run is therefore
+  shortened step by step until no step can be left out.
+"""

@@ -1,1 +1,29 @@
-"""The regression gate: everything that a repository checks, in one run, held against what was found before."""
+"""The regression gate: everything that a repository checks, in one run, compared with what was found before.
+
+- ``run.py`` is where to begin: cached verdicts, then new ones, then the comparison. ``scope.py`` finds the folder and
+  its lock, ``plan.py`` the jobs of a run.
+- ``job.py``, ``schedule.py``: a check, a proof or a claim with what its verdict depends on; processes, longest job
+  first.
+- ``definitions.py``, ``scopes.py``, ``closure.py``: a file as definitions and what they mention; what a name refers to;
+  what a model reaches, and its hash.
+- ``basis.py``, ``modules.py``, ``values.py``: what a verdict rests on: files as they were loaded, and the objects made
+  from them.
+- ``verdicts.py``: the verdict cache.
+- ``lock.py``, ``entries.py``: the lock as a file; what a run contributes to it.
+- ``comparison.py``, ``drift.py``: found and locked side by side; what a difference means, and where to look.
+- ``outcome.py``, ``text.py``: what every report receives; the table, the drift and the verdict.
+
+Decisions:
+
+- The cache's key covers what was loaded, the lock's hash what it means. The key includes the text of every file that
+  was loaded for a check and everything that its classes and functions reach. If something else was read, or cannot be
+  serialised, nothing is cached, and the gate says so. The lock is for people, so its hash is that of the syntax tree
+  with names replaced by numbers in the order in which they are mentioned: renaming an action changes the action's key
+  and nothing else.
+- Modules are loaded even when nothing has changed. That costs a second, and avoids a second notion of "unchanged" that
+  could disagree with the first.
+- Each job has one core. Hundreds of small jobs keep all cores busy without the overhead of several workers in one
+  search; the longest starts first. A job that runs alone gets all cores.
+- The lock has what every run finds again: figures of complete searches and the depth of violations, but no times. A
+  verdict that is unexpected or undetermined is never written.
+"""

@@ -1,1 +1,12 @@
-"""What a run prints and writes: text for people, JSON for scripts."""
+"""What a run prints and writes; all reports are made from the same results.
+
+- ``outputs.py``: the options that commands share, and the writing of files. ``verdict_summary.py``: what every report
+  says about a check, a proof or a claim. ``atomic_file.py``: files that are written completely or not at all.
+- ``text.py``, ``proof_text.py``, ``trace.py``, ``value.py``, ``listing.py``, ``progress.py``: what a terminal shows.
+- ``explain.py``: why a predicate is false, found by evaluating its parts in CPython.
+- ``junit.py``, ``sarif.py``, ``github.py``, ``json.py``, ``itf.py``, ``graph.py``: one format each;
+  ``source_location.py``: locations in them.
+- ``sequence.py``: finds out from a trace who acts and who sends what to whom, for ``mermaid.py`` and ``html/chart.py``.
+- ``html/``: the page.
+- ``replay.py`` writes a counterexample as a test; ``python_source.py``: values as Python code.
+"""

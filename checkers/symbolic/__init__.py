@@ -1,0 +1,44 @@
+"""The symbolic back end: a model's expression graph as z3 terms, for bounded search, proofs and claims.
+
+``prove.py`` runs a method on one check, or answers one claim, and is where to begin; ``task.py`` is what it is asked to
+prove, and ``attempts/`` has one proof attempt for each method. The translation:
+
+- ``terms.py``, ``numbers.py``, ``symbols.py``: truth values and numbers with constants folded, numbers with intervals,
+  free symbols, each with a number of its own.
+- ``values.py``: each finite type as z3 components; ``value_types.py``, ``value_components.py``,
+  ``value_comparison.py``, ``value_containers.py`` and ``value_translation.py`` have its parts, the last one the way to
+  the language's values and back.
+- ``expressions.py``, ``effects.py``: values, then statements and whole actions, as terms.
+- ``system.py``: a model as a transition system: states, initial states, actions, and one step as a relation.
+- ``unrolling.py``, ``runs.py``: copies of the step, one after the other; questions about runs, and what makes hard ones
+  easier.
+
+The methods:
+
+- ``bmc.py``: runs of growing length; CPython replays a counterexample.
+- ``induction.py``, ``kinduction.py``, ``lemmas.py``: obligations action by action; runs of k states; functions marked
+  ``@lemma``.
+- ``infer.py``, ``clauses.py``: IC3 over the model's own atoms, generalised over identifiers; the inferred clauses as a
+  function of the modelling language. Separate queries check the result.
+- ``unbounded.py``, ``spots.py``: which constants ``--unbounded`` may leave open; such a proof repeated at some values.
+- ``claims.py``: asks the claims in ``specs/claims`` (``floodmark/claims.py`` has their decorators), and finds the
+  smallest witness.
+- ``symmetry.py``: the proof that swapping identifiers changes nothing, for bounded search and for licences.
+- ``enumeration.py``: what a proof says, evaluated by compiled code in every reachable state. ``smtlib.py``: obligations
+  as SMT-LIB 2, for ``--smt``. ``deadline.py``: the time left for questions.
+
+Decisions:
+
+- One translation serves all methods. In finite models, and in claims, each operation is made in a bit vector that holds
+  its operands and its result for all values of the symbols, so nothing wraps around; the tests walk the terms and audit
+  that. With constants left open (``--unbounded``), and for an ``int`` without bounds in a claim, numbers are z3's
+  integers. Open constants are symbols for natural numbers, and bounds of types are linear terms over them. An operation
+  that needs the value of one is refused, and each such proof is repeated at some values.
+- Bounded search uses one solver for all questions as long as that is quick. A hard question gets a solver of its own,
+  restricted to runs that mention interchangeable identifiers in order (``benchmarks/RESULTS.md`` says what each saves).
+- What z3 finds (sat) is not trusted by itself: states, steps and claims are decoded and run by CPython, and a
+  disagreement is an internal error.
+- That z3 finds nothing (unsat) is trusted, and cross-checked in two ways. Where the state space can be enumerated,
+  compiled code evaluates every property, boundary, lemma and inferred clause in all reachable states before ``proved``
+  is reported. And ``--smt DIR`` writes the obligations for another solver; the tests use cvc5.
+"""

@@ -1,7 +1,7 @@
 """Writes docs/findings.md from docs/findings.toml and from runs: ``python -m docs.tools.findings``.
 
-An entry is about one sentence of a text. The counterexamples are what ``floodmark check`` and ``floodmark prove`` say
-of the known-bad designs, specs and claims that the entry names.
+An entry is about one sentence of a text. The counterexamples are what ``floodmark check`` and ``floodmark prove`` print
+for the known-bad designs, specs and claims that the entry names.
 """
 
 from __future__ import annotations
@@ -38,18 +38,19 @@ _VERDICTS = {
     "candidate": "Candidate finding, not reproduced against Kafka",
 }
 
-HEAD = """# What the models say of the texts
+HEAD = """# What the models say about the texts
 
-Sentences of the proposals and of Kafka's code that are false, leave something open, or can be read in two ways. Each
-comes with a shortest counterexample, the rule that repairs it, and what shows both. `python -m docs.tools.findings`
-runs every counterexample again and writes this page; its sentences are in `docs/findings.toml`. What is said of Kafka
-as it is follows from reading it, and is a candidate as long as nobody has seen it there.
+These are sentences of the proposals, and behaviour of Kafka's code, that are false, leave something open, or can be
+read in two ways. Each comes with a shortest counterexample, the rule that repairs it, and the checks that show both.
+`python -m docs.tools.findings` runs every counterexample again and writes this page; its sentences are in
+`docs/findings.toml`. Statements about Kafka itself come from reading its code; they remain candidates until somebody
+has reproduced them there.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One entry. ``sentence`` is quoted, ``reading`` is ours; ``bad`` and ``good`` are references, see ``Shown``."""
+    """An entry. ``sentence`` is quoted, ``reading`` a summary; ``bad`` and ``good`` are references (``Shown``)."""
 
     title: str
     source: str
@@ -101,7 +102,7 @@ def _design(spec: Spec, name: str) -> Any:
 
 
 def findings(path: Path = ENTRIES) -> list[Finding]:
-    """The entries of a file, in their order. Raises SourceError for one that lacks something."""
+    """The entries of a file, in order. Raises SourceError for an incomplete one."""
     entries = tomllib.loads(path.read_text(encoding="utf-8"))["finding"]
     return [_finding(entry, path) for entry in entries]
 
@@ -118,7 +119,7 @@ def _finding(entry: dict[str, Any], path: Path) -> Finding:
 
 
 def counterexample(reference: str) -> list[str]:
-    """What the command prints about a known-bad design, a spec that is violated or a claim that fails."""
+    """What the command prints for a known-bad design, a spec that is violated or a claim that fails."""
     shown = Shown.of(reference)
     if shown.is_claim:
         proved = prove_claim(shown.claim())
@@ -160,7 +161,7 @@ def _entry(entry: Finding, shown: Mapping[str, Sequence[str]]) -> list[str]:
 
 
 def _wrapped(paragraph: str, prefix: str = "") -> list[str]:
-    """Lines of up to 120 characters; none begins with a minus, which Markdown would take for a list."""
+    """Lines of up to 120 characters; none begins with a minus sign, which Markdown would read as a list."""
     lines = textwrap.wrap(
         paragraph.replace(" - ", "\0-\0"), 120, initial_indent=prefix, subsequent_indent=prefix,
         break_long_words=False, break_on_hyphens=False,
@@ -169,12 +170,12 @@ def _wrapped(paragraph: str, prefix: str = "") -> list[str]:
 
 
 def block(reference: str, lines: Sequence[str]) -> list[str]:
-    """A counterexample as the page has it, under a mark by which it is found again."""
+    """A counterexample as it is on the page, below a marker by which it is found again."""
     return [f"<!-- {reference} -->", "```text", *lines, "```"]
 
 
 def blocks(markdown: str) -> dict[str, list[str]]:
-    """The counterexamples that a page has."""
+    """The counterexamples on a page, by reference."""
     found = re.findall(r"^<!-- (\S+) -->\n```text\n(.*?)\n```$", markdown, re.DOTALL | re.MULTILINE)
     return {reference: body.split("\n") for reference, body in found}
 
@@ -190,13 +191,13 @@ def _link(shown: Shown) -> str:
 
 
 def _caption(lines: Sequence[str]) -> str:
-    """``RollsBack violates isr_holds_committed after 8 steps``, without the place."""
+    """``RollsBack violates isr_holds_committed after 8 steps``, without the location."""
     return re.sub(r" \([^)]*\)", "", lines[0])
 
 
 def main() -> None:
     """Runs every counterexample and writes the page."""
-    os.chdir(ROOT)  # what is printed names files as the command does there
+    os.chdir(ROOT)  # so that file names are printed as the command prints them there
     entries = findings()
     references = dict.fromkeys(reference for entry in entries for reference in entry.bad)
     PAGE.write_text(page(entries, {each: counterexample(each) for each in references}), encoding="utf-8")

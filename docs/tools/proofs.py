@@ -1,6 +1,6 @@
 """Writes docs/proofs.md from results: ``python -m docs.tools.proofs``.
 
-Which proofs there are, the specs say in their ``[[prove]]`` tables.
+The specs list their proofs in ``[[prove]]`` tables.
 """
 
 from __future__ import annotations
@@ -26,25 +26,25 @@ _METHODS: dict[ProofMethod, str] = {
 
 HEAD = """# What is proved
 
-Each line is the result of `floodmark prove`; `python -m docs.tools.proofs` asks everything again and writes this
-page. A proof is about every state at once, not only about the reachable ones; "for every" names the constants that it
-leaves open: each may be any natural number, of integers that it bounds and of sets with room for as many, and the proof
-is made once more at some values. What stands under "for" are the sizes that were set.
+Each row is the result of `floodmark prove`; `python -m docs.tools.proofs` runs everything again and writes this page. A
+proof covers every state at once, not only the reachable ones. "For every" names the constants that a proof leaves open:
+each may be any natural number, and with it the bounds of integers and the size of sets that depend on it. Such a proof
+is repeated at some values. "For" gives the constants that were set.
 
-The lemmas are functions marked `@lemma` in `invariants/`. An induction has an obligation for each action and each
-property or lemma, and one for each action that no value leaves its type and no container its capacity.
+The lemmas are functions marked `@lemma` in `invariants/`. An induction has one obligation for each action and each
+property or lemma, and one more for each action: that no value leaves its type and no container exceeds its capacity.
 
-An inferred invariant is checked by queries of its own (initial states, every action, safety).
+An inferred invariant is checked by separate queries (initial states, every action, safety).
 
-No proof is believed alone: where there are not too many states, compiled code evaluates every property, lemma, boundary
-and inferred clause in each reachable one before anything is proved. "States" says in how many; with "for every" they
-are those of the constants that the spec sets. A bounded search whose runs do not lead to all of them proves nothing
-about longer ones.
+No proof is trusted by itself: unless there are too many states, compiled code evaluates every property, lemma, boundary
+and inferred clause in each reachable state before anything counts as proved. "States" gives their number; with "for
+every", they are the states for the constants that the spec sets. A bounded search whose runs do not reach all of them
+proves nothing about longer runs.
 """
 
 
 def main() -> None:
-    """Runs the proofs and asks the claims, and writes the page."""
+    """Runs the proofs, asks the claims, and writes the page."""
     specs = [read(path) for path in find([ROOT / "specs"], "all")]
     proofs = [
         (task_of(proving), replace(prove_listed(spec, proving), name=spec.name))
@@ -75,8 +75,8 @@ def page(proofs: list[tuple[Task, Proved]], answers: list[claims.Answered]) -> s
             lines += [*result.facts["clauses"], "```", ""]
     total = sum(answered.seconds for answered in answers)
     lines += ["## Claims", ""]
-    lines += [f"{len(answers)} claims in `specs/claims`, {total:.0f} s together. Sets are over up to eight brokers,"]
-    lines += ["integers have no bound. Where a claim fails, the smallest case follows.", ""]
+    lines += [f"{len(answers)} claims in `specs/claims`, {total:.0f} s in total. Sets range over up to eight brokers,"]
+    lines += ["integers are unbounded. For a claim that fails, the table shows the smallest case.", ""]
     lines += ["| claim | source | answer | smallest case |", "|---|---|---|---|"]
     for answered in answers:
         claim = answered.claim

@@ -1,7 +1,7 @@
-"""A small in-memory broker: segments, a leader's partition, followers that fetch, and requests to a controller.
+"""A small in-memory broker: log segments, a leader's partition, followers that fetch, and requests to a controller.
 
-It is written as broker code is, with offsets and callbacks, and knows nothing of any model. ``test_broker.py`` holds it
-against KIP-497. ``Bug`` has mistakes that can be switched on, to see them found.
+It is written like broker code, with offsets and callbacks, and knows nothing of any model. ``test_broker.py`` tests it
+against KIP-497. ``Bug`` has mistakes that can be switched on to see that they are found.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ SEGMENT_RECORDS = 2
 
 
 class Bug(Enum):
-    """Mistakes that real brokers have made, or were kept from making."""
+    """Mistakes that real brokers have made, or were prevented from making."""
 
-    COUNTS_PROPOSED_ISR = "the high watermark leaves out who is about to be evicted, before the controller agreed"
-    TAKES_EQUAL_VERSION = "a LeaderAndIsr of the version that is known already settles what is pending"
+    COUNTS_PROPOSED_ISR = "the high watermark ignores replicas about to be evicted, before the controller has agreed"
+    TAKES_EQUAL_VERSION = "a LeaderAndIsr of a version that is already known settles what is pending"
 
 
-class NotLeader(Exception):  # noqa: N818 - as Kafka's errors are called
+class NotLeader(Exception):  # noqa: N818 - Kafka's name
     pass
 
 
@@ -70,7 +70,7 @@ class AlterPartitionRequest:
 
 @dataclass(frozen=True)
 class LeaderAndIsr:
-    """What the controller has decided; a broker hears of it late, twice, or not at all."""
+    """A decision of the controller; a broker may receive it late, twice, or not at all."""
 
     leader: int | None
     leader_epoch: int
@@ -79,7 +79,7 @@ class LeaderAndIsr:
 
 
 class AlterPartitionManager:
-    """Sends requests for changes of the ISR: one at a time, until it is answered."""
+    """Sends requests for changes of the ISR, one at a time: the next one only after a response."""
 
     def __init__(self) -> None:
         self.in_flight: AlterPartitionRequest | None = None
@@ -97,14 +97,14 @@ class AlterPartitionManager:
 
 @dataclass
 class RemoteReplica:
-    """What the leader knows of a follower: where it fetched last, and when it had everything."""
+    """What the leader knows about a follower: its last fetch offset, and when it was last caught up."""
 
     log_end_offset: int = 0
     last_caught_up_ms: int = 0
 
 
 class Partition:
-    """A replica that leads, until it hears that it does not."""
+    """A replica that leads until it learns that it no longer does."""
 
     def __init__(
         self, broker: int, state: LeaderAndIsr, followers: set[int], min_insync_replicas: int, max_lag_ms: int,
@@ -126,7 +126,7 @@ class Partition:
 
     @property
     def maximal_isr(self) -> frozenset[int]:
-        """Who may be in the controller's ISR: the committed one, and whoever is about to join."""
+        """The replicas that may be in the controller's ISR: the committed ISR and any replica about to join."""
         if self.pending_isr is None:
             return self.isr
         if self.bug is Bug.COUNTS_PROPOSED_ISR:
@@ -143,7 +143,7 @@ class Partition:
         return self.log.log_end_offset
 
     def fetch(self, follower: int, fetch_offset: int, max_records: int, now_ms: int) -> list[str]:
-        """Serves a follower. Its fetch offset says that it has everything before."""
+        """Serves a follower. Its fetch offset means that it has everything before that offset."""
         if not self.is_leader:
             raise NotLeader
         remote = self.remote[follower]
@@ -160,12 +160,12 @@ class Partition:
         self.high_watermark = max(self.high_watermark, min([self.log.log_end_offset, *ends]))
 
     def maybe_expand_isr(self, follower: int) -> None:
-        """A follower that has all that is committed may join."""
+        """A follower that has everything committed may join."""
         if follower not in self.maximal_isr and self.remote[follower].log_end_offset >= self.high_watermark:
             self._propose(self.isr | {follower})
 
     def maybe_shrink_isr(self, now_ms: int) -> None:
-        """Called from time to time: followers that have not caught up for too long are to leave."""
+        """Called periodically: followers that have not caught up for too long have to leave."""
         lagging = {
             member for member in self.isr
             if member != self.broker and now_ms - self.remote[member].last_caught_up_ms > self.max_lag_ms
@@ -193,7 +193,7 @@ class Partition:
         self.maybe_increment_high_watermark()
 
     def make_leader_or_follower(self, state: LeaderAndIsr) -> None:
-        """A LeaderAndIsr request. One that is not newer than what is known is dropped."""
+        """Handles a LeaderAndIsr request; one that is not newer than the known state is dropped."""
         equal = state.partition_epoch == self.partition_epoch and self.bug is Bug.TAKES_EQUAL_VERSION
         if state.partition_epoch <= self.partition_epoch and not equal:
             return

@@ -1,8 +1,8 @@
-"""Holds the broker in ``broker.py`` against KIP-497 as Kafka ships it: ``pytest examples/conformance``.
+"""Tests the broker in ``broker.py`` against KIP-497 as shipped in Kafka: ``pytest examples/conformance``.
 
-The model is ``model/alter_isr/core.py``. The partition's leader and its followers are the real code; the controller is
-the model's, so what it answers comes as the argument of the actions in which the leader receives it. With
-``BUG=COUNTS_PROPOSED_ISR`` in the environment the test fails, and shows the two steps that it takes.
+The model is ``model/alter_isr/core.py``. The partition's leader and its followers are the real code. The controller is
+the model's, so its response is an argument of the action in which the leader receives it. With
+``BUG=COUNTS_PROPOSED_ISR`` in the environment, the test fails and shows the two steps that are enough.
 """
 
 from __future__ import annotations
@@ -63,18 +63,18 @@ class PartitionAdapter(Adapter):
         )
         self.now_ms = 0
 
-    # What the real code does.
+    # Actions of the real code.
 
     def leader_appends(self) -> None:
         self.leader.append_as_leader(["record"], acks=-1)
 
     def follower_fetches(self, follower: Broker) -> None:
-        """Two fetches: as in Kafka, the leader hears of what a follower has with the next one."""
+        """Two fetches: as in Kafka, the leader learns what a follower has from the next fetch."""
         self.followers[follower.number].fetch_from(self.leader, 1, self.now_ms)
         self.followers[follower.number].fetch_from(self.leader, 0, self.now_ms)
 
     def leader_proposes_shrink(self, laggards: Set[Broker]) -> None:
-        """Time passes, in which all but the laggards have been seen to be caught up."""
+        """Time passes, during which all replicas but the laggards have been caught up."""
         self.now_ms += LAG_MS + 1
         for broker, remote in self.leader.remote.items():
             if Broker(broker) not in laggards:
@@ -91,7 +91,7 @@ class PartitionAdapter(Adapter):
     def leader_receives_leader_and_isr(self, update: ControllerState) -> None:
         self.leader.make_leader_or_follower(as_state(update))
 
-    # What can be seen of it.
+    # What can be observed.
 
     @observable
     def high_watermark(self) -> int:
@@ -128,7 +128,7 @@ class PartitionAdapter(Adapter):
 
     @observable
     def awaited(self) -> dict[str, object] | None:
-        """The request that is on its way to the controller; values may be as JSON has them, too."""
+        """The request that is in flight to the controller; values may also be as in JSON."""
         request = self.leader.alter_partition.in_flight
         if request is None:
             return None
@@ -138,7 +138,7 @@ class PartitionAdapter(Adapter):
 
 
 class UndisturbedAdapter(PartitionAdapter):
-    """The same while nobody fails: what is left is tried much more often, so longer exchanges come about."""
+    """The same without failures: the remaining actions run much more often, so longer exchanges occur."""
 
     environment = ("controller_accepts",)
     unsupported = tuple(name for name in PartitionAdapter.environment if name != "controller_accepts")

@@ -1,4 +1,21 @@
-"""The modelling language: what a protocol file imports."""
+"""The modelling language: what a protocol file imports, by way of ``from floodmark import ...``.
+
+- ``model.py``: the class ``Model``, and what a model consists of once its class is created.
+- ``members.py``: decorators, constants and variables, and the one role of each name.
+- ``types.py``: the finite types; ``universe.py``: every value of one; ``annotations.py``: how an annotation with
+  constants becomes a type; ``linear.py``: bounds over constants that are left open, for proofs about every value of
+  them.
+- ``values.py``: identifiers, records, sets, maps, sequences and bags: immutable values that know the place that they
+  were read from.
+- ``reference.py``: initial states, successors and properties, as CPython runs them: the reference meaning.
+- ``bindings.py``: names that a file defines twice, decorators that drop a mark; ``plain.py``: what the classes of a
+  model may not redefine.
+- ``source.py``: syntax trees with file and line; rewriting a function for a while.
+- ``errors.py``: errors that name file and line.
+
+A mutation is an assignment to a place: ``self.node[b].log.append(x)`` assigns to the variable ``node``. So a value
+never changes under somebody who holds it, and compiled code may copy packed values freely.
+"""
 
 from floodmark.language.errors import Disabled, ModelError, SourceError, ValueOutOfRange
 from floodmark.language.members import (

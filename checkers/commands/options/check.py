@@ -23,35 +23,38 @@ if TYPE_CHECKING:
 
 @click.command(epilog=EPILOG)
 @click.argument("specs", nargs=-1, metavar="[SPEC ...]")
-@click.option("--tier", type=click.Choice(["quick", "deep", "all"]), default="quick", help="Which specs of a folder.")
+@click.option("--tier", type=click.Choice(["quick", "deep", "all"]), default="quick",
+              help="Which specs of a folder to check.")
 @click.option("--engine", type=click.Choice(["auto", "native", "spark", "reference"]), default="auto",
-              help="What searches.")
+              help="The engine that searches.")
 @set_option
 @invariants_option
 @report_options
-@click.option("--max-states", type=click.IntRange(0), help="Gives up, undetermined, after this many states.")
-@click.option("--max-seconds", type=click.FloatRange(0), help="Gives up, undetermined, after this time.")
-@click.option("--max-memory", type=Memory(), help="Gives up, undetermined, at this size, such as 8G.")
+@click.option("--max-states", type=click.IntRange(0), help="Stops, undetermined, after this many states.")
+@click.option("--max-seconds", type=click.FloatRange(0), help="Stops, undetermined, after this time.")
+@click.option("--max-memory", type=Memory(), help="Stops, undetermined, at this much memory, such as 8G.")
 @workers_option
 @click.option("--symmetry/--no-symmetry", default=None,
-              help="Whether states are counted up to renaming of identifiers.")
-@click.option("--deadlock", is_flag=True, help="A state without successors is a violation.")
-@click.option("--master", metavar="URL", help="The Spark cluster to use; local[*] when Spark is used without it.")
+              help="Treats states that differ only in the names of identifiers as one, or not.")
+@click.option("--deadlock", is_flag=True, help="Reports a state without successors as a violation.")
+@click.option("--master", metavar="URL", help="The Spark cluster to use; local[*] by default.")
 @click.option("--distribute", type=click.Choice(["auto", "always"]), default="auto",
-              help="Whether narrow levels are distributed too.")
-@click.option("--partitions", type=click.IntRange(1), help="Partitions of a distributed search; one for each core.")
-@click.option("--checkpoint", metavar="DIR", help="Keeps each complete level there, so that --resume can go on.")
-@click.option("--resume", metavar="DIR", help="Goes on from the checkpoints there.")
-@click.option("--keep-states", metavar="DIR", help="Writes the reachable states there as Parquet.")
-@click.option("--keep-results", metavar="DIR", help="Adds the results to the Parquet there.")
-@click.option("--only-variant", metavar="NAME", help="Only the model's class or the flawed design of this name.")
-@click.option("--traces", is_flag=True, help="Prints the counterexample of every known-bad design.")
+              help="Whether to distribute narrow levels as well.")
+@click.option("--partitions", type=click.IntRange(1),
+              help="Partitions of a distributed search; one per core by default.")
+@click.option("--checkpoint", metavar="DIR", help="Saves each complete level to DIR, for --resume.")
+@click.option("--resume", metavar="DIR", help="Continues from the checkpoints in DIR.")
+@click.option("--keep-states", metavar="DIR", help="Writes the reachable states to DIR as Parquet.")
+@click.option("--keep-results", metavar="DIR", help="Appends the results to the Parquet table in DIR.")
+@click.option("--only-variant", metavar="NAME",
+              help="Checks only the model class or the known-bad design of this name.")
+@click.option("--traces", is_flag=True, help="Prints the counterexample for every known-bad design.")
 @click.option("--emit-test", is_flag=True,
-              help="Prints, instead of verdicts, a pytest function that replays each counterexample in CPython.")
+              help="Instead of verdicts, prints a pytest function for each counterexample that replays it in CPython.")
 def check(specs: tuple[str, ...], tier: str, traces: bool, emit_test: bool, **given: Any) -> int:
-    """Explores the models of specs (files or folders) and prints verdicts.
+    """Explores the models of specs and prints verdicts.
 
-    Without SPEC, every quick spec under ./specs.
+    SPEC is a file or a folder. Without SPEC, checks every quick spec in ./specs.
     """
     from floodmark.checkers.commands.check import Asked
     from floodmark.checkers.commands.check import check as run_check

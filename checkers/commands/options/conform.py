@@ -14,32 +14,36 @@ from floodmark.checkers.commands.options.parameters import must_be_writable, set
 @click.command(epilog=EPILOG)
 @click.argument("spec", required=False)
 @click.option("--trace", "traces", type=click.Path(path_type=Path), multiple=True, metavar="FILE.jsonl",
-              help="A recorded run, a folder of them, or what check --json wrote; may be repeated.")
+              help="A recorded run, a folder of them, or the output of check --json; may be repeated.")
 @click.option("--metadata-log", "logs", type=click.Path(path_type=Path), multiple=True, metavar="FILE",
-              help="What kafka-dump-log.sh --cluster-metadata-decoder printed; may be repeated, in any order.")
+              help="Output of kafka-dump-log.sh --cluster-metadata-decoder; may be repeated, in any order.")
 @click.option("--hidden", type=click.IntRange(0), default=0,
-              help="So many steps at most may have happened unseen before each line.")
-@click.option("--strict", is_flag=True, help="Also the rules of KIP-455 that Apache Kafka is known not to keep.")
-@click.option("--only-variant", metavar="NAME", help="The known-bad design of this name instead of the spec's model.")
+              help="How many unrecorded steps may have happened before each line, at most.")
+@click.option("--strict", is_flag=True, help="Also checks the rules of KIP-455 that Apache Kafka is known to break.")
+@click.option("--only-variant", metavar="NAME",
+              help="Uses the known-bad design of this name instead of the spec's model.")
 @set_option
-@click.option("--max-states", type=click.IntRange(0), help="Gives a trace up, undetermined, after so many states.")
-@click.option("--max-seconds", type=click.FloatRange(0), help="Gives a trace up, undetermined, after this time.")
-@click.option("--engine", type=click.Choice(["auto", "spark"]), default="auto", help="Where traces are judged.")
-@click.option("--master", metavar="URL", help="The Spark master; implies --engine spark.")
+@click.option("--max-states", type=click.IntRange(0), help="Stops each trace, undetermined, after this many states.")
+@click.option("--max-seconds", type=click.FloatRange(0), help="Stops each trace, undetermined, after this time.")
+@click.option("--engine", type=click.Choice(["auto", "spark"]), default="auto",
+              help="Where traces and logs are judged.")
+@click.option("--master", metavar="URL", help="The Spark cluster to use; implies --engine spark.")
 @workers_option
-@click.option("--keep-results", metavar="DIR", help="Adds what was found to the Parquet there, by Spark.")
+@click.option("--keep-results", metavar="DIR", help="Appends the results to the Parquet table in DIR; needs Spark.")
 @click.option("--json", "json_file", type=click.Path(path_type=Path), metavar="FILE",
-              help="Writes what was found as JSON.")
+              help="Writes the results as JSON.")
 def conform(spec: str | None, traces: tuple[Path, ...], logs: tuple[Path, ...], json_file: Path | None,
             assignments: tuple[tuple[str, int], ...], **given: Any) -> int:
-    """Says whether recorded runs are behaviours of a spec's model, or whether metadata logs keep the rules.
+    """Judges recorded runs and metadata logs.
 
-    A trace has one JSON object in a line, {"action": NAME, "arguments": {...}, "state": {VARIABLE: value}, "skip": N}.
-    Each part may be left out, as may fields of records and keys of maps: what is not there was not seen. A line
-    without an action is a look at the state after one step, or where steps may be unseen, after any number of them.
-    "skip" is --hidden for this line alone. Values are written as check --json writes them. The first line is about the
-    beginning, unless it has an action. Where no run of the model fits, the nearest actions are shown, and the guard
-    that stopped each.
+    Checks whether recorded runs are behaviours of SPEC's model, or whether metadata logs obey the rules.
+
+    A trace has one JSON object per line: {"action": NAME, "arguments": {...}, "state": {VARIABLE: value}, "skip": N}.
+    Every part may be omitted, and so may fields of records and keys of maps: what is missing was not observed. A line
+    without an action observes the state after one step or, if steps may be hidden, after any number of them. "skip" is
+    --hidden for this line alone. Values are written as check --json writes them. The first line is about the initial
+    state, unless it has an action. If no run of the model fits, the nearest actions are shown with the guard that
+    stopped each.
 
     The records of a metadata log are judged partition by partition: epochs, leaders, the ISR, reassignments.
     """

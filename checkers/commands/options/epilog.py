@@ -1,4 +1,4 @@
-"""What every command's help ends with: the exit codes."""
+"""The end of every command's help: the exit codes."""
 
 from __future__ import annotations
 

@@ -14,16 +14,16 @@ from floodmark.checkers.commands.options.parameters import set_option, spec_path
 @click.option("--tla", "language", flag_value="tla", help="Writes NAME.tla and NAME.cfg, for TLC.")
 @click.option("--promela", "language", flag_value="promela", help="Writes NAME.pml, for Spin.")
 @click.option("-o", "folder", default=".", metavar="DIR", type=click.Path(path_type=Path, file_okay=False),
-              help="Where the files go; here without it.")
-@click.option("--only-variant", metavar="NAME", help="The flawed design of this name instead of the model's class.")
+              help="The folder for the files; the current one by default.")
+@click.option("--only-variant", metavar="NAME", help="Exports the known-bad design of this name instead of the model.")
 @set_option
 def export(spec: str, language: str | None, folder: Path, only_variant: str | None,
            assignments: tuple[tuple[str, int], ...]) -> None:
-    """Writes a spec's model in TLA+ or in Promela, so that a checker that is not ours can read it.
+    """Writes a spec's model in TLA+ or Promela.
 
-    States, depths and verdicts are the same: without symmetry, TLC finds as many distinct states as floodmark check
-    does, and Spin one more. What the language has no words for is refused, with file, line and reason. The files say
-    how to run them.
+    An independent checker can then read it. States, depths and verdicts are the same: without symmetry, TLC finds the
+    same number of distinct states as floodmark check, and Spin one more. What the language cannot express is refused,
+    with file, line and reason. The files say how to run them.
 
     \b
     Examples:
@@ -33,6 +33,6 @@ def export(spec: str, language: str | None, folder: Path, only_variant: str | No
     from floodmark.checkers.commands.export import export as write
 
     if language is None:
-        raise click.UsageError("say --tla or --promela")
+        raise click.UsageError("choose --tla or --promela")
     for line in write(spec_path(spec), language == "tla", folder, only_variant, dict(assignments)):
         click.echo(line)

@@ -14,27 +14,27 @@ from floodmark.checkers.report.outputs import Reports, report_options
 
 @click.command(epilog=EPILOG)
 @click.argument("folder", default="specs", metavar="[DIR]", type=click.Path(path_type=Path))
-@click.option("--tier", type=click.Choice(["quick", "deep"]), default="quick", help="Which specs and proofs.")
-@click.option("--update-lock", "update", is_flag=True, help="Accepts what is found: writes DIR/floodmark.lock.")
-@click.option("--no-cache", is_flag=True, help="Finds every verdict anew, and keeps none.")
+@click.option("--tier", type=click.Choice(["quick", "deep"]), default="quick", help="Which specs and proofs to check.")
+@click.option("--update-lock", "update", is_flag=True, help="Accepts the results: writes DIR/floodmark.lock.")
+@click.option("--no-cache", is_flag=True, help="Neither uses cached verdicts nor caches new ones.")
 @report_options
 @click.option("--engine", type=click.Choice(["auto", "native", "spark"]), default="auto",
-              help="What searches; auto takes Spark for the deep tier.")
-@click.option("--master", metavar="URL", help="The Spark cluster to use; local[*] when Spark is used without it.")
+              help="The engine that searches; auto uses Spark for the deep tier.")
+@click.option("--master", metavar="URL", help="The Spark cluster to use; local[*] by default.")
 @workers_option
 def gate(folder: Path, tier: str, update: bool, no_cache: bool, **given: Any) -> int:
-    """Checks everything, and that nothing was weakened: the command for CI.
+    """Checks everything, and that no check was weakened.
 
-    Explores every spec of DIR (./specs without it) with its known-bad designs, asks the claims in DIR/claims, makes the
-    proofs that specs list, and holds all of it against DIR/floodmark.lock: properties, verdicts, states, how often each
-    action fired, premises that are never true, sources. What differs is drift, shown as was | now. Verdicts are kept,
-    so that only what depends on a change is found again.
+    This is the command for CI. It explores every spec in DIR (default: ./specs) with its known-bad designs, checks the
+    claims in DIR/claims, runs the proofs that specs list, and compares all of it with DIR/floodmark.lock: properties,
+    verdicts, number of states, how often each action fired, premises that are never true, sources. Each difference is
+    drift, shown as was | now. Verdicts are cached, so only what depends on a change is checked again.
 
     \b
     Examples:
-      floodmark gate                        everything below ./specs that is quick
-      floodmark gate --update-lock          accepts what differs; commit the lock with the change
-      floodmark gate specs/kraft            a part of it
+      floodmark gate                        every quick spec in ./specs
+      floodmark gate --update-lock          accepts the differences; commit the lock with the change
+      floodmark gate specs/kraft            only a part
       floodmark gate --tier deep            the large searches, on Spark
       floodmark gate --junit junit.xml --sarif floodmark.sarif --html report.html
     """

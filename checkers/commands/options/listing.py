@@ -10,7 +10,10 @@ from floodmark.checkers.commands.options.parameters import set_option, spec_path
 @click.command("list")
 @click.argument("specs", nargs=-1, metavar="[SPEC ...]")
 def list_(specs: tuple[str, ...]) -> None:
-    """Lists specs with their models and known-bad designs. Without SPEC, all of ./specs."""
+    """Lists specs with their models and known-bad designs.
+
+    Without SPEC, lists all specs in ./specs.
+    """
     from floodmark.checkers.report.listing import listing
     from floodmark.checkers.spec import find, read
 
@@ -23,7 +26,10 @@ def list_(specs: tuple[str, ...]) -> None:
 @click.argument("spec")
 @set_option
 def show(spec: str, assignments: tuple[tuple[str, int], ...]) -> None:
-    """Shows a spec's model: variables, actions, rules, properties, constants, state size in bits."""
+    """Shows what a spec's model consists of.
+
+    These are its variables, actions, rules, properties and constants, and the size of a state in bits.
+    """
     from floodmark.checkers.check import Check, Settings
     from floodmark.checkers.report.listing import description
     from floodmark.checkers.spec import read

@@ -14,33 +14,33 @@ from floodmark.checkers.commands.options.parameters import spec_paths, workers_o
 
 @click.command(epilog=EPILOG)
 @click.argument("specs", nargs=-1, required=True, metavar="SPEC ...")
-@click.option("--only", metavar="TEXT", help="Only the mutants whose line has this text.")
-@click.option("--list", "listing", is_flag=True, help="Lists the mutants and tries none.")
-@click.option("--all", "every", is_flag=True, help="Tells what became of every mutant and what noticed it.")
+@click.option("--only", metavar="TEXT", help="Only the mutants whose line contains TEXT.")
+@click.option("--list", "listing", is_flag=True, help="Lists the mutants without trying them.")
+@click.option("--all", "every", is_flag=True, help="Prints the outcome of every mutant and the check that noticed it.")
 @click.option("--engine", type=click.Choice(["native", "spark"]), default="native",
-              help="Whether mutants are tried in processes here or as Spark tasks.")
-@click.option("--master", metavar="URL", help="The Spark master for --engine spark; local[*] without it.")
+              help="Whether mutants run in local processes or as Spark tasks.")
+@click.option("--master", metavar="URL", help="The Spark cluster for --engine spark; local[*] by default.")
 @workers_option
 @click.option("--states", type=click.FloatRange(1), default=8.0, show_default=True, metavar="TIMES",
-              help="Gives a mutant up, undetermined, at this many times the states of the model.")
+              help="Stops a mutant, undetermined, at TIMES as many states as the model has.")
 @click.option("--max-seconds", "seconds", type=click.FloatRange(0), default=60.0, show_default=True,
-              help="Gives a search of a mutant up, undetermined, after this time.")
-@click.option("--update-lock", is_flag=True, help="Writes the surviving mutants to specs/floodmark.lock.")
+              help="Stops each search of a mutant, undetermined, after this time.")
+@click.option("--update-lock", is_flag=True, help="Records the surviving mutants in specs/floodmark.lock.")
 @click.option("--json", "json_file", type=click.Path(path_type=Path), metavar="FILE",
-              help="Writes what became of each mutant as JSON.")
+              help="Writes the outcome of each mutant as JSON.")
 def mutate(specs: tuple[str, ...], **given: Any) -> int:
-    """Tests whether the checks of a spec notice small mistakes in its model.
+    """Tests whether checks notice small mistakes in a model.
 
-    Each mutant is the model with one small change in what its actions run: a guard dropped or negated, a comparison, a
-    set operation or a sum changed, an assignment or a call dropped, a branch forced. It is killed when a property
-    breaks, the model leaves its declared types, an action never fires, a premise is never true, or a known-bad design
-    of the spec is no longer caught. A mutant that changes no figure of the search is equal at this size. The others
-    survive: add a property that notices them, or say in the spec why none has to:
+    Each mutant is the model with one small change in the code that its actions run: a guard dropped or negated, a
+    comparison, a set operation or a sum changed, an assignment or a call dropped, a branch forced. It is killed if a
+    property is violated, the model leaves its declared types, an action never fires, a premise is never true, or a
+    known-bad design of the spec is no longer caught. A mutant with the same state graph as the model is equal at this
+    size. The others survive: add a property that notices them, or say in the spec why none has to:
 
     \b
       [mutation]
       also = ["larger.toml"]            # specs that a mutant has to survive as well
-      own = true                        # only what the model adds to those that it extends
+      own = true                        # only what the model adds to the models that it extends
       [[mutation.survivors]]
       reason = "why no property has to notice these"
       changes = ["Tank.drain: - require(self.level > 0)  + (dropped)"]

@@ -39,28 +39,28 @@ class Assignment(click.ParamType[tuple[str, int]]):
         try:
             return name.strip(), int(text)
         except ValueError:
-            self.fail(f"{value!r} is no NAME=VALUE with a whole number, true or false", param, ctx)
+            self.fail(f"{value!r} is not NAME=VALUE with a whole number, true or false", param, ctx)
 
 
 set_option = click.option(
-    "--set", "assignments", type=Assignment(), multiple=True, help="Sets a constant of the model."
+    "--set", "assignments", type=Assignment(), multiple=True, help="Sets a constant of the model; may be repeated."
 )
 invariants_option = click.option(
     "--invariants", "files", type=click.Path(path_type=Path), multiple=True, metavar="FILE.py",
-    help="Adds the properties of a file.",
+    help="Adds the properties in a file; may be repeated.",
 )
 workers_option = click.option(
-    "--workers", type=click.IntRange(0), default=0, help="Worker processes; 0 means one for each core."
+    "--workers", type=click.IntRange(0), default=0, help="Number of workers; 0 means one per core."
 )
 
 
 def spec_paths(names: Sequence[str]) -> list[Path]:
-    """The paths that the arguments mean; ``alter_isr/core`` means ``specs/alter_isr/core.toml``."""
+    """The paths that the arguments stand for; ``alter_isr/core`` stands for ``specs/alter_isr/core.toml``."""
     return [spec_path(name) for name in names]
 
 
 def spec_path(name: str) -> Path:
-    """The path that one argument means. Raises SourceError where there is none."""
+    """The path that one argument stands for. Raises SourceError if there is none."""
     from floodmark.checkers.properties import did_you_mean
 
     path = Path(name)

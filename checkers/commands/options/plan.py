@@ -14,21 +14,24 @@ from floodmark.checkers.commands.options.parameters import must_be_writable, wor
 @click.command(epilog=EPILOG)
 @click.argument("plan_file", metavar="FILE.json", type=click.Path(path_type=Path))
 @click.option("--current", required=True, type=click.Path(path_type=Path), metavar="CURRENT.json",
-              help="The replicas that the partitions have now, in the same format.")
+              help="The partitions' current replicas, in the same format.")
 @click.option("--min-insync", type=click.IntRange(1), default=1, help="The topics' min.insync.replicas.")
-@click.option("--failures", type=click.IntRange(0), help="How many brokers may fail on the way; else any number.")
-@click.option("--design", type=click.Choice(["kraft", "kip236"]), default="kraft", help="Whose controller moves them.")
+@click.option("--failures", type=click.IntRange(0),
+              help="How many brokers may fail during the move; any number by default.")
+@click.option("--design", type=click.Choice(["kraft", "kip236"]), default="kraft",
+              help="The controller that moves them.")
 @click.option("--engine", type=click.Choice(["auto", "native", "spark"]), default="auto",
-              help="Where shapes are checked.")
-@click.option("--master", metavar="URL", help="The Spark master; implies --engine spark.")
+              help="The engine that checks shapes.")
+@click.option("--master", metavar="URL", help="The Spark cluster to use; implies --engine spark.")
 @workers_option
 @click.option("--json", "json_file", type=click.Path(path_type=Path), metavar="FILE",
               help="Writes the verdicts as JSON.")
 def plan(plan_file: Path, current: Path, json_file: Path | None, **given: Any) -> int:
-    """Says of each partition of a reassignment whether it can be cancelled at every point.
+    """Checks whether a reassignment can be cancelled at every point.
 
-    FILE.json is what kafka-reassign-partitions takes. Each partition is reduced to its shape, its replica sets up to
-    renaming of brokers, and every shape is checked once. Where the answer is no, the shortest way into trouble is told.
+    FILE.json has the format of kafka-reassign-partitions. Each partition is reduced to its shape (its replica sets, up
+    to renaming of brokers), and each shape is checked once. If the answer is no, the shortest way into trouble is
+    shown.
     """
     from floodmark.checkers.commands.plan import Settings, check_plan
 

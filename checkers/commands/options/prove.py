@@ -19,22 +19,24 @@ from floodmark.checkers.commands.options.parameters import (
 @click.command(epilog=EPILOG)
 @click.argument("specs", nargs=-1, metavar="[SPEC ...]")
 @click.option("--method", type=click.Choice(["induction", "bmc", "k-induction", "infer"]), default="induction",
-              help="How; claims are just asked.")
-@click.option("--depth", type=click.IntRange(1), default=10, help="States of a run at most, for bmc and k-induction.")
-@click.option("--unbounded", is_flag=True, help="For every natural number as a constant that only bounds.")
-@click.option("--property", "properties", multiple=True, metavar="NAME", help="Only this property; may be repeated.")
-@click.option("--max-seconds", "seconds", type=click.FloatRange(0), help="Gives up, undetermined, after this time.")
+              help="The proof method; claims need none.")
+@click.option("--depth", type=click.IntRange(1), default=10,
+              help="The largest number of states in a run, for bmc and k-induction.")
+@click.option("--unbounded", is_flag=True, help="Proves it for every value of each constant that only bounds integers.")
+@click.option("--property", "properties", multiple=True, metavar="NAME",
+              help="Proves only this property; may be repeated.")
+@click.option("--max-seconds", "seconds", type=click.FloatRange(0), help="Stops, undetermined, after this time.")
 @set_option
 @invariants_option
-@click.option("--only-variant", metavar="NAME", help="Only the model's class or the flawed design of this name.")
+@click.option("--only-variant", metavar="NAME", help="Only the model class or the known-bad design of this name.")
 @click.option("--smt", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
-              help="Writes every obligation there as SMT-LIB 2, a file each; the folder is to be empty.")
+              help="Writes every obligation to DIR as an SMT-LIB 2 file; DIR must be empty.")
 @click.option("--json", "json_file", type=click.Path(path_type=Path), metavar="FILE",
               help="Writes the results as JSON.")
 def prove(specs: tuple[str, ...], json_file: Path | None, **given: Any) -> int:
-    """Proves the properties of specs with z3, for all states at once, and asks claims (Python files in specs/claims).
+    """Proves properties for all states at once, and checks claims.
 
-    Without SPEC, every claim under ./specs/claims.
+    Proofs and claims (Python files in specs/claims) use z3. Without SPEC, checks every claim in ./specs/claims.
     """
     from floodmark.checkers.commands.prove import run
 
