@@ -163,8 +163,8 @@ def test_a_listed_proof_of_nothing_is_no_green_gate(project: Path) -> None:
     [
         ('method = "induction"\nproperties = []', "name the properties to be proved"),
         ('method = "bmc"\ndepth = 0', "from 1 on"),
-        ('method = "induction"\ndepth = 5', "depth goes with"),
-        ('method = "infer"\nexpect = "bounded"', 'goes with method = "bmc"'),
+        ('method = "induction"\ndepth = 5', "depth needs"),
+        ('method = "infer"\nexpect = "bounded"', 'needs method = "bmc"'),
         ('method = "bmc"\nexpect = "undetermined"', "must be one of holds, bounded"),
     ],
 )
@@ -212,5 +212,5 @@ def test_two_things_of_one_name_make_no_system(project: Path) -> None:
     cls = spec.model_class()
     small = spec.properties(cls)["small"]
     other = Property("small", "invariant", spec.properties(cls)["ends"].function, "elsewhere.py", 1, "")
-    with pytest.raises(SourceError, match="there is already a property 'small'"):
+    with pytest.raises(SourceError, match="property 'small' is already defined"):
         system_of(cls(), [small, other])

@@ -291,7 +291,7 @@ def test_a_constant_is_left_open(project: Path) -> None:
     assert "for every most" in text
     with pytest.raises(SourceError, match="no constant of Even only bounds integers"):
         of("Even", "induction", "--unbounded")
-    with pytest.raises(SourceError, match="--unbounded goes with --method induction"):
+    with pytest.raises(SourceError, match="--unbounded needs --method induction"):
         said("--unbounded", "--method", "bmc", spec="specs/unbounded.toml")
 
 

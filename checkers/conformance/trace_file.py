@@ -106,7 +106,7 @@ class _Reader:
         if action is not None and action not in self.methods:
             raise SourceError(f"the model has no action {action!r}{did_you_mean(str(action), self.methods)}")
         if skip is not None and (type(skip) is not int or skip < 0):
-            raise SourceError(f"skip must be a whole number from 0 on, not {skip!r}")
+            raise SourceError(f"skip must be a whole number, 0 or more, not {skip!r}")
         arguments, state = self.table(given, "arguments"), self.table(given, "state")
         if arguments and action is None:
             raise SourceError("arguments go with an action")

@@ -106,7 +106,7 @@ def _written(name: str, path: Path | None, write: Callable[[], None]) -> ExitCod
         click.echo(f"error: the {name} report: {error}", err=True)
         code = ExitCode.USER_ERROR
     except Exception as error:
-        click.echo(f"internal error of floodmark in the {name} report: {type(error).__name__}: {error}", err=True)
+        click.echo(f"internal error in floodmark, in the {name} report: {type(error).__name__}: {error}", err=True)
         click.echo(traceback.format_exc(), err=True)
         code = ExitCode.INTERNAL_ERROR
     else:

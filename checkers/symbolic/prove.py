@@ -226,7 +226,7 @@ def prove_check(
 ) -> Proved:
     """Runs the method on a spec's model, or on one of its known-bad designs."""
     if task.unbounded and task.method != "induction":
-        raise SourceError("--unbounded goes with --method induction")
+        raise SourceError("--unbounded needs --method induction")
     cls = check.cls()
     model = _instance(check, cls)
     properties = _subjects(check, task)
@@ -340,7 +340,7 @@ def _contradicted(asking: _Asking, headline: str, violation: Violation, judged: 
     result.verdict, result.exit_code = "error", ExitCode.INTERNAL_ERROR
     result.broken = violation.property or None
     length = len(violation.trace)
-    result.headline = f"internal error of floodmark: {name} fails after {_states(length)}, where z3 says: {headline}"
+    result.headline = f"internal error in floodmark: {name} fails after {_states(length)}, where z3 says: {headline}"
     result.lines = _run_lines(asking.model, violation, judged)
     result.facts["trace"] = _trace(asking.model, violation.trace)
 
