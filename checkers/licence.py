@@ -105,7 +105,7 @@ def _require_proof(judge: Judge, suspect: _Suspect, kinds: tuple[IdentifierType,
     verdict = "is not" if doubt.shown else "may not be"
     message = (
         f"{found.what}, so the model {verdict} symmetric; "
-        f"use symmetry = false, or a parameter in place of a name or an order ({doubt.text})"
+        f"use symmetry = false, or replace the name or the order by a parameter ({doubt.text})"
     )
     raise ModelError(message, found.at.file, found.at.line)
 

@@ -242,7 +242,7 @@ def test_the_command_says_which_check_died(tmp_path: Path) -> None:
     assert said[0].split()[:2] == ["holds", "tank"]
     assert said[1].split()[:2] == ["internal", "Leaks"]
     assert "its process was killed by SIGKILL, perhaps for lack of memory" in said[1]
-    assert said[-1] == "3 checks: 2 internal error (exit 70: internal error in floodmark)"
+    assert said[-1] == "3 checks: 2 with an internal error (exit 70: internal error in floodmark)"
 
 
 @pytest.mark.parametrize("workers", [1, 2])

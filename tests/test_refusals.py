@@ -295,7 +295,7 @@ BODIES = {
     ),
     "a bag as a parameter": (
         "@action\ndef step(self, a: Annotated[Bag[Small], Capacity(2)]) -> None:  #!\n    self.x = 1",
-        "has to be drawn",
+        "must be drawn",
     ),
     "a default of a parameter": ("@action\ndef step(self, a: Small = 1) -> None:  #!\n    self.x = a", "no defaults"),
     "*args of an action": ("@action\ndef step(self, *a: Small) -> None:  #!\n    self.x = 1", "no *"),

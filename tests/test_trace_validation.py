@@ -227,7 +227,7 @@ def test_results_of_the_checker_are_traces(tmp_path: Path, counterexample: list[
 
 
 @pytest.mark.parametrize(("bad", "said"), [
-    ("{", "this is no JSON"),
+    ("{", "this is not JSON"),
     ("[1]", "a line is an object"),
     ('{"acton": "fill"}', "did you mean 'action'"),
     ('{"action": "fil"}', "did you mean 'fill'"),

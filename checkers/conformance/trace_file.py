@@ -96,7 +96,7 @@ class _Reader:
         try:
             given = json.loads(text)
         except json.JSONDecodeError as error:
-            raise SourceError(f"this is no JSON: {error.msg}") from None
+            raise SourceError(f"this is not JSON: {error.msg}") from None
         if not isinstance(given, dict):
             raise SourceError('a line is an object: {"action": ..., "arguments": {...}, "state": {...}}')
         for key in given:

@@ -92,5 +92,5 @@ def _brokers(data: Mapping[str, Any], name: str, default: Brokers | None = None)
 def _number(data: Mapping[str, Any], name: str, default: int | None = None) -> int:
     value = data.get(name, default)
     if type(value) is not int:
-        raise BadRecord(f"the record has no {name}" if value is None else f"{name} is {value!r}, which is no number")
+        raise BadRecord(f"the record has no {name}" if value is None else f"{name} is {value!r}, which is not a number")
     return value
