@@ -236,7 +236,7 @@ def test_results_of_the_checker_are_traces(tmp_path: Path, counterexample: list[
     ('{"state": {"level": "1"}}', "which is no 0..3"),
     ('{"state": 1}', "state must be an object"),
     ('{"action": "fill", "arguments": {"by": 1}}', "takes no argument 'by'"),
-    ('{"arguments": {"by": 1}}', "arguments go with an action"),
+    ('{"arguments": {"by": 1}}', "arguments need an action"),
     ('{"action": "fill", "skip": -1}', "skip must be"),
     ("{}", "says nothing"),
 ])

@@ -71,7 +71,7 @@ def plan(action: Action) -> Plan:
         if parameter.slot in domains:
             continue
         if _is_packed_loosely(parameter.type):
-            message = f"a parameter of the type {parameter.type} must be drawn: begin with require({parameter.name} in self.x)"
+            message = f"a parameter of the type {parameter.type} must be drawn: require({parameter.name} in self.x)"
             raise ModelError(message, action.at.file, action.at.line)
         if parameter.type.codes > WIDEST_PARAMETER:
             message = (

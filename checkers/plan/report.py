@@ -90,7 +90,7 @@ def outcome(verdict: ShapeVerdict, move: PlannedMove, min_insync: int) -> str:
     now = f"the ISR is {_brokers(isr)}; cancelled, it would be {_brokers(left)}"
     if verdict.trouble == "no leader":
         down = [broker for broker in left if broker not in _real(verdict.end.live, move)]
-        return f"{now}, " + (f"and {_brokers(down)} down: no replica could lead" if left else "empty: no replica could lead")
+        return f"{now}, " + (f"with {_brokers(down)} down: nobody can lead" if left else "empty: nobody can lead")
     return f"{now}, fewer than min.insync.replicas = {min(min_insync, len(move.current))}"
 
 
