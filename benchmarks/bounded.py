@@ -1,4 +1,4 @@
-"""A hard question of bounded search, asked in three ways: ``python -m benchmarks.bounded [--write]``.
+"""Times a hard question of bounded search, asked in three ways: ``python -m benchmarks.bounded [--write]``.
 
 ``--write`` puts the table into benchmarks/RESULTS.md.
 """

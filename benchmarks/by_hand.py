@@ -1,7 +1,8 @@
-"""The native checker against a search written by hand in C: ``python -m benchmarks.by_hand [--runs N] [--write]``.
+"""Compares the native checker with a search written by hand in C: ``python -m benchmarks.by_hand [--runs N]
+[--write]``.
 
-Both search ``specs/examples/async_isr.py`` on one core, in turns, and have to count the same; ``async_isr.c`` says what
-the C program does. What is told are ratios of one run, so that a busy machine disturbs both alike.
+Both search ``specs/examples/async_isr.py`` on one core, alternately, and must have the same counts; ``async_isr.c``
+describes the C program. The figures are ratios within one run, so that a busy machine affects both alike.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from floodmark.checkers.native.search import explore
 SOURCE = Path(__file__).parent / "async_isr.c"
 SIZES = [{"max_version": 5, "max_offset": 2}, {"max_version": 6, "max_offset": 2}]
 TABLE_BITS = 23
-"""Cells of the table of the C program, as a power of two: enough for each size."""
+"""The size of the C program's table in cells, as a power of two: enough for each search."""
 
 
 def by_hand(program: Path, size: dict[str, int]) -> tuple[tuple[int, int, int], float]:

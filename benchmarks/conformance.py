@@ -1,7 +1,7 @@
-"""How fast a metadata log is judged: ``python -m benchmarks.conformance --records 1000000 --write``.
+"""Measures how fast a metadata log is judged: ``python -m benchmarks.conformance --records 1000000 --write``.
 
-The log is made up: partitions are created, their ISR shrinks and grows, leaders fail, reassignments begin, are
-completed and cancelled, with a few records of other types in between. It breaks no rule, which is checked as well.
+The log is synthetic: partitions are created, their ISR shrinks and grows, leaders fail, and reassignments begin, are
+completed and are cancelled, with a few records of other types in between. It breaks no rule, which is checked as well.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ CREATED_MS = 1_700_000_000_000
 
 
 class _Partition:
-    """One partition as the generator's controller knows it."""
+    """One partition as the generator's controller sees it."""
 
     def __init__(self, topic: str, number: int, random: random.Random) -> None:
         self.place = {"partitionId": number, "topicId": topic}
@@ -45,7 +45,7 @@ class _Partition:
         }
 
     def change(self) -> dict[str, Any]:
-        """The next thing that happens to the partition."""
+        """The next event of the partition."""
         if self.adding:
             return self._cancel() if self.random.random() < 0.3 else self._complete()
         followers = [broker for broker in self.isr if broker != self.leader]
@@ -102,7 +102,7 @@ def _records(count: int, partitions: int, seed: int) -> Iterator[tuple[str, dict
 
 
 def write_log(folder: Path, records: int, partitions: int, seed: int = 1) -> list[Path]:
-    """Writes a log of so many records, as kafka-dump-log prints it, a file for each segment."""
+    """Writes a log with this many records in the format of kafka-dump-log, one file for each segment."""
     paths: list[Path] = []
     made = _records(records, partitions, seed)
     for offset, (kind, data) in zip(range(records), made, strict=False):
@@ -120,7 +120,8 @@ def write_log(folder: Path, records: int, partitions: int, seed: int = 1) -> lis
 
 
 def _cpu_seconds() -> float:
-    """What this process and those that it has waited for have used; Spark's workers are none of them."""
+    """The CPU time in seconds of this process and of the children that it has waited for; Spark's workers are not
+    included."""
     own, children = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
     return own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime
 

@@ -1,8 +1,8 @@
-"""Random models about which every engine agrees: ``python -m benchmarks.generated [--models N] [--write]``.
+"""Checks that all engines agree on random models: ``python -m benchmarks.generated [--models N] [--write]``.
 
-The campaign runs in pieces, each a process and a seed of its own, ``--processes`` of them at a time. With
-``--kept FOLDER`` the figures of finished pieces stay there and are not measured again, so that a campaign can be
-interrupted. ``--write`` puts the table into benchmarks/RESULTS.md.
+The campaign runs in pieces, each a process with its own seed, ``--processes`` of them at a time. With ``--kept FOLDER``
+the figures of finished pieces are stored there and not measured again, so that a campaign can be interrupted.
+``--write`` puts the table into benchmarks/RESULTS.md.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ METHODS = ("bmc", "induction", "k-induction", "infer")
 
 
 def piece(seed: int, models: int, one_in: list[str], kept: Path) -> Counter[str]:
-    """What one piece of the campaign counted."""
+    """The counts of one piece of the campaign."""
     file = kept / f"{'-'.join([str(seed), str(models), *one_in])}.json"
     if not file.exists():
         command = [sys.executable, "-m", "tests.campaign", "--models", str(models), "--seed", str(seed)]
@@ -86,7 +86,7 @@ def report(counts: Counter[str], pieces: int, seed: int) -> list[str]:
 
 
 def language(models: int) -> list[str]:
-    """How much of the compiler the generator reaches, as a table, and the lines that it does not, refusals left out."""
+    """How much of the compiler the generator reaches, as a table with the lines not reached, except refusals."""
     measured = coverage.Coverage(data_file=None, branch=True, include=["*/floodmark/compiler/*"], config_file=False)
     with tempfile.TemporaryDirectory() as folder:
         measured.start()
@@ -127,7 +127,7 @@ def _refuses(text: list[str], line: int) -> bool:
 
 
 def _read(models: int, folder: Path) -> int:
-    """Has the compiler read generated models; returns how many it refused."""
+    """Lets the compiler read generated models; returns how many it refused."""
     refused = 0
 
     @seed(1)

@@ -1,9 +1,10 @@
-"""What losses do to a distributed search: ``python -m benchmarks.losses [--schedules N] [--seed N] [--write]``.
+"""Measures how a distributed search copes with losses: ``python -m benchmarks.losses [--schedules N] [--seed N]
+[--write]``.
 
-Each schedule is a search on a standalone cluster of two workers on loopback, with speculation on, during which things
-are killed and removed at drawn moments: Python workers, executors, a worker with all it runs, a partition's files, a
-disk, what was shuffled (so that Spark runs a stage again), and the driver, which is then resumed from its checkpoints.
-What is found has to be what the native search finds. ``--write`` puts the figures into docs/scaling.md.
+Each schedule is a search on a standalone cluster of two workers on loopback, with speculation on. At random moments
+something is killed or removed: a Python worker, an executor, a worker with everything that it runs, a partition's
+files, a disk, shuffled data (so that Spark runs a stage again), or the driver, which is then resumed from its
+checkpoints. The result has to be that of the native search. ``--write`` puts the figures into docs/scaling.md.
 """
 
 from __future__ import annotations
@@ -47,17 +48,17 @@ SPARK = {
     "spark.python.task.killTimeout": "50ms",
     "spark.shuffle.io.retryWait": "300ms",
 }
-"""Spark starts a second attempt of whatever takes a little longer than the rest, and waits little for what ends."""
+"""Makes Spark start a second attempt of whatever takes slightly longer than the rest, and wait little at the end."""
 DRIVER_EVERY = 5
-"""One schedule of so many also kills the driver."""
+"""One in this many schedules also kills the driver."""
 PATIENCE = 300
-"""Seconds after which a driver that was not heard of is given up."""
+"""Seconds without news after which a driver is given up."""
 FIGURES = ("complete", "distinct", "generated", "depth", "digest", "levels", "actions")
 
 
 @dataclass(frozen=True)
 class Subject:
-    """A search: one that ends with everything explored, or one that finds a counterexample."""
+    """A search: one that explores everything, or one that finds a counterexample."""
 
     path: str
     variant: str
@@ -84,7 +85,7 @@ SUBJECTS = (
 
 @dataclass
 class Outcome:
-    """What one schedule came to: what was done to the search, and what differs from the native one."""
+    """The result of one schedule: what was done to the search, and how it differs from the native one."""
 
     seed: int
     done: Counter[str] = field(default_factory=Counter)
@@ -113,7 +114,7 @@ class Trouble:
 
     @contextmanager
     def at_work(self, most: int) -> Iterator[None]:
-        """Harms the cluster at drawn moments, so often at most."""
+        """Harms the cluster at random moments, at most this many times."""
         worker = threading.Thread(target=self._work, args=(most,), daemon=True)
         worker.start()
         try:
@@ -179,7 +180,7 @@ def _removed(path: Path | None) -> bool:
 
 
 def schedule(cluster: Standalone, seed: int) -> Outcome:
-    """Runs one, and compares."""
+    """Runs one schedule and compares its result."""
     outcome = Outcome(seed)
     trouble = Trouble(cluster, seed, outcome.done)
     subject = SUBJECTS[seed % len(SUBJECTS)]
@@ -203,14 +204,14 @@ def _figures(found: Exploration) -> dict[str, Any]:
 
 
 def differs(found: dict[str, Any], wanted: dict[str, Any]) -> str:
-    """What is not as in the native search; nothing when all is."""
+    """How the result differs from the native search; empty when it does not."""
     return "; ".join(
         f"{name}: {found.get(name)}, not {value}" for name, value in wanted.items() if found.get(name) != value
     )
 
 
 def _of_killed_driver(cluster: Standalone, subject: Subject, trouble: Trouble) -> str:
-    """A driver that is killed once it has written a few checkpoints, and another one that goes on from them."""
+    """Kills a driver once it has written a few checkpoints, and continues from them with another."""
     stop()  # this process's own session has all cores of the cluster
     with tempfile.TemporaryDirectory(dir=cluster.folder) as folder:
         kept, results = Path(folder) / "kept", Path(folder) / "results.json"
@@ -285,7 +286,7 @@ def harmed(folder: Path) -> Iterator[Standalone]:
 
 
 def lines(outcomes: list[Outcome], undisturbed: float) -> Iterator[str]:
-    """What many schedules came to, as the page says it."""
+    """The results of many schedules, as text for the page."""
     done: Counter[str] = sum((one.done for one in outcomes), Counter())
     wrong = [one for one in outcomes if one.differs]
     middle = sorted(one.seconds for one in outcomes if not one.done["driver killed"])
