@@ -1,6 +1,6 @@
 """Speed and memory of the native checker: ``python benchmarks/native.py [--runs N] [--write]``.
 
-One and two workers take turns, so that a busy machine disturbs both alike; the best and the median run are printed.
+One and two workers alternate, so that a busy machine affects both alike; the best and the median run are printed.
 ``--write`` puts the table into benchmarks/RESULTS.md.
 """
 

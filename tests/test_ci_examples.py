@@ -1,4 +1,4 @@
-"""The examples for continuous integration do what they say, in a repository of a few lines."""
+"""Tests that the CI examples work, in a minimal repository."""
 
 from __future__ import annotations
 

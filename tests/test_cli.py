@@ -1,4 +1,4 @@
-"""The command: its exit codes, its messages, its JSON."""
+"""Tests the command line: exit codes, messages and JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An implementation is held against a model: the good one passes, each bug is found and comes out short."""
+"""Tests conformance of an implementation: a correct one passes, and each bug is found and shrunk."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Edits after which a verdict is another one: no kept verdict may survive any of them."""
+"""Tests edits that change a verdict: no cached verdict may survive any of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Models in TLA+ and Promela: what is written, what is refused, and what TLC and Spin find in it."""
+"""Tests the export to TLA+ and Promela: the text, the refusals, and what TLC and Spin find."""
 
 from __future__ import annotations
 

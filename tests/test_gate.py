@@ -1,4 +1,4 @@
-"""The gate: what makes it red, what it says, its exit codes."""
+"""Tests the gate: what makes it fail, what it prints, and its exit codes."""
 
 from __future__ import annotations
 

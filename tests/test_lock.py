@@ -1,4 +1,4 @@
-"""The lock: how it is written and read, and that no property and no guard of a real model can vanish beside it."""
+"""Tests the lock: writing, reading, and that no property or guard of a real model can vanish unnoticed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Mutants of models: which there are, what becomes of them, and what the command says of that."""
+"""Tests mutants of models: which there are, what becomes of them, and what the command reports."""
 
 from __future__ import annotations
 

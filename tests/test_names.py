@@ -1,4 +1,4 @@
-"""A name means one thing, and what it means in Python: whatever Python would silently keep, drop or wrap is refused.
+"""Tests that a name has one meaning, that of Python: what Python would silently keep, drop or wrap is refused.
 
 Refusals are the same from every engine. What is not refused has the meaning that CPython gives it.
 """

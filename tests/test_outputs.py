@@ -1,4 +1,4 @@
-"""The report options: which files they write, when, and what happens where they cannot."""
+"""Tests the report options: which files they write, when, and what happens when that fails."""
 
 from __future__ import annotations
 

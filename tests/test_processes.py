@@ -1,4 +1,4 @@
-"""A job that dies or hangs takes nothing with it, and is told: a check, one of a gate, a mutant, a trace."""
+"""Tests that a job that dies or hangs is reported and affects no other: a check, a gate's, a mutant, a trace."""
 
 from __future__ import annotations
 

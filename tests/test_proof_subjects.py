@@ -1,4 +1,4 @@
-"""What a proof is about: names that exist, each of one thing, and never of nothing."""
+"""Tests what a proof is about: names that exist and are unambiguous, and never nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``floodmark prove``: what each method says of designs that are right, wrong, or beyond it; and the page of proofs."""
+"""Tests ``floodmark prove``: what each method says of designs that are right, wrong, or beyond its reach."""
 
 from __future__ import annotations
 

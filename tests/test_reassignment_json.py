@@ -1,4 +1,4 @@
-"""The JSON of a reassignment: what the KIP shows is read and written, whatever differs from it is refused."""
+"""Tests the JSON of a reassignment: the KIP's examples are read and written, everything else is refused."""
 
 from __future__ import annotations
 

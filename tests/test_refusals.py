@@ -1,4 +1,4 @@
-"""What the language does not have is refused: one error, at the line, that says what to write instead."""
+"""Tests that what the language does not have is refused, with one error at the line that says what to write instead."""
 
 from __future__ import annotations
 

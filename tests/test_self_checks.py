@@ -1,4 +1,4 @@
-"""No proof is believed alone: what compiled code finds in a reachable state is stronger than what z3 says of all."""
+"""Tests that no proof is trusted alone: what compiled code finds in a reachable state overrides z3."""
 
 from __future__ import annotations
 

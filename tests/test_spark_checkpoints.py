@@ -1,4 +1,4 @@
-"""Checkpoints that are not what they were: other runs write beside them, bytes change, disks fill."""
+"""Tests damaged checkpoints: another run writes to the folder, bytes change, disks fill up."""
 
 from __future__ import annotations
 

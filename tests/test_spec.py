@@ -1,4 +1,4 @@
-"""Reading specs: what they may say, and what is said about those that are wrong."""
+"""Tests reading specs: what they may contain, and the errors for those that are wrong."""
 
 from __future__ import annotations
 

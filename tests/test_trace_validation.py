@@ -1,4 +1,4 @@
-"""Recorded runs are judged as a brute-force search over all runs judges them, and what is said of them is true."""
+"""Tests that recorded runs get the same verdict as from a brute-force search over all runs, with true explanations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The verdict cache: a verdict is taken from it only while everything that it rests on is as it was."""
+"""Tests the verdict cache: a verdict is used only while nothing that it depends on has changed."""
 
 from __future__ import annotations
 
