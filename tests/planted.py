@@ -1,8 +1,8 @@
 """Plants mistakes in the compiler and the engines, one at a time, and reports those that the tests do not notice.
 
-        python -m tests.planted learn                        measures once which default test runs which line
-        python -m tests.planted try model/compiler --sample 100 --seed 1
-        python -m tests.planted report                       lists the survivors, and those without a reason
+    python -m tests.planted learn                        measures once which default test runs which line
+    python -m tests.planted try model/compiler --sample 100 --seed 1
+    python -m tests.planted report                       lists the survivors, and those without a reason
 
 A mistake is tried in a copy of the repository. The tests that run its line are run, the quickest first, until one
 fails, for at most ``--seconds`` in all. If no test was seen to run the line (because it runs in another process or is

@@ -5,7 +5,7 @@
     T | None                None, or Some(v): a sequence of at most one element, so that any two can be compared
     record                  a record
     Set, Map, Seq           a set, a function, a sequence (which begins at 1)
-        Bag                     a function from the elements in it to how often it has each
+    Bag                     a function from the elements in it to how often it has each
 """
 
 from __future__ import annotations
