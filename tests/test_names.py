@@ -994,7 +994,7 @@ def test_no_property_is_called_deadlock(tmp_path: Path) -> None:
         def deadlock(model: Counter) -> bool:  #2
             return True
     """)
-    assert "rename it" in refused(tmp_path, text).message
+    assert "rename this property" in refused(tmp_path, text).message
 
 
 # Names in a spec.

@@ -162,7 +162,7 @@ def test_a_listed_proof_of_nothing_is_no_green_gate(project: Path) -> None:
     ("table", "said"),
     [
         ('method = "induction"\nproperties = []', "name the properties to be proved"),
-        ('method = "bmc"\ndepth = 0', "from 1 on"),
+        ('method = "bmc"\ndepth = 0', "at least 1"),
         ('method = "induction"\ndepth = 5', "depth needs"),
         ('method = "infer"\nexpect = "bounded"', 'needs method = "bmc"'),
         ('method = "bmc"\nexpect = "undetermined"', "must be one of holds, bounded"),

@@ -222,7 +222,7 @@ def test_results_of_the_checker_are_traces(tmp_path: Path, counterexample: list[
     assert code == ExitCode.NOT_AS_EXPECTED
     assert "results.json (AssumesProposedIsr):4: no run of AlterIsr fits" in said
     file.write_text("{}")
-    with pytest.raises(SourceError, match="not what check --json writes"):
+    with pytest.raises(SourceError, match="is not the output of check --json"):
         conform(str(ROOT / "specs/alter_isr/core.toml"), "--trace", str(file))
 
 
