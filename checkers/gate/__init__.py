@@ -1,1 +1,1 @@
-"""The regression gate: checks everything in a repository in one run and compares the results with the lock."""
+"""The regression gate: everything that a repository checks, in one run, held against what was found before."""

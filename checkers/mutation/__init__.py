@@ -1,1 +1,1 @@
-"""Mutation testing of models: makes small changes to a model's source and reports whether any check notices them."""
+"""Mutation testing of models: small changes of a model's source, and whether any check notices them."""

@@ -1,1 +1,1 @@
-"""Whether an operator's reassignment plan can be cancelled at every point: one search for each shape of a move."""
+"""Whether an operator's plan of a reassignment can be cancelled at every point: one search for each shape of it."""

@@ -1,1 +1,1 @@
-"""Reports of a run's results: text for people, and formats for scripts, CI servers and other tools."""
+"""What a run prints and writes: text for people, JSON for scripts."""

@@ -1,1 +1,1 @@
-"""The report as one self-contained HTML page."""
+"""The report as one page of HTML that needs nothing else."""
