@@ -1,4 +1,4 @@
-"""Tells in words how a model treats two identifiers differently, by what CPython does in two states."""
+"""Explains how a model treats two identifiers differently, by what CPython does in two states."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from floodmark.language.reference import Step, fire, holds
 
 
 def step_differs(model: Model, action: Action, state: State, step: Step, swap: Renaming) -> str | None:
-    """How a step does something else after two identifiers have swapped names; None when it does the same."""
+    """How the effect of a step changes when two identifiers swap names; None when it does not change."""
     other = Step(step.action, {name: renamed(value, swap) for name, value in step.arguments.items()})
     here, there = _outcome(model, state, step), _outcome(model, _swapped(state, swap), other)
     if there == (_swapped(here, swap) if isinstance(here, tuple) else here):
@@ -27,7 +27,7 @@ def step_differs(model: Model, action: Action, state: State, step: Step, swap: R
 def property_differs(
     model: Model, predicate: Predicate, function: Callable[..., bool], states: Sequence[State], swap: Renaming
 ) -> str | None:
-    """How a predicate says something else after two identifiers have swapped names; None when it says the same."""
+    """How the value of a predicate changes when two identifiers swap names; None when it does not change."""
     here = _truth(model, function, states)
     there = _truth(model, function, [_swapped(state, swap) for state in states])
     if here == there:
@@ -58,7 +58,7 @@ def _made(model: Model, before: State, outcome: State | str) -> str:
         return outcome
     pairs = zip(model.variable_types, before, outcome, strict=True)
     changes = [f"{name} = {show(new)}" for name, old, new in pairs if old != new]
-    return f"makes {', '.join(changes)}" if changes else "changes nothing"
+    return f"sets {', '.join(changes)}" if changes else "changes nothing"
 
 
 def _truth(model: Model, function: Callable[..., bool], states: Sequence[State]) -> str:
@@ -69,7 +69,7 @@ def _truth(model: Model, function: Callable[..., bool], states: Sequence[State])
 
 
 def _shown(model: Model, part: Action | Predicate, states: Sequence[State]) -> str:
-    """The variables of a state, or of two, that a part mentions."""
+    """The variables that a part mentions, with their values in one state or in two."""
     inside = [part.guards, part.body] if isinstance(part, Action) else part.value
     mentioned = set()
     for node in nodes(inside):

@@ -1,4 +1,4 @@
-"""What is kept on disk between runs, beside each other in one folder: compiled code and verdicts."""
+"""The disk cache: one folder in which compiled code and verdicts are kept between runs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _DIGEST_BYTES = 32
 
 
 def cache_directory() -> Path:
-    """The folder: FLOODMARK_CACHE, else the user's cache directory."""
+    """The cache folder: FLOODMARK_CACHE if it is set, else the user's cache directory."""
     own = os.environ.get("FLOODMARK_CACHE")
     if own:
         return Path(own)
@@ -19,7 +19,7 @@ def cache_directory() -> Path:
 
 
 def read(path: Path) -> bytes | None:
-    """What is kept in a file, unless it is absent or damaged."""
+    """The content stored in a file; None when the file is absent or damaged."""
     try:
         content = path.read_bytes()
     except OSError:
@@ -29,12 +29,12 @@ def read(path: Path) -> bytes | None:
 
 
 def _digest(path: Path, content: bytes) -> bytes:
-    """The hash of a content under its name: what was kept under another is not meant by this one."""
+    """The hash of a file's content and its name, so that content stored under another name does not count."""
     return hashlib.sha256(path.name.encode() + b"\0" + content).digest()
 
 
 def write(path: Path, content: bytes) -> None:
-    """Keeps something; a folder that cannot be written is no error."""
+    """Stores a content. A folder that cannot be written to is not an error."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:

@@ -1,4 +1,4 @@
-"""What every engine takes and gives: the options of a search and what it found."""
+"""What every engine takes and returns: the options of a search and its result."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from floodmark.language.reference import Step
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """When a search gives up, undetermined. ``memory`` is in bytes; None means no limit."""
+    """When a search gives up and is undetermined. ``memory`` is in bytes; None means no limit."""
 
     states: int | None = None
     seconds: float | None = None
@@ -21,8 +21,8 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How to search. ``workers`` of 0 means one for each core; ``likely`` is how many distinct states there should be,
-    by which the native engine chooses how good the code is that it compiles: what is found does not depend on it."""
+    """How to search. ``workers=0`` means one per core. ``likely`` is the expected number of distinct states, by which
+    the native engine chooses how far to optimise the code that it compiles; the result does not depend on it."""
 
     workers: int = 0
     symmetry: bool = False
@@ -33,7 +33,8 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """A search under way: ``level`` counts from 1, ``memory`` and what a cluster has ``shuffled`` are in bytes."""
+    """The progress of a running search: ``level`` counts from 1; ``memory`` and ``shuffled``, which is what a cluster
+    has moved between workers, are in bytes."""
 
     level: int
     frontier: int
@@ -57,10 +58,10 @@ ViolationKind = Literal["invariant", "transition", "deadlock", "error"]
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """A property that is false, with a shortest trace to where it is.
+    """A property that is false, with a shortest trace to the state in which it is.
 
-    ``kind`` "error" is a model that left its declared types; ``message``, ``file`` and ``line`` then say how and where,
-    and ``failed_step`` is the step that could not be completed from the last state of the trace.
+    ``kind`` "error" means that the model left its declared types; ``message``, ``file`` and ``line`` then say how and
+    where, and ``failed_step`` is the step that could not be completed from the last state of the trace.
     """
 
     kind: ViolationKind
@@ -74,7 +75,7 @@ class Violation:
 
 @dataclass(frozen=True, slots=True)
 class Premise:
-    """A premise of a property that no reachable state made true: the property says nothing there."""
+    """A premise of a property that is true in no reachable state, so that the property says nothing."""
 
     property: str
     file: str
@@ -83,9 +84,10 @@ class Premise:
 
 @dataclass(slots=True)
 class Exploration:
-    """What a search found. ``complete`` is true when the whole reachable set was seen.
+    """What a search found. ``complete`` is true when it saw the whole reachable set.
 
-    ``values_seen``, how many values each variable took, is empty for orbits: one state of each has only some of them.
+    ``values_seen`` is the number of values that each variable took. It is empty for a search of orbits, where the one
+    state visited for each orbit shows only some of them.
     """
 
     engine: str

@@ -1,22 +1,22 @@
-"""The licence to search orbits of states in place of states.
+"""The licence to search orbits of states instead of states.
 
-Every engine that reduces by symmetry asks for one, and none is given on the strength of some states. It says that a
-renaming of identifiers carries a model with its properties along, in every state that has the declared types:
+Every engine that reduces by symmetry needs one, and trying some states is never enough to get it. A licence says that
+renaming identifiers preserves a model and its properties, in every state of the declared types:
 
-- an action is enabled, or fails, with renamed arguments in the renamed state exactly when it does without the renaming,
-  and leads to the renamed state;
-- a boundary and a reachability property are true, or fail, in both states or in neither; an invariant or a property of
-  steps is violated (false, or failing) in both or in neither; so are premises met.
+- an action with renamed arguments is enabled, or fails, in the renamed state exactly when the original one is in the
+  original state, and it leads to the renamed state;
+- a boundary and a reachability property are true, or fail, in both states or in neither; an invariant or a transition
+  property is violated (false, or failing) in both or in neither; so is each premise met.
 
-Then by induction over the length of runs every reachable state is a renaming of a visited one and the other way round:
-no verdict, length of a shortest counterexample, action that never fires, premise that is never true or state without a
-step is lost. Initial states may name identifiers: whatever orbits they lie in are visited from there. Then a search of
-orbits may have fewer levels than one of states: what is far under one name may be near under another.
+By induction on the length of runs, every reachable state is then a renaming of a visited one and vice versa: no
+verdict, no length of a shortest counterexample, no action that never fires, no premise that is never true and no
+deadlock is lost. Initial states may name identifiers: whatever orbits they lie in are visited from there. In that case
+a search of orbits may have fewer levels than one of states: what is far under one name may be near under another.
 
-Most models have a licence because of how they are written (``floodmark.compiler.favours``). What that reading cannot
-decide z3 is asked: first whether a property can fail at all, where that is all that matters; then whether it, or an
-action, does the same after each two neighbours have swapped names. Swaps of neighbours generate all renamings, as each
-of them is proved for all states and not for those alone that stand for an orbit. Without an answer in time there is no
+Most models get a licence from the way they are written (``floodmark.compiler.favours``). What reading them cannot
+decide, z3 does: first whether a property can fail at all, where that is all that matters; then whether the property or
+action behaves the same after every swap of two neighbouring names. Swaps of neighbours generate all renamings, because
+each is proved for all states and not only for those that stand for an orbit. Without an answer in time there is no
 licence.
 """
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from floodmark.checkers.symbolic.symmetry import Judge
 
 MOST_SECONDS = 120.0
-"""How long z3 may think about one model."""
+"""The most seconds that z3 may spend on one model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class _Suspect:
 
 
 def license_symmetry(model: Model, properties: Mapping[str, Callable[..., bool]], program: Program) -> Licence:
-    """The licence of a model with these properties, which ``program`` was read from.
+    """The licence of a model with these properties; ``program`` is what was read from them.
 
     Raises ModelError, with the file and line of what favours an identifier, when there is none.
     """
@@ -77,7 +77,7 @@ def license_symmetry(model: Model, properties: Mapping[str, Callable[..., bool]]
 
 
 def parts_of(program: Program) -> list[Action | Predicate]:
-    """All that has to be carried along by a renaming."""
+    """Everything that a renaming has to preserve."""
     return [*program.actions, *program.predicates, *program.boundaries]
 
 
@@ -89,7 +89,7 @@ def _suspects(program: Program, kinds: tuple[IdentifierType, ...]) -> Iterator[_
 
 
 def _require_proof(judge: Judge, suspect: _Suspect, kinds: tuple[IdentifierType, ...]) -> None:
-    """Raises ModelError unless z3 shows that a part that looks as if it favoured an identifier does not."""
+    """Raises ModelError unless z3 shows that a part that seems to favour an identifier does not."""
     place, part, found = suspect.place, suspect.part, suspect.favour
     if isinstance(part, Predicate) and favour(part, kinds, never_fails=True) is None and judge.never_fails(place):
         return
@@ -99,12 +99,12 @@ def _require_proof(judge: Judge, suspect: _Suspect, kinds: tuple[IdentifierType,
     verdict = "is not" if doubt.shown else "may not be"
     message = (
         f"{found.what}, so the model {verdict} symmetric; "
-        f"use symmetry = false, or a parameter in place of a name or an order ({doubt.text})"
+        f"use symmetry = false, or replace the name or the order by a parameter ({doubt.text})"
     )
     raise ModelError(message, found.at.file, found.at.line)
 
 
 def _path(program: Program, part: Action | Predicate, kinds: tuple[IdentifierType, ...]) -> Path:
-    """Where a proof about a part is kept: by all that it rests on."""
+    """Where a proof about a part is stored, by everything that the proof rests on."""
     rests_on = (fingerprint(part, program.variables, list(kinds)), checker_source(), versions())
     return disk_cache.cache_directory() / "symmetry" / hashlib.sha256("\n".join(rests_on).encode()).hexdigest()

@@ -1,8 +1,8 @@
-"""Jobs in processes of their own: one that dies, or never ends, is the only one without a result.
+"""Runs each job in a process of its own, so that one that dies or never ends is the only one without a result.
 
-A process has one job at a time and gets the next when it is done with it, so what it had to do when it died is known.
-Whoever waits for the results is never in machine code or in a solver, and so hears of an interrupt at once. A job has
-no part in that: it may not heed interrupts, and may hang where no Python runs, and is ended all the same.
+A process has one job at a time and gets the next when it is done, so it is known which job it had when it died. The
+process that waits for the results never runs machine code or a solver, and so notices an interrupt at once. Jobs need
+not cooperate: one that ignores interrupts, or hangs where no Python runs, is stopped all the same.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ J = TypeVar("J")
 R = TypeVar("R")
 
 FORKS = sys.platform.startswith("linux")
-"""Whether processes begin with what this one has loaded."""
+"""Whether processes start with everything that this one has loaded."""
 GRACE = 30.0
-"""Seconds beyond twice its limit after which a job that has a limit is ended: it has to compile, and to look for the
-way to what it found, before it answers."""
+"""Seconds beyond twice its time limit after which a job is killed. A job also has to compile, and to reconstruct the
+counterexample that it found, before it answers."""
 _SOON, _LEAVING = 2.0, 60.0
-"""Seconds that a process is given to clear up: when it is not wanted any more, and when it has done all its jobs."""
+"""Seconds that a process gets to clean up: when it is no longer wanted, and when it has done all its jobs."""
 
 
 class _News(IntEnum):
@@ -43,11 +43,11 @@ class _News(IntEnum):
 
 
 class Lost(Exception):  # noqa: N818 - it says what became of a job
-    """A job without a result, for its process died."""
+    """A job without a result, because its process died."""
 
 
 class Overdue(Lost):
-    """A job that did not end by itself, long after its limit."""
+    """A job that was still running long after its time limit."""
 
 
 def run_each(
@@ -57,10 +57,11 @@ def run_each(
     limit: Callable[[J], float | None] = lambda job: None,
     heard: Callable[[int, Any], None] | None = None,
 ) -> Iterator[tuple[int, R | Exception]]:
-    """``function`` of each job, with the job's position, as the jobs end; the first jobs begin first.
+    """The result of ``function`` for each job, with the job's position, as jobs finish; the first jobs start first.
 
-    Instead of a result there is the exception that the function raised, or Lost. ``limit`` says how many seconds a job
-    gives itself; ``heard`` gets what a job tells on its way. Nothing runs any more when this ends, however it ends.
+    In place of a result there is the exception that the function raised, or Lost. ``limit`` gives the seconds that a
+    job allows itself; ``heard`` gets what a job reports on its way. No job runs any more when this ends, however it
+    ends.
     """
     limits = [limit(job) for job in jobs]
     waiting = deque(range(len(jobs)))
@@ -105,7 +106,7 @@ def run_each(
 
 
 def in_order(found: Iterable[tuple[int, R | Exception]]) -> Iterator[R | Exception]:
-    """What ``run_each`` gives, in the order of the jobs."""
+    """The results of ``run_each`` in the order of the jobs."""
     early: dict[int, R | Exception] = {}
     position = 0
     for at, result in found:
@@ -116,7 +117,7 @@ def in_order(found: Iterable[tuple[int, R | Exception]]) -> Iterator[R | Excepti
 
 
 def results(function: Callable[[J], R], jobs: Sequence[J], processes: int) -> list[R]:
-    """The results of all jobs, in their order. Raises what the first job without one ended with."""
+    """The results of all jobs, in their order. Raises the exception of the first job without a result."""
     every = list(in_order(run_each(function, jobs, processes)))
     for job, result in zip(jobs, every, strict=True):
         if isinstance(result, Lost):
@@ -127,7 +128,7 @@ def results(function: Callable[[J], R], jobs: Sequence[J], processes: int) -> li
 
 
 class _Worker(Generic[J, R]):
-    """A process, as the one that started it sees it."""
+    """A worker process, as its parent sees it."""
 
     def __init__(self, function: Callable[[J], R], jobs: Sequence[J], others: Sequence[Connection]) -> None:
         context: Any = multiprocessing.get_context("fork" if FORKS else "spawn")
@@ -140,14 +141,14 @@ class _Worker(Generic[J, R]):
         self.until = inf
 
     def begin(self, position: int, seconds: float | None) -> None:
-        """Gives the process a job. If it has died meanwhile, that is the next news of it."""
+        """Gives the process a job. If it has died in the meantime, its next news says so."""
         self.position = position
         self.until = inf if seconds is None else time.monotonic() + 2 * seconds + GRACE
         with suppress(OSError):
             self.line.send(position)
 
     def news(self) -> tuple[_News, Any]:
-        """What the process says, or what has become of it."""
+        """What the process reports, or what became of it."""
         try:
             if self.line.poll():
                 kind, content = self.line.recv()
@@ -159,16 +160,16 @@ class _Worker(Generic[J, R]):
             return _News.LOST, Lost(f"its process {_ending(self.process.exitcode or 0)}")
         if time.monotonic() > self.until:
             self.end()
-            return _News.LOST, Overdue("it went on long after its time limit, so its process was ended")
+            return _News.LOST, Overdue("it was still running long after its time limit, so its process was killed")
         return _News.NOTHING, None
 
     def dismiss(self) -> None:
-        """Tells the process that there is nothing left to do."""
+        """Tells the process that no jobs are left."""
         with suppress(OSError):
             self.line.send(None)
 
     def end(self) -> None:
-        """Sees to it that the process is gone."""
+        """Makes sure that the process is gone."""
         self.process.join(0)
         self.process.terminate()
         self.process.join(_SOON)
@@ -178,7 +179,7 @@ class _Worker(Generic[J, R]):
 
 
 def _with_news(workers: Sequence[_Worker[J, R]]) -> list[_Worker[J, R]]:
-    """Waits until there is something to hear of a worker, or to do about one."""
+    """Waits until a worker has news or is overdue."""
     rest = min(worker.until for worker in workers) - time.monotonic()
     sources = [source for worker in workers for source in (worker.line, worker.process.sentinel)]
     ready = set(wait(sources, None if rest == inf else max(rest, 0)))
@@ -192,18 +193,18 @@ def _with_news(workers: Sequence[_Worker[J, R]]) -> list[_Worker[J, R]]:
 
 def _ending(code: int) -> str:
     if code >= 0:
-        return f"ended by itself, with exit code {code}"
+        return f"exited with code {code}"
     name = signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"
-    return f"was killed by {name}" + (", maybe for want of memory" if -code == signal.SIGKILL else "")
+    return f"was killed by {name}" + (", perhaps for lack of memory" if -code == signal.SIGKILL else "")
 
 
-# In the process of a worker.
+# What follows runs in the worker process.
 
 _line: Connection | None = None
 
 
 def tell(content: object) -> None:
-    """Lets the process that waits for the present job's result hear something."""
+    """Sends a report to the process that waits for the current job's result."""
     assert _line is not None
     _line.send((_News.SAYS, pickle.dumps(content)))
 
@@ -212,8 +213,8 @@ def _work(
     function: Callable[[Any], Any], jobs: Sequence[Any], line: Connection, inherited: Sequence[Connection]
 ) -> None:
     global _line
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the one that waits hears it, and ends its workers
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # which clears up where Python runs
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles it, and ends its workers
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that Python code can clean up
     for other in inherited:
         other.close()
     threading.Thread(target=_end_with_parent, daemon=True).start()
@@ -222,7 +223,7 @@ def _work(
         while (position := _next(line)) is not None:
             line.send((_News.RESULT, _result(function, jobs[position])))
     finally:
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # it is leaving; raised any later it would leave the fork's stack
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # SystemExit this late would escape the fork's stack
 
 
 def _next(line: Connection) -> int | None:
@@ -234,7 +235,7 @@ def _next(line: Connection) -> int | None:
 
 
 def _end_with_parent() -> None:
-    """Ends this process with the one that started it, whatever it is doing: nobody waits for it then."""
+    """Ends this process when its parent ends, whatever it is doing: nobody waits for it any more."""
     parent = multiprocessing.parent_process()
     assert parent is not None
     parent.join()
@@ -249,7 +250,7 @@ def _result(function: Callable[[Any], Any], job: Any) -> bytes:
 
 
 def _pickled(error: Exception) -> bytes:
-    """An exception that can be raised elsewhere; one that cannot be sent is told."""
+    """An exception in a form that can be raised elsewhere; one that cannot be pickled becomes a RuntimeError."""
     error.add_note(traceback.format_exc())
     try:
         content = pickle.dumps(error)

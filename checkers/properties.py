@@ -17,7 +17,7 @@ from floodmark.language.source import source_of
 
 PropertyKind = Literal["invariant", "transition", "reachable"]
 DEADLOCK = "deadlock"
-"""The name by which a spec expects a state without successors; no property has it."""
+"""The name under which a spec expects a state without successors; no property may have it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +39,8 @@ class Property:
 def collect(cls: type[Model], modules: Iterable[ModuleType]) -> dict[str, Property]:
     """The properties of ``cls`` by name: its decorated methods, then the decorated functions of the modules.
 
-    A function belongs to the model when the annotation of its first parameter is the class or a base of it. Raises
-    SourceError when a name is that of two properties, or of a property and of something else of the model.
+    A function is a property of the model when the annotation of its first parameter is the class or a base of it.
+    Raises SourceError when two properties share a name, or a property and another member of the model do.
     """
     found: dict[str, Property] = {}
     for kind in PROPERTY_KINDS:
@@ -54,7 +54,7 @@ def collect(cls: type[Model], modules: Iterable[ModuleType]) -> dict[str, Proper
                 _add(found, _property(name, kind_of(function), function))
                 _require_no_member(found[name], cls)
     if DEADLOCK in found:
-        message = f"a state without successors is called {DEADLOCK}, so no property can be; rename it"
+        message = f"{DEADLOCK} is the name for a state without successors; rename this property"
         raise SourceError(message, found[DEADLOCK].file, found[DEADLOCK].line)
     return found
 
@@ -68,14 +68,14 @@ def about(cls: type[Model], module: ModuleType) -> bool:
 
 
 def choose(found: dict[str, Property], names: Sequence[str] | None, file: str, line: int | None) -> list[Property]:
-    """The named properties, all of them for None. An unknown name is an error at ``file`` and ``line``."""
+    """The named properties; all of them for None. An unknown name is an error at ``file`` and ``line``."""
     if names is None:
         return list(found.values())
     return [found[known(name, found, "property", file, line)] for name in names]
 
 
 def known(name: str, names: Iterable[str], what: str, file: str, line: int | None) -> str:
-    """``name`` when it is one of ``names``; otherwise an error that offers the nearest one."""
+    """Returns ``name`` if it is one of ``names``; otherwise raises an error that suggests the nearest one."""
     names = list(names)
     if name in names:
         return name
@@ -83,7 +83,8 @@ def known(name: str, names: Iterable[str], what: str, file: str, line: int | Non
 
 
 def functions_by_name(properties: Iterable[Property]) -> dict[str, Callable[..., Any]]:
-    """The functions of properties by name. Two of one name are an error at the second: one would hide the other."""
+    """The functions of properties by name. Two of the same name are an error at the second: one would hide the
+    other."""
     found: dict[str, Property] = {}
     for prop in properties:
         _add(found, prop)
@@ -91,12 +92,12 @@ def functions_by_name(properties: Iterable[Property]) -> dict[str, Callable[...,
 
 
 def did_you_mean(name: str, names: Iterable[str]) -> str:
-    """The end of a message about an unknown name."""
+    """How a message about an unknown name ends: the nearest known name, or all of them."""
     names = list(names)
     near = difflib.get_close_matches(name, names, n=1)
     if near:
         return f"; did you mean {near[0]!r}?"
-    return f"; there is {', '.join(names)}" if names else "; there is none"
+    return f"; available: {', '.join(names)}" if names else "; there are none"
 
 
 def _property(name: str, kind: Any, function: Callable[..., Any]) -> Property:
@@ -107,7 +108,7 @@ def _property(name: str, kind: Any, function: Callable[..., Any]) -> Property:
 def _add(found: dict[str, Property], new: Property) -> None:
     old = found.get(new.name)
     if old is not None and old.function is not new.function:
-        raise SourceError(f"there is already a property {new.name!r} at {old.place}", new.file, new.line)
+        raise SourceError(f"property {new.name!r} is already defined at {old.place}", new.file, new.line)
     found[new.name] = new
 
 
@@ -120,16 +121,16 @@ def _require_plain_text(module: ModuleType) -> None:
 
 
 def _require_no_lost_step(module: ModuleType) -> None:
-    """Refuses a function of a file that is decorated as what only a method can be: it would be part of no model."""
+    """Refuses a function outside a class whose decorator is for methods: it would be part of no model."""
     for function in vars(module).values():
         kind = kind_of(function)
         if kind in ("initial", "action", "boundary") and function.__qualname__ == function.__name__:
-            message = f"{function.__name__} is decorated as {kind}, so it has to be a method; derive a class with it"
+            message = f"{function.__name__} is decorated as {kind} but is not a method; move it into a model"
             raise SourceError(message, function.__code__.co_filename, function.__code__.co_firstlineno)
 
 
 def _require_no_member(prop: Property, cls: type[Model]) -> None:
-    """Refuses a property of a file that is called as something of the model that is no property."""
+    """Refuses a property in a file whose name is that of another member of the model."""
     owner = next((base for base in cls.__mro__ if prop.name in vars(base)), None)
     if owner is not None:
         what = role_of(vars(owner)[prop.name])

@@ -1,8 +1,8 @@
-"""Specs and claims as pytest items: ``pytest specs/`` checks models and known-bad designs, makes proofs, asks claims.
+"""Specs and claims as pytest items: ``pytest specs/`` checks models and known-bad designs, proofs and claims.
 
-A TOML file is a spec when it names a model, as in ``model = "model.alter_isr.core:AlterIsr"``, and lies below a folder
-``specs`` or is named on the command line. Python files with claims lie in ``specs/claims``. Nothing else is collected,
-and nothing of the checkers is imported before there is something to collect.
+A TOML file is a spec when it names a model, as in ``model = "model.alter_isr.core:AlterIsr"``, and is below a folder
+``specs`` or named on the command line. Python files with claims are in ``specs/claims``. Nothing else is collected, and
+no checker is imported before there is something to collect.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _OPTION = "floodmark_tier"
 _CLAIMS = re.compile(r"\bfloodmark(\.|\s+import\s.*\b)claims\b")
 _MODEL = re.compile(r"""^\s*["']?model["']?\s*=\s*["'][^"'\n]+:\w+["']""", re.MULTILINE)
-"""Looked for in the text, so that a spec which is no valid TOML fails instead of being passed over."""
+"""Searched for in the text, so that a spec that is not valid TOML fails instead of being skipped."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -63,7 +63,7 @@ def _text(path: Path) -> str:
 
 
 class Failure(Exception):  # noqa: N818 - it is the report of an item that failed
-    """What is shown of an item whose outcome is not the expected one."""
+    """What pytest shows of an item whose outcome is not the expected one."""
 
 
 class SpecFile(pytest.File):
@@ -88,7 +88,7 @@ class SpecFile(pytest.File):
 
 
 class _Item(pytest.Item):
-    """An item that fails with a text of its own instead of a traceback."""
+    """An item that fails with its own text instead of a traceback."""
 
     line: int = 0
 
@@ -104,7 +104,7 @@ class _Item(pytest.Item):
 
 
 class CheckItem(_Item):
-    """A model, or one known-bad design of it."""
+    """A spec's model, or one of its known-bad designs."""
 
     def __init__(self, *, check: Check, **more: Any) -> None:
         super().__init__(**more)
@@ -150,7 +150,7 @@ class ClaimFile(pytest.File):
 
 
 class ClaimItem(_Item):
-    """A claim, asked of z3."""
+    """A claim, which z3 decides."""
 
     def __init__(self, *, claim: Claim, **more: Any) -> None:
         super().__init__(**more)

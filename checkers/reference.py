@@ -1,6 +1,6 @@
 """The reference engine: a breadth-first search in plain Python over the reference meaning of a model.
 
-It is slow and it works for every model; the other engines are tested against it.
+It is slow and works for every model; the other engines are tested against it.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def reachable_states(model: Model) -> set[State]:
     return set(search.parents)
 
 
-class _BudgetEnded(Exception):  # noqa: N818 - it is no error
+class _BudgetEnded(Exception):  # noqa: N818 - not an error
     pass
 
 
@@ -74,7 +74,7 @@ class _Search:
         self.started = time.perf_counter()
         for kind in ("initial", "action"):
             for method in type(self.model).methods(kind).values():
-                reference.parameter_types(self.model, method)  # what is refused is refused before anything is run
+                reference.parameter_types(self.model, method)  # refuses types before anything runs
         self.layout = lay_out(self.model.variable_types)
         self.orbits = Orbits(self.layout, self._licensed())
         self.values: dict[str, set[Any]] = {name: set() for name in self.model.variable_types}
@@ -146,7 +146,7 @@ class _Search:
             return []
 
     def _arrive(self, old: State | None, new: State, level: list[State]) -> None:
-        """Counts a generated state; when it was not seen before, checks it and puts it on the level."""
+        """Counts a generated state; if it is new, checks it and adds it to the level."""
         self.found.generated += 1
         state = self.canonical(new)
         if state in self.parents:
@@ -172,7 +172,8 @@ class _Search:
             return False
 
     def _check_state(self, old: State | None, state: State, inside: bool) -> None:
-        """Evaluates the properties of a state: each in every state, so that none fails here and there only."""
+        """Evaluates all properties of a state, in every state, so that whether one fails does not depend on the
+        others."""
         for prop in self.properties:
             if prop.kind == "transition":
                 continue
@@ -203,7 +204,7 @@ class _Search:
         error: SourceError | None = None,
         step: Step | None = None,
     ) -> None:
-        """Keeps the first violation of each property, and the first time that it fails."""
+        """Keeps the first violation of each property, and the first state in which evaluating it fails."""
         if any((known.property, known.kind == "error") == (name, kind == "error") for known in self.found.violations):
             return
         if error is None:
@@ -213,7 +214,7 @@ class _Search:
             self.found.violations.append(violation)
 
     def _trace(self, state: State, parent: State | None = None) -> tuple[TraceState, ...]:
-        """A run from an initial state to ``state``, which was or was not entered yet with its ``parent``."""
+        """A run from an initial state to ``state``; ``parent`` is given for a state that is not recorded yet."""
         path = [state]
         back = parent if parent is not None else self.parents.get(state)
         while back is not None:
@@ -226,7 +227,7 @@ class _Search:
         return tuple(trace)
 
     def _trace_over(self, old: State, step: Step) -> tuple[TraceState, ...]:
-        """A run to ``old`` and one step more, which need not be the first that leads where it leads."""
+        """A run to ``old`` and one more step, which need not be the first found to its successor."""
         trace = self._trace(old)
         if trace[-1].state == old:
             after = reference.fire(self.model, old, step)
@@ -236,26 +237,26 @@ class _Search:
         step = Step(step.action, {name: renamed(value, renaming) for name, value in step.arguments.items()})
         after = reference.fire(self.model, trace[-1].state, step)
         if after is None:
-            raise AssertionError(f"{step} is not enabled under other names: the model is not symmetric")
+            raise AssertionError(f"{step} is not enabled after renaming: the model is not symmetric")
         return (*trace, TraceState(step, after))
 
     def _step_to(self, steps: Iterator[tuple[Step, State]], target: State) -> TraceState:
         for step, state in steps:
             if self.canonical(state) == target:
                 return TraceState(step, state)
-        raise AssertionError("a state was reached that its parent does not lead to")
+        raise AssertionError("a state was reached that is no successor of its parent")
 
     def _licensed(self) -> Sequence[IdentifierType]:
-        """The identifiers that may be renamed. Raises ModelError when symmetry is asked for without a licence."""
+        """The identifiers that may be renamed. Raises ModelError when symmetry is requested and there is no licence."""
         if not self.options.symmetry:
             return ()
         functions = {prop.name: prop.function for prop in self.properties}
         return license_symmetry(self.model, functions, read_program(self.model, functions)).kinds
 
     def canonical(self, state: State) -> State:
-        """The state that stands for the orbit of ``state``; itself without symmetry.
+        """The state that stands for the orbit of ``state``; the state itself without symmetry.
 
-        One is chosen when the first of an orbit is met, for each that a renaming makes of it.
+        It is chosen when the first state of an orbit is met, and recorded for every renaming of that state.
         """
         if not self.options.symmetry:
             return state
@@ -280,7 +281,7 @@ class _Search:
 
 
 def _choices(model: Model, state: State, name: str, method: Callable[..., Any]) -> list[Step]:
-    """The ways to take an action in ``state`` that its leading guards do not rule out; all drawn before one is run."""
+    """The ways to take an action in ``state`` that its leading guards allow; all are drawn before one is run."""
     model.load(state)
     return [Step(name, arguments) for arguments in reference._bindings(model, method)]
 

@@ -1,4 +1,4 @@
-"""What this process uses of the machine."""
+"""The memory and the cores of the machine that this process uses."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 
 
 def memory_in_use() -> int:
-    """Bytes of memory that this process holds now, or has held at most where the system does not tell."""
+    """Bytes of memory that this process uses now; the most that it has used, where the system does not say."""
     try:
         with open("/proc/self/statm", encoding="ascii") as statm:
             return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")

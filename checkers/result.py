@@ -1,4 +1,4 @@
-"""What came of one check: a spec's model, or one known-bad design of it, searched by an engine."""
+"""The result of one check (a spec's model or one of its known-bad designs), and the exit codes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Verdict = Literal["holds", "violated", "undetermined", "error"]
 
 
 class ExitCode(IntEnum):
-    """The exit codes of the command. The last two are a shell's for the signals SIGINT and SIGPIPE."""
+    """The exit codes of the command. The last two are those of a shell for the signals SIGINT and SIGPIPE."""
 
     AS_EXPECTED = 0
     NOT_AS_EXPECTED = 1
@@ -32,11 +32,11 @@ MEANINGS = {
     ExitCode.AS_EXPECTED: "every verdict is as expected",
     ExitCode.NOT_AS_EXPECTED: "a property is violated, or an expected violation did not happen",
     ExitCode.USER_ERROR: "usage, spec or model error",
-    ExitCode.UNDETERMINED: "undetermined: a budget ended before the search did",
+    ExitCode.UNDETERMINED: "undetermined: a search reached a limit before it was complete",
     ExitCode.DRIFT: "drift from the lock",
     ExitCode.NOTHING_CHECKED: "nothing was checked",
-    ExitCode.INTERNAL_ERROR: "internal error of floodmark",
-    ExitCode.INTERRUPTED: "interrupted: only what had ended by then was checked",
+    ExitCode.INTERNAL_ERROR: "internal error in floodmark",
+    ExitCode.INTERRUPTED: "interrupted: only what had finished by then was checked",
     ExitCode.BROKEN_PIPE: "the reader of the output went away, as in a pipe to head",
 }
 
@@ -53,11 +53,11 @@ _PRIORITY = (
 
 @dataclass(slots=True)
 class CheckResult:
-    """The outcome of a check. ``variant`` is None for the model as it stands, else the known-bad design's class.
+    """The result of a check. ``variant`` is None for the model itself, else the class of the known-bad design.
 
-    ``expected`` says whether the outcome is the one that the spec wants; ``message`` says what is to be said beside
-    the verdict: an error, what differs from the expectation, which budget ended. ``idle`` and ``vacuous`` are the
-    actions that the spec expects never to fire and the properties whose premise it expects never to be true.
+    ``expected`` is whether the result is the one that the spec expects. ``message`` adds to the verdict: an error, what
+    differs from the expectation, or which limit was reached. ``idle`` and ``vacuous`` are the actions that the spec
+    expects never to fire and the properties whose premise it expects never to be true.
     """
 
     spec: str
@@ -87,14 +87,14 @@ class CheckResult:
     vacuous: Sequence[str] = ()
 
     def idle_actions(self) -> list[str]:
-        """The actions that never fired in a complete search, without those of which the spec says so."""
+        """The actions that never fired in a complete search, except those that the spec lists as idle."""
         found = self.exploration
         if found is None or not found.complete:
             return []
         return [name for name, fired in found.actions.items() if fired == 0 and name not in self.idle]
 
     def vacuous_premises(self) -> list[Premise]:
-        """The premises that were never true in a complete search, without those of which the spec says so."""
+        """The premises that were never true in a complete search, except those that the spec lists as vacuous."""
         found = self.exploration
         return [] if found is None else [it for it in found.vacuous if it.property not in self.vacuous]
 
@@ -103,6 +103,6 @@ class CheckResult:
 
 
 def worst(codes: Iterable[ExitCode]) -> ExitCode:
-    """The exit code of a run whose parts end with ``codes``; of no part, that nothing was checked."""
+    """The exit code of a run whose parts end with ``codes``; without any part, nothing was checked."""
     seen = set(codes) or {ExitCode.NOTHING_CHECKED}
     return next(code for code in _PRIORITY if code in seen)

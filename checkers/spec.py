@@ -21,7 +21,7 @@ Tier = Literal["quick", "deep"]
 
 @dataclass(frozen=True, slots=True)
 class Expect:
-    """The verdict that a spec expects, and the figures, where it names them."""
+    """The verdict that a spec expects, and the figures that it states."""
 
     verdict: Literal["holds", "violated"] = "holds"
     property: str | None = None
@@ -32,7 +32,8 @@ class Expect:
 
 @dataclass(frozen=True, slots=True)
 class Flawed:
-    """A known-bad design and the property that it must break; ``depth`` is the states of its shortest trace."""
+    """A known-bad design and the property that it must break; ``depth`` is the number of states of its shortest
+    trace."""
 
     reference: str
     name: str
@@ -45,17 +46,17 @@ class Flawed:
 
 ProofMethod = Literal["induction", "bmc", "k-induction", "infer"]
 ProofExpectation = Literal["holds", "bounded"]
-"""What is expected of a proof. A bounded search says less than the others: no violation within its depth. A spec that
-has no more to say says "bounded"; the verdict is then "undetermined", as expected."""
+"""What is expected of a proof. A bounded search proves less than the others: no violation within its depth. A spec that
+expects no more says "bounded"; the verdict "undetermined" is then the expected one."""
 PROOF_METHODS: tuple[ProofMethod, ...] = ("induction", "bmc", "k-induction", "infer")
 
 
 @dataclass(frozen=True, slots=True)
 class Proving:
-    """A proof that a spec says can be made: what ``floodmark prove`` is asked, and by ``tier`` in which gate.
+    """A proof that a spec lists: what to ask of ``floodmark prove``, and in which ``tier`` the gate makes it.
 
-    ``properties`` are those to be proved, all for none; ``constants`` are set over the spec's. ``expect`` "bounded" is
-    for bounded search: no violation within ``depth`` states is all that is claimed.
+    ``properties`` are those to prove; none means all. ``constants`` override the spec's. ``expect`` "bounded" is for
+    bounded search, where the claim is only that there is no violation within ``depth`` states.
     """
 
     method: ProofMethod = "induction"
@@ -69,7 +70,7 @@ class Proving:
 
     @property
     def name(self) -> str:
-        """What tells the proof from others of its spec: ``induction unbounded brokers=4``."""
+        """What distinguishes the proof from others of its spec: ``induction unbounded brokers=4``."""
         words: list[str] = [self.method]
         words += ["unbounded"] if self.unbounded else []
         words += [f"{name}={value}" for name, value in self.constants.items()]
@@ -78,7 +79,7 @@ class Proving:
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """Why no check needs to notice some mutants of the model, each named by its change."""
+    """Why no check needs to notice some mutants of the model, each identified by its change."""
 
     reason: str
     changes: tuple[str, ...]
@@ -89,8 +90,8 @@ class Reason:
 class Mutation:
     """How the spec's model is tested by mutation.
 
-    ``also`` are specs that a mutant has to survive as well; ``own`` is whether only what the model adds to those that
-    it extends is changed, and not what it inherits; ``survivors`` are the mutants that survive all specs, with reasons.
+    ``also`` are further specs that a mutant has to survive. ``own`` limits the changes to what the model adds to the
+    models that it extends. ``survivors`` are the mutants that survive all specs, with reasons.
     """
 
     also: tuple[Path, ...] = ()
@@ -100,9 +101,9 @@ class Mutation:
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """One spec file, read and found to be well formed; its model is not loaded yet.
+    """One spec file, read and well formed; its model is not loaded yet.
 
-    ``idle`` has the actions that are expected never to fire, ``vacuous`` the properties whose premise is expected never
+    ``idle`` are the actions that are expected never to fire, ``vacuous`` the properties whose premise is expected never
     to be true, because the spec's constants leave out what they are about.
     """
 
@@ -130,7 +131,7 @@ class Spec:
 
     @property
     def name(self) -> str:
-        """The spec's path without its ending, from its folder ``specs/`` on: ``alter_isr/core``."""
+        """The spec's path below its folder ``specs/``, without the suffix: ``alter_isr/core``."""
         path = self.path.resolve().with_suffix("")
         specs = self.project.root / "specs"
         return (path.relative_to(specs) if path.is_relative_to(specs) else Path(path.name)).as_posix()
@@ -149,11 +150,11 @@ class Spec:
         """The class of a known-bad design, a subclass of the spec's model."""
         cls = self._class(flawed.reference, flawed.line)
         if not issubclass(cls, self.model_class()):
-            raise SourceError(f"{flawed.name} is no subclass of {self.model}", str(self.path), flawed.line)
+            raise SourceError(f"{flawed.name} is not a subclass of {self.model}", str(self.path), flawed.line)
         return cls
 
     def properties(self, cls: type[Model], files: tuple[Path, ...] = ()) -> dict[str, Property]:
-        """Every property that there is for a class: in the model, in invariants/, in the spec's files and ``files``."""
+        """Every property of a class: in the model, in invariants/, in the spec's files and in ``files``."""
         own = [self.project.load(file) for file in self.invariant_files]
         for file, module in zip(self.invariant_files, own, strict=True):
             if not about(cls, module):
@@ -162,18 +163,19 @@ class Spec:
         return collect(cls, [*ours, *own, *(self.project.load(file) for file in files)])
 
     def chosen(self, found: dict[str, Property]) -> list[Property]:
-        """The properties that the spec asks for."""
+        """The properties that the spec checks."""
         return choose(found, self.invariants, str(self.path), self.line("invariants"))
 
     def known_silence(self, cls: type[Model], chosen: Sequence[Property]) -> None:
-        """Refuses a name in ``idle`` that is no action of the model, and one in ``vacuous`` that is not checked."""
+        """Refuses a name in ``idle`` that is not an action of the model, and one in ``vacuous`` that is not checked."""
         for name in self.idle:
             known(name, cls.methods("action"), "action", str(self.path), self.line("idle"))
         for name in self.vacuous:
             known(name, [prop.name for prop in chosen], "property", str(self.path), self.line("vacuous"))
 
     def named(self, flawed: Flawed, found: dict[str, Property]) -> list[Property]:
-        """The properties that a known-bad design is searched for: the one that it breaks, and what its entry adds."""
+        """The properties that a known-bad design is checked for: the one that it breaks, and those that its entry
+        adds."""
         names = dict.fromkeys((flawed.property, *flawed.invariants))
         names.pop(DEADLOCK, None)
         return choose(found, list(names), str(self.path), flawed.line)
@@ -185,14 +187,14 @@ class Spec:
     def _class(self, reference: str, line: int | None) -> type[Model]:
         where, _, name = reference.rpartition(":")
         if not where:
-            message = f'{reference!r} names no class; write "model.alter_isr.core:AlterIsr" or "path/to/file.py:Class"'
+            message = f'{reference!r} does not name a class; write "model.alter_isr.core:AlterIsr" or "file.py:Class"'
             raise SourceError(message, str(self.path), line)
         module = self._module(where, line)
         models = [key for key, value in vars(module).items() if isinstance(value, type) and issubclass(value, Model)]
         own = [key for key in models if key != "Model"]
         cls = vars(module).get(name)
         if not isinstance(cls, type) or not issubclass(cls, Model):
-            what = "is no Model" if name in vars(module) else "is not there"
+            what = "is not a Model" if name in vars(module) else "is not defined"
             message = f"{name} {what} in {module.__file__}{did_you_mean(name, own)}"
             raise SourceError(message, str(self.path), line)
         return cls
@@ -203,14 +205,14 @@ class Spec:
                 return self.project.load(path)
         module = None if where.endswith(".py") else self.project.module(where)
         if module is None:
-            raise SourceError(f"there is no module {where!r}: neither a file beside the spec nor importable",
+            raise SourceError(f"there is no module {where!r}: it is neither a file next to the spec nor importable",
                               str(self.path), line)
         return module
 
     def invariant_modules(self, cls: type[Model], kind: Literal["scenarios", "lemmas"]) -> list[ModuleType]:
-        """The files in ``invariants/`` that have properties of the class, of this project and of the shipped one.
+        """The files in ``invariants/`` of this project and of the shipped one that may have properties of the class.
 
-        They are called as the module of the class or of one of its bases: ``<path>.py`` and ``<path>_<kind>.py`` for
+        They are found by the module of the class or of one of its bases: ``<path>.py`` and ``<path>_<kind>.py`` for
         ``model/<path>.py``, where the folders of the path may be left out.
         """
         models = [base for base in cls.__mro__ if issubclass(base, Model) and base is not Model]
@@ -226,7 +228,7 @@ class Spec:
 
 
 def _within_model(cls: type[Model]) -> str:
-    """The dotted path of a class's module below ``model/``; of one that lies elsewhere its last name."""
+    """The dotted path of a class's module below ``model/``; for a module elsewhere, its last name."""
     _, found, path = f".{cls.__module__}".partition(".model.")
     return path if found else _last_name(cls)
 
@@ -236,14 +238,15 @@ def _last_name(cls: type[Model]) -> str:
 
 
 def read(path: Path) -> Spec:
-    """Reads a spec file. Raises SourceError with file and line for whatever is wrong in it."""
+    """Reads a spec file. Raises SourceError, with file and line, for whatever is wrong in it."""
     text = toml.text_of(path)
     data = toml.parse(text, path)
     return _Reader(path, key_lines(text)).spec(data)
 
 
 def find(arguments: list[Path], tier: str) -> list[Path]:
-    """The spec files that are meant: a file as it is, of a folder those of the tier: quick, deep or all."""
+    """The spec files that arguments mean: a file stands for itself, a folder for its specs of a tier (quick, deep,
+    all)."""
     found: list[Path] = []
     for argument in arguments:
         if argument.is_dir():
@@ -254,7 +257,8 @@ def find(arguments: list[Path], tier: str) -> list[Path]:
 
 
 def _of_tier(path: Path, tier: str) -> bool:
-    """Whether a spec is of a tier. One that cannot be read is of every tier, so that its error is reported."""
+    """Whether a spec belongs to a tier. One that cannot be read belongs to every tier, so that its error is
+    reported."""
     try:
         return tier in ("all", read(path).tier)
     except SourceError:
@@ -289,7 +293,7 @@ Convert = Callable[["_Reader", Any, str], Any]
 
 
 class _Reader:
-    """Turns the data of a TOML file into a Spec, refusing whatever it does not know."""
+    """Turns the data of a TOML file into a Spec, and refuses every key that it does not know."""
 
     def __init__(self, path: Path, lines: dict[str, int]) -> None:
         self.path = path
@@ -302,7 +306,7 @@ class _Reader:
         spec = Spec(path=self.path, lines=self.lines, **values)
         for index, flawed in enumerate(spec.flawed):
             if flawed.name == spec.model.rpartition(":")[2]:
-                raise self.error(f"{flawed.name} is what the spec's model is called; rename one", f"flawed.{index}")
+                raise self.error(f"{flawed.name} is also the name of the spec's model; rename one", f"flawed.{index}")
         return spec
 
     def error(self, message: str, key: str) -> SourceError:
@@ -335,12 +339,12 @@ class _Reader:
 
     def count(self, value: Any, key: str) -> int:
         if type(value) is not int or value < 0:
-            raise self.error(f"{key.rpartition('.')[2]} must be a whole number from 0 on, not {value!r}", key)
+            raise self.error(f"{key.rpartition('.')[2]} must be a whole number, 0 or more, not {value!r}", key)
         return value
 
     def seconds(self, value: Any, key: str) -> float:
         if type(value) not in (int, float) or value < 0:
-            raise self.error(f"seconds must be a number from 0 on, not {value!r}", key)
+            raise self.error(f"seconds must be a number, 0 or more, not {value!r}", key)
         return float(value)
 
     def memory(self, value: Any, key: str) -> int:
@@ -360,7 +364,7 @@ class _Reader:
             raise self.error(f"{key.rpartition('.')[2]} must be a list of names, not {value!r}", key)
         twice = next((name for name in value if value.count(name) > 1), None)
         if twice is not None:
-            raise self.error(f"{twice} is named twice", key)
+            raise self.error(f"{twice} is listed twice", key)
         return tuple(value)
 
     def invariants(self, value: Any, key: str) -> tuple[str, ...] | None:
@@ -391,7 +395,7 @@ class _Reader:
         if expect.verdict == "violated" and expect.property is None:
             raise self.error('a spec that expects "violated" names the property: property = "..."', key)
         if expect.verdict == "holds" and expect.property is not None:
-            raise self.error('property goes with verdict = "violated"', f"{key}.property")
+            raise self.error('property needs verdict = "violated"', f"{key}.property")
         return expect
 
     def limits(self, value: Any, key: str) -> Limits:
@@ -428,8 +432,8 @@ class _Reader:
             flawed = Flawed(reference, name, line=self.lines.get(place), **values)
             for other in found:
                 if other.name == name and (other.reference != reference or other.property == flawed.property):
-                    message = f"there is already a {name} that breaks {other.property} at line {other.line}"
-                    raise self.error(f"{message}, and reports could not tell them apart; rename one", place)
+                    message = f"{name} already breaks {other.property} at line {other.line}"
+                    raise self.error(f"{message}, and reports could not tell the two apart; rename one", place)
             found.append(flawed)
         return tuple(found)
 
@@ -441,13 +445,13 @@ class _Reader:
             place = f"{key}.{index}"
             proving = Proving(**self.table(entry, _PROVE_KEYS, place), line=self.lines.get(place))
             if proving.unbounded and proving.method != "induction":
-                raise self.error('unbounded goes with method = "induction"', f"{place}.unbounded")
+                raise self.error('unbounded needs method = "induction"', f"{place}.unbounded")
             if proving.depth is not None and proving.method not in ("bmc", "k-induction"):
-                raise self.error('depth goes with method = "bmc" or "k-induction"', f"{place}.depth")
+                raise self.error('depth needs method = "bmc" or "k-induction"', f"{place}.depth")
             if proving.depth == 0:
-                raise self.error("depth counts the states of a run, from 1 on", f"{place}.depth")
+                raise self.error("depth is the number of states of a run, at least 1", f"{place}.depth")
             if proving.expect == "bounded" and proving.method != "bmc":
-                raise self.error('expect = "bounded" goes with method = "bmc"', f"{place}.expect")
+                raise self.error('expect = "bounded" needs method = "bmc"', f"{place}.expect")
             if "properties" in entry and not proving.properties:
                 message = "name the properties to be proved, or leave the key out for all"
                 raise self.error(message, f"{place}.properties")
@@ -519,7 +523,7 @@ def parse_memory(text: str) -> int:
     """Bytes, from ``8G``, ``500M`` or a plain number."""
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", text.strip(), re.IGNORECASE)
     if match is None:
-        raise ValueError(f"{text!r} is no amount of memory; write 8G or 500M")
+        raise ValueError(f"{text!r} is not an amount of memory; write 8G or 500M")
     return int(float(match[1]) * _UNITS[match[2].upper()])
 
 

@@ -1,4 +1,4 @@
-"""What a verdict depends on beside its model: the sources of the language and the checkers, and versions."""
+"""What a verdict depends on besides its model: the sources of the language and the checkers, and versions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _PACKAGES = ("floodmark", "llvmlite", "numpy", "pyspark", "z3-solver")
 
 @cache
 def versions() -> str:
-    """The versions of Python and of the packages that decide a verdict, and whether Python leaves assertions out."""
+    """The versions of Python and of the packages that affect a verdict, and whether Python skips assertions."""
     packages = [f"{name}={_version(name)}" for name in _PACKAGES]
     python = f"{sys.implementation.name} {sys.version} optimize={sys.flags.optimize}"
     return " ".join([python, sys.platform, platform.machine(), *packages])

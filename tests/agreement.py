@@ -1,4 +1,4 @@
-"""Holds the native checker against CPython: the whole reachable set, not only its size.
+"""Compares the native checker with CPython: the whole reachable set, not only its size.
 
 The set is that of plain code; the figures, with every level after the initial states, are those of good code.
 """

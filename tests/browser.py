@@ -1,4 +1,4 @@
-"""Headless Chromium, driven through its debugging pipe: loads a page as a phone or a desktop would, and asks it."""
+"""Drives headless Chromium through its debugging pipe: loads a page as a phone or a desktop would, and inspects it."""
 
 from __future__ import annotations
 

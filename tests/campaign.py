@@ -1,10 +1,10 @@
-"""Generated models about which CPython and every engine have to agree, any number of them.
+"""Checks that CPython and every engine agree on any number of generated models.
 
     python -m tests.campaign --models 5000 --seed 1 --one-in z3=4
 
-The native engine is asked of every model, what takes longer of one in so many: Spark, bounded search by z3, the four
-methods of ``floodmark prove``, searches of orbits with a licence of symmetry, and the gate's kept verdicts before and
-after an edit. A disagreement shrinks to a small model, printed as source. The same seed gives the same models.
+The native engine runs every model; what takes longer runs one in so many: Spark, bounded search by z3, the four methods
+of ``floodmark prove``, searches of orbits with a symmetry licence, and the gate's cached verdicts before and after an
+edit. A disagreement is shrunk to a small model, printed as source. The same seed gives the same models.
 """
 
 from __future__ import annotations

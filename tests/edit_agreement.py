@@ -1,4 +1,4 @@
-"""Holds kept verdicts against fresh ones: a model, then the same model with a small edit."""
+"""Compares cached verdicts with fresh ones, for a model and then for the same model with a small edit."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What each engine finds in a generated model, and what a plain search in CPython finds: all have to agree.
+"""Runs each engine and a plain search in CPython on a generated model, and compares what they find.
 
-An engine is a function of a model and its properties. Those of ``ENGINES`` are asked of every model; Spark, which takes
-a second for each, of some; z3 joins in ``tests/symbolic_agreement.py``.
+An engine is a function of a model and its properties. Those of ``ENGINES`` run every model; Spark, which takes a second
+for each, runs some; z3 joins in ``tests/symbolic_agreement.py``.
 """
 
 from __future__ import annotations

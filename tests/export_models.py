@@ -1,4 +1,4 @@
-"""Models for the export: each is about something that another language reads differently when nobody takes care."""
+"""Models for testing the export, each with something that a naive translation to another language would change."""
 
 from __future__ import annotations
 

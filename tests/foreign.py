@@ -1,4 +1,4 @@
-"""TLC and Spin, where they are installed: what they find in an exported model.
+"""Runs TLC and Spin, where they are installed, on an exported model.
 
 TLC is found by the environment variable TLA2TOOLS, which is a class path such as ``/opt/tla2tools.jar``; Spin on PATH.
 """

@@ -1,7 +1,7 @@
-"""What integer parts of the expression graph mean, in Python's integers, and whether their types say so.
+"""Evaluates integer nodes of the expression graph in Python's integers, and checks them against their types.
 
-An oracle that stands between CPython and compiled code: it sees the value of every node, so it can tell an interval
-that is too narrow, and where a machine word does not hold what Python computes.
+This is an oracle between CPython and compiled code: it sees the value of every node, so it can detect an interval that
+is too narrow, and where a machine word does not hold what Python computes.
 """
 
 from __future__ import annotations

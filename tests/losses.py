@@ -1,8 +1,8 @@
-"""A distributed search without Spark, whose tasks run here, on machines that are folders, in an order that is drawn.
+"""Simulates a distributed search without Spark: tasks run in this process, in random order, on folders as machines.
 
-What Spark may do is done to it between any two tasks, and in the middle of one: files vanish, a partition moves to a
-machine that has older files of it, a Python worker is killed, an expansion runs again after other merges took what it
-sent, a merge runs again, at once or much later, to its end or half way.
+Whatever Spark may do happens between any two tasks, and in the middle of one: files vanish, a partition moves to a
+machine that has older files of it, a Python worker is killed, an expansion runs again after other merges received what
+it sent, a merge runs again, at once or much later, completely or in part.
 """
 
 from __future__ import annotations

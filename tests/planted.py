@@ -1,17 +1,17 @@
-"""Plants mistakes into the compiler and the engines, one at a time, and says which of them the tests do not notice.
+"""Plants mistakes in the compiler and the engines, one at a time, and reports those that the tests do not notice.
 
-    python -m tests.planted learn                        which test runs which line: the default tests, once, measured
+    python -m tests.planted learn                        measures once which default test runs which line
     python -m tests.planted try model/compiler --sample 100 --seed 1
-    python -m tests.planted report                       what survived, and what of that has no reason
+    python -m tests.planted report                       lists the survivors, and those without a reason
 
-A mistake is tried in a copy of the repository. The tests that run its line are asked, the quickest first, until one
-fails, for ``--seconds`` of tests at most. A line that no test was seen to run (it runs in a process of its own, or it
-is compiled) is for the tests that import its module or run what imports it. What was tried is not tried again as long
-as its file and the tests that were asked are what they were: a run can be ended, and the next goes on where it was.
+A mistake is tried in a copy of the repository. The tests that run its line are run, the quickest first, until one
+fails, for at most ``--seconds`` in all. If no test was seen to run the line (because it runs in another process or is
+compiled), the tests that import its module, or that run what imports it, are run. A result stays valid as long as the
+file and those tests are unchanged: an interrupted run continues where it stopped.
 
 ``tests/planted.toml`` gives a reason for each survivor that no test has to notice. Why not mutmut or cosmic-ray: the
-first has all mutants of a function in one source and a switch that chooses, where compiled loops and caches go by the
-source; the second asks one fixed set of tests about each, in the one place where the sources are.
+former puts all mutants of a function into one source with a switch, but compiled loops and caches depend on the source;
+the latter runs one fixed set of tests for each mutant, in the only copy of the sources.
 """
 
 from __future__ import annotations

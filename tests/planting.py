@@ -1,4 +1,4 @@
-"""The mistakes that can be planted into a file of Python: each a small change of its text, of a kind that people make.
+"""The mistakes that can be planted in a Python file: small changes of its text, of kinds that people make.
 
 A mistake is named by the function that it is in and by what it changes, not by its line, so that its name outlives
 edits elsewhere in the file.

@@ -1,4 +1,4 @@
-"""Holds the four proof methods against CPython: what a method says of a model must be what a plain search found."""
+"""Checks the four proof methods against CPython: a method's verdict on a model must be that of a plain search."""
 
 from __future__ import annotations
 

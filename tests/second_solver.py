@@ -1,7 +1,7 @@
-"""A second opinion: cvc5 is asked about the obligations of recorded proofs: of ``[[prove]]`` tables and of claims.
+"""A second opinion from cvc5 on the obligations of recorded proofs: those of ``[[prove]]`` tables and of claims.
 
-``python -m tests.second_solver`` asks about those of all specs and claims, or of those that are named, and prints what
-came of it; benchmarks/RESULTS.md has the figures of such a run. It needs the package cvc5.
+``python -m tests.second_solver`` runs cvc5 on those of all specs and claims, or of the named ones, and prints the
+results; benchmarks/RESULTS.md has the figures of such a run. It needs the package cvc5.
 """
 
 from __future__ import annotations

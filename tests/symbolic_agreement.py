@@ -1,4 +1,4 @@
-"""Holds the z3 terms of a model against CPython: the successors of a state, and the failures."""
+"""Compares the z3 terms of a model with CPython: the successors of a state, and the failures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Holds licences of symmetry against brute force: every state, every renaming, every step and property in CPython."""
+"""Checks symmetry licences by brute force: every state, renaming, step and property in CPython."""
 
 from __future__ import annotations
 

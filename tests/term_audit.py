@@ -1,7 +1,7 @@
-"""Walks the terms that a system is made of and says where a bit vector could wrap around.
+"""Audits the terms of a system for places where a bit vector could wrap around.
 
-It knows nothing of the intervals that terms were made with: it starts from the widths of the symbols, whose values it
-takes to be any, and follows z3's operations.
+It does not use the intervals that terms were made with: it starts from the widths of the symbols, which it assumes to
+have any value, and follows z3's operations.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Integers at the ends of their intervals and of a machine word: compiled code is exact, or says that it cannot be."""
+"""Tests integers at the ends of their intervals and of a machine word: compiled code is exact or fails."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Claims: each has the answer that it expects, and what is wrong with one is said."""
+"""Tests claims: expected answers, and errors for malformed ones."""
 
 from __future__ import annotations
 

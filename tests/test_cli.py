@@ -1,4 +1,4 @@
-"""The command: its exit codes, its messages, its JSON."""
+"""Tests the command line: exit codes, messages and JSON."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def test_what_cannot_be_reached_is_a_failure(tmp_path: Path) -> None:
         (["tnak"], "did you mean 'tank'?"),
         (["--set", "size"], "is not NAME=VALUE"),
         (["--set", "sizes=2"], "Tank has no constant 'sizes'; did you mean 'size'?"),
-        (["--max-memory", "much"], "is no amount of memory"),
+        (["--max-memory", "much"], "is not an amount of memory"),
         (["--invariants", "none.py"], "none.py: there is no such file"),
         (["--only-variant", "Leak"], "no spec has a variant 'Leak'; did you mean 'Leaks'?"),
         (["--json", "no/such/folder.json"], "cannot be written"),
@@ -157,7 +157,7 @@ def test_usage_errors(tmp_path: Path, arguments: list[str], said: str) -> None:
     ("files", "said"),
     [
         ({"specs/tank.toml": "model = \n"}, "specs/tank.toml:1: this is not valid TOML"),
-        ({"specs/tank.toml": 'model = "model.tank:Tnak"\n'}, "specs/tank.toml:1: Tnak is not there"),
+        ({"specs/tank.toml": 'model = "model.tank:Tnak"\n'}, "specs/tank.toml:1: Tnak is not defined"),
         ({"specs/tank.toml": 'model = "model.tank:Tank"\n[constants]\nsiez = 1\n'}, "specs/tank.toml:3: Tank has no"),
         ({"model/tank.py": TANK.replace("Constant(3)", "Constant()")}, "the constant 'size' of Tank has no value"),
         ({"model/tank.py": TANK + "x = (\n"}, "model/tank.py:40: this is not valid Python"),

@@ -1,4 +1,4 @@
-"""Source closures: what belongs to one, which edits its two hashes notice, and which they do not."""
+"""Tests source closures: what belongs to one, and which edits its two hashes notice."""
 
 from __future__ import annotations
 

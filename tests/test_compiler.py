@@ -1,4 +1,4 @@
-"""Every construct of the language means in compiled code what it means in CPython."""
+"""Tests that every construct of the language means the same in compiled code as in CPython."""
 
 # Models here also do what CPython allows and static types do not.
 # mypy: disable-error-code="arg-type, assignment, union-attr, index"

@@ -1,4 +1,4 @@
-"""An implementation is held against a model: the good one passes, each bug is found and comes out short."""
+"""Tests conformance of an implementation: a correct one passes, and each bug is found and shrunk."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def test_both_values_and_the_steps_are_said(tmp_path: Path) -> None:
     with pytest.raises(Mismatch) as found:
         run_state_machine_as_test(state_machine(model_of(tank(tmp_path)), Leaks), settings=QUICK)
     assert str(found.value).splitlines()[:6] == [
-        "after 3 steps the implementation is not where the model is",
+        "after 3 steps the implementation differs from the model",
         "  0  start()",
         "  1  fill()",
         "  2  fill()",
@@ -240,7 +240,7 @@ class Twice(TankAdapter):
     (Blind, "observes nothing"),
     (ObservesNothingThere, "did you mean 'level'"),
     (TakesMore, r"fill has to take \(self\)"),
-    (Twice, "fill is of two sorts"),
+    (Twice, "fill is listed twice"),
 ])
 def test_an_adapter_that_does_not_fit_is_refused(tmp_path: Path, adapter: type[Adapter], said: str) -> None:
     with pytest.raises(SourceError, match=said) as found:

@@ -1,4 +1,4 @@
-"""Edits after which a verdict is another one: no kept verdict may survive any of them."""
+"""Tests edits that change a verdict: no cached verdict may survive any of them."""
 
 from __future__ import annotations
 
@@ -312,7 +312,7 @@ def test_what_is_known_is_kept(tmp_path: Path, edit: Edit) -> None:
     edit.write(tmp_path)
     anew(tmp_path, cache=True)
     again = anew(tmp_path, cache=True)
-    assert " 1 of 1 known before" in again.lines[-2], again.text
+    assert " 1 of 1 from the cache" in again.lines[-2], again.text
 
 
 @pytest.mark.parametrize(
@@ -344,8 +344,8 @@ def test_every_edit_of_source_is_drift(tmp_path: Path, edit: Edit) -> None:
 def test_why_nothing_is_kept_is_said(tmp_path: Path, name: str, said: str) -> None:
     next(edit for edit in EDITS if edit.name == name).write(tmp_path)
     ended = anew(tmp_path, cache=True)
-    [line] = [line for line in ended.lines if "found anew" in line]
-    assert line.startswith("1 verdict is found anew in every run: ") and line.endswith(said)
+    [line] = [line for line in ended.lines if "not cached" in line]
+    assert line.startswith("1 verdict is not cached: ") and line.endswith(said)
     assert not (tmp_path / "cache/verdicts").exists()
 
 
@@ -357,7 +357,7 @@ def test_a_comment_in_another_protocol_costs_nothing(tmp_path: Path) -> None:
     anew(tmp_path, cache=True)
     (tmp_path / "model/other.py").write_text(f"{text}# a comment\n")
     again = anew(tmp_path, cache=True)
-    assert " 1 of 2 known before" in again.lines[-2], again.text
+    assert " 1 of 2 from the cache" in again.lines[-2], again.text
 
 
 def test_a_file_that_changes_while_it_is_in_use(tmp_path: Path) -> None:
@@ -368,7 +368,7 @@ def test_a_file_that_changes_while_it_is_in_use(tmp_path: Path) -> None:
     edit.make(tmp_path)
     again = run(tmp_path, cache=True)
     assert "m.py was changed after it was loaded" in again.text
-    assert " 0 of 1 known before" in again.lines[-2]
+    assert " 0 of 1 from the cache" in again.lines[-2]
 
 
 def test_floodmark_itself_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""What is evaluated when: effects inside of expressions, loops over what they change, names that hide others, draws.
+"""Tests evaluation order: effects inside expressions, loops over what they change, shadowed names, and draws.
 
 CPython is right by definition; compiled code reaches the same states, or the model is refused.
 """

@@ -1,4 +1,4 @@
-"""Models and claims that were taken for right because a number of z3 wrapped around or two symbols had one name."""
+"""Models and claims that were once proved wrongly because a z3 number wrapped around or two symbols shared a name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Models in TLA+ and Promela: what is written, what is refused, and what TLC and Spin find in it."""
+"""Tests the export to TLA+ and Promela: the text, the refusals, and what TLC and Spin find."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def test_what_a_late_guard_leaves_behind_is_undone() -> None:
 
 
 def test_integers_without_bounds_are_refused_in_promela() -> None:
-    with pytest.raises(CannotExportError, match="an integer in no bounds; those of Spin have 32 bits") as refused:
+    with pytest.raises(CannotExportError, match="an integer in no bounds; Spin's have 32 bits") as refused:
         as_promela(Unbounded)
     assert refused.value.file == str(Path(__file__).parent / "export_models.py")
     assert refused.value.line is not None

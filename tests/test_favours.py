@@ -1,4 +1,4 @@
-"""What the reading of a program takes for a favour, and what it knows to be none."""
+"""Tests which parts of a program the compiler considers to favour an identifier, and which it does not."""
 
 from __future__ import annotations
 

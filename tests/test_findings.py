@@ -1,4 +1,4 @@
-"""docs/findings.md: each entry names what exists, and each counterexample is what a run says."""
+"""Tests docs/findings.md: each entry names things that exist, and each counterexample is the output of a run."""
 
 from __future__ import annotations
 

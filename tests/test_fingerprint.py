@@ -1,4 +1,4 @@
-"""The machine code that is kept for one model is never run for another that means something else."""
+"""Tests that machine code cached for one model never runs for another with a different meaning."""
 
 from __future__ import annotations
 

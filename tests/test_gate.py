@@ -1,4 +1,4 @@
-"""The gate: what makes it red, what it says, its exit codes."""
+"""Tests the gate: what makes it fail, what it prints, and its exit codes."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_without_a_lock_it_is_red(tmp_path: Path) -> None:
     ("edits", "said"),
     [
         ((("@invariant\ndef never_four", "def never_four"),),
-         "property: never_four | -  the property is not checked any more"),
+         "property: never_four | -  the property is no longer checked"),
         ((("!= 4", "!= 5"),), "predicates: "),
         ((("\n@invariant\ndef never_four", "\n@invariant\ndef again(tank: Tank) -> bool:\n    return True\n\n\n"
            "@invariant\ndef never_four"),), "property: - | again  a new property"),
@@ -109,10 +109,10 @@ def test_what_is_not_checked_any_more_is_drift(tmp_path: Path) -> None:
     ended = run(edited(tmp_path / "before", tmp_path / "after", spec=""))
     assert ended.code == ExitCode.DRIFT
     assert "spec: holds | -  the spec is gone" in ended.drift()
-    assert "known-bad design: StopsHalf | -  the design is not checked any more" in ended.drift()
+    assert "known-bad design: StopsHalf | -  the design is no longer checked" in ended.drift()
     moved = edited(tmp_path / "before", tmp_path / "moved",
                    files={"specs/other.toml": 'model = "model.tank:Tank"\ntier = "deep"\n'})
-    assert "spec: holds | -  the spec is not in the quick tier any more" in run(moved).drift()
+    assert "spec: holds | -  the spec is no longer in the quick tier" in run(moved).drift()
 
 
 def test_a_claim_and_a_proof_are_part_of_it(tmp_path: Path) -> None:
@@ -183,7 +183,7 @@ def test_a_spec_without_properties(tmp_path: Path) -> None:
     assert run(root, update=True).code == ended.code
     locked(repository(tmp_path / "before", spec=""))
     ended = run(edited(tmp_path / "before", tmp_path / "after", spec="invariants = []\n"))
-    assert "property: never_four | -  the property is not checked any more" in ended.drift()
+    assert "property: never_four | -  the property is no longer checked" in ended.drift()
 
 
 def test_an_internal_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,6 @@
-"""CPython and every engine find the same in models that nobody wrote, the same models in each run.
+"""Tests that CPython and every engine agree on generated models, which are the same in each run.
 
-``python -m tests.campaign`` looks at as many others as one likes. What the generator cannot draw is listed in
+``python -m tests.campaign`` checks any number of others. What the generator cannot draw is listed in
 ``tests/model_strategy.py``.
 """
 

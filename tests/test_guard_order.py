@@ -1,4 +1,4 @@
-"""A guard that is deleted changes what the gate holds against the lock: a verdict or a figure, or else a hash alone.
+"""Tests that deleting a guard changes what the gate compares with the lock: a verdict, a figure, or only a hash.
 
 That the lock has a hash of every guard's source is tested with the lock.
 """

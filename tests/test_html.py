@@ -1,4 +1,4 @@
-"""The page of a run: what it says, and that it can be read on a phone and on a desktop, by day and by night."""
+"""Tests the HTML report: its content, and that it is readable on a phone and a desktop, in light and dark themes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An inferred proof rests on three questions that the search does not ask, and each of them is needed."""
+"""Tests that an inferred proof depends on three separate queries, and that each of them is needed."""
 
 from __future__ import annotations
 

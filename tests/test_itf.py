@@ -1,4 +1,4 @@
-"""ITF: the states of a trace come back from the file as they were."""
+"""Tests ITF: the states of a trace can be read back from the file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JUnit XML: every outcome is there, with the meaning that CI servers give it."""
+"""Tests JUnit XML: every outcome is there, with its meaning for CI servers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Counts that others published: an oracle that is not ourselves."""
+"""Compares state counts with those that others published, as an independent oracle."""
 
 from __future__ import annotations
 

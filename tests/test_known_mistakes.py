@@ -1,4 +1,4 @@
-"""docs/properties.md: its tables are complete, and what they say of properties and known-bad designs is so."""
+"""Tests docs/properties.md: its tables are complete, and what they say of properties and known-bad designs is true."""
 
 from __future__ import annotations
 

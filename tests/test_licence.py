@@ -1,4 +1,4 @@
-"""Which specs may be searched by orbits, and that most need no z3 for that."""
+"""Tests which specs may be searched by orbits, and that most need no z3 for that."""
 
 from __future__ import annotations
 

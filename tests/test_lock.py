@@ -1,4 +1,4 @@
-"""The lock: how it is written and read, and that no property and no guard of a real model can vanish beside it."""
+"""Tests the lock: writing, reading, and that no property or guard of a real model can vanish unnoticed."""
 
 from __future__ import annotations
 
@@ -80,8 +80,8 @@ def test_it_knows_the_lines_of_entries(tmp_path: Path) -> None:
     [
         ("version = 1\n[specs.a]\nx = = 2\n", 3, "not valid TOML"),
         ("version = 1\n<<<<<<< HEAD\n[specs.a]\n=======\n", 2, "two branches changed the lock"),
-        ("version = 2\n", 1, "no lock of version 1"),
-        ("", 1, "no lock of version 1"),
+        ("version = 2\n", 1, "not a lock of version 1"),
+        ("", 1, "not a lock of version 1"),
         ("version = 1\n\n[spec.a]\nx = 1\n", 3, "unknown table 'spec'"),
         ("version = 1\n[claims]\na = 1\n", 1, "claims must be a table of tables"),
         ("version = 1\n[mutants.a]\nsources = {}\n", 2, "the mutants of a need tried"),
@@ -122,7 +122,7 @@ def test_every_property_that_is_deleted_is_drift(path: Path) -> None:
         now = {**locked, "properties": [each for each in names if each != name]}
         said = list(compared("spec", locked, now, Where((str(path), None))))
         assert [(each.was, each.now, each.note) for each in said] == [
-            (name, "-", "the property is not checked any more")
+            (name, "-", "the property is no longer checked")
         ]
 
 

@@ -1,4 +1,4 @@
-"""The small compiler of the inner loops: what it makes of a function, and what it says of what it has no code for."""
+"""Tests the compiler of the inner loops: the code for a function, and the errors for what it does not support."""
 
 from __future__ import annotations
 

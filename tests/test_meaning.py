@@ -1,4 +1,4 @@
-"""Small models that tell the right reading of a construct from the likely wrong one: CPython, every engine and z3."""
+"""Small models that distinguish the right meaning of a construct from a likely wrong one, in every engine and z3."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Metadata logs are judged as the models say: every step of a good one passes, and what a bad one writes is found."""
+"""Tests that metadata logs are judged as the models say: each step of a good one passes, and errors are found."""
 
 from __future__ import annotations
 

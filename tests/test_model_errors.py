@@ -1,4 +1,4 @@
-"""A model that leaves its declared types: every engine says where, in which step, after the same shortest trace."""
+"""Tests models that leave their declared types: every engine says where and in which step, with the same trace."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Mutants of models: which there are, what becomes of them, and what the command says of that."""
+"""Tests mutants of models: which there are, what becomes of them, and what the command reports."""
 
 from __future__ import annotations
 
@@ -276,7 +276,7 @@ def test_what_never_happens_without_a_mutant_kills_none(tmp_path: Path) -> None:
     root = tank_project(tmp_path, '[mutation]\nalso = ["small.toml"]\n', **{"specs/small.toml": small})
     said = mutate(root)
     assert said.code == 2
-    assert "never fires, and this would be said of every mutant; list it under idle or vacuous" in said.err
+    assert "never fires, which would be noticed in every mutant; list it under idle or vacuous" in said.err
 
 
 def _drain() -> Step:
@@ -408,7 +408,7 @@ def test_a_known_bad_design_that_is_no_longer_caught_kills(tmp_path: Path) -> No
     """
     root = tank_project(tmp_path, flawed, **more)
     spec = read(write(root, {"specs/flawed.py": jumps}) / "specs/tank.toml")
-    assert tried(spec, SURVIVOR).by == "drains is not broken any more by Jumps"
+    assert tried(spec, SURVIVOR).by == "drains is no longer broken by Jumps"
 
 
 def test_no_mutant_is_killed_by_a_budget(tmp_path: Path) -> None:

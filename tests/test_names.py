@@ -1,4 +1,4 @@
-"""A name means one thing, and what it means in Python: whatever Python would silently keep, drop or wrap is refused.
+"""Tests that a name has one meaning, that of Python: what Python would silently keep, drop or wrap is refused.
 
 Refusals are the same from every engine. What is not refused has the meaning that CPython gives it.
 """
@@ -954,7 +954,7 @@ def test_a_step_outside_of_a_class_is_not_lost(tmp_path: Path) -> None:
         def small(model: Counter) -> bool:
             return model.x < 2
     """)
-    assert "has to be a method" in refused(tmp_path, text).message
+    assert "is not a method" in refused(tmp_path, text).message
 
 
 def test_a_star_import_is_not_overridden_unseen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -994,7 +994,7 @@ def test_no_property_is_called_deadlock(tmp_path: Path) -> None:
         def deadlock(model: Counter) -> bool:  #2
             return True
     """)
-    assert "rename it" in refused(tmp_path, text).message
+    assert "rename this property" in refused(tmp_path, text).message
 
 
 # Names in a spec.
@@ -1012,12 +1012,12 @@ def test_known_bad_designs_of_one_name(tmp_path: Path) -> None:
     for files, properties in [("ab", "pq"), ("aa", "pp"), ("ab", "pp")]:
         error = spec_error(tmp_path, "".join(map(entry.format, files, properties)))
         assert error.line == 5
-        assert "there is already a Bad that breaks p at line 2" in error.message
+        assert "Bad already breaks p at line 2" in error.message
     error = spec_error(tmp_path, '[[flawed]]\nclass = "a:M"\nproperty = "p"\n')
-    assert "M is what the spec's model is called" in error.message
+    assert "M is also the name of the spec's model" in error.message
     write(tmp_path, {"fine.toml": 'model = "model.py:M"\n' + entry.format("a", "p") + entry.format("a", "q")})
     assert len(read(tmp_path / "fine.toml").flawed) == 2
 
 
 def test_a_property_is_asked_for_once(tmp_path: Path) -> None:
-    assert "p is named twice" in spec_error(tmp_path, 'invariants = ["p", "q", "p"]\n').message
+    assert "p is listed twice" in spec_error(tmp_path, 'invariants = ["p", "q", "p"]\n').message

@@ -1,4 +1,4 @@
-"""Numbers of z3: each operation is that of the integers, at every width, for all values of the symbols."""
+"""Tests z3 numbers: each operation is that of the integers, at every width, for all values of the symbols."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The report options: which files they write, when, and what happens where they cannot."""
+"""Tests the report options: which files they write, when, and what happens when that fails."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def test_a_report_that_fails_costs_no_verdict(
         assert code == ExitCode.INTERNAL_ERROR
         assert "never_two" in said.out
         assert said.out.endswith("(exit 1: a property is violated, or an expected violation did not happen)\n")
-        assert "internal error of floodmark in the HTML report: TypeError: 'NoneType' object is not iter" in said.err
+        assert "internal error in floodmark, in the HTML report: TypeError: 'NoneType' object is not iter" in said.err
         assert not Path("a.html").exists()
         assert Path("a.xml").exists()
         assert len(json.loads(Path("a.json").read_text())["results"]) == 3

@@ -180,7 +180,7 @@ class TestCommand:
     def test_a_partition_without_replicas_now(self, tmp_path: Path) -> None:
         current = write(tmp_path / "current.json", [[1, 2]])
         target = write(tmp_path / "plan.json", [[1, 3], [1, 4]])
-        with pytest.raises(SourceError, match=r"current\.json: foo-1 of .*plan\.json is not there"):
+        with pytest.raises(SourceError, match=r"current\.json: no current replicas for foo-1 of .*plan\.json"):
             moves_of(target, current)
 
     def test_other_original_replicas(self, tmp_path: Path) -> None:

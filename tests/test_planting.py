@@ -1,4 +1,4 @@
-"""The tool that plants mistakes: which there are in a text, which tests are asked, and that a survivor is told."""
+"""Tests the planting tool: which mistakes a text offers, which tests it runs, and that it reports survivors."""
 
 from __future__ import annotations
 

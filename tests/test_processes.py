@@ -1,4 +1,4 @@
-"""A job that dies or hangs takes nothing with it, and is told: a check, one of a gate, a mutant, a trace."""
+"""Tests that a job that dies or hangs is reported and affects no other: a check, a gate's, a mutant, a trace."""
 
 from __future__ import annotations
 
@@ -68,10 +68,10 @@ def test_jobs_begin_in_their_order_and_are_told_as_they_end() -> None:
 @pytest.mark.parametrize(
     ("how", "said"),
     [
-        (signal.SIGKILL, "its process was killed by SIGKILL, maybe for want of memory"),
+        (signal.SIGKILL, "its process was killed by SIGKILL, perhaps for lack of memory"),
         (signal.SIGSEGV, "its process was killed by SIGSEGV"),
         (signal.SIGFPE, "its process was killed by SIGFPE"),
-        (-3, "its process ended by itself, with exit code 3"),
+        (-3, "its process exited with code 3"),
     ],
 )
 @pytest.mark.parametrize("count", [1, 2])
@@ -223,7 +223,7 @@ def test_a_check_whose_process_dies_is_told_and_no_other(
     found = list(run.run(every))
     usual[1] = ("error", "Leaks", ExitCode.INTERNAL_ERROR)
     assert [summary(result) for result in found] == usual
-    assert found[1].message == "its process was killed by SIGKILL, maybe for want of memory"
+    assert found[1].message == "its process was killed by SIGKILL, perhaps for lack of memory"
     assert found[1].spec.endswith("specs/tank.toml")
     assert "--only-variant Leaks" in found[1].reproduce
 
@@ -241,8 +241,8 @@ def test_the_command_says_which_check_died(tmp_path: Path) -> None:
     said = done.stdout.splitlines()
     assert said[0].split()[:2] == ["holds", "tank"]
     assert said[1].split()[:2] == ["internal", "Leaks"]
-    assert "its process was killed by SIGKILL, maybe for want of memory" in said[1]
-    assert said[-1] == "3 checks: 2 internal error (exit 70: internal error of floodmark)"
+    assert "its process was killed by SIGKILL, perhaps for lack of memory" in said[1]
+    assert said[-1] == "3 checks: 2 with an internal error (exit 70: internal error in floodmark)"
 
 
 @pytest.mark.parametrize("workers", [1, 2])

@@ -1,4 +1,4 @@
-"""What a proof is about: names that exist, each of one thing, and never of nothing."""
+"""Tests what a proof is about: names that exist and are unambiguous, and never nothing."""
 
 from __future__ import annotations
 
@@ -162,9 +162,9 @@ def test_a_listed_proof_of_nothing_is_no_green_gate(project: Path) -> None:
     ("table", "said"),
     [
         ('method = "induction"\nproperties = []', "name the properties to be proved"),
-        ('method = "bmc"\ndepth = 0', "from 1 on"),
-        ('method = "induction"\ndepth = 5', "depth goes with"),
-        ('method = "infer"\nexpect = "bounded"', 'goes with method = "bmc"'),
+        ('method = "bmc"\ndepth = 0', "at least 1"),
+        ('method = "induction"\ndepth = 5', "depth needs"),
+        ('method = "infer"\nexpect = "bounded"', 'needs method = "bmc"'),
         ('method = "bmc"\nexpect = "undetermined"', "must be one of holds, bounded"),
     ],
 )
@@ -212,5 +212,5 @@ def test_two_things_of_one_name_make_no_system(project: Path) -> None:
     cls = spec.model_class()
     small = spec.properties(cls)["small"]
     other = Property("small", "invariant", spec.properties(cls)["ends"].function, "elsewhere.py", 1, "")
-    with pytest.raises(SourceError, match="there is already a property 'small'"):
+    with pytest.raises(SourceError, match="property 'small' is already defined"):
         system_of(cls(), [small, other])

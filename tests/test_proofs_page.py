@@ -1,4 +1,4 @@
-"""docs/proofs.md says what the proofs and the claims say when they are asked again."""
+"""Tests that docs/proofs.md matches the results of the proofs and the claims."""
 
 from __future__ import annotations
 

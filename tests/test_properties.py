@@ -87,7 +87,7 @@ def test_a_subclass_keeps_the_properties_of_its_base(tmp_path: Path) -> None:
         ("def broken(tank: Tnak) -> bool: ...", "the annotation Tnak cannot be read"),
         ("def broken() -> bool: ...", r"broken must take \(model\)"),
         ("def broken(old: Tank, new: Tank) -> bool: ...", r"broken must take \(model\)"),
-        ("def below_size(tank: Tank) -> bool: ...", "there is already a property 'below_size' at .*tank.py"),
+        ("def below_size(tank: Tank) -> bool: ...", "property 'below_size' is already defined at .*tank.py"),
     ],
 )
 def test_a_property_that_is_wrong(tmp_path: Path, function: str, message: str) -> None:

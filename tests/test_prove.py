@@ -1,4 +1,4 @@
-"""``floodmark prove``: what each method says of designs that are right, wrong, or beyond it; and the page of proofs."""
+"""Tests ``floodmark prove``: what each method says of designs that are right, wrong, or beyond its reach."""
 
 from __future__ import annotations
 
@@ -292,7 +292,7 @@ def test_a_constant_is_left_open(project: Path) -> None:
     assert "for every most" in text
     with pytest.raises(SourceError, match="no constant of Even only bounds integers"):
         of("Even", "induction", "--unbounded")
-    with pytest.raises(SourceError, match="--unbounded goes with --method induction"):
+    with pytest.raises(SourceError, match="--unbounded needs --method induction"):
         said("--unbounded", "--method", "bmc", spec="specs/unbounded.toml")
 
 

@@ -115,7 +115,7 @@ def test_a_failure_shows_the_trace_and_no_traceback(printed: str) -> None:
 def test_a_spec_that_cannot_be_read_is_an_error_at_its_line(printed: str) -> None:
     assert re.search(r"specs/misspelt\.toml:2: unknown key 'tite'", printed)
     assert re.search(r"specs/invalid\.toml:2: this is not valid TOML", printed)
-    assert re.search(r"specs/unknown\.toml:1: Tonk is not there", printed)
+    assert re.search(r"specs/unknown\.toml:1: Tonk is not defined", printed)
     assert "2 errors" in printed
 
 

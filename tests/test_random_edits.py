@@ -1,4 +1,4 @@
-"""Random models, each with a random small edit: what the gate says with kept verdicts is what it says without."""
+"""Tests random models, each with a small random edit: the gate says the same with cached verdicts and without."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the README shows is what happens."""
+"""Tests that the commands and outputs in the README are true."""
 
 from __future__ import annotations
 

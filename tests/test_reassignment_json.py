@@ -1,4 +1,4 @@
-"""The JSON of a reassignment: what the KIP shows is read and written, whatever differs from it is refused."""
+"""Tests the JSON of a reassignment: the KIP's examples are read and written, everything else is refused."""
 
 from __future__ import annotations
 
@@ -84,9 +84,9 @@ def test_what_is_written_is_read_again(content: dict[TopicPartition, tuple[tuple
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "is no JSON"),
-        ("{", "is no JSON"),
-        ("[]", "is a list, but needs an object"),
+        ("", "is not JSON"),
+        ("{", "is not JSON"),
+        ("[]", "is a list, but must be an object"),
         ("null", "is null"),
         ('{"partitions":[]}', "has no 'version'"),
         ('{"version":1}', "has no 'partitions'"),
@@ -94,32 +94,32 @@ def test_what_is_written_is_read_again(content: dict[TopicPartition, tuple[tuple
         ('{"version":"1","partitions":[]}', 'is of version "1"'),
         ('{"version":true,"partitions":[]}', "is of version true"),
         ('{"version":1,"version":1,"partitions":[]}', "has the key 'version' twice"),
-        ('{"version":1,"partitions":{}}', "partitions is an object, but needs a list"),
+        ('{"version":1,"partitions":{}}', "partitions is an object, but must be a list"),
         ('{"version":1,"partitions":[],"topics":[]}', "has the unknown key 'topics'"),
         ('{"version":1,"partitions":[3]}', "partitions[0]: is a number"),
-        ('{"version":1,"partitions":NaN}', "NaN is no number"),
+        ('{"version":1,"partitions":NaN}', "NaN is not a number"),
         (entry(topic=...), "has no 'topic'"),
         (entry(partition=...), "has no 'partition'"),
         (entry(replicas=...), "has no 'replicas'"),
         (entry(topic=1), "topic is a number"),
-        (entry(topic=""), "'' is no name of a topic"),
-        (entry(topic="a b"), "'a b' is no name of a topic"),
-        (entry(topic="x" * 250), "is no name of a topic"),
+        (entry(topic=""), "'' is not a topic name"),
+        (entry(topic="a b"), "'a b' is not a topic name"),
+        (entry(topic="x" * 250), "is not a topic name"),
         (entry(partition=-1), "partition is -1"),
         (entry(partition="0"), 'partition is "0"'),
         (entry(partition=True), "partition is true"),
         (entry(replicas=[]), "foo-0: replicas is empty"),
         (entry(replicas=None), "replicas is null"),
         (entry(replicas=[1, 1]), "foo-0: replicas has broker 1 twice"),
-        (entry(replicas=[1, -2]), "replicas has -2, which is no broker"),
-        (entry(replicas=[1, 2.0]), "replicas has 2.0, which is no broker"),
+        (entry(replicas=[1, -2]), "replicas has -2, which is not a broker"),
+        (entry(replicas=[1, 2.0]), "replicas has 2.0, which is not a broker"),
         (entry(original_replicas=[]), "original_replicas is empty"),
         (entry(original_replicas=None), "original_replicas is null"),
         (entry(log_dirs=["any"]), "log_dirs has 1 entries for 2 replicas"),
-        (entry(log_dirs="any"), "log_dirs needs a list"),
+        (entry(log_dirs="any"), "log_dirs must be a list"),
         (entry(replica=[1]), "has the unknown key 'replica'"),
-        ('{"version":1,"partitions":[' + "[" * 100_000, "is no JSON"),
-        ('{"version":' + "1" * 5000 + ',"partitions":[]}', "is no JSON of this kind"),
+        ('{"version":1,"partitions":[' + "[" * 100_000, "is not JSON"),
+        ('{"version":' + "1" * 5000 + ',"partitions":[]}', "is not JSON of this kind"),
     ],
 )
 def test_a_bad_file_is_one_clear_error(text: str, message: str) -> None:
@@ -138,7 +138,7 @@ def test_an_error_names_the_line_of_its_entry() -> None:
 
 def test_the_same_partition_twice() -> None:
     text = KIP_236.replace("foo2", "foo1").replace('"partition": 1', '"partition": 0')
-    with pytest.raises(SourceError, match=r"partitions\[1\]: foo1-0 is there twice"):
+    with pytest.raises(SourceError, match=r"partitions\[1\]: foo1-0 is listed twice"):
         parse(text)
 
 

@@ -1,4 +1,4 @@
-"""What the language does not have is refused: one error, at the line, that says what to write instead."""
+"""Tests that what the language does not have is refused, with one error at the line that says what to write instead."""
 
 from __future__ import annotations
 
@@ -295,7 +295,7 @@ BODIES = {
     ),
     "a bag as a parameter": (
         "@action\ndef step(self, a: Annotated[Bag[Small], Capacity(2)]) -> None:  #!\n    self.x = 1",
-        "has to be drawn",
+        "must be drawn",
     ),
     "a default of a parameter": ("@action\ndef step(self, a: Small = 1) -> None:  #!\n    self.x = a", "no defaults"),
     "*args of an action": ("@action\ndef step(self, *a: Small) -> None:  #!\n    self.x = 1", "no *"),

@@ -1,4 +1,4 @@
-"""What is printed: values, steps, and why a property is false."""
+"""Tests what is printed: values, steps, and why a property is false."""
 
 from __future__ import annotations
 

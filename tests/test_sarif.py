@@ -1,4 +1,4 @@
-"""SARIF 2.1.0: what the standard's schema demands of what is written, and that places are true."""
+"""Tests SARIF 2.1.0: the output satisfies the standard's schema, and places are right."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No proof is believed alone: what compiled code finds in a reachable state is stronger than what z3 says of all."""
+"""Tests that no proof is trusted alone: what compiled code finds in a reachable state overrides z3."""
 
 from __future__ import annotations
 
@@ -101,8 +101,8 @@ def test_it_is_said_in_how_many_states_a_proof_was_looked_at(method: str) -> Non
 @pytest.mark.parametrize(
     ("right", "wrong", "said"),
     [
-        ("self.x >= 0", "self.x < 3", "internal error of floodmark: small fails after 4 states, where z3 says"),
-        ("(7 - self.x)", "(3 - self.x)", "internal error of floodmark: ZeroDivisionError"),
+        ("self.x >= 0", "self.x < 3", "internal error in floodmark: small fails after 4 states, where z3 says"),
+        ("(7 - self.x)", "(3 - self.x)", "internal error in floodmark: ZeroDivisionError"),
     ],
 )
 def test_a_wrong_proof_is_an_internal_error(

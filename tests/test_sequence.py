@@ -208,7 +208,7 @@ def test_a_summary_never_exceeds_what_github_takes(tmp_path: Path, monkeypatch: 
         cut = github.summary(every)
     assert len(cut) < len(whole)
     assert "### tank Tank: violated" in cut
-    assert cut.endswith("More does not fit here; `--html FILE` writes all of it.\n")
+    assert cut.endswith("The rest does not fit here; `--html FILE` writes everything.\n")
 
 
 class Box(Identifier, count=2, prefix="x"):

@@ -1,4 +1,4 @@
-"""Checkpoints that are not what they were: other runs write beside them, bytes change, disks fill."""
+"""Tests damaged checkpoints: another run writes to the folder, bytes change, disks fill up."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_a_folder_belongs_to_one_run(tmp_path: Path, monkeypatch: pytest.MonkeyP
         original(self, *given)
 
     monkeypatch.setattr(Checkpoints, "save", save)
-    with pytest.raises(SourceError, match=r"another run writes its checkpoints to .*each needs a folder of its own"):
+    with pytest.raises(SourceError, match=r"another run writes its checkpoints to .*each run needs its own folder"):
         found_by(Sieve(), resume=str(tmp_path))
     assert len(saved) == 3
     monkeypatch.undo()
@@ -59,7 +59,7 @@ def test_a_folder_belongs_to_one_run(tmp_path: Path, monkeypatch: pytest.MonkeyP
     (tmp_path / "claim.json").write_text("{")
     with contextlib.suppress(FileNotFoundError):
         (tmp_path / ".claim.json.crc").unlink()
-    with pytest.raises(SourceError, match="a run that is not known"):
+    with pytest.raises(SourceError, match="an unknown run"):
         first._must_be_ours()
 
 

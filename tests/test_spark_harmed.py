@@ -1,6 +1,6 @@
-"""Searches on a cluster to which things happen: kill -9, files that vanish, stages that run again, speculation.
+"""Tests searches on a disturbed cluster: kill -9, files that vanish, stages that run again, speculation.
 
-`python -m benchmarks.losses` runs the same schedules, as many as one likes.
+`python -m benchmarks.losses` runs any number of the same schedules.
 """
 
 from __future__ import annotations

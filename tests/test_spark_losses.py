@@ -1,4 +1,4 @@
-"""Losses cost time and never a verdict: whatever is lost, moved, killed or run twice, what is found is the same.
+"""Tests that losses cost time but never change a verdict, whatever is lost, moved, killed or run twice.
 
 The schedules are those of tests/losses.py, without Spark. The named tests are the faults that a search without a ledger
 had; specs/examples/lost_partitions.py has them as designs.

@@ -1,4 +1,4 @@
-"""A partition's files: what is believed of them, by whom, after tasks that were killed and bytes that changed."""
+"""Tests when a partition's files are trusted, after tasks were killed and bytes changed."""
 
 from __future__ import annotations
 

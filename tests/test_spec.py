@@ -1,4 +1,4 @@
-"""Reading specs: what they may say, and what is said about those that are wrong."""
+"""Tests reading specs: what they may contain, and the errors for those that are wrong."""
 
 from __future__ import annotations
 
@@ -88,8 +88,8 @@ def test_defaults() -> None:
         ('model = "m:M"\nsymetry = true\n', "unknown key 'symetry'; did you mean 'symmetry'?", 2),
         ('model = "m:M"\n[expect]\nverdict = "hold"\n', "verdict must be one of holds, violated, not 'hold'", 3),
         ('model = "m:M"\n[expect]\nverdct = "holds"\n', "unknown key 'verdct'; did you mean 'verdict'?", 3),
-        ('model = "m:M"\n\n[limits]\nseconds = "1"\n', "seconds must be a number from 0 on, not '1'", 4),
-        ('model = "m:M"\n[limits]\nmemory = "much"\n', "'much' is no amount of memory; write 8G or 500M", 3),
+        ('model = "m:M"\n\n[limits]\nseconds = "1"\n', "seconds must be a number, 0 or more, not '1'", 4),
+        ('model = "m:M"\n[limits]\nmemory = "much"\n', "'much' is not an amount of memory; write 8G or 500M", 3),
         ('model = "m:M"\n[constants]\nbrokers = "3"\n', "the constant brokers must be a whole number", 3),
         ('model = "m:M"\nsymmetry = 1\n', "symmetry must be true or false, not 1", 2),
         ('model = "m:M"\ninvariants = "some"\n', 'invariants must be "all" or a list of names', 2),
@@ -98,10 +98,10 @@ def test_defaults() -> None:
         ('model = "m:M"\n[flawed]\nclass = "f:F"\n', "write [[flawed]]", 2),
         ('model = "m:M"\n[prove]\nmethod = "bmc"\n', "write [[prove]]", 2),
         ('model = "m:M"\n[[prove]]\nmethod = "luck"\n', "method must be one of induction, bmc", 3),
-        ('model = "m:M"\n[[prove]]\nmethod = "infer"\nunbounded = true\n', "unbounded goes with", 4),
+        ('model = "m:M"\n[[prove]]\nmethod = "infer"\nunbounded = true\n', "unbounded needs", 4),
         ('model = "m:M"\n[[prove]]\n\n[[prove]]\nmethod = "induction"\n', "already asks for this proof", 4),
         ('model = "m:M"\n[expect]\nverdict = "violated"\n', "names the property", 2),
-        ('model = "m:M"\n[expect]\nproperty = "p"\n', 'goes with verdict = "violated"', 3),
+        ('model = "m:M"\n[expect]\nproperty = "p"\n', 'needs verdict = "violated"', 3),
         ("title = 'no model'\n", "a spec needs model", 1),
         ('model = "m:M"\n[constants\nbrokers = 3\n', "this is not valid TOML", 2),
         ('model = "m:M', "this is not valid TOML", 1),
@@ -128,10 +128,10 @@ def test_a_missing_file_and_binary_text(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("reference", "message"),
     [
-        ("model.tank:Tnak", "Tnak is not there in .*; did you mean 'Tank'?"),
+        ("model.tank:Tnak", "Tnak is not defined in .*; did you mean 'Tank'?"),
         ("model.tonk:Tank", "there is no module 'model.tonk'"),
-        ("model.tank", "names no class"),
-        ("model.tank:action", "action is no Model"),
+        ("model.tank", "does not name a class"),
+        ("model.tank:action", "action is not a Model"),
         ("tonk.py:Tank", "there is no module 'tonk.py'"),
     ],
 )
@@ -165,7 +165,7 @@ def test_a_flawed_class_must_be_a_subclass(tmp_path: Path) -> None:
     entry = '[[flawed]]\nclass = "other.py:Other"\nproperty = "p"\n'
     other = TANK.replace("class Tank", "class Other")
     spec = read(tank_project(tmp_path, entry, **{"specs/other.py": other}) / "specs/tank.toml")
-    with pytest.raises(SourceError, match=r"Other is no subclass of model\.tank:Tank") as caught:
+    with pytest.raises(SourceError, match=r"Other is not a subclass of model\.tank:Tank") as caught:
         spec.flawed_class(spec.flawed[0])
     assert caught.value.line == 2
 

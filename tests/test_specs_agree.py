@@ -1,4 +1,4 @@
-"""Every spec and every known-bad design in ``specs/``: compiled code does what CPython does by the same source.
+"""Tests every spec and known-bad design in ``specs/``: compiled code does what CPython does with the same source.
 
 Where the whole reachable set is small it is compared as a set. Everywhere, states that the native search reached, the
 earliest and an even sample of all, are expanded again by CPython: the same successors, the same actions fired, the same

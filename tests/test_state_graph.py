@@ -1,4 +1,4 @@
-"""The graph of states: as many nodes and edges as the search counts, and the counterexample is a path in it."""
+"""Tests state graphs: they have as many nodes and edges as the search counts, and contain the counterexample."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Symmetry in bounded search: what is proved interchangeable is, and ordered runs miss nothing but names."""
+"""Tests symmetry in bounded search: identifiers proved interchangeable are, and ordered runs miss nothing."""
 
 from __future__ import annotations
 

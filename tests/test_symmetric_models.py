@@ -1,4 +1,4 @@
-"""A licence of symmetry is kept by models that nobody wrote: with it every renaming is one, in every state."""
+"""Tests symmetry licences on generated models: with a licence, every renaming preserves every state's behaviour."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recorded runs are judged as a brute-force search over all runs judges them, and what is said of them is true."""
+"""Tests that recorded runs get the same verdict as from a brute-force search over all runs, with true explanations."""
 
 from __future__ import annotations
 
@@ -222,12 +222,12 @@ def test_results_of_the_checker_are_traces(tmp_path: Path, counterexample: list[
     assert code == ExitCode.NOT_AS_EXPECTED
     assert "results.json (AssumesProposedIsr):4: no run of AlterIsr fits" in said
     file.write_text("{}")
-    with pytest.raises(SourceError, match="not what check --json writes"):
+    with pytest.raises(SourceError, match="is not the output of check --json"):
         conform(str(ROOT / "specs/alter_isr/core.toml"), "--trace", str(file))
 
 
 @pytest.mark.parametrize(("bad", "said"), [
-    ("{", "this is no JSON"),
+    ("{", "this is not JSON"),
     ("[1]", "a line is an object"),
     ('{"acton": "fill"}', "did you mean 'action'"),
     ('{"action": "fil"}', "did you mean 'fill'"),
@@ -236,7 +236,7 @@ def test_results_of_the_checker_are_traces(tmp_path: Path, counterexample: list[
     ('{"state": {"level": "1"}}', "which is not a value of 0..3"),
     ('{"state": 1}', "state must be an object"),
     ('{"action": "fill", "arguments": {"by": 1}}', "takes no argument 'by'"),
-    ('{"arguments": {"by": 1}}', "arguments go with an action"),
+    ('{"arguments": {"by": 1}}', "arguments need an action"),
     ('{"action": "fill", "skip": -1}', "skip must be"),
     ("{}", "says nothing"),
 ])

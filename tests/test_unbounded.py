@@ -1,4 +1,4 @@
-"""Proofs for every value of a constant: what fails at some value is never proved, what holds at each is."""
+"""Tests proofs for every value of a constant: what fails at some value is never proved, what holds at each is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The verdict cache: a verdict is taken from it only while everything that it rests on is as it was."""
+"""Tests the verdict cache: a verdict is used only while nothing that it depends on has changed."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def known(ended: Ended) -> str:
-    """How many verdicts were known before."""
-    return ended.lines[-2].rpartition(", ")[2].removesuffix(" known before)")
+    """How many verdicts came from the cache."""
+    return ended.lines[-2].rpartition(", ")[2].removesuffix(" from the cache)")
 
 
 def test_nothing_is_found_twice(tmp_path: Path, folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""Cases: outcomes of every kind, in the terms of the reports, and through every one of them."""
+"""Tests outcomes of every kind as report cases, in every report."""
 
 from __future__ import annotations
 

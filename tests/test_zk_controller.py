@@ -1,4 +1,4 @@
-"""The controller on ZooKeeper: CPython and native code agree, and what the draft's sentences come to."""
+"""Tests the controller on ZooKeeper: CPython and native code agree, and the draft's sentences are checked."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Packed values in LLVM: how each type is held in a register, and how codes are cut out and put in.
+"""Packed values in LLVM: how a register holds each type, and how codes are extracted and inserted.
 
-Integers are held as themselves in 64 bits, truth values in one bit; everything else as its packed code, in 64 bits
-or, when it is wider, in as many whole words as it needs.
+Integers are held as they are in 64 bits, truth values in one bit; everything else as its packed code, in 64 bits or, if
+it is wider, in as many whole words as it needs.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ I1 = ir.IntType(1)
 I64 = ir.IntType(64)
 
 Value = Any
-"""A value in LLVM; llvmlite has no types that a checker could use."""
+"""An LLVM value; llvmlite has no types that a type checker could use."""
 
 
 def const(value: int, kind: ir.IntType = I64) -> ir.Constant:
@@ -24,17 +24,17 @@ def const(value: int, kind: ir.IntType = I64) -> ir.Constant:
 
 
 def register(bits: int) -> ir.IntType:
-    """The integer type that holds a code of so many bits."""
+    """The integer type that holds a code of this many bits."""
     return I64 if bits <= 64 else ir.IntType(-(-bits // 64) * 64)
 
 
 def held(kind: Type) -> ir.IntType:
-    """The LLVM type of a value of this type."""
+    """The LLVM type that holds a value of this type."""
     return I1 if isinstance(kind, BoolType) else I64 if isinstance(kind, IntType) else register(kind.bits)
 
 
 def resize(builder: ir.IRBuilder, value: Any, to: ir.IntType) -> Any:
-    """The same code in another register width; no bit that is set is lost."""
+    """The same code in another register width; no set bit is lost."""
     if value.type.width == to.width:
         return value
     if value.type.width < to.width:
@@ -60,7 +60,7 @@ def shifted_right(builder: ir.IRBuilder, value: Any, by: Any) -> Any:
 
 
 def cut(builder: ir.IRBuilder, code: Any, offset: Any, bits: int) -> Any:
-    """``bits`` bits of ``code`` from ``offset`` on, a constant or a 64-bit value."""
+    """``bits`` bits of ``code``, starting at ``offset``, which is a constant or a 64-bit value."""
     if bits == 0:
         return const(0)
     moved = shifted_right(builder, code, offset)
@@ -68,7 +68,7 @@ def cut(builder: ir.IRBuilder, code: Any, offset: Any, bits: int) -> Any:
 
 
 def put(builder: ir.IRBuilder, code: Any, offset: Any, bits: int, part: Any) -> Any:
-    """``code`` with ``bits`` bits from ``offset`` on replaced by ``part``."""
+    """``code`` with ``bits`` bits starting at ``offset`` replaced by ``part``."""
     if bits == 0:
         return code
     hole = shifted_left(builder, const((1 << bits) - 1, code.type), offset)
@@ -86,7 +86,7 @@ def code_of(builder: ir.IRBuilder, kind: Type, value: Any) -> Any:
 
 
 def value_of(builder: ir.IRBuilder, kind: Type, code: Any) -> Any:
-    """The value, as it is held in a register, that a code stands for."""
+    """The value, as held in a register, that a code stands for."""
     if isinstance(kind, BoolType):
         return builder.icmp_unsigned("!=", code, const(0, code.type))
     if isinstance(kind, IntType):

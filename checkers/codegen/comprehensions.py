@@ -1,4 +1,4 @@
-"""Emits comprehensions and what is made of them: any, all, sum, min, max, sets, sequences, maps; and sorting."""
+"""Emits comprehensions and their consumers (any, all, sum, min, max, sets, sequences, maps), and sorting."""
 
 from __future__ import annotations
 

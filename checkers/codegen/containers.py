@@ -1,4 +1,4 @@
-"""Emits what is done with sets, bags and sequences that are held as packed codes."""
+"""Emits operations on sets, bags and sequences that are held as packed codes."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from floodmark.language.types import (
 
 
 class Containers(Elements):
-    """A routine that can change and ask containers."""
+    """A routine that can read and change containers."""
 
     def with_element(self, kind: SetType, code: Value, item: Value) -> Value:
-        """A set with one element more."""
+        """A set with one more element."""
         if kind.capacity is None:
             bit = shifted_left(self.builder, const(1, code.type), resize(self.builder, item, I64))
             return self.builder.or_(code, bit)
         return self.insert(kind.element, kind.capacity, code, item, once=True)
 
     def insert(self, element: Type, capacity: int, code: Value, item: Value, once: bool) -> Value:
-        """Descending slots with one element more; a failure when all are taken."""
+        """Descending slots with one more element; fails when all slots are taken."""
         width = element.codes.bit_length()
         wide = code.type
         slot_kind = register(width)
@@ -59,7 +59,7 @@ class Containers(Elements):
         return self.builder.load(result)
 
     def without(self, element: Type, capacity: int, code: Value, item: Value) -> tuple[Value, Value]:
-        """Slots with one occurrence of an element less, and whether it was there."""
+        """Slots with one occurrence of an element removed, and whether it was there."""
         width = element.codes.bit_length()
         wide, slot_kind = code.type, register(width)
         found, result = self.room(I1, "found"), self.room(wide, "slots")
@@ -116,7 +116,7 @@ class Containers(Elements):
         return self.builder.load(count)
 
     def _append(self, kind: SeqType, result: Value, index: Value, item: Value) -> None:
-        """Puts an element at a position that is still zero."""
+        """Writes an element to a position that is still zero."""
         code = resize(self.builder, code_of(self.builder, kind.element, item), register(kind.bits))
         placed = shifted_left(self.builder, code, self.seq_offset(kind, index))
         self.builder.store(self.builder.or_(self.builder.load(result), placed), result)

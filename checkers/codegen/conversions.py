@@ -1,4 +1,4 @@
-"""Emits conversions: the same value in another type, and a failure where that type does not hold it."""
+"""Emits conversions of a value to another type, which fail where the type cannot hold the value."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Conversions(Containers):
     """A routine that can convert values between types."""
 
     def embed(self, source: Type, target: Type, value: Value) -> tuple[Value, Callable[[], Value]]:
-        """Whether a value belongs to another type, and it there (to be asked only when it does)."""
+        """Whether a value belongs to another type, and a function that emits it there (call it only where it does)."""
         if source == target:
             return const(1, I1), lambda: value
         match source, target:
@@ -66,7 +66,7 @@ class Conversions(Containers):
         return const(1, I1), lambda: self.convert(value, source, target)
 
     def convert(self, value: Value, source: Type, target: Type) -> Value:
-        """A value in another type; a failure when that does not hold it."""
+        """A value in another type; fails where that type cannot hold it."""
         if source == target:
             return value
         match source, target:

@@ -1,4 +1,4 @@
-"""Emits LLVM code for statements: what an action does to the new state, and calls that were inlined."""
+"""Emits LLVM code for statements: how an action changes the new state, and inlined calls."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Effects(Emitter):
         self.builder.store(const(1), place)
 
     def run(self, body: list[Stmt]) -> None:
-        """Runs statements; leaves the builder where they end."""
+        """Runs statements; leaves the builder at their end."""
         leave = self.block("returned")
         self._returns.append(leave)
         self._block(body)
@@ -115,7 +115,7 @@ class Effects(Emitter):
         self.write_code(node.variable, self._updated(kind, code, node.path, value))
 
     def _updated(self, kind: Type, code: Value, path: list[FieldStep | ItemStep], value: Value) -> Value:
-        """The code of a container after an assignment inside of it."""
+        """The code of a container after an assignment inside it."""
         if not path:
             return code_of(self.builder, kind, value)
         step, rest = path[0], path[1:]

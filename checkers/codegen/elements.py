@@ -1,4 +1,4 @@
-"""Emits loops over what a container holds, a type's values, or a range; and where an element lies."""
+"""Emits loops over the content of a container, the values of a type or a range; and the positions of elements."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Elements(Routine):
     def over(self, domain: Domain, of: Type, distinct: bool = False) -> Any:
         """A loop over a domain; yields (value of the loop variable, next, exit).
 
-        With ``distinct`` an element that a bag holds several times comes once.
+        With ``distinct``, an element that a bag holds several times is visited once.
         """
         match domain:
             case Universe(kind):
@@ -79,7 +79,7 @@ class Elements(Routine):
                 raise ModelError(f"{kind} cannot be iterated")
 
     def _first_of_its_kind(self, code: Value, width: int, index: Value, offset: Value, slot: Value) -> Value:
-        """Whether the slot before this one, in the packed order, holds something else."""
+        """Whether the slot before this one, in the packed order, holds a different element."""
         first = self.builder.icmp_unsigned("==", index, const(0))
         before_at = self.builder.select(first, const(0), self.builder.sub(offset, const(width)))
         before = cut(self.builder, code, before_at, width)
@@ -135,7 +135,7 @@ class Elements(Routine):
         return self.builder.add(self.builder.mul(index, const(kind.element.bits)), const(kind.capacity.bit_length()))
 
     def seq_index(self, kind: SeqType, code: Value, index: Value) -> Value:
-        """An index as Python means it, negative ones from the end; a failure when it is outside."""
+        """An index as in Python, with negative ones counted from the end; fails when it is out of range."""
         length = self.seq_length(kind, code)
         negative = self.builder.icmp_signed("<", index, const(0))
         index = self.builder.select(negative, self.builder.add(index, length), index)

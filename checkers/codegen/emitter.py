@@ -1,4 +1,4 @@
-"""Emits LLVM code for the expression graph: the machine code means what CPython means by the same source."""
+"""Emits LLVM code for the expression graph, with the meaning that CPython gives to the same source."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Emitter(Folds):
     """A routine that evaluates the expression graph and holds a state's words."""
 
     def bind_words(self, which: str, words: list[Value]) -> None:
-        """Where the state that ``which`` names ("new" or "old") is: one pointer to 64 bits for each word."""
+        """Sets where the "new" or the "old" state is: one pointer to 64 bits for each word."""
         self.words[which] = words
 
     def read(self, name: str, which: str) -> Value:
@@ -251,7 +251,7 @@ class Emitter(Folds):
     def _gather(
         self, kind: SetType, of: SetType, source: Value, result: Value, other: Value, wanted: bool | None
     ) -> None:
-        """Adds the elements of ``source`` that are (wanted), are not, or may be in ``other`` to ``result``."""
+        """Adds to ``result`` the elements of ``source`` that are (``wanted``), are not, or may be in ``other``."""
         with self._elements(source, of) as (value, onward, _):
             if wanted is not None:
                 inside = self.contains(of, other, value)
@@ -330,10 +330,11 @@ class Emitter(Folds):
         return plain[node.op](left, right)
 
     def _divided(self, node: Arithmetic, left: Value, right: Value) -> Value:
-        """Python's division, which rounds down: what is left over has the sign of the divisor.
+        """Python's division, which rounds down: the remainder has the sign of the divisor.
 
-        The machine traps at two divisions. One is by zero, an error in Python, too. The other is that of -2**63 by -1,
-        whose quotient has 65 bits and whose rest is that of a division by 1; only what may be any word gets there.
+        The machine traps in two cases. One is division by zero, an error in Python, too. The other is -2**63 divided by
+        -1, whose quotient has 65 bits and whose remainder is that of a division by 1; only operands that may be any
+        word get that far.
         """
         self.fail_unless(self.builder.icmp_signed("!=", right, const(0)))
         if node.left.type == INT:
@@ -366,7 +367,7 @@ class Emitter(Folds):
         return self._chain(node.operands, stop_at=True)
 
     def _chain(self, operands: list[Expr], stop_at: bool) -> Value:
-        """Evaluates operands from the left until one is ``stop_at``."""
+        """Evaluates operands from left to right until one is ``stop_at``."""
         result = self.room(I1, "chain")
         leave = self.block("decided")
         for position, operand in enumerate(operands):
@@ -399,7 +400,7 @@ class Emitter(Folds):
         return self.builder.load(result)
 
     def _emit_isnone(self, node: IsNone) -> Value:
-        value = self.emit(node.operand)  # also where its type says the answer: evaluating it may fail
+        value = self.emit(node.operand)  # even if its type has the answer: evaluating it may fail
         if isinstance(node.operand.type, OptionalType):
             return self.builder.icmp_unsigned("==", value, const(0, value.type))
         return const(int(isinstance(node.operand.type, NoneType)), I1)
@@ -417,7 +418,7 @@ class Emitter(Folds):
         return self.emit(node.operand)
 
     def see_premise(self, index: int) -> None:
-        """Notes that the premise of a property came true; which place that is, the function's maker says."""
+        """Notes that the premise of a property was true; the function's creator knows at which place of the context."""
         raise NotImplementedError
 
     def _emit_convert(self, node: Convert) -> Value:

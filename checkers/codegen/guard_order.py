@@ -1,4 +1,4 @@
-"""In which order an action's parameters and guards are tried, so that a false guard stops the search early."""
+"""Plans the order of an action's parameters and guards, so that a false guard ends the enumeration early."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from floodmark.language.types import BagType, MapType, OptionalType, RecordType,
 
 @dataclass(slots=True)
 class Choice:
-    """One parameter, what it runs over, and the guards that can be decided as soon as it is chosen."""
+    """One parameter, what it ranges over, and the guards that can be decided as soon as it is chosen."""
 
     parameter: Local
     domain: Domain
@@ -40,10 +40,10 @@ class Plan:
 
 
 def plan(action: Action) -> Plan:
-    """Places each guard at the outermost loop where its parameters are known.
+    """Places each guard at the outermost loop in which its parameters are known.
 
-    A guard that can fail (an index, say) is not tried before one that stands before it in the source, and no guard
-    before one that can fail and stands before it: what CPython evaluates is evaluated here, and nothing else can fail.
+    A guard that can fail (by an index, say) is never tried before one that precedes it in the source, and no guard is
+    tried before a preceding one that can fail: what CPython evaluates is evaluated here, and nothing else can fail.
     """
     slots = [parameter.slot for parameter in action.parameters]
     levels: list[list[Expr]] = [[] for _ in range(len(slots) + 1)]
@@ -71,7 +71,7 @@ def plan(action: Action) -> Plan:
         if parameter.slot in domains:
             continue
         if _is_packed_loosely(parameter.type):
-            message = f"a parameter of the type {parameter.type} has to be drawn: require({parameter.name} in self.x)"
+            message = f"a parameter of the type {parameter.type} must be drawn: require({parameter.name} in self.x)"
             raise ModelError(message, action.at.file, action.at.line)
         if parameter.type.codes > WIDEST_PARAMETER:
             message = (
@@ -87,7 +87,8 @@ def plan(action: Action) -> Plan:
 
 
 def _is_packed_loosely(kind: Type) -> bool:
-    """Whether most numbers in the type's code space may be no code of a value, so that code does not run over it."""
+    """Whether most numbers in the type's code space may be codes of no value, so that code should not iterate over
+    it."""
     match kind:
         case SeqType() | BagType() | SetType(_, int()):
             return True
@@ -99,7 +100,7 @@ def _is_packed_loosely(kind: Type) -> bool:
 
 
 def _draws(guard: Expr, parameter: Local) -> bool:
-    """Whether a guard says that the parameter is an element of a set or bag that does not depend on it."""
+    """Whether a guard requires the parameter to be in a set or bag that does not depend on it."""
     match guard:
         case Contains(item=Local(slot=slot), container=container) if slot == parameter.slot:
             kind = container.type

@@ -1,4 +1,4 @@
-"""Turns LLVM modules into machine code, and keeps the code on disk so that the next run need not compile it."""
+"""Compiles LLVM modules to machine code, and caches the code on disk so that the next run need not compile it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from floodmark.checkers import disk_cache
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How hard LLVM tries: the level of its passes (none at 0) and that of its code generator."""
+    """How hard LLVM optimises: the level of its passes (0 for none) and that of its code generator."""
 
     passes: int
     code: int
@@ -36,7 +36,7 @@ def _initialize() -> None:
 
 
 def _target(effort: Effort = GOOD) -> Any:
-    """A new description of this processor; an execution engine takes the one that it is given for its own."""
+    """A new description of this processor; an execution engine takes ownership of the one that it gets."""
     _initialize()
     features = llvm.get_host_cpu_features().flatten()
     target = llvm.Target.from_default_triple()
@@ -44,7 +44,7 @@ def _target(effort: Effort = GOOD) -> Any:
 
 
 class MachineCode:
-    """Functions in memory that Python can call; calling one releases the interpreter lock."""
+    """Functions in memory that Python can call; a call releases the interpreter lock."""
 
     def __init__(self, images: Sequence[bytes]) -> None:
         """Links object files, which may call each other's functions."""
@@ -55,21 +55,21 @@ class MachineCode:
         self._engine.finalize_object()
 
     def address(self, name: str) -> int:
-        """Where a function starts."""
+        """The address of a function."""
         address: int = self._engine.get_function_address(name)
         if not address:
             raise KeyError(name)
         return address
 
     def function(self, name: str, arguments: int) -> Callable[..., int]:
-        """A function of so many 64-bit arguments as a Python callable."""
+        """A function with this many 64-bit arguments, as a Python callable."""
         kind = ctypes.CFUNCTYPE(ctypes.c_uint64, *[ctypes.c_uint64] * arguments)
         return kind(self.address(name))
 
 
 @cache
 def processor() -> dict[str, str]:
-    """What machine code depends on beside its source: where all of this is equal, code can be passed on."""
+    """What machine code depends on besides its source: where all of this is equal, the code can be shared."""
     return {
         "llvmlite": llvmlite.__version__,
         "cpu": llvm.get_host_cpu_name(),
@@ -79,7 +79,7 @@ def processor() -> dict[str, str]:
 
 
 def object_image(key_parts: Mapping[str, str], build: Callable[[], ir.Module | str], effort: Effort = GOOD) -> bytes:
-    """The object file of a module, given as it was built or as its text; from the cache when it is there.
+    """The object file of a module, which ``build`` returns as built or as text; from the cache if it is there.
 
     ``key_parts`` say what the code depends on; the processor and LLVM's version are added.
     """

@@ -1,8 +1,9 @@
-"""A small compiler for the fixed loops of the search: typed Python functions over 64-bit words to LLVM.
+"""A small compiler for the fixed loops of the search: from typed Python functions over 64-bit words to LLVM.
 
-The language is what the loops need: unsigned 64-bit words (``Word``), arrays of them (``Words``) and of 32-bit cells
-(``Cells``), assignment, while, if, ``for i in range``, calls of each other. It exists because the loops are specialised
-for the words of a state, and because a compiler that is already here starts in a fraction of the time of a second one.
+The language has what the loops need: unsigned 64-bit words (``Word``), arrays of these (``Words``) and of 32-bit cells
+(``Cells``), assignment, while, if, ``for i in range``, and calls of each other. It exists because the loops are
+specialised for the width of a state, and because LLVM is loaded anyway: a second compiler takes many times as long to
+start.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ class Cells(Words):
     """An array of 32-bit cells."""
 
 
-# Operations that the compiler knows; the bodies are never run.
+# Operations that the compiler knows; the bodies never run.
 
 
 def words_at(address: int) -> Words:
@@ -58,7 +59,7 @@ def offset(array: Words, index: int) -> Words:
 
 
 def prefetch(array: Words, index: int) -> None:
-    """Asks the processor to bring an element into its cache."""
+    """Tells the processor to load an element into its cache."""
     raise NotImplementedError
 
 
@@ -73,12 +74,13 @@ def release(array: Words, index: int, value: int) -> None:
 
 
 def claim(array: Words, index: int, amount: int) -> int:
-    """Adds to an element that other threads add to as well; returns what it was."""
+    """Atomically adds to an element that other threads add to as well; returns its value before."""
     raise NotImplementedError
 
 
 def put_if_zero(array: Cells, index: int, value: int) -> int:
-    """Sets a cell that is zero, unless another thread was faster; returns what it was. Publishes as release does."""
+    """Sets a cell if it is zero, unless another thread does so first; returns its value before. Publishes as
+    ``release`` does."""
     raise NotImplementedError
 
 
@@ -111,7 +113,7 @@ _COMPARE: dict[type[ast.cmpop], str] = {
 
 
 def compile_loops(functions: list[Callable[..., Any]], constants: Mapping[str, int]) -> ir.Module:
-    """The LLVM module of functions that may call those before them; ``constants`` specialise them.
+    """The LLVM module of functions, each of which may call those before it; ``constants`` specialise them.
 
     The last function is exported, the others are internal.
     """

@@ -2,10 +2,10 @@
 
     expand(state*, out*, context*) -> successors   out: their words, one after the other
     check(state*, context*) -> mask                bit i: state predicate i is true
-    canonical(state*)                              replaces a state by the smallest of its symmetric ones
+    canonical(state*)                              replaces a state by the smallest of its orbit
 
-``context`` is an array of 64-bit words: flags that the engine looks at after each call, then the counters. The code
-comes in parts, a function each, so that a known-bad design shares those parts with its model in which it does not
+``context`` is an array of 64-bit words: flags that the engine reads after each call, then the counters. The code is
+split into parts, one function each, so that a known-bad design shares with its model all parts in which the two do not
 differ.
 """
 
@@ -35,8 +35,8 @@ from floodmark.language.types import BagType, SetType
 POINTER = I64.as_pointer()
 
 FAILED, BROKEN, CUT, OUTSIDE = range(4)
-"""Places in the context: the model failed; transition properties broken (mask); successors outside of the boundary;
-state predicates that are true of all of those (mask, all ones at the start)."""
+"""Places in the context: whether the model failed; a mask of broken transition properties; the number of successors
+outside the boundary; a mask of state predicates that are true of all of those (initially all ones)."""
 COUNTERS = 8
 """The place of the first counter: one for each action, then one for each premise."""
 MOST_PREDICATES = 60
@@ -45,7 +45,7 @@ EXPORTED = {"expand", "check", "canonical"}
 
 @dataclass(frozen=True, slots=True)
 class Interface:
-    """How the engine talks to the machine code of a model."""
+    """How the engine calls the machine code of a model."""
 
     layout: Layout
     actions: tuple[str, ...]
@@ -54,7 +54,7 @@ class Interface:
     premises: tuple[tuple[str, str, int], ...]
     most_successors: int
     unbounded: tuple[Position, ...] = ()
-    """Where integers may outgrow a register, for want of known bounds: a failure that CPython does not know."""
+    """Where integers may outgrow a register because their bounds are unknown: a failure that CPython does not have."""
 
     @property
     def context_words(self) -> int:
@@ -67,26 +67,26 @@ class Interface:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One function of a model's machine code. Equal keys mean equal code, of whatever model."""
+    """One function of a model's machine code. Equal keys mean equal code, whatever the model."""
 
     name: str
     key: str
     emit: Callable[[ir.Module], None]
 
     def module(self) -> ir.Module:
-        """The function in a module of its own, where the functions that it calls are only declared."""
+        """The function in its own module, in which the functions that it calls are only declared."""
         module = ir.Module(self.name)
         self.emit(module)
         return module
 
 
 def parts(program: Program, licence: Licence | None) -> tuple[list[Part], Interface]:
-    """The functions that a program is made of. With a licence to rename, ``canonical`` is among them."""
+    """The functions that a program is compiled to; with a licence to rename, these include ``canonical``."""
     layout = lay_out(program.variables)
     states = [p for p in program.predicates if p.kind != "transition"]
     transitions = [p for p in program.predicates if p.kind == "transition"]
     if len(states) > MOST_PREDICATES or len(transitions) > MOST_PREDICATES:
-        raise ModelError(f"more than {MOST_PREDICATES} properties of one kind; check them in two specs")
+        raise ModelError(f"more than {MOST_PREDICATES} properties of one kind; split them between two specs")
     premises = tuple((p.name, at.file, at.line) for p in [*states, *transitions] for at in p.premises)
     plans = [plan(action) for action in program.actions]
     most = sum(_most_bindings(p) for p in plans)
@@ -103,7 +103,7 @@ def parts(program: Program, licence: Licence | None) -> tuple[list[Part], Interf
 
 
 def whole(parts: Sequence[Part], name: str) -> ir.Module:
-    """All parts in one module, where one can be inlined into the other."""
+    """All parts in one module, where they can be inlined into one another."""
     module = ir.Module(name)
     for part in parts:
         part.emit(module)
@@ -175,7 +175,7 @@ class _Parts:
         return [emitter.builder.gep(base, [const(index)]) for index in range(self.words)]
 
     def _predicate(self, predicate: Predicate, symbol: str, first_premise: int) -> Part:
-        """One predicate as a function of its own: (state*, context*) or (old*, new*, context*) -> bool."""
+        """One predicate as a function: (state*, context*) or (old*, new*, context*) -> bool."""
         transition = predicate.kind == "transition"
 
         def emit(module: ir.Module) -> None:
@@ -216,7 +216,7 @@ class _Parts:
             builder = ir.IRBuilder(function.append_basic_block("entry"))
             inside = builder.alloca(I64)
             builder.store(const(1), inside)
-            for name in names:  # behind one that is false none is evaluated, as in CPython: it might fail
+            for name in names:  # as in CPython, none after a false one is evaluated: it might fail
                 with builder.if_then(builder.icmp_unsigned("!=", builder.load(inside), const(0))):
                     fine = builder.call(_function(module, name, I1, 2), function.args)
                     builder.store(builder.zext(fine, I64), inside)
@@ -225,7 +225,7 @@ class _Parts:
         return self._part("within", (names,), emit)
 
     def _judge(self) -> Part:
-        """``judge``: (old*, new*, context*) -> 1 for a successor to keep, 0 for one outside of the boundary.
+        """``judge``: (old*, new*, context*) -> 1 for a successor to keep, 0 for one outside the boundary.
 
         It checks the step, and the state predicates of a successor that is not kept.
         """
@@ -272,7 +272,7 @@ class _Parts:
         return self._part("expand", (names,), emit)
 
     def _action(self, action: Action, symbol: str, steps: Plan, index: int) -> Part:
-        """(state*, out*, context*) -> how many successors were written to out."""
+        """(state*, out*, context*) -> the number of successors written to out."""
         return self._part(
             symbol, (action, index), lambda module: self._emit_action(module, action, symbol, steps, index)
         )
@@ -315,7 +315,7 @@ class _Parts:
         emitter.finish()
 
     def _deliver(self, emitter: Effects, state: Value, out: Value, count: Value, words: list[Value]) -> None:
-        """Writes a successor out, and takes it back when it is not to be kept."""
+        """Writes a successor to out, and takes it back if it is not to be kept."""
         builder = emitter.builder
         number = builder.load(count)
         place = builder.gep(out, [builder.mul(number, const(self.words))])
@@ -326,10 +326,10 @@ class _Parts:
 
 
 class _Symbols:
-    """The names of the functions that a model's actions and predicates become, each given once.
+    """The names of the functions for a model's actions and predicates, each given once.
 
-    A symbol says role and name, so that a known-bad design finds the code of its model, and counts those before it
-    that say the same, so that two functions never share one.
+    A symbol has the role and the name, so that a known-bad design finds the code of its model, and a count of earlier
+    symbols with both in common, so that two functions never share one.
     """
 
     def __init__(self) -> None:
@@ -342,7 +342,7 @@ class _Symbols:
 
 
 def _function(module: ir.Module, name: str, result: ir.Type, parameters: int) -> ir.Function:
-    """The function of that name in a module, declared when it is not there yet."""
+    """The function of that name in a module, declared if it is not there yet."""
     if name in module.globals:
         return module.get_global(name)
     function = ir.Function(module, ir.FunctionType(result, [POINTER] * parameters), name)
@@ -354,7 +354,7 @@ def _function(module: ir.Module, name: str, result: ir.Type, parameters: int) ->
 
 
 class _Names:
-    """The names within a function: a number makes each unique, so none has to be looked up, as llvmlite's scopes do."""
+    """The names within a function: a number makes each unique without the lookup that llvmlite's scopes do."""
 
     def __init__(self) -> None:
         self._numbers = count()
@@ -365,7 +365,7 @@ class _Names:
 
 
 def _failure(emitter: Effects, onward: ir.Block) -> ir.Block:
-    """A block that notes the failure and goes on."""
+    """A block that records the failure and continues."""
     block = emitter.block("failed")
     builder = ir.IRBuilder(block)
     builder.store(const(1), builder.gep(emitter.context, [const(FAILED)]))
@@ -374,7 +374,7 @@ def _failure(emitter: Effects, onward: ir.Block) -> ir.Block:
 
 
 def _choose(emitter: Effects, steps: Plan, loops: ExitStack, done: ir.Block) -> ir.Block:
-    """Opens the loops over the parameters, guards between them; returns where the next binding is tried."""
+    """Opens the loops over the parameters with guards between them; returns the block that tries the next binding."""
     onward = done
     for guard in [None, *steps.choices]:
         if guard is not None:

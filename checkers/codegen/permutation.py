@@ -1,6 +1,6 @@
-"""Symmetry: machine code that replaces a state by the one that stands for its orbit (``floodmark.compiler.renaming``).
+"""Symmetry: machine code that replaces a state by the representative of its orbit (``floodmark.compiler.renaming``).
 
-Renaming is exact for every type: identifiers are looked up, sets and maps are rearranged, slots are sorted again.
+Renaming is exact for every type: identifiers are looked up, sets and maps are rearranged, and slots are sorted again.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def emit_canonical(module: ir.Module, layout: Layout, licence: Licence) -> None:
     types = list(licence.kinds)
     count = math.prod(math.factorial(kind.count) for kind in types)
     if count > MOST_PERMUTATIONS or any(kind.count > 15 for kind in types):
-        raise ModelError(f"{count} renamings of identifiers are more than {MOST_PERMUTATIONS}; use symmetry = false")
+        raise ModelError(f"identifiers have {count} renamings, more than {MOST_PERMUTATIONS}; use symmetry = false")
     pointer = I64.as_pointer()
     function = ir.Function(module, ir.FunctionType(I64, [pointer]), "canonical")
     function.attributes.add("nounwind")
@@ -49,7 +49,7 @@ def _packed(permutation: tuple[int, ...]) -> int:
 
 
 class _Canonical(Emitter):
-    """Emits the renamings that sort the signatures, and the choice of the least state that they make."""
+    """Emits the renamings that sort the signatures, and the choice of the least of the resulting states."""
 
     def __init__(self, function: ir.Function, layout: Layout, types: list[IdentifierType]) -> None:
         super().__init__(function, layout, function.args[0])
@@ -103,7 +103,7 @@ class _Canonical(Emitter):
         return self.builder.load(self.builder.gep(table, [const(0), index]))
 
     def _try(self, codes: dict[str, Any], best: list[Any]) -> None:
-        """Renames, and keeps what is made when it is the least so far."""
+        """Renames, and keeps the result if it is the least so far."""
         new = self.words["new"]
         for place in new:
             self.builder.store(const(0), place)
@@ -226,7 +226,7 @@ def _table(module: ir.Module, name: str, numbers: list[int]) -> ir.GlobalVariabl
 
 
 class _Order:
-    """Where identifiers go when their signatures are sorted: those with equal ones have their places in common."""
+    """Where identifiers go when they are sorted by signature; those with equal signatures share their places."""
 
     def __init__(self, builder: ir.IRBuilder, signatures: list[Any]) -> None:
         self._builder = builder
@@ -249,7 +249,7 @@ class _Order:
             self.ties = builder.or_(self.ties, builder.shl(run, low))
 
     def images(self, way: Any) -> Any:
-        """The identifiers' new numbers, a nibble each, when the places are rearranged like this."""
+        """The identifiers' new numbers, a nibble each, when the places are rearranged in this way."""
         images: Any = const(0)
         for number, place in enumerate(self._places):
             image = cut(self._builder, way, self._builder.mul(place, const(_NIBBLE)), _NIBBLE)

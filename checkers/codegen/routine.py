@@ -1,4 +1,4 @@
-"""Emits one LLVM function: its frame, its blocks and loops, its way out when the model fails."""
+"""Emits one LLVM function: its frame, its blocks and loops, and its exit when the model fails."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Routine:
         self.failed: ir.Block | None = None
 
     def finish(self) -> None:
-        """Closes the entry block, which only makes room for variables."""
+        """Closes the entry block, which only allocates variables."""
         ir.IRBuilder(self.entry).branch(self.leave_entry)
 
     def room(self, kind: ir.IntType, name: str = "") -> Value:
@@ -50,7 +50,7 @@ class Routine:
         return self.function.append_basic_block(name)
 
     def fail_unless(self, condition: Value) -> None:
-        """Goes to the failure block when the model leaves its declared types here."""
+        """Jumps to the failure block unless the condition is true: the model leaves its declared types here."""
         if isinstance(condition, ir.Constant) and condition.constant in (1, True):
             return
         assert self.failed is not None
@@ -59,11 +59,11 @@ class Routine:
         self.builder.position_at_end(good)
 
     def fail(self) -> None:
-        """Goes to the failure block."""
+        """Jumps to the failure block."""
         self.fail_unless(const(0, I1))
 
     def exactly(self, op: str, left: Value, right: Value) -> Value:
-        """What ``+``, ``-`` or ``*`` makes of signed words; a failure when a word does not hold it."""
+        """The result of ``+``, ``-`` or ``*`` on signed words; fails when it does not fit in a word."""
         checked: dict[str, Any] = {
             "+": self.builder.sadd_with_overflow,
             "-": self.builder.ssub_with_overflow,
@@ -75,10 +75,10 @@ class Routine:
 
     @contextmanager
     def counting(self, start: Value, stop: Value, step: int = 1) -> Any:
-        """A loop of a 64-bit counter from start up (or down) to, not including, stop; yields (counter, next, exit).
+        """A loop of a 64-bit counter from start up (or down) to stop, exclusive; yields (counter, next, exit).
 
-        The counter never wraps. Within the loop it is before ``stop``, so one further is ``stop`` at most. A longer
-        step is taken only when the way to ``stop`` is longer still; as an unsigned word that way is exact.
+        The counter never wraps. Inside the loop it is before ``stop``, so one further is at most ``stop``. A longer
+        step is taken only if the distance to ``stop`` is longer still; as an unsigned word that distance is exact.
         """
         counter = self.room(I64, "i")
         head, body, onward, leave = (self.block(name) for name in ("head", "loop", "next", "leave"))

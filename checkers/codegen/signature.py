@@ -1,4 +1,4 @@
-"""Signatures of identifiers in machine code; ``floodmark.compiler.renaming`` says what they are for."""
+"""Machine code for the signatures of identifiers; ``floodmark.compiler.renaming`` explains their purpose."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def signature(
     builder: ir.IRBuilder, variables: Mapping[str, Type], codes: Mapping[str, Value], identifier: IdentifierType,
     number: int,
 ) -> Value:
-    """What a state, given as the codes of its variables, says of identifier ``number``, counted from 0: 64 bits."""
+    """What a state, given by the codes of its variables, says of identifier ``number`` (from 0), hashed to 64 bits."""
     found: Value = const(0)
     for name, kind in variables.items():
         for part in _parts(builder, kind, codes[name], identifier, number):

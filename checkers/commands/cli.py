@@ -39,7 +39,7 @@ def main() -> None:
         click.echo("interrupted", err=True)
         code = ExitCode.INTERRUPTED
     except Exception as error:
-        click.echo(f"internal error of floodmark: {type(error).__name__}: {error}", err=True)
+        click.echo(f"internal error in floodmark: {type(error).__name__}: {error}", err=True)
         traceback.print_exc()
         code = ExitCode.INTERNAL_ERROR
     sys.stdout.flush()

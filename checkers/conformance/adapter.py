@@ -1,4 +1,4 @@
-"""What an adapter says: which actions of a model an implementation can do, and what of it can be observed."""
+"""Adapters: which actions of a model an implementation can take, and what of it can be observed."""
 
 from __future__ import annotations
 
@@ -17,20 +17,21 @@ _OBSERVES = "__floodmark_observes__"
 
 
 class Adapter:
-    """Holds one implementation, made anew for each run, and lets a model drive and observe it.
+    """Holds one implementation, created anew for each run, and lets a model drive and observe it.
 
-    A method with the name of one of the model's actions does it; its parameters are the action's. A method that is
-    decorated ``@observable`` says what the implementation has for the variable (or rule) of the same name. Every action
-    needs a method or has to be in one of the two collections:
+    A method with the name of one of the model's actions takes that action; its parameters are the action's. A method
+    decorated with ``@observable`` returns what the implementation has for the variable (or rule) of the same name.
+    Every action needs a method or must be in one of these two collections:
 
-    * ``environment``: the model takes it alone. It is somebody else's step, and what comes of it reaches the
-      implementation as an argument of another action: the response to a request, say.
-    * ``unsupported``: it is never taken, since the implementation does not have it.
+    * ``environment``: only the model takes it. It is a step of another party, and its result reaches the implementation
+      as an argument of another action, such as the response to a request.
+    * ``unsupported``: it is never taken, because the implementation does not have it.
 
     Actions in ``eager`` are what the implementation does by itself as soon as it can, as part of another step. After
     each step the model takes them as long as they are enabled.
 
-    A run begins by making the adapter with ``start``, the model as it is at first: read its variables and constants.
+    A run begins by creating the adapter with ``start``, the model in its initial state: read its variables and
+    constants.
     """
 
     environment: ClassVar[Collection[str]] = ()
@@ -38,7 +39,7 @@ class Adapter:
     eager: ClassVar[Sequence[str]] = ()
 
     def __init__(self, start: Any) -> None:
-        """Makes the implementation, in the state that the model ``start`` is in."""
+        """Creates the implementation, in the state of the model ``start``."""
 
     def close(self) -> None:
         """Called when a run is over, however it ended."""
@@ -53,9 +54,9 @@ def observable(*, of: Callable[[Any], Any]) -> Callable[[F], F]: ...
 
 
 def observable(function: F | None = None, *, of: Callable[[Any], Any] | None = None) -> F | Callable[[F], F]:
-    """Marks a method of an adapter as what can be seen of the implementation; it is compared after every step.
+    """Marks a method of an adapter as something to observe; it is compared with the model after every step.
 
-    The method's name says of which variable or rule of the model, or ``of`` computes it:
+    The method's name is that of a variable or rule of the model, or ``of`` computes the model's value:
     ``@observable(of=lambda model: model.log_end[model.leader])``. The values may be plain Python ones.
     """
     def mark(marked: F) -> F:
@@ -75,7 +76,7 @@ class Observable:
 
 
 class Contract:
-    """An adapter's class read against a model. Raises SourceError for what does not fit."""
+    """An adapter's class, checked against a model. Raises SourceError for what does not fit."""
 
     def __init__(self, model: Model, adapter: type[Adapter]) -> None:
         self.model = model
@@ -104,7 +105,7 @@ class Contract:
         return names
 
     def _driven(self) -> frozenset[str]:
-        """The actions that the implementation does. Each action is of one sort, and no sort is guessed."""
+        """The actions that the implementation takes. Each action is listed once, and none is guessed."""
         apart = self.environment | self.unsupported | frozenset(self.eager)
         driven = {name for name in self.actions if callable(getattr(self.adapter, name, None))}
         missing = [name for name in self.actions if name not in driven | apart]
@@ -116,7 +117,7 @@ class Contract:
             )
         twice = sorted((driven & apart) | (self.environment & self.unsupported))
         if twice:
-            raise self._error(f"{twice[0]} is of two sorts; keep one of method, environment, unsupported, eager")
+            raise self._error(f"{twice[0]} is listed twice; keep one of method, environment, unsupported, eager")
         for name in driven:
             self._takes(name)
         return frozenset(driven)
@@ -141,19 +142,19 @@ class Contract:
                 f"{type(self.model).__name__} has no variable or rule {of!r}{did_you_mean(of, [*kinds, *derived])}"
             )
         if len(inspect.signature(found).parameters) != 1:
-            raise self._error(f"{of} takes arguments, so say of which: @observable(of=lambda model: model.{of}(...))")
+            raise self._error(f"{of} takes arguments; say which: @observable(of=lambda model: model.{of}(...))")
         return Observable(name, None, lambda model: getattr(model, of)())
 
 
 def _rules(model: type[Model]) -> Iterator[tuple[str, Callable[..., Any]]]:
-    """The methods of a model that compute something of its state alone."""
+    """The methods of a model that compute something from its state alone."""
     for name, function in inspect.getmembers(model, inspect.isfunction):
         if not hasattr(Model, name) and len(inspect.signature(function).parameters) == 1:
             yield name, function
 
 
 def _marked(adapter: type[Adapter], mark: str) -> Mapping[str, Any]:
-    """The methods of a class that are marked, in the order of the source, an override in the place of its base's."""
+    """The marked methods of a class, in the order of the source, with an override in the place of its base's."""
     found: dict[str, Any] = {}
     for base in reversed(adapter.__mro__):
         for name, value in vars(base).items():

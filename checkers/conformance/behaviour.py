@@ -1,8 +1,8 @@
-"""Whether a recorded run is a behaviour of a model: a search over the sets of states that the model may be in.
+"""Decides whether a recorded run is a behaviour of a model, by searching the sets of states that it may be in.
 
-After each line of a trace there is a set of states that the model can be in, given all that was seen. A trace is
-accepted when the set after its last line is not empty. CPython runs the model, so what is accepted here is what the
-class means.
+After each line of a trace there is a set of states that the model may be in, given everything seen so far. A trace is
+accepted when the set after its last line is not empty. CPython runs the model, so what is accepted is what the class
+means.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from floodmark.language.reference import Step
 Verdict = Literal["accepted", "rejected", "undetermined"]
 
 DEFAULT_STATES = 100_000
-"""How many states are expanded at most, unless a limit says otherwise."""
+"""The most states that are expanded, unless a limit says otherwise."""
 
 
 @dataclass
 class Judgement:
-    """What came of a trace.
+    """The result for a trace.
 
-    ``matched`` counts the lines, from the first on, that some run of the model fits; ``run`` is one such run, with the
-    steps that the trace does not show, and ``seen`` says for each entry of it which line it is about, by its index, or
-    None for an unseen step.
-    ``candidates`` are the states that the model may be in before the line that no run fits, unseen steps included.
+    ``matched`` is the number of lines, from the first on, that some run of the model fits; ``run`` is one such run,
+    including steps that the trace does not show, and ``seen`` has for each of its entries the index of the line that it
+    belongs to, or None for an unseen step. ``candidates`` are the states that the model may be in before the line that
+    no run fits, after any unseen steps.
     """
 
     trace: Trace
@@ -52,7 +52,7 @@ class Judgement:
 
 @dataclass(frozen=True)
 class _Node:
-    """A state, and how the model may have come there; ``line`` is None for a step that no line is about."""
+    """A state and a way to it; ``line`` is None for a step that belongs to no line."""
 
     state: State
     step: Step
@@ -60,7 +60,7 @@ class _Node:
     before: _Node | None
 
 
-class _LimitReached(Exception):  # noqa: N818 - it is no error
+class _LimitReached(Exception):  # noqa: N818 - not an error
     pass
 
 
@@ -73,7 +73,7 @@ class _Search:
     started: float = field(default_factory=time.perf_counter)
 
     def successors(self, node: _Node, line: int | None) -> Iterator[_Node]:
-        """Every step from a node. A boundary of the model bounds searches, not what is a behaviour."""
+        """Every step from a node. Boundaries are ignored: they limit searches, not behaviours."""
         self.expanded += 1
         if self.expanded > (self.limits.states if self.limits.states is not None else DEFAULT_STATES):
             raise _LimitReached(f"{self.expanded - 1:,} states")
@@ -83,7 +83,7 @@ class _Search:
             yield _Node(after, step, line, node)
 
     def unseen(self, nodes: Mapping[State, _Node], skip: int) -> dict[State, _Node]:
-        """The nodes, and all that up to ``skip`` steps lead to."""
+        """The nodes, and everything that up to ``skip`` steps from them lead to."""
         found = dict(nodes)
         frontier = list(nodes.values())
         for _ in range(skip):
@@ -100,7 +100,7 @@ class _Search:
         return self.hidden if line.skip is None else line.skip
 
     def begin(self, line: Line, number: int) -> tuple[dict[State, _Node], dict[State, _Node]]:
-        """The states before and after the first line, which is about the beginning unless it names an action."""
+        """The states before and after the first line, which describes the initial state unless it names an action."""
         starts = [_Node(state, step, None, None) for step, state in reference.initial_states(self.model)]
         before = {node.state: node for node in starts}
         looks = line.action is None and self.skip(line) == 0
@@ -114,8 +114,8 @@ class _Search:
     ) -> tuple[dict[State, _Node], dict[State, _Node]]:
         """The states that the model may be in before the step of a line, and after it.
 
-        A line without an action is a look at the state: after one step, whichever, or where steps may be unseen, after
-        any number of them up to so many, none included.
+        A line without an action shows a state: after one step of any kind or, where steps may be unseen, after any
+        number of steps up to the limit, including none.
         """
         skip = self.skip(line)
         before = self.unseen(nodes, skip)
@@ -135,7 +135,7 @@ class _Search:
 def judge(model: Model, trace: Trace, hidden: int = 0, limits: Limits = Limits()) -> Judgement:
     """Whether ``trace`` is a behaviour of ``model``, with up to ``hidden`` unseen steps between two of its lines.
 
-    The verdict is "undetermined" when a limit ended the search. Raises SourceError when the model leaves its types.
+    The verdict is "undetermined" when a limit ends the search. Raises SourceError when the model leaves its types.
     """
     search = _Search(model, limits, hidden)
     nodes: dict[State, _Node] = {}

@@ -1,4 +1,4 @@
-"""What ``floodmark conform`` found as DataFrames of Spark, to be kept as Parquet and asked in SQL."""
+"""The results of ``floodmark conform`` as Spark DataFrames, for storing as Parquet and querying with SQL."""
 
 from __future__ import annotations
 

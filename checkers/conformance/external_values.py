@@ -1,6 +1,6 @@
-"""Values of a model from elsewhere: an implementation's, or those of a log.
+"""Reads values of a model from elsewhere: from an implementation or a log.
 
-They may be values of the modelling language, plain Python ones (sets, dicts, lists, integers), or what ``--json``
+They may be values of the modelling language, plain Python values (sets, dicts, lists, integers), or what ``--json``
 writes: names for identifiers and enums, objects for records and maps, arrays for the rest.
 """
 
@@ -29,11 +29,11 @@ from floodmark.language.universe import universe
 from floodmark.language.values import Bag, Identifier, Map, Seq, Set, admit
 
 Matches = Callable[[Any], bool]
-"""Whether a value of the model is as given."""
+"""Whether a value of the model matches the given one."""
 
 
 def value_of(kind: Type, given: Any, name: str) -> Any:
-    """``given`` as a value of the type. Raises SourceError, which calls it ``name``, when it is none."""
+    """``given`` as a value of the type. Raises SourceError, which calls it ``name``, when it is not one."""
     match kind, given:
         case OptionalType(inner), _:
             return None if given is None else value_of(inner, given, name)
@@ -64,7 +64,7 @@ def value_of(kind: Type, given: Any, name: str) -> Any:
 
 
 def pattern(kind: Type, given: Any, name: str) -> Matches:
-    """What ``given`` says of a value: all of it, or of a map or a record only the keys and fields that are there."""
+    """A test for what ``given`` says of a value: all of it, or only the given keys and fields of a map or a record."""
     match kind, given:
         case OptionalType(inner), Mapping():
             matches = pattern(inner, given, name)
@@ -100,20 +100,20 @@ def _elements(kind: Type, given: Iterable[Any], name: str) -> list[Any]:
 
 def _member(cls: type[enum.Enum], given: str, name: str) -> enum.Enum:
     if given not in cls.__members__:
-        raise SourceError(f"{name} is {given!r}, which is no {cls.__name__}{did_you_mean(given, cls.__members__)}")
+        raise SourceError(f"{name} is {given!r}, which is not a {cls.__name__}{did_you_mean(given, cls.__members__)}")
     return cls[given]
 
 
 def _identifier(kind: IdentifierType, given: str, name: str) -> Identifier:
     names = {repr(item): item for item in universe(kind)}
     if given not in names:
-        raise SourceError(f"{name} is {given!r}, which is no {kind.cls.__name__}{did_you_mean(given, names)}")
+        raise SourceError(f"{name} is {given!r}, which is not a {kind.cls.__name__}{did_you_mean(given, names)}")
     found: Identifier = names[given]
     return found
 
 
 def _keys(kind: Type, name: str) -> dict[str, Any]:
-    """The keys of a map by the text that JSON has for them."""
+    """The keys of a map by their JSON text."""
     return {show(key): key for key in universe(kind)}
 
 

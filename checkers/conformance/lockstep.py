@@ -1,4 +1,4 @@
-"""A model and an implementation in step: each step is taken by both, and what can be observed is compared after it."""
+"""Runs a model and an implementation in lockstep: both take each step, and then their observables are compared."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MOST_EAGER = 1000
 
 
 class Mismatch(AssertionError):  # noqa: N818 - it is what a test reports
-    """The implementation shows something else than the model has. ``steps`` led there, from an initial one."""
+    """The implementation and the model differ after ``steps``, which begin with an initial one."""
 
     def __init__(self, message: str, steps: Sequence[Step]) -> None:
         super().__init__(message)
@@ -27,7 +27,7 @@ class Mismatch(AssertionError):  # noqa: N818 - it is what a test reports
 
 
 class Lockstep:
-    """One run. ``steps`` are those that were chosen so far, ``taken`` tells all of them, with who took each."""
+    """One run. ``steps`` are those chosen so far; ``taken`` has the text of every step and who took it."""
 
     def __init__(self, contract: Contract, step: Step, state: State) -> None:
         self.contract = contract
@@ -39,11 +39,11 @@ class Lockstep:
         self.implementation: Adapter = contract.adapter(self.model.at(state))
 
     def begin(self) -> None:
-        """Compares the beginning. Raises Mismatch."""
+        """Compares the initial states. Raises Mismatch."""
         self._settle()
 
     def enabled(self) -> dict[str, list[tuple[Step, State]]]:
-        """The instances of each action that can be taken now, and where each leads to in the model."""
+        """The instances of each action that can be taken now, and the state of the model after each."""
         if self._enabled is None:
             self._enabled = {}
             for step, after in reference.successors(self.model, self.state):
@@ -53,7 +53,7 @@ class Lockstep:
         return self._enabled
 
     def take(self, step: Step, after: State) -> None:
-        """Takes a step in the model and, where it is the implementation's, there too. Raises Mismatch."""
+        """Takes a step in the model and, if it is the implementation's, there too. Raises Mismatch."""
         driven = step.action in self.contract.driven
         self.steps.append(step)
         self._arrive(f"{show_step(step)}{'' if driven else '  (environment)'}", after)
@@ -71,7 +71,7 @@ class Lockstep:
         self._enabled = None
 
     def _settle(self) -> None:
-        """The model does what the implementation does by itself; then both have to show the same."""
+        """Takes in the model what the implementation does by itself, then compares the two."""
         for _ in range(_MOST_EAGER):
             eager = self._next_eager()
             if eager is None:
@@ -108,7 +108,7 @@ class Lockstep:
         if differing:
             count = len(self.taken) - 1
             steps = f"{count} step{'s' * (count != 1)}"
-            told = [f"after {steps} the implementation is not where the model is", *self._steps(), *differing]
+            told = [f"after {steps} the implementation differs from the model", *self._steps(), *differing]
             raise Mismatch("\n".join(told), self.steps)
 
     def _steps(self) -> list[str]:
@@ -125,7 +125,7 @@ def _same(each: Observable, expected: Any, shown: Any) -> bool:
 
 
 def shortened(contract: Contract, found: Mismatch) -> Mismatch:
-    """A mismatch from which no single step can be left out; a step that is not enabled any more goes as well."""
+    """A mismatch from which no single step can be left out; steps that are then no longer enabled go as well."""
     index = len(found.steps) - 1
     while index > 0:
         shorter = _mismatch_after(contract, [*found.steps[:index], *found.steps[index + 1 :]])
@@ -155,11 +155,11 @@ def _mismatch_after(contract: Contract, steps: Sequence[Step]) -> Mismatch | Non
 
 
 def replay(model: Model, adapter: type[Adapter], trace: Iterable[Mapping[str, Any]]) -> None:
-    """Takes the steps of a trace in the model and in the implementation. Raises Mismatch where they part.
+    """Takes the steps of a trace in the model and in the implementation. Raises Mismatch where the two differ.
 
     The entries are those of ``--json``, ``{"action": ..., "arguments": {...}}``, so a counterexample that the checker
-    found can be tried on the implementation; the first one is the initial step. Actions that the adapter calls eager
-    are left out, since both take them by themselves. Raises SourceError for a step that cannot be taken.
+    found can be tried on the implementation; the first one is the initial step. Actions that the adapter lists as eager
+    are left out, since both sides take them by themselves. Raises SourceError for a step that cannot be taken.
     """
     contract = Contract(model, adapter)
     run: Lockstep | None = None
@@ -180,7 +180,7 @@ def _initial(model: Model, name: str, given: Mapping[str, Any]) -> tuple[Step, S
     for step, state in reference.initial_states(model):
         if step.action == name and {key: plain(value) for key, value in step.arguments.items()} == _plain(given):
             return step, state
-    raise SourceError(f"the trace has to begin with an initial step; {name}({given}) is none")
+    raise SourceError(f"the trace must begin with an initial step; {name}({given}) is not one")
 
 
 def _instance(run: Lockstep, number: int, name: str, given: Mapping[str, Any]) -> tuple[Step, State]:

@@ -1,4 +1,4 @@
-"""Why no run of a model fits a line of a trace: the actions that come nearest, and the guard that stopped each."""
+"""Explains why no run of a model fits a line of a trace: the nearest actions, and the guard that stopped each."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ _LANGUAGE = str(Path(floodmark.language.__file__ or "").parent)
 
 @dataclass(frozen=True)
 class Reason:
-    """Why an action is not the step that a line is about.
+    """Why an action is not the step that a line describes.
 
-    ``unlike`` counts the variables that it would leave otherwise than the line has them; None when it is not enabled,
-    and then ``file`` and ``line`` say which guard stopped it, and ``part`` at which of its conjuncts.
+    ``unlike`` is the number of variables that it would leave different from the line; None when it is not enabled, and
+    then ``file`` and ``line`` are those of the guard that stopped it, and ``part`` the index of the false conjunct.
     """
 
     step: str
@@ -48,7 +48,7 @@ class Reason:
 
 
 def reasons(subject: Model, judgement: Judgement) -> list[Reason]:
-    """The nearest first: what is enabled and differs least; then of each action the instance that came farthest."""
+    """The nearest first: enabled actions that differ least; then, for each action, the instance that got furthest."""
     line = judgement.failed_line
     if line is None:
         return []
@@ -89,7 +89,7 @@ def _of_actions(subject: Model, line: Line, states: Sequence[State]) -> list[Rea
 def _instances(
     subject: Model, state: State, name: str, method: Callable[..., Any], line: Line
 ) -> Iterator[Step]:
-    """The ways to take an action that a line can be about, those included that a guard rules out at once."""
+    """The ways to take an action that a line may describe, including those that a guard rules out at once."""
     kinds = parameter_types(subject, method)
     given = line.given.get("arguments") or {}
     values: list[list[Any]] = []
@@ -103,7 +103,7 @@ def _instances(
 
 
 def _values(subject: Model, kind: Type, name: str, given: Mapping[str, Any]) -> list[Any]:
-    """The one value that is given, or every value of the type; nothing when there are too many."""
+    """The one given value, or every value of the type; nothing when there are too many."""
     if name in given:
         try:
             return [value_of(kind, given[name], name)]
@@ -152,7 +152,7 @@ def _stopped(step: Step, traceback: TracebackType | None) -> Reason:
 
 
 def _guard_frame(traceback: TracebackType | None) -> tuple[FrameType | None, int]:
-    """The innermost frame that is the model's own: the one that called ``require``."""
+    """The innermost frame in the model's own code: the one that called ``require``."""
     found: tuple[FrameType | None, int] = (None, 0)
     while traceback is not None:
         if not traceback.tb_frame.f_code.co_filename.startswith(_LANGUAGE):
@@ -162,7 +162,7 @@ def _guard_frame(traceback: TracebackType | None) -> tuple[FrameType | None, int
 
 
 def _false_part(frame: FrameType, file: str, number: int) -> tuple[int, str]:
-    """The first conjunct of the guard that is false, with the values that it compares."""
+    """The first false conjunct of the guard, with the values that it compares."""
     guard = next((it for it in _guards(file) if it.lineno <= number <= (it.end_lineno or it.lineno)), None)
     if guard is None:
         return 0, "its guard is false"
@@ -196,7 +196,8 @@ def _guards(file: str) -> list[ast.Call]:
 
 
 def _nothing_offered(subject: Model, name: str, method: Callable[..., Any]) -> Reason:
-    """No value of a parameter passes the guards that begin an action, such as ``require(request in self.requests)``."""
+    """No value of a parameter passes the guards at the start of an action, such as ``require(request in
+    self.requests)``."""
     source = source_of(method)
     parameters = set(parameter_types(subject, method))
     guards, _ = leading_guards(source)

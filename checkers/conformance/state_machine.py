@@ -1,4 +1,4 @@
-"""A model as a state machine of Hypothesis, which drives an implementation in step with it."""
+"""A model as a Hypothesis state machine that drives an implementation in lockstep with it."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ T = TypeVar("T")
 def state_machine(model: Model | type[Model], adapter: type[Adapter]) -> type[RuleBasedStateMachine]:
     """A ``RuleBasedStateMachine`` that takes steps of the model and of an implementation, and compares them.
 
-    Each action of the model becomes a rule. A rule is tried only where the model has the action enabled, and with
-    arguments that it is enabled with; Hypothesis chooses the initial state, the actions and the arguments, and shrinks
-    them. After every step each observable of the adapter has to be what the model has, or the test fails with a
+    Each action of the model becomes a rule. A rule is tried only where the action is enabled in the model, with
+    arguments for which it is enabled; Hypothesis chooses the initial state, the actions and the arguments, and shrinks
+    them. After every step each observable of the adapter must equal the model's value, or the test fails with a
     ``Mismatch`` that names the steps, the observable, and both values::
 
         TestPartition = state_machine(AlterIsr(max_offset=2), PartitionAdapter).TestCase
 
-    What the implementation would do where the model has no action enabled is not asked. Raises SourceError when the
-    adapter does not fit the model, or Hypothesis is not installed.
+    What the implementation would do where no action of the model is enabled is not tested. Raises SourceError when the
+    adapter does not fit the model, or when Hypothesis is not installed.
     """
     subject = model() if isinstance(model, type) else model
     return _machine(Contract(subject, adapter))
 
 
 def model_of(spec: str | Path, variant: str | None = None) -> Model:
-    """The model of a spec file with the constants that it sets, or the known-bad design ``variant`` of it."""
+    """The model of a spec file with the constants that it sets, or its known-bad design ``variant``."""
     from floodmark.checkers.spec import read
 
     found = read(Path(spec))
@@ -62,7 +62,7 @@ def _machine(contract: Contract) -> type[RuleBasedStateMachine]:
         return options[0] if len(options) == 1 else data.draw(st.sampled_from(options), label=label)
 
     def instance(data: Any, options: list[tuple[Step, State]]) -> tuple[Step, State]:
-        """One parameter after another, so that each of them shrinks by itself."""
+        """Chooses one parameter after another, so that each of them shrinks by itself."""
         for name in options[0][0].arguments:
             values = list(dict.fromkeys(step.arguments[name] for step, _ in options))
             value = chosen(data, values, name)
@@ -84,7 +84,7 @@ def _machine(contract: Contract) -> type[RuleBasedStateMachine]:
         @precondition(lambda self: self.lockstep is not None and not self.lockstep.enabled())
         @rule()
         def nothing_is_enabled(self) -> None:
-            """The run is over; Hypothesis wants a rule all the same."""
+            """The run is over; Hypothesis requires a rule all the same."""
 
         def teardown(self) -> None:
             if self.lockstep is not None:

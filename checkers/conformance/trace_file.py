@@ -1,4 +1,4 @@
-"""Recorded runs: JSON lines, each of which says something of one step of a model."""
+"""Reads recorded runs: JSON lines, each of which describes one step of a model."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _KEYS = ("action", "arguments", "state", "skip")
 
 @dataclass(frozen=True)
 class Line:
-    """What one line says: which action, with which arguments, and what is to be seen after it.
+    """The content of one line: which action, with which arguments, and what is seen after it.
 
-    ``skip`` is how many steps at most may have happened unseen before it; None leaves that to the command line.
+    ``skip`` is the most steps that may have happened unseen before it; None leaves that to the command line.
     """
 
     number: int
@@ -33,30 +33,30 @@ class Line:
     given: Mapping[str, Any]
 
     def fits(self, step: Step) -> bool:
-        """Whether the line can be about this step."""
+        """Whether the line may describe this step."""
         if self.action is not None and step.action != self.action:
             return False
         return all(matches(step.arguments[name]) for name, matches in self.arguments.items())
 
     def sees(self, state: State) -> bool:
-        """Whether the state shows what the line says."""
+        """Whether the state matches the line."""
         return all(matches(state[index]) for index, matches in self.state.items())
 
     def unlike(self, state: State) -> list[int]:
-        """The variables, by their index, that do not show what the line says."""
+        """The variables, by index, that do not match the line."""
         return [index for index, matches in self.state.items() if not matches(state[index])]
 
 
 @dataclass(frozen=True)
 class Trace:
-    """The lines of a file that say something, in their order."""
+    """The non-empty lines of a file, in order."""
 
     file: str
     lines: tuple[Line, ...]
 
 
 def read(path: Path, model: Model) -> Trace:
-    """Reads a file of JSON lines. Raises SourceError with the line's number for one that means nothing to the model."""
+    """Reads a file of JSON lines. Raises SourceError, with the line's number, for one that does not fit the model."""
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
@@ -67,7 +67,7 @@ def read(path: Path, model: Model) -> Trace:
 
 
 def parse(text: str, model: Model, file: str) -> Trace:
-    """The lines of ``text``; empty ones are left out."""
+    """The lines of ``text``; empty ones are skipped."""
     reader = _Reader(model)
     lines = []
     for number, line in enumerate(text.split("\n"), 1):
@@ -96,7 +96,7 @@ class _Reader:
         try:
             given = json.loads(text)
         except json.JSONDecodeError as error:
-            raise SourceError(f"this is no JSON: {error.msg}") from None
+            raise SourceError(f"this is not JSON: {error.msg}") from None
         if not isinstance(given, dict):
             raise SourceError('a line is an object: {"action": ..., "arguments": {...}, "state": {...}}')
         for key in given:
@@ -106,10 +106,10 @@ class _Reader:
         if action is not None and action not in self.methods:
             raise SourceError(f"the model has no action {action!r}{did_you_mean(str(action), self.methods)}")
         if skip is not None and (type(skip) is not int or skip < 0):
-            raise SourceError(f"skip must be a whole number from 0 on, not {skip!r}")
+            raise SourceError(f"skip must be a whole number, 0 or more, not {skip!r}")
         arguments, state = self.table(given, "arguments"), self.table(given, "state")
         if arguments and action is None:
-            raise SourceError("arguments go with an action")
+            raise SourceError("arguments need an action")
         if not given:
             raise SourceError("the line says nothing")
         return Line(number, action, self.argument_patterns(action, arguments), self.state_patterns(state), skip, given)

@@ -1,4 +1,4 @@
-"""Judges many traces: in this process, in several, or as tasks of Spark."""
+"""Judges many traces: in this process, in several, or as Spark tasks."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 Recorded = tuple[str, str]
 """The name of a trace's file, and its text."""
 FEW = 4
-"""So many traces are judged in this process."""
+"""Up to this many traces are judged in this process."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a trace, for reports: ``verdict`` "error" is a file or a model that cannot be read, "lost" a fault
-    of ours.
+    """The result of a trace, for reports. The verdict "error" means that a file or a model cannot be read, "lost" an
+    internal error.
 
     ``line`` is the number of the line that no run fits, or that is malformed; ``run`` is the longest run that fits.
     """
@@ -55,19 +55,19 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Work:
-    """What traces are held against, and how."""
+    """What traces are compared with, and how."""
 
     check: Check
     hidden: int = 0
     limits: Limits = field(default_factory=Limits)
 
     def model(self) -> Model:
-        """The model with its constants; of a known-bad design, when that is meant."""
+        """The model with its constants, or a known-bad design if one is chosen."""
         return self.check.cls()(**self.check.constants)
 
 
 def judge_text(work: Work, recorded: Recorded) -> Outcome:
-    """Judges one trace. Never raises SourceError: what is wrong with a file is its outcome."""
+    """Judges one trace. Never raises SourceError: what is wrong with a file is its result."""
     file, text = recorded
     try:
         model = work.model()
@@ -102,7 +102,7 @@ def _outcome(model: Model, judgement: Judgement) -> Outcome:
 
 
 def found(paths: Iterable[Path]) -> list[Path]:
-    """The traces that are meant: files as they are, of a folder all ``*.jsonl`` below it."""
+    """The traces that paths mean: a file stands for itself, a folder for every ``*.jsonl`` below it."""
     files: list[Path] = []
     for path in paths:
         if not path.exists():
@@ -125,19 +125,19 @@ def recorded(paths: Sequence[Path]) -> list[Recorded]:
 
 
 def _traces_of(file: str, text: str) -> list[Recorded]:
-    """One trace, or of the results that ``check --json`` wrote every counterexample, a line for each step."""
+    """One trace, or every counterexample in the output of ``check --json``, with a line for each step."""
     if not file.endswith(".json"):
         return [(file, text)]
     try:
         results = json.loads(text)["results"]
         traces = {f"{file} ({it['variant'] or it['model']})": it["trace"] for it in results if it["trace"]}
     except (ValueError, KeyError, TypeError):
-        raise SourceError("is not what check --json writes; a trace of JSON lines is called *.jsonl", file) from None
+        raise SourceError("is not the output of check --json; name a trace of JSON lines *.jsonl", file) from None
     return [(name, "\n".join(json.dumps(entry) for entry in trace)) for name, trace in traces.items()]
 
 
 def judge_all(work: Work, texts: Sequence[Recorded], workers: int = 0) -> Iterator[Outcome]:
-    """Judges traces in processes of their own where they are many; ``workers`` of 0 means one for each core."""
+    """Judges traces, in processes of their own when there are many; ``workers=0`` means one per core."""
     count = min(workers or (cores() if len(texts) > FEW else 1), len(texts))
     if count <= 1:
         yield from (judge_text(work, text) for text in texts)
@@ -153,7 +153,7 @@ def judge_all(work: Work, texts: Sequence[Recorded], workers: int = 0) -> Iterat
 
 
 def judge_all_on_spark(work: Work, texts: Sequence[Recorded], master: str | None = None) -> list[Outcome]:
-    """Judges traces in tasks of Spark, which get the traces and, where they need it, the model's sources."""
+    """Judges traces in Spark tasks, which get the traces and, where needed, the model's sources."""
     from floodmark.checkers.spark.project_transfer import broadcast_files
     from floodmark.checkers.spark.session import session
 

@@ -1,4 +1,4 @@
-"""What statements assign."""
+"""Determines which variables statements assign."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from floodmark.compiler import ir
 
 
 def assigned(body: list[ir.Stmt]) -> list[ir.Local]:
-    """The local variables that statements assign, those of calls left out."""
+    """The local variables that statements assign, without those of calls."""
     found: list[ir.Local] = []
     for statement in body:
         match statement:
@@ -20,7 +20,7 @@ def assigned(body: list[ir.Stmt]) -> list[ir.Local]:
 
 
 def results(body: list[ir.Stmt]) -> list[ir.Local]:
-    """The variables in which returns leave the result of the call that these statements are in."""
+    """The variables in which returns store the result of the call that contains these statements."""
     found: list[ir.Local] = []
     for statement in body:
         match statement:
@@ -34,7 +34,7 @@ def results(body: list[ir.Stmt]) -> list[ir.Local]:
 
 
 def stores(body: list[ir.Stmt]) -> set[str]:
-    """The state variables that statements assign, those in calls inside of expressions included."""
+    """The state variables that statements assign, including in calls inside expressions."""
     found: set[str] = set()
     for statement in body:
         if isinstance(statement, ir.Store):

@@ -1,4 +1,4 @@
-"""Names in an exported text: unique, and legal in the language that it is written in."""
+"""Names in an exported text: unique, and legal in the target language."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Iterable
 
 
 class Names:
-    """Hands out names. One that is given out is never given out again, so nothing hides anything else."""
+    """Hands out names. No name is handed out twice, so nothing hides anything else."""
 
     def __init__(self, reserved: Iterable[str]) -> None:
         self._taken = set(reserved)
 
     def fresh(self, wanted: str) -> str:
-        """``wanted``, or it with a number behind it when it is taken."""
+        """``wanted``, with a number appended if it is taken."""
         base = legal(wanted)
         name, number = base, 1
         while name in self._taken:
@@ -23,11 +23,11 @@ class Names:
         return name
 
     def inner(self) -> Names:
-        """The names inside of one definition: different from those outside, and free again in the next definition."""
+        """The names inside one definition: different from those outside, and free again in the next definition."""
         return Names(self._taken)
 
 
 def legal(wanted: str) -> str:
-    """A name of letters, digits and underscores that begins with a letter and with no prefix that means something."""
+    """A name of letters, digits and underscores that begins with a letter and with no prefix that has a meaning."""
     name = re.sub(r"[^A-Za-z0-9_]", "_", wanted)
     return name if re.match(r"[A-Za-z]", name) and not re.match(r"[WS]F_", name) else f"v_{name}"

@@ -1,8 +1,8 @@
 """A model as a Promela process, for Spin.
 
-The one process chooses an action and its arguments, and takes it. Chosen and taken in one ``atomic``, so a state of the
-model is one state that Spin stores. In a breadth-first search Spin does not keep the order of levels inside of
-``atomic``; ``-DSHORTEST`` leaves it out, and every step is two of Spin's.
+The one process chooses an action with its arguments, and takes it. Both happen in one ``atomic``, so a state of the
+model is one state that Spin stores. In a breadth-first search Spin does not keep the order of levels inside ``atomic``;
+``-DSHORTEST`` leaves it out, so that every step becomes two of Spin's.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from floodmark.language.types import BagType, SetType, Type
 
 MOST_INITIAL = 4096
 MOST_CHOICES = 65_536
-"""Actions with their arguments, each of which is a line."""
+"""The most actions with their arguments; each is a line."""
 
 MOST_STATEMENTS = 1900
-"""Spin takes 2,048 in one d_step; counted here by separators, which are more."""
+"""Spin allows 2,048 in one d_step; this counts separators, of which there are more."""
 
 _WORDS = """
     active assert atomic bit bool break byte c_code c_decl c_expr c_state c_track chan d_step d_proctype do dstep
@@ -50,18 +50,18 @@ class Process:
     name: str
     text: str
     steps: int
-    """How many steps of Spin one of the model is, with SHORTEST."""
+    """How many of Spin's steps one step of the model is, with SHORTEST."""
     flags: tuple[str, ...]
     """The variables that an assertion names when a property is false; any other assertion is a model error."""
     reachable: tuple[str, ...]
-    """For each reachability property, the macro with which Spin looks for it: found when it is violated."""
+    """For each reachability property, the macro with which Spin looks for it: reached if Spin finds a violation."""
 
 
 def process(program: Program, initial: Iterable[State], constants: dict[str, int], inside: Iterable[bool],
             deadlock: bool = False) -> Process:
-    """A program with these initial states, each of which is ``inside`` of the boundary or not.
+    """A program as a Promela model; ``inside`` says of each initial state whether it is within the boundary.
 
-    Raises CannotExportError, with file and line, for what Promela cannot say.
+    Raises CannotExportError, with file and line, for what Promela cannot express.
     """
     return _Writer(program, list(initial), constants, list(inside), deadlock).process()
 
@@ -123,7 +123,7 @@ class _Writer:
             "",
             "   spin -o1 -o2 -o3 -a; gcc -O2 -DSAFETY -DNOREDUCE -DVECTORSZ=65536 -o pan pan.c; ./pan -m10000000"
             + ("" if self.deadlock else " -E"),
-            "      searches all states. Spin stores one more than the model has: the one before the beginning.",
+            "      searches all states. Spin stores one more than the model has: the one before the initial state.",
             "   spin -DSHORTEST ..., gcc -DBFS ...",
             f"      finds a shortest counterexample: one step of the model is {steps} of Spin, so an assertion at",
             f"      depth d ends a trace of d / {steps} + 1 states, rounded down.",
@@ -207,7 +207,7 @@ class _Writer:
     def _choices(self, number: int, action: ir.Action) -> tuple[int, bool]:
         """Writes a line for each choice of arguments.
 
-        Returns how many guards are looked at before an action is chosen, and whether others are there.
+        Returns how many guards are evaluated before an action is chosen, and whether there are others.
         """
         places = self._parameters(action)
         first = 0
@@ -261,7 +261,7 @@ class _Writer:
                        f"{' '.join(line.strip() for line in lines)} skip }}")
 
     def _candidates(self, action: ir.Action, parameter: ir.Local, first: int) -> list[tuple[str, Value, bool]]:
-        """Each value that a parameter may have: when, and whether it is a constant."""
+        """Each value that a parameter may have, with its condition and whether it is a constant."""
         for guard in action.guards[:first]:
             if _draws(guard, parameter):
                 assert isinstance(guard, ir.Contains)
@@ -276,7 +276,7 @@ class _Writer:
     # What is done.
 
     def _bodies(self, first: dict[str, int]) -> None:
-        """Takes the action that was chosen; undoes what a false guard leaves behind."""
+        """Takes the action that was chosen; undoes what it changed when a guard is false."""
         text = self.text
         text.emit("if")
         text.emit(":: d_step { action == 0 -> skip }")
@@ -304,7 +304,7 @@ class _Writer:
         text.emit("fi;")
 
     def _parts(self) -> list[list[str]]:
-        """What is looked at behind an action, in as many d_steps as Spin needs."""
+        """What is evaluated after an action, in as many d_steps as Spin needs."""
         parts: list[list[str]] = []
         size = 0
         for unit in self._units():
@@ -384,7 +384,7 @@ class _Writer:
         return lines
 
     def _reset(self) -> None:
-        """Clears what is no part of a state of the model."""
+        """Clears what is not part of a state of the model."""
         text = self.text
         text.emit("action = 0;")
         if self.arguments:
@@ -418,7 +418,7 @@ def _draws(guard: ir.Expr, parameter: ir.Local) -> bool:
 
 
 def _requires(body: list[ir.Stmt]) -> bool:
-    """Whether statements have a guard, those of calls included."""
+    """Whether statements have a guard, including in calls."""
     for statement in body:
         match statement:
             case ir.Require():

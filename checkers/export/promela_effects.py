@@ -1,4 +1,4 @@
-"""Statements as Promela: an action changes the state variables themselves; what it is not enabled for is undone."""
+"""Statements as Promela: an action changes the state variables in place, and is undone if it turns out not enabled."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from floodmark.language.types import MapType, RecordType, SeqType, Type
 
 @dataclass(slots=True)
 class _Loop:
-    """The labels behind a loop and at the end of its turn."""
+    """The labels after a loop and at the end of its current iteration."""
 
     broken: str
     continued: str
 
 
 class Effects(Comprehensions):
-    """Writes statements. ``disabled`` is the label behind a guard that is false."""
+    """Writes statements. ``disabled`` is the label to go to when a guard is false."""
 
     def __init__(
         self,
@@ -137,7 +137,7 @@ class Effects(Comprehensions):
         self.write(kind, place, found)
 
     def _target(self, kind: Type, place: Place, path: list[ir.FieldStep | ir.ItemStep]) -> tuple[Type, Place]:
-        """Where an assignment goes."""
+        """The place that an assignment changes."""
         for step in path:
             match step, kind:
                 case ir.FieldStep(name=name), RecordType(_, fields):

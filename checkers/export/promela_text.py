@@ -1,4 +1,4 @@
-"""The text of a Promela model while it is written: lines, labels, and variables for what is computed on the way."""
+"""Collects the text of a Promela model: lines, labels, and variables for intermediate results."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from floodmark.checkers.export.promela_values import Place
 class Text:
     """Lines, and the temporary variables that they use.
 
-    A temporary is free again when the statement that needed it is over, so that few are needed in all.
+    A temporary is free again after the statement that needed it, so that few are needed in all.
     """
 
     def __init__(self, names: Names) -> None:
@@ -37,14 +37,14 @@ class Text:
 
     @contextmanager
     def aside(self) -> Iterator[list[str]]:
-        """Lines that are kept apart."""
+        """Lines that are collected separately."""
         saved, self.lines = self.lines, []
         yield self.lines
         self.lines = saved
 
     @contextmanager
     def when(self, condition: str) -> Iterator[None]:
-        """What is done only when the condition is true."""
+        """For what is done only when the condition is true."""
         self.emit(f"if :: {condition} ->")
         with self.indented():
             before = len(self.lines)
@@ -55,7 +55,7 @@ class Text:
 
     @contextmanager
     def loop(self, low: str, high: str, step: int = 1) -> Iterator[str]:
-        """Runs through the integers from ``low`` until before ``high``."""
+        """Iterates over the integers from ``low`` to ``high``, exclusive."""
         index = self.temporary("i", 1)
         counter = index.cell("0")
         self.emit(f"{counter} = {low};")
@@ -70,7 +70,8 @@ class Text:
         return f"{wanted}_{self._labels}"
 
     def temporary(self, wanted: str, cells: int) -> Place:
-        """Cells that nothing else uses until the statement is over; globals of C, so none is called as C calls one."""
+        """Cells that nothing else uses until the statement is over; they are C globals, so no name may be one of
+        C's."""
         key = (wanted, cells)
         self._used[key] += 1
         slot = (wanted, cells, self._used[key])
@@ -81,7 +82,7 @@ class Text:
 
     @contextmanager
     def statement(self) -> Iterator[None]:
-        """What is over at its end; the temporaries that it took are free again."""
+        """A statement; the temporaries that it took are free again at its end."""
         saved = self._used.copy()
         yield
         self._used = saved

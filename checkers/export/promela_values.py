@@ -8,9 +8,10 @@
     Bag                     slots in the order of their elements: whether it is used, and the element
     Seq                     the length, and its elements
 
-A cell that stands for nothing is 0, so equal values have equal cells and a state of the model is one state of Spin.
+A cell that stands for nothing is 0, so that equal values have equal cells and a state of the model is one state of
+Spin.
 
-A value that is not in cells yet is a tree whose leaves are expressions; what is indexed is a function from an index.
+A value that is not in cells yet is a tree whose leaves are expressions; an indexed part is a function of the index.
 """
 
 from __future__ import annotations
@@ -59,14 +60,14 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Mask:
-    """A set: for the index of an element, whether it is in."""
+    """A set: for the index of an element, whether it is in the set."""
 
     at: Callable[[str], str]
 
 
 @dataclass(frozen=True, slots=True)
 class Slots:
-    """A bag, or a set with a capacity: for the index of a slot, whether it is used, and by what."""
+    """A bag, or a set with a capacity: for the index of a slot, whether it is used, and its element."""
 
     at: Callable[[str], tuple[str, Value]]
 
@@ -86,7 +87,7 @@ class Listing:
 
 @dataclass(frozen=True, slots=True)
 class Nothing:
-    """None alone, and the elements of what is empty."""
+    """None alone, and the elements of empty containers."""
 
 
 Value = Number | Maybe | Row | Mask | Slots | Entries | Listing | Nothing
@@ -94,7 +95,7 @@ Value = Number | Maybe | Row | Mask | Slots | Entries | Listing | Nothing
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where cells are: a variable, and the index of the first of them; no index in a variable of one cell."""
+    """Where cells are: a variable and the index of the first cell; no index for a variable of one cell."""
 
     name: str
     offset: str | None = "0"
@@ -153,7 +154,7 @@ def cells(kind: Type) -> int:
 
 
 def cell_type(kind: Type) -> str:
-    """The smallest type of Promela that holds every cell of a value."""
+    """The smallest Promela type that holds every cell of a value."""
     low, high = _range(kind)
     if high <= 1 and low >= 0:
         return "bit"
@@ -182,13 +183,13 @@ def _range(kind: Type) -> tuple[int, int]:
 
 
 def must_fit(kind: Type, at: Position | None) -> None:
-    """Refuses integers that C would let wrap around."""
+    """Refuses integers that would wrap around in C."""
     if isinstance(kind, IntType) and (kind == INT or max(abs(kind.low), abs(kind.high)) > WIDEST):
-        raise refuse(f"an integer in {'no bounds' if kind == INT else kind}; those of Spin have 32 bits", at)
+        raise refuse(f"an integer in {'no bounds' if kind == INT else kind}; Spin's have 32 bits", at)
 
 
 def load(kind: Type, place: Place) -> Value:
-    """The value that is in a place."""
+    """The value in a place."""
     match kind:
         case NoneType() | NothingType():
             return Nothing()
@@ -254,12 +255,12 @@ def literal(kind: Type, value: Any) -> Value:
 
 
 def members(kind: Type) -> list[Any]:
-    """Every value of a type, in the order in which the language runs through them."""
+    """Every value of a type, in the order in which the language iterates over them."""
     return sorted(universe(kind), key=order_key)
 
 
 def empty(kind: Type) -> Value:
-    """What stands where nothing is."""
+    """The value that stands for nothing."""
     match kind:
         case NoneType() | NothingType():
             return Nothing()
@@ -279,7 +280,7 @@ def empty(kind: Type) -> Value:
 
 
 def pick(kind: Type, values: list[Value], index: str) -> Value:
-    """The value with an index."""
+    """The value with this index."""
     if not values:
         return empty(kind)
     if index.isdigit():
@@ -291,7 +292,7 @@ def pick(kind: Type, values: list[Value], index: str) -> Value:
 
 
 def choose(kind: Type, condition: str, a: Value, b: Value) -> Value:
-    """``a`` or ``b``; only what is chosen is evaluated."""
+    """``a`` or ``b``; only the chosen one is evaluated."""
     if condition in ("0", "1"):
         return a if condition == "1" else b
     match a, b:
@@ -359,7 +360,7 @@ def _digits(digits: list[str], base: int) -> str:
 
 
 def decoded(kind: Type, index: str) -> Value:
-    """The value with an index among all those of its type."""
+    """The value with this index among all those of its type."""
     if isinstance(kind, NoneType | NothingType):
         return Nothing()
     if index.isdigit():
@@ -392,7 +393,7 @@ def _digit(index: str, stride: int, base: int) -> str:
     return f"(({index} / {stride}) % {base})" if stride > 1 else f"({index} % {base})"
 
 
-# Putting text together.
+# Combining text.
 
 
 def number(value: int) -> str:

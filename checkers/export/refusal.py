@@ -1,4 +1,4 @@
-"""What cannot be exported, and why."""
+"""The error for what cannot be exported."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from floodmark.language.errors import ModelError
 
 
 class CannotExportError(ModelError):
-    """The language of the export has nothing that means the same."""
+    """The target language has nothing with the same meaning."""
 
 
 def refuse(reason: str, at: Position | None = None) -> CannotExportError:
-    """The error that says what cannot be exported, where it stands, and why."""
+    """An error that says what cannot be exported, where it is, and why."""
     return CannotExportError(f"this cannot be exported: {reason}", *((at.file, at.line) if at is not None else ()))

@@ -1,4 +1,4 @@
-"""The ends of slices."""
+"""Slices: recognises ends that are left out."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from floodmark.language.types import WIDEST_INTEGER
 
 
 def open_end(node: Expr) -> tuple[Expr, Expr] | None:
-    """Of an end that may be None: when it is open, and where it is otherwise.
+    """For an end that may be None: the condition that it is, and its value otherwise; None for other ends.
 
-    The graph has an integer beyond any sequence for "open", which other languages have no room for.
+    The graph represents an open end by an integer beyond any sequence, for which other languages have no room.
     """
     if isinstance(node, Choose):
         beyond = node.then.operand if isinstance(node.then, Convert) else node.then

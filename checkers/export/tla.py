@@ -51,7 +51,7 @@ Ordered(s, descending) ==
 Quotient(a, b) == IF b > 0 THEN a \div b ELSE (-a) \div (-b)
 Rest(a, b) == a - b * Quotient(a, b)
 
-\* A bag is a function from its elements to how often they are there.
+\* A bag is a function from its elements to how often it has each.
 Copies(e, b) == IF e \in DOMAIN b THEN b[e] ELSE 0
 Size(b) == Sum(b)
 Added(b, e) == [x \in DOMAIN b \cup {e} |-> Copies(x, b) + IF x = e THEN 1 ELSE 0]
@@ -68,13 +68,13 @@ class Module:
     text: str
     config: str
     reachable: tuple[str, ...]
-    """For each reachability property, the invariant that it is reached when TLC finds it violated."""
+    """For each reachability property, the invariant whose violation in TLC means that it is reached."""
 
 
 def module(program: Program, initial: Iterable[State], constants: dict[str, int], deadlock: bool = False) -> Module:
     """A program with these initial states as a TLA+ module.
 
-    Raises CannotExportError, with file and line, for what TLA+ as TLC reads it cannot say.
+    Raises CannotExportError, with file and line, for what TLA+ cannot express in the part that TLC can read.
     """
     return _Writer(program, list(initial), constants, deadlock).module()
 
@@ -93,7 +93,7 @@ class _Writer:
         self.names = names
         self.types = Types(names)
         self.extra: list[str] = []
-        """Invariants that TLC needs beside those of the model."""
+        """Invariants for TLC in addition to those of the model."""
         self.never: list[str] = []
         """The negations of reachability properties."""
 
@@ -221,7 +221,7 @@ class _Writer:
         return "Next ==\n" + "\n".join(choices)
 
     def _choices(self, action: ir.Action, parameter: ir.Local, bound: dict[int, str]) -> str:
-        """What a parameter runs over: the set that a guard draws it from, or all of its type."""
+        """What a parameter ranges over: the set that a guard draws it from, or its whole type."""
         for guard in action.guards:
             if can_fail(guard):
                 break
@@ -265,7 +265,7 @@ class _Writer:
         self.extra.append(name)
 
     def _of_idle_steps(self, predicate: ir.Predicate, name: str) -> list[str]:
-        """A step that changes nothing has to satisfy a transition property, too; ``[][P]_vars`` lets it pass."""
+        """A step that changes nothing has to satisfy a transition property, too; ``[][P]_vars`` would allow any."""
         value, possible = self._judged(predicate, False)
         both = conj([possible, value])
         if both == "TRUE":
@@ -291,7 +291,7 @@ class _Writer:
         lines += [f"INVARIANT {name}" for name in ["TypeOK", "NoFailure", *invariants, *self.extra]]
         lines += [f"PROPERTY {name}" for name in steps]
         if self.program.boundaries:
-            lines.append("\\* What is outside is checked, but neither counted nor gone on from.")
+            lines.append("\\* States outside are checked, but neither counted nor explored further.")
             lines.append("CONSTRAINT Boundary")
         if self.never:
             lines.append("\\* Each of these is violated when the model can do what its name says:")

@@ -1,7 +1,8 @@
-"""Statements as TLA+: what an action does to the state, as definitions of values that follow from each other.
+"""Statements as TLA+: the effect of an action on the state, as a series of definitions of values.
 
 A variable that is assigned under a condition becomes ``IF condition THEN new ELSE old``. A loop is an operator that
-calls itself with the rest of what it runs over and a record of what it has changed so far; ``ended`` says why it stops.
+calls itself with the rest of what it iterates over and a record of what it has changed so far; ``ended`` says why it
+stops.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ RUNNING, RETURNED, BROKEN, DISABLED, FAILED = '""', '"return"', '"break"', '"dis
 
 @dataclass(slots=True)
 class _Exits:
-    """The conditions, beyond the path at the beginning, under which control left a call or a turn of a loop."""
+    """The conditions, besides the path at the start, under which control left a call or an iteration of a loop."""
 
     start: int
     paths: list[str] = field(default_factory=list)
@@ -39,7 +40,7 @@ class Effects(Expressions):
         self._returns, self._breaks, self._continues = [], [], []
 
     def run(self, body: list[ir.Stmt]) -> None:
-        """Runs statements; a Return goes to their end, so every path comes back."""
+        """Runs statements; a Return goes to their end, so every path continues after them."""
         before = self.scope.path
         self._returns.append(_Exits(len(before)))
         self._block(body)

@@ -1,8 +1,8 @@
 """Expressions of the graph as TLA+: what CPython would evaluate, and when that would fail.
 
 TLA+ has no order of evaluation and no errors, so the two are kept apart: a value is written as if nothing could fail,
-and each failure as a condition of its own, ``reached /\\ ~possible``. Whoever asks for a value asks for the failures
-first, in CPython's order.
+and each failure is a separate condition, ``reached /\\ ~possible``. Code that uses a value checks the failures first,
+in CPython's order.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ _SETS = {"|": "\\cup", "&": "\\cap", "-": "\\"}
 
 @dataclass(slots=True)
 class Scope:
-    """What is being written: LET definitions so far, what variables are called now, what was reached, what failed.
+    """The state of the writing: LET definitions so far, current names of variables, conditions reached, and failures.
 
-    ``path`` is a list of conditions under which control is here. ``failures`` and ``required`` are in the order in
-    which CPython comes to them.
+    ``path`` is a list of conditions under which control gets here. ``failures`` and ``required`` are in the order in
+    which CPython evaluates them.
     """
 
     definitions: list[tuple[str, str]] = field(default_factory=list)
@@ -43,7 +43,7 @@ class Scope:
     required: list[str] = field(default_factory=list)
 
     def inner(self) -> Scope:
-        """The scope of a bound variable: it sees what is defined here and begins with nothing of its own."""
+        """The scope of a bound variable: it sees what is defined here, and starts empty."""
         born = dict.fromkeys(self.born, 0)
         return Scope([], dict(self.locals), born, dict(self.state), [], [], [])
 
@@ -67,14 +67,14 @@ class Expressions:
 
     @contextmanager
     def under(self, *conditions: str) -> Iterator[None]:
-        """What is evaluated only when the conditions are true."""
+        """For what is evaluated only when the conditions are true."""
         saved = self.scope.path
         self.scope.path = [*saved, *(condition for condition in conditions if condition != "TRUE")]
         yield
         self.scope.path = saved
 
     def named(self, wanted: str, text: str) -> str:
-        """A name for a text that is needed more than once; a short one stands for itself."""
+        """A name for a text that is needed more than once; a short text is used as it is."""
         if len(text) <= SHORT and "\n" not in text:
             return text
         return self.define(wanted, text)
@@ -124,7 +124,7 @@ class Expressions:
         return f"At({seq}, {index})"
 
     def inside(self, seq: str, index: str) -> None:
-        """A failure when an index, as Python means it, is outside of a sequence."""
+        """Fails when an index, as in Python, is outside a sequence."""
         self.fail_unless(f"{bracketed(index)} \\in (-Len({seq}))..(Len({seq}) - 1)")
 
     def _seqslice(self, node: ir.SeqSlice) -> str:
@@ -251,7 +251,7 @@ class Expressions:
         return disj(self._operands(node.operands, negated))
 
     def _operands(self, operands: list[ir.Expr], on: Callable[[str], str]) -> list[str]:
-        """Operands that are evaluated from the left, each only when evaluation goes ``on`` past those before."""
+        """Operands evaluated from left to right, each only if evaluation goes ``on`` past those before it."""
         saved = self.scope.path
         found = []
         for position, operand in enumerate(operands):
@@ -308,7 +308,7 @@ class Expressions:
     # What loops run over.
 
     def members(self, domain: ir.Domain) -> str:
-        """The set of what a loop runs over."""
+        """The set that a loop iterates over."""
         match domain:
             case ir.Universe(kind):
                 return self.types.universe(kind)
@@ -334,7 +334,7 @@ class Expressions:
         return f"[{n} \\in 1..({size}) |-> {first} + ({n} - 1) * {number(step)}]"
 
     def sequence(self, domain: ir.Domain, at: ir.Position) -> str:
-        """What a loop runs over, in its order."""
+        """What a loop iterates over, in order."""
         match domain:
             case ir.Universe(kind):
                 return self.types.order(kind, at)
@@ -358,7 +358,8 @@ class Expressions:
 
     @contextmanager
     def bound(self, generator: ir.Generator) -> Iterator[tuple[Scope, str, str]]:
-        """Inside of a generator: its scope, its variable's name and its conditions. Its failures stay in its scope."""
+        """Inside a generator: its scope, the name of its variable, and its conditions. Its failures stay in its
+        scope."""
         scope = self.scope.inner()
         name = self.names.fresh(generator.variable.name)
         scope.locals[generator.variable.slot] = name
@@ -404,7 +405,7 @@ class Expressions:
             return f"\\A {name} \\in {domain} : {let(scope, text)}"
 
     def _in_order(self, node: ir.Reduce, depth: int) -> str:
-        """``any`` or ``all`` that may fail: it does so only before it is decided."""
+        """``any`` or ``all`` whose elements may fail: a failure counts only before the result is decided."""
         generator = node.generators[depth]
         seq = self.define("seq", self.sequence(generator.domain, node.at))
         with self.bound(generator) as (scope, name, condition):
@@ -424,7 +425,7 @@ class Expressions:
         return found if any_of else f"~({found})"
 
     def _spread(self, scope: Scope, name: str, domain: str) -> None:
-        """A failure inside of a generator is one outside of it, for whatever value of its variable."""
+        """A failure inside a generator becomes one outside it, for whichever value of its variable."""
         failing = disj(scope.failures)
         if failing != "FALSE":
             self.fail_unless(f"~(\\E {name} \\in {domain} : {let(scope, failing)})")
@@ -459,7 +460,7 @@ class Expressions:
         return chosen(condition, self.evaluate(node.body) if last else self._sum(node, depth + 1), "0")
 
     def _collected(self, node: ir.Reduce, depth: int) -> str:
-        """The set of what a comprehension gives."""
+        """The set of a comprehension's elements."""
         generator = node.generators[depth]
         domain = self.members(generator.domain)
         with self.bound(generator) as (scope, name, condition):
@@ -484,7 +485,7 @@ class Expressions:
         return f"IF {bracketed(every)} = {{}} THEN {default} ELSE {best}"
 
     def _listed(self, node: ir.Reduce, depth: int) -> str:
-        """The sequence of what a comprehension gives."""
+        """The sequence of a comprehension's elements."""
         generator = node.generators[depth]
         seq = bracketed(self.named("seq", self.sequence(generator.domain, node.at)))
         index = self.names.fresh("i")
@@ -509,7 +510,7 @@ class Expressions:
 
 
 def _inside(node: ir.Reduce, depth: int) -> list[ir.Expr]:
-    """What the generators behind this one evaluate."""
+    """What the generators after this one evaluate."""
     found: list[ir.Expr] = []
     for generator in node.generators[depth + 1 :]:
         found.extend(generator.conditions)

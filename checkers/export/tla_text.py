@@ -1,4 +1,4 @@
-"""LET definitions: those that are needed, and those that are needed once stand where they are used."""
+"""Writes LET definitions: only those that are needed; those used once are inlined."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ MOST_INLINED = 60
 
 
 def with_definitions(definitions: Sequence[tuple[str, str]], text: str, indent: str = "") -> str:
-    """``LET definitions IN text``, on lines of their own where there is an ``indent``; other lines of ``text`` get it.
+    """``LET definitions IN text``, on separate lines if there is an ``indent``, which other lines of ``text`` then get.
 
-    Names are unique within a text, so a definition can be put where its name stands; only short ones are, as what
-    stands inside of a quantifier would be evaluated again for each value.
+    Names are unique within a text, so a definition can replace its name. Only short ones are inlined, because what is
+    inside a quantifier would be evaluated again for each value.
     """
     kept, text = needed(definitions, text)
     if not kept:
@@ -27,7 +27,7 @@ def with_definitions(definitions: Sequence[tuple[str, str]], text: str, indent: 
 
 
 def needed(definitions: Sequence[tuple[str, str]], text: str) -> tuple[list[tuple[str, str]], str]:
-    """The definitions that a text needs, and the text with the others put in."""
+    """The definitions that a text needs, and the text with the others inlined."""
     kept: list[tuple[str, str]] = []
     for name, body in reversed(definitions):
         uses = _uses(name, text) + sum(_uses(name, later) for _, later in kept)
@@ -57,7 +57,7 @@ def _put(name: str, body: str, text: str) -> str:
 
 
 def _places(name: str, text: str) -> Iterator[tuple[int, int]]:
-    """Where a text has a name that is no part of another, no string and no field of a record."""
+    """Where a text has a name that is not part of another name, a string or a field of a record."""
     for match in re.finditer(rf"(?<![\w.\"]){re.escape(name)}(?![\w\"])", text):
         before, behind = text[: match.start()], text[match.end() :]
         if not (behind.startswith(" |->") and before.endswith(("[", ", "))):

@@ -5,7 +5,7 @@
     T | None                None, or Some(v): a sequence of at most one element, so that any two can be compared
     record                  a record
     Set, Map, Seq           a set, a function, a sequence (which begins at 1)
-    Bag                     a function from the elements that are there to how often they are
+    Bag                     a function from the elements in it to how often it has each
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ from floodmark.language.universe import universe
 from floodmark.language.values import order_key
 
 MOST_LISTED = 1024
-"""A set whose order matters is listed in the text up to this many values."""
+"""Up to this many values, a set whose order matters is listed in the text."""
 WIDEST = 2**31 - 1
-"""TLC's integers; it stops with an error when a sum leaves them."""
+"""TLC's integers; it stops with an error when a sum exceeds them."""
 
 _WORDS = """
     ACTION ASSUME ASSUMPTION AXIOM BOOLEAN BY CASE CHOOSE CONSTANT CONSTANTS COROLLARY DEF DEFINE DEFS DOMAIN ELSE
@@ -116,7 +116,7 @@ class Types:
         return self._named[kind]
 
     def order(self, kind: Type, at: Position) -> str:
-        """The sequence of all values of a type, in the order in which the language runs through them."""
+        """The sequence of all values of a type, in the order in which the language iterates over them."""
         if kind not in self._orders:
             if kind.codes > MOST_LISTED:
                 raise refuse(f"a loop over some of the {kind.codes} values of {kind}, in their order", at)
@@ -128,7 +128,7 @@ class Types:
 
     @staticmethod
     def field(kind: RecordType, name: str) -> str:
-        """The name of a record's field: no reserved word, and not that of another field."""
+        """The name of a record's field: not a reserved word, and not that of another field."""
         names = Names(RESERVED)
         return {field: names.fresh(field) for field, _ in kind.fields}[name]
 
@@ -179,7 +179,7 @@ class Types:
         return f"[{variable} \\in {self.universe(key)} |-> {choice}]"
 
     def default(self, kind: Type) -> str:
-        """Some value of a type, for what is never looked at."""
+        """Some value of a type, for where the value does not matter."""
         match kind:
             case IntType(low, _):
                 return "0" if kind == INT else number(low)
@@ -200,7 +200,7 @@ class Types:
         return "FALSE"
 
     def within(self, source: Type | None, target: Type, text: str, names: Names) -> str:
-        """Whether a value of ``source`` is one of ``target``; without a source all of it is asked."""
+        """Whether a value of ``source`` is one of ``target``; without a source, everything is checked."""
         if source is not None and fits(source, target):
             return "TRUE"
         if isinstance(source, NoneType):
@@ -260,7 +260,7 @@ class Types:
         return inner if inner == "TRUE" else f"(\\A {item} \\in {items} : {inner})"
 
     def converted(self, source: Type, target: Type, text: str, names: Names) -> str:
-        """A value of ``source``, which is one of ``target``, as it is written there."""
+        """A value of ``source``, which is one of ``target``, as ``target`` writes it."""
         if not self._differs(source, target):
             return text
         text = bracketed(text)
@@ -288,7 +288,7 @@ class Types:
         raise refuse(f"{source} as {target}")
 
     def _differs(self, source: Type, target: Type) -> bool:
-        """Whether a value is written otherwise as a value of the other type."""
+        """Whether a value is written differently as a value of the other type."""
         match source, target:
             case NothingType(), _:
                 return False
@@ -305,16 +305,16 @@ class Types:
         return False
 
 
-# Putting text together.
+# Combining text.
 
 
 def bracketed(text: str) -> str:
-    """Text that can stand beside any operator."""
+    """A text that can be an operand of any operator."""
     return text if _closed(text) else f"({text})"
 
 
 def _closed(text: str) -> bool:
-    """Whether text is a name, a number, a string or something in brackets, with what is applied to it."""
+    """Whether a text is a name, a number, a string or something in brackets, possibly applied to arguments."""
     depth, quoted = 0, False
     for before, character in zip(itertools.chain([""], text), text, strict=False):
         if character == '"' and before != "\\":
@@ -335,7 +335,7 @@ def _closed(text: str) -> bool:
 
 
 def conj(parts: Any) -> str:
-    """``/\\`` of what has to be true; TRUE of nothing."""
+    """The conjunction of the parts; TRUE for none."""
     return _chain(parts, "TRUE", "FALSE", " /\\ ")
 
 

@@ -1,4 +1,5 @@
-"""What a verdict rests on: users' files, the objects that were made of them, and that nobody changed floodmark."""
+"""What a verdict depends on: users' files, the objects made from them, and that nothing replaced a part of
+floodmark."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ class Basis:
     values: str
 
     def is_still_there(self) -> bool:
-        """Whether the files are still what they were."""
+        """Whether the files are unchanged."""
         try:
             return all(text_of(file) == text for file, text in self.files.items() if file.startswith("/"))
         except NotKept:
@@ -28,7 +29,7 @@ class Basis:
 
 
 class Bases:
-    """Says what verdicts rest on, once everything is loaded that a run loads."""
+    """Determines what verdicts depend on, once a run has loaded everything that it loads."""
 
     def __init__(self, at_first: dict[str, Any]) -> None:
         self._changed = next((name for name, value in own_definitions() if at_first.get(name, value) != value), None)
@@ -36,7 +37,7 @@ class Bases:
         self._values = Values()
 
     def of(self, modules: Iterable[ModuleType], roots: Iterable[Any]) -> Basis:
-        """What a verdict on classes and functions rests on that were looked for in modules. Raises NotKept."""
+        """What a verdict on classes and functions that were looked for in modules depends on. Raises NotKept."""
         if self._changed is not None:
             raise NotKept(f"{self._changed} of floodmark was replaced while models were loaded")
         values, code = self._values.digest(roots)
@@ -45,7 +46,7 @@ class Bases:
 
 
 def own_definitions() -> Iterator[tuple[str, Any]]:
-    """Each function and class of floodmark by its place, which no user's file may replace; of a function its code."""
+    """Each function (as its code) and class of floodmark with its dotted name; no user's file may replace one."""
     for name, module in list(sys.modules.items()):
         if is_ours(name):
             yield from _definitions(f"{name}.", vars(module), name)

@@ -1,12 +1,12 @@
 """The source closure of a model: every definition that what is checked can reach.
 
-It begins with the class of the model, or with a function, and goes on with whatever a definition mentions: base
-classes, helper functions, records, types, values, wherever they are imported from, of the user's repository or of the
-protocols that come with floodmark. A module that is mentioned as a whole counts as a whole. A file that is loaded on
-the way counts with its statements that bind no name, and where a list, or a class that hears of its subclasses, is
-reached, so do the statements that may add to it. What is not covered: the language and the checkers (the verdict cache
-has a hash of those), the standard library, installed packages, and what only a running program knows, such as a
-module's name that is put together; the cache has values for that, and the lock the figures of the search.
+It starts from the class of the model, or from a function, and follows whatever a definition mentions: base classes,
+helper functions, records, types and values, wherever they are imported from, in the user's repository or in the
+protocols that come with floodmark. A module that is mentioned as a whole counts as a whole. Of a file that is loaded
+on the way, the statements that bind no name count; and where a list, or a class that is notified of its subclasses, is
+reached, so do the statements that may add to it. Not covered are the language and the checkers (the verdict cache has a
+hash of those), the standard library, installed packages, and what only a running program knows, such as a module name
+that is put together at run time. For that, the cache hashes values, and the lock has the figures of the search.
 
 ``Numbering.hash`` is of the meaning: comments, docstrings, layout, and the names of variables, actions, rules, classes,
 properties and files do not count, because names are replaced by numbers in the order of their first mention.
@@ -31,19 +31,19 @@ from floodmark.checkers.loading import is_users
 from floodmark.checkers.project import Project
 
 Target = tuple[Path, str]
-"""A name of a file; the name is empty for the module as a whole."""
+"""A name in a file; the empty name stands for the module as a whole."""
 
 
 @dataclass(slots=True)
 class Closure:
-    """Definitions in the order in which they are reached."""
+    """Definitions, in the order in which they are reached."""
 
     definitions: list[Definition] = field(default_factory=list)
     _known: set[int] = field(default_factory=set)
     _loaded: dict[Path, None] = field(default_factory=dict)
 
     def add(self, roots: Iterable[Any], files: Iterable[Path] = ()) -> list[Definition]:
-        """Adds what classes and functions reach, and files that are loaded with them; gives what is new."""
+        """Adds what classes and functions reach, and files that are loaded with them; returns the new definitions."""
         before = len(self.definitions)
         for root in roots:
             self._reach(_root(root))
@@ -71,7 +71,7 @@ class Closure:
         return [*found, *_mentioned_by(definition)]
 
     def _load(self, file: Path) -> list[Definition]:
-        """What counts because a file is loaded, and others with it."""
+        """What counts because a file is loaded, along with the files that it loads."""
         found: list[Definition] = []
         waiting = [file]
         while waiting:
@@ -83,7 +83,7 @@ class Closure:
         return found
 
     def _adding(self) -> list[Definition]:
-        """Statements that are run when a loaded file is, and reach something that grows."""
+        """Statements that run when a loaded file does, and that reach something that may grow."""
         growing = {id(each) for each in self.definitions if each.grows}
         running = [each for file in self._loaded for each in definitions_of(file).every if each.runs] if growing else []
         missing = [each for each in running if id(each) not in self._known]
@@ -100,7 +100,7 @@ def _mentioned_by(definition: Definition) -> tuple[Definition, ...]:
 
 @functools.cache
 def _all_from(definition: Definition) -> tuple[Definition, ...]:
-    """All that a definition reaches by what is mentioned."""
+    """Everything that a definition reaches through mentions."""
     found: dict[int, Definition] = {}
     waiting = [definition]
     while waiting:
@@ -113,13 +113,13 @@ def _all_from(definition: Definition) -> tuple[Definition, ...]:
 
 @functools.cache
 def _loaded_with(file: Path) -> tuple[Path, ...]:
-    """The files that a file loads when it is loaded itself."""
+    """The files that loading a file loads."""
     return tuple(dict.fromkeys(each for what in definitions_of(file).loads for each in _files(file, what)))
 
 
 @functools.cache
 def _loaded_by(definition: Definition) -> tuple[Path, ...]:
-    """The files that functions of a definition load."""
+    """The files that the functions of a definition load."""
     return tuple(dict.fromkeys(each for what in definition.imported for each in _files(definition.file, what)))
 
 
@@ -135,7 +135,7 @@ def _files(file: Path, what: Import) -> Iterator[Path]:
 
 
 def _of(target: Target, seen: frozenset[Path] = frozenset()) -> list[Definition]:
-    """The definitions of a name; of a module as a whole with all that it imports from others."""
+    """The definitions of a name; for a module as a whole, with all that it imports from others."""
     file, name = target
     found = definitions_of(file)
     if name:
@@ -149,7 +149,7 @@ def _of(target: Target, seen: frozenset[Path] = frozenset()) -> list[Definition]
 
 
 def _root(root: Any) -> list[Definition]:
-    """The definition of a class or a function; of one that is made in another way, its whole module."""
+    """The definition of a class or a function; for one that was made in another way, its whole module."""
     file = Path(sys.modules[root.__module__].__file__ or "") if isinstance(root, type) else _file_of(root)
     found = definitions_of(file.resolve())
     name = root.__qualname__.split(".")[0]
@@ -161,8 +161,8 @@ def _file_of(function: Callable[..., Any]) -> Path:
 
 
 def resolved(file: Definitions, name: str, seen: frozenset[Target] = frozenset()) -> tuple[Target, ...]:
-    """Where a name of a file may be defined: each place that binds it counts, whichever does so last; nothing of what
-    no closure covers."""
+    """Where a name of a file may be defined: every place that binds it, whichever does so last, except those that no
+    closure covers."""
     here = (file.file, name)
     if here in seen:
         return ()
@@ -178,7 +178,7 @@ def resolved(file: Definitions, name: str, seen: frozenset[Target] = frozenset()
 
 
 def _imported(file: Path, what: Import, seen: frozenset[Target]) -> tuple[Target, ...]:
-    """What an import means. A module that does not define the name may make it, so it counts as a whole."""
+    """What an import means. A module that does not define the name may create it, so it counts as a whole."""
     module = _module(file, what.module, what.level)
     if what.name is None:
         return () if module is None else ((module, ""),)
@@ -191,13 +191,13 @@ def _imported(file: Path, what: Import, seen: frozenset[Target]) -> tuple[Target
 
 
 def _elsewhere(module: Path, name: str) -> bool:
-    """Whether a module has a name from where no closure goes, such as the language."""
+    """Whether a module gets a name from where no closure goes, such as the language."""
     return name in definitions_of(module).imports
 
 
 @functools.cache
 def _module(file: Path, dotted: str, level: int) -> Path | None:
-    """The file of a module that a file imports; None when it is none of a user's."""
+    """The file of a module that a file imports; None when it is not a user's."""
     if level:
         base = file.parents[level - 1].joinpath(*filter(None, dotted.split(".")))
         candidates: list[Path | None] = [base.with_name(f"{base.name}.py"), base / "__init__.py"]
@@ -208,7 +208,7 @@ def _module(file: Path, dotted: str, level: int) -> Path | None:
 
 
 def _on_path(dotted: str) -> Path | None:
-    """A user's file that is found where Python looks for modules, as in a folder of PYTHONPATH."""
+    """A user's file where Python looks for modules, as in a folder of PYTHONPATH."""
     folders = None
     for end in range(1, dotted.count(".") + 2):
         spec = PathFinder.find_spec(".".join(dotted.split(".")[:end]), folders)
@@ -221,9 +221,9 @@ def _on_path(dotted: str) -> Path | None:
 
 
 def _language() -> Iterator[str]:
-    """The names that mean something by themselves, which a number must not replace."""
+    """The names with a meaning of their own, which no number may replace."""
     yield from dir(builtins)
-    for name in floodmark.language.__all__:  # dir() would have submodules, too, once somebody imports them
+    for name in floodmark.language.__all__:  # dir() would include submodules once they are imported
         yield name
         yield from dir(getattr(floodmark.language, name))
     for kind in (str, int, list, dict, tuple, set, frozenset):
@@ -232,7 +232,7 @@ def _language() -> Iterator[str]:
 
 _LANGUAGE = frozenset(_language())
 _ONE_NAME = {"floodmark.language": "floodmark"}
-"""A package under the name by which its content is usually imported."""
+"""A package, by the name under which its content is usually imported."""
 
 
 class Numbering:
@@ -246,7 +246,7 @@ class Numbering:
         self._count = 0
 
     def hash(self, definitions: Iterable[Definition]) -> str:
-        """The hash of what definitions mean, 16 hexadecimal digits; numbers go on from those of earlier ones."""
+        """The hash of what definitions mean, 16 hexadecimal digits; numbers continue from earlier calls."""
         definitions = list(definitions)
         for number, definition in enumerate(definitions, self._count):
             self.members |= definition.attributes - _LANGUAGE
@@ -295,7 +295,7 @@ class Numbering:
         return "".join([*found, *named])
 
     def _called_by_name(self, definitions: Iterable[Definition]) -> Iterator[str]:
-        """Which parameters the names of arguments may mean: those have numbers in the functions themselves."""
+        """Which parameters the names of arguments may mean; in the functions themselves these are numbered."""
         names = dict.fromkeys(name for each in definitions for kind, name in each.tokens if kind == "keyword")
         for name in names:
             if name in self._parameters:
@@ -303,7 +303,7 @@ class Numbering:
 
 
 def _order(definitions: list[Definition]) -> list[int]:
-    """In which order the statements are run that do more than binding a function."""
+    """The order in which statements run that do more than bind a function."""
     files = {file: number for number, file in enumerate(dict.fromkeys(each.file for each in definitions))}
     running = [number for number, each in enumerate(definitions) if each.runs]
     return sorted(running, key=lambda number: (files[definitions[number].file], definitions[number].line))

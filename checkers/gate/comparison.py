@@ -1,4 +1,4 @@
-"""What was found, held against the lock."""
+"""Compares what a run of the gate found with the lock."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from floodmark.checkers.spec import Tier
 
 
 class Comparison:
-    """``now`` is what the lock would say of what was found; of what is in error it says nothing."""
+    """``now`` is what the lock would say of the results; it says nothing of what ended in an error."""
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class Comparison:
         yield from self._mutant_drift(locked)
 
     def _mutant_drift(self, locked: Lock) -> Iterator[Drift]:
-        """Where mutants were last tried on another model, or with other properties, than there are now."""
+        """Where mutants were last tried on a model, or with properties, that have changed since."""
         for spec in self.plan.every:
             name = self.scope.name(spec.path)
             if name not in self.now.specs or name not in locked.mutants:
@@ -76,7 +76,7 @@ class Comparison:
                 was = locked.mutants[name].sources.get(key, "-")
                 now = self.now.specs[name].get(key, "-")
                 if was != now:
-                    note = f"its mutants have not been tried since: floodmark mutate {shown(spec.path)} --update-lock"
+                    note = f"its mutants were not tried since; run floodmark mutate {shown(spec.path)} --update-lock"
                     yield Drift(name, "mutants", was, now, note, shown(spec.path), spec.line("mutation"))
                     break
 
@@ -97,10 +97,10 @@ class Comparison:
             if name not in tiers:
                 yield entry_gone(name, entry, "spec", place)
             elif entry.get("tier") == self.tier:
-                yield entry_gone(name, entry, "spec", place, f"is not in the {self.tier} tier any more")
+                yield entry_gone(name, entry, "spec", place, f"is no longer in the {self.tier} tier")
 
     def _comparable(self, name: str, was: Entry, now: Entry) -> Entry:
-        """An entry of the lock without the known-bad designs of which nothing can be said now."""
+        """An entry of the lock without the known-bad designs that had no result in this run."""
         silent = {variant for spec, variant in self.found if spec == name} - set(now.get("flawed", {}))
         flawed = {variant: each for variant, each in was.get("flawed", {}).items() if variant not in silent}
         rest = {key: value for key, value in was.items() if key != "flawed"}
@@ -126,7 +126,7 @@ class Comparison:
                     yield entry_gone(name, entry, what, (str(self.scope.lock), locked.lines.get(f"{section}.{name}")))
 
     def merged(self, locked: Lock) -> Lock:
-        """The lock with what was found, and with what belongs to specs of another tier or of another folder."""
+        """The lock updated with what was found; entries of specs of another tier or folder stay."""
         names = {self.scope.name(spec.path): spec for spec in self.plan.every}
         proofs = {f"{name} {proving.name}" for name, spec in names.items() for proving in spec.prove}
         kept = {name: entry for name, entry in locked.specs.items() if name in names or not self.scope.has(name)}
@@ -142,7 +142,7 @@ class Comparison:
 
 
 def _tells_something(result: CheckResult) -> bool:
-    """Whether a result says more than that something is wrong: at least what was checked."""
+    """Whether a result says at least what was checked, and not only that something is wrong."""
     return result.exit_code in (
         ExitCode.AS_EXPECTED, ExitCode.NOT_AS_EXPECTED, ExitCode.UNDETERMINED, ExitCode.NOTHING_CHECKED
     )

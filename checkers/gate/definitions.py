@@ -1,8 +1,8 @@
-"""A Python file as the definitions that it consists of, each with what it mentions.
+"""A Python file as a list of definitions, each with the names that it mentions.
 
-A definition is a statement of the file's top level: a function, a class as a whole, an assignment. Its tokens are its
-syntax tree without docstrings, comments, positions and layout, and with its names apart, so that a hash can be made
-of them that does not depend on how things are called. Which name is whose, Python's ``symtable`` says.
+A definition is a statement at the file's top level: a function, a whole class, an assignment. Its tokens are its
+syntax tree without docstrings, comments, positions and layout, and with names kept apart, so that a hash of them need
+not depend on what things are called. Python's ``symtable`` tells which scope a name belongs to.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from typing import Any, Literal
 from floodmark.checkers.gate.lexical_scopes import Scope
 
 Kind = Literal["plain", "local", "global", "member", "attribute", "keyword", "word", "import"]
-"""A token is plain text or a name: of a function's scope, of the file, in a class body (where it may be one of the
-file), after a dot or bound in a class, of an argument in a call, a word in a string, which may be any of them, or what
-a statement in a function imports."""
+"""A token is plain text or a name: of a function's scope; of the file; in a class body (where it may be the file's);
+after a dot or bound in a class; of an argument in a call; a word in a string, which may be any of these; or what a
+statement in a function imports."""
 Token = tuple[Kind, Any]
 
 _SKIPPED = ("ctx", "type_comment", "kind", "type_ignores")
@@ -40,12 +40,12 @@ class Import:
 
 @dataclass(frozen=True, eq=False)
 class Definition:
-    """A statement of a file's top level; ``line`` is the first of its lines.
+    """A statement at the top level of a file; ``line`` is its first line.
 
-    ``bound`` has the names of the file that it binds, ``attributes`` those that it gives to members of classes.
+    ``bound`` has the names of the file that it binds, ``attributes`` the names that it gives to members of classes.
     ``parameters`` has the position of each parameter, by the function's place among those in the definition. ``runs``
-    is whether it does something when the file is loaded beside binding a function; ``grows`` whether what it binds may
-    be changed afterwards, by whoever mentions it: a list, or a class that hears of its subclasses.
+    is whether loading the file makes it do more than bind a function; ``grows`` is whether code that mentions it may
+    change what it binds: a list, or a class that is notified of its subclasses.
     """
 
     file: Path
@@ -64,14 +64,14 @@ class Definition:
 
     @functools.cached_property
     def imported(self) -> tuple[Import, ...]:
-        """What functions in it import themselves, and what it may import by its name."""
+        """What its functions import, and what it may import by name."""
         return tuple(dict.fromkeys(name for kind, name in self.tokens if kind == "import"))
 
 
 @dataclass(frozen=True)
 class Definitions:
-    """The definitions of one file by the names that they bind; ``loose`` bind none, and count whenever the file is
-    loaded. ``imports`` has all that a name may be imported from."""
+    """The definitions of one file by the names that they bind. Those in ``loose`` bind none, and count whenever the
+    file is loaded. ``imports`` has everything that a name may be imported from."""
 
     file: Path
     bound: dict[str, list[Definition]] = field(default_factory=dict)
@@ -87,19 +87,19 @@ class Definitions:
 
     @functools.cached_property
     def loads(self) -> tuple[Import, ...]:
-        """The modules that are loaded with the file, or may be."""
+        """The modules that loading the file loads, or may load."""
         named = [each for found in self.imports.values() for each in found]
         return tuple(dict.fromkeys([*named, *self.stars]))
 
 
 def definitions_of(file: Path) -> Definitions:
-    """Reads a file."""
+    """The definitions of a file."""
     return parsed(file, file.read_text(encoding="utf-8"))
 
 
 @functools.cache
 def parsed(file: Path, text: str) -> Definitions:
-    """The definitions of a text that stands in a file."""
+    """The definitions of a text that is the content of a file."""
     tree = ast.parse(text)
     scope = Scope.of_file(text, str(file))
     found = Definitions(file)
@@ -132,7 +132,7 @@ def is_dotted(text: str) -> bool:
 
 
 def _at_top(node: ast.AST) -> Iterator[ast.Import | ast.ImportFrom]:
-    """The imports of a statement that are made when the file is loaded."""
+    """The imports in a statement that run when the file is loaded."""
     if isinstance(node, ast.Import | ast.ImportFrom):
         yield node
     elif not isinstance(node, (*_FUNCTIONS, ast.Lambda)):
@@ -195,7 +195,7 @@ def _without_docstring(body: list[ast.stmt]) -> list[ast.stmt]:
 
 
 class _Writer:
-    """Writes a syntax tree as tokens. Scopes are met in the order in which ``symtable`` meets them."""
+    """Writes a syntax tree as tokens. It meets scopes in the same order as ``symtable``."""
 
     def __init__(self, scope: Scope, by_name: bool) -> None:
         self.tokens: list[Token] = []
@@ -212,7 +212,7 @@ class _Writer:
             case ast.Import() | ast.ImportFrom():
                 self._inner_import(node)
             case ast.Expr(value=ast.Constant(value=str())) | ast.Global() | ast.Nonlocal():
-                return  # a docstring, or a string that says what the line above it means; whose a name is, is known
+                return  # a docstring or attribute docstring; global and nonlocal are known from symtable
             case ast.Name(id=name):
                 self._name(name, binds=not isinstance(node.ctx, ast.Load))
             case ast.Constant(value=value):
@@ -255,7 +255,7 @@ class _Writer:
             self.tokens.append(("import", Import(value, None, 0)))
 
     def _inner_import(self, node: ast.Import | ast.ImportFrom) -> None:
-        """An import in a function or a class; of one at the top level it is said where its names are mentioned."""
+        """An import in a function or a class; a top-level one counts where its names are mentioned."""
         if self._scope.outer is None:
             return
         for name, what in _imports(node):
@@ -264,7 +264,7 @@ class _Writer:
                 self._name(name, binds=True)
 
     def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> None:
-        """A function: its defaults, its annotations and its decorators belong to the scope around it."""
+        """A function: its defaults, annotations and decorators belong to the scope around it."""
         self._plain(type(node).__name__)
         arguments = node.args
         self._list([*arguments.defaults])

@@ -1,4 +1,4 @@
-"""What differs from the lock, and what that means."""
+"""Drift: each difference between two entries of the lock, with what it means."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from floodmark.checkers.result import CheckResult
 
 _ORDER = ("properties", "verdict", "property", "vacuous", "actions", "distinct", "generated", "depth", "cut", "digest")
 _STATIC = ("tier", "model", "source", "predicates", "constants", "symmetry", "properties")
-"""What is known of a spec without a search."""
+"""The keys of an entry that are known without a search."""
 _NOTES = {
     "source": "the model changed",
-    "predicates": "what a property says changed",
-    "digest": "other states are reached",
-    "verdict": "the verdict is another one",
-    "property": "another property is broken",
-    "tier": "the spec is in another tier",
-    "symmetry": "states are counted in another way",
+    "predicates": "the meaning of a property changed",
+    "digest": "different states are reached",
+    "verdict": "the verdict changed",
+    "property": "a different property is broken",
+    "tier": "the spec is in a different tier",
+    "symmetry": "states are counted differently",
 }
 
 
 Place = tuple[str, int | None]
-"""A file and a line of it."""
+"""A file and a line in it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """Where the author of a change should look: ``spec`` for what is said nowhere else."""
+    """Where the author of a change should look: ``spec`` for everything that has no place of its own."""
 
     spec: Place
     properties: Mapping[str, Place] = field(default_factory=dict)
@@ -50,7 +50,7 @@ def where(result: CheckResult) -> Where:
 
 
 def compared(name: str, was: Entry, now: Entry, at: Where) -> Iterator[Drift]:
-    """The differences between two entries; of one without a verdict, only those that need none."""
+    """The differences between two entries; for one without a verdict, only in keys that need no search."""
     keys = [*_ORDER, *(key for key in (*was, *now) if key not in _ORDER)]
     for key in dict.fromkeys(keys):
         if was.get(key) == now.get(key) or ("verdict" not in now and key not in _STATIC):
@@ -82,7 +82,7 @@ def _short(hashed: Any) -> str | None:
 
 
 _NAMED = {
-    "properties": ("the property is not checked any more", "a new property"),
+    "properties": ("the property is no longer checked", "a new property"),
     "vacuous": ("its premise comes true", "its premise is never true: the property says nothing"),
     "lemmas": ("the lemma is gone", "a new lemma"),
 }
@@ -118,7 +118,7 @@ def _flawed(name: str, was: Entry, now: Entry, at: Where) -> Iterator[Drift]:
     for design in dict.fromkeys([*was, *now]):
         here = f"{name} {design}"
         if design not in now:
-            yield _drift(here, "known-bad design", design, None, "the design is not checked any more", at.spec)
+            yield _drift(here, "known-bad design", design, None, "the design is no longer checked", at.spec)
         elif design not in was:
             yield _drift(here, "known-bad design", None, design, "a new known-bad design", at.spec)
         else:
@@ -136,12 +136,12 @@ def _note(key: str, was: Any, now: Any) -> str:
 
 
 def entry_gone(name: str, was: Entry, what: str, place: Place, why: str = "is gone") -> Drift:
-    """An entry of the lock that was not checked."""
+    """Drift for an entry of the lock that was not checked."""
     return _drift(name, what, was.get("verdict"), None, f"the {what} {why}", place)
 
 
 def entry_new(name: str, now: Entry, what: str, place: Place) -> Drift:
-    """Something that was checked and is not in the lock."""
+    """Drift for something that was checked and is not in the lock."""
     return _drift(name, what, None, now.get("verdict"), f"the {what} is not in the lock", place)
 
 

@@ -1,7 +1,7 @@
-"""What the lock says of a run: an entry for each spec, claim and proof.
+"""The lock's entries for what a run found: one for each spec, claim and proof.
 
-Only what is the same in every run is in it. A search that ends at a violation has seen more or less by then, so its
-figures are left out, and so are times. An entry of a search that was not completed has the facts of its spec only.
+An entry has only what is the same in every run. A search that ends at a violation has seen more or less by then, so its
+figures are left out, and so are times. The entry of an incomplete search has only what is known without a search.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from floodmark.checkers.result import CheckResult
 
 
 def spec_entry(result: CheckResult, sources: Sources, flawed: dict[str, Entry]) -> Entry:
-    """The entry of a spec: its model as it stands, with those of its known-bad designs as a table."""
+    """The entry of a spec's model, with those of the spec's known-bad designs as a table."""
     entry: Entry = {"tier": result.tier, "model": result.model, **sources}
     entry["constants"] = dict(sorted(result.constants.items()))
     if result.symmetry:
@@ -29,7 +29,7 @@ def spec_entry(result: CheckResult, sources: Sources, flawed: dict[str, Entry]) 
 
 
 def flawed_entry(result: CheckResult, sources: Sources) -> Entry:
-    """The entry of a known-bad design; its properties are named where there are others beside the one that breaks."""
+    """The entry of a known-bad design; it lists properties when more than the one that breaks are checked."""
     names = _names(result)
     entry: Entry = {**sources, **({"properties": names} if len(names) > 1 else {})}
     if result.verdict in ("holds", "violated"):
@@ -65,7 +65,7 @@ def _figures(result: CheckResult) -> Entry:
 def proof_entry(proved: Proved, sources: Sources) -> Entry:
     """The entry of a claim or a proof."""
     entry: Entry = {**sources, "verdict": proved.verdict}
-    if proved.verdict == "undetermined":  # of a bounded search, of which no more is expected
+    if proved.verdict == "undetermined":  # a bounded search of which no more is expected
         entry["depth"] = proved.facts["depth"]
     for key in ("properties", "lemmas"):
         names: Sequence[str] = proved.facts.get(key, ())

@@ -1,4 +1,4 @@
-"""The jobs of a gate: a check, a proof or a claim each, with what its verdict depends on."""
+"""The gate's jobs (a check, a proof or a claim each) and what the verdict of each depends on."""
 
 from __future__ import annotations
 
@@ -30,13 +30,14 @@ from floodmark.language.errors import SourceError
 from floodmark.language.model import Model
 
 Sources = Mapping[str, str]
-"""Hashes of what was checked, as they stand in the lock."""
+"""Hashes of what was checked, as they are in the lock."""
 Found = tuple[CheckResult | Proved, Sources]
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What a verdict is about: classes and functions, each with its name, and the modules that were asked for them."""
+    """What a verdict is about: classes and functions, each with its name, and the modules that were searched for
+    them."""
 
     roots: Sequence[Any]
     names: Sequence[str]
@@ -45,7 +46,7 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """The hash of what a verdict depends on, and the part of that which may change while the verdict is found."""
+    """The hash of what a verdict depends on, and the part of that which may change while the verdict is being found."""
 
     text: str
     basis: Basis
@@ -57,7 +58,7 @@ _USUAL_GENERATED = 200_000
 
 
 class Job(Protocol):
-    """Something with a verdict. ``name`` is its entry in the lock, ``seconds`` a guess of how long it takes."""
+    """Something with a verdict. ``name`` is its entry in the lock, ``seconds`` an estimate of how long it takes."""
 
     @property
     def name(self) -> str: ...
@@ -69,41 +70,41 @@ class Job(Protocol):
         """Loads what the verdict is about. Raises SourceError when that cannot be read."""
 
     def key(self, subject: Subject, bases: Bases) -> Key:
-        """What the verdict depends on, once all is loaded. Raises NotKept when nobody can say."""
+        """What the verdict depends on, once everything is loaded. Raises NotKept when that cannot be known."""
 
     def run(self) -> Found:
         """Finds the verdict. Never raises: an error is a verdict too."""
 
     def received(self, found: Found) -> Found:
-        """What another process or an earlier run found, as if it had been found here."""
+        """The result of another process or an earlier run, completed as if it had been found here."""
 
 
 def run_pickled(job: Job) -> bytes:
-    """Runs a job for another process, or for a later run."""
+    """Runs a job on behalf of another process or a later run."""
     return pickled(*job.run())
 
 
 def pickled(result: CheckResult | Proved, sources: Sources) -> bytes:
-    """A result for ``unpickled``."""
+    """A result in the form that ``unpickled`` reads."""
     if isinstance(result, CheckResult):
-        result = replace(result, properties=[])  # functions of the user's files, which every process has itself
+        result = replace(result, properties=[])  # the user's functions, which every process loads for itself
     return pickle.dumps((result, sources), pickle.HIGHEST_PROTOCOL)
 
 
 def unpickled(job: Job, content: bytes) -> Found:
-    """What ``run_pickled`` gave."""
+    """The result that ``run_pickled`` returned."""
     found: Found = pickle.loads(content)
     return job.received(found)
 
 
 def is_final(result: CheckResult | Proved) -> bool:
-    """Whether a verdict may be kept: it would be the same again, however much time there were."""
+    """Whether a verdict may be cached: with any amount of time it would be the same again."""
     return result.exit_code in (ExitCode.AS_EXPECTED, ExitCode.NOT_AS_EXPECTED)
 
 
 @dataclass(frozen=True, slots=True)
 class CheckJob:
-    """A spec's model, or one of its known-bad designs, which ``variant`` names in the lock."""
+    """A spec's model, or the known-bad design that ``variant`` names in the lock."""
 
     name: str
     variant: str | None
@@ -136,11 +137,11 @@ class CheckJob:
         return result, self.sources(result)
 
     def sources(self, result: CheckResult) -> Sources:
-        """The hashes of what was checked; none where it could not be read."""
+        """The hashes of what was checked; empty where that could not be read."""
         return {} if result.subject is None else self.model_sources()
 
     def model_sources(self) -> Sources:
-        """The hashes of the model and of its properties, which can be read."""
+        """The hashes of the model and its properties, once they have been read."""
         closure, numbering = Closure(), Numbering()
         files = _files(_consulted(self.check.spec, self.check.cls(), self.check.settings.invariant_files))
         source = numbering.hash(closure.add([self.check.spec.model_class()]))
@@ -193,7 +194,7 @@ class ProofJob:
             return self._failed(error), {}
 
     def sources(self) -> Sources:
-        """The hash of what is proved, which can be read."""
+        """The hash of what is proved, once it has been read."""
         subject = self.load()
         return {"source": Numbering().hash(Closure().add(subject.roots, _files(subject.modules)))}
 
@@ -262,14 +263,14 @@ def unreadable(path: Path, error: SourceError) -> Proved:
 
 
 def _plain(spec: Spec) -> Spec:
-    """What a spec says of its model, wherever it says it and whatever else it asks for."""
+    """What a spec says about its model, independent of where it says it and of what else it asks for."""
     files = tuple(file.resolve() for file in spec.invariant_files)
     path = spec.path.resolve()
     return replace(spec, path=path, invariant_files=files, flawed=(), prove=(), mutation=None, lines={})
 
 
 def _consulted(spec: Spec, cls: type[Model], files: tuple[Path, ...] = ()) -> list[ModuleType]:
-    """The modules in which a class and its properties were looked for, whatever was found in them."""
+    """The modules that were searched for a class and its properties, whether or not any were found there."""
     bases = [sys.modules[base.__module__] for base in cls.__mro__ if base.__module__ in sys.modules]
     given = [spec.project.load(file) for file in (*spec.invariant_files, *files)]
     return [*bases, spec.module(), *spec.invariant_modules(cls, "scenarios"), *given]

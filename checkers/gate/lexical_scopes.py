@@ -1,4 +1,4 @@
-"""What the names of a file mean where they stand: a function's, a class's or the file's, as ``symtable`` says."""
+"""Resolves the names in a file to scopes (a function's, a class's or the file's), as ``symtable`` does."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections import deque
 from typing import Literal
 
 Meaning = Literal["global", "local", "member"]
-"""A name of the file, of a function, or of a class body, where it may still be one of the file: what a class body has
-not bound yet it looks up there."""
+"""A name of the file, of a function, or in a class body, where it may still be the file's: Python looks up there what
+the class body has not bound yet."""
 
 _NAMES: dict[type[ast.AST], str] = {
     ast.Lambda: "lambda",
@@ -21,7 +21,7 @@ _NAMES: dict[type[ast.AST], str] = {
 
 
 class Scope:
-    """One scope: a table of names, in the scope around it."""
+    """One scope: a symbol table and the scope around it."""
 
     def __init__(self, table: symtable.SymbolTable, outer: Scope | None) -> None:
         self.outer = outer
@@ -40,14 +40,14 @@ class Scope:
         return self._table.get_type() == "class"
 
     def inner(self, node: ast.AST) -> Scope:
-        """The scope that a function, a class, a lambda or a comprehension opens; to be asked once for each, in the
-        order of the source. What stands in an annotation that is never evaluated opens none."""
+        """The scope that a function, a class, a lambda or a comprehension opens. Ask once for each, in the order of the
+        source. What is in an annotation that is never evaluated opens none."""
         name = _NAMES.get(type(node)) or node.name  # type: ignore[attr-defined]
         tables = self._inner.get((name, node.lineno))  # type: ignore[attr-defined]
         return Scope(tables.popleft(), self) if tables else self
 
     def meaning(self, name: str) -> tuple[Meaning, Scope]:
-        """What a name means here, and the scope to which it belongs."""
+        """What a name means here, and the scope that it belongs to."""
         symbol = self._symbol(name)
         if self.outer is None or symbol is None or symbol.is_global():
             return "global", self
@@ -70,7 +70,7 @@ class Scope:
         return None
 
     def _mangled(self, name: str) -> list[str]:
-        """How a class spells a private name of its own."""
+        """A name as a class mangles it, if it is private."""
         scope: Scope | None = self
         found = []
         while scope is not None and name.startswith("__") and not name.endswith("__"):
@@ -81,7 +81,8 @@ class Scope:
 
 
 def _tables(table: symtable.SymbolTable) -> list[symtable.SymbolTable]:
-    """The scopes in a scope; those of type parameters and of annotations, which newer Pythons have, are passed over."""
+    """The scopes inside a scope, except those of type parameters and annotations, which newer versions of Python
+    have."""
     found = []
     for inner in table.get_children():
         found += [inner] if str(inner.get_type()) in ("function", "class") else _tables(inner)

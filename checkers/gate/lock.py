@@ -1,12 +1,12 @@
-"""The lock, ``floodmark.lock``: what the gate found when its figures were last accepted, as TOML that reads in a diff.
+"""The lock, ``floodmark.lock``: what the gate found when its figures were last accepted, as TOML that diffs well.
 
     [specs."alter_isr/core"]         what was checked and found; ``actions`` and ``flawed`` are tables of their own
     [claims]                         the answer to each claim
     [proofs]                         the verdict of each proof
-    [mutants."alter_isr/core"]       the mutants that no property notices, by reason, and the model that they are of
+    [mutants."alter_isr/core"]       the mutants that no property notices, with reasons, and hashes of their model
 
-Tables and keys are sorted, except where the order means something. An entry of a tier is written by a run of that tier,
-and kept as it is by a run of another.
+Tables and keys are sorted, except where the order means something. A run of a tier writes the entries of that tier and
+leaves those of other tiers as they are.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from floodmark.language.errors import SourceError
 NAME = "floodmark.lock"
 VERSION = 1
 Entry = dict[str, Any]
-"""Plain values, lists of strings, and tables of such."""
+"""Plain values, lists of strings, and tables of these."""
 
 _HEAD = """\
 # What `floodmark gate` found. It writes this file with --update-lock; whatever differs from it turns the gate red.
@@ -33,15 +33,15 @@ _SECTIONS = ("specs", "claims", "proofs")
 _CONFLICT = re.compile(r"^(<{7}|={7}|>{7}|\|{7})( |$)")
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _INLINE = 100
-"""A table of an entry stands on one line up to this length."""
+"""Up to this length a table of an entry is written on one line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mutants:
-    """What came of a model's mutants when they were last tried.
+    """The result of trying a model's mutants.
 
-    ``sources`` are the hashes of the model and of its properties then; ``tried`` is how many mutants there were;
-    ``survivors`` has the change of each mutant that breaks no property, as one line, with the reason why that is no
+    ``sources`` are the hashes that the model and its properties had then; ``tried`` is how many mutants there were;
+    ``survivors`` has the change of each mutant that breaks no property, as one line, with the reason why that is not a
     gap.
     """
 
@@ -52,7 +52,7 @@ class Mutants:
 
 @dataclass(frozen=True, slots=True)
 class Lock:
-    """The content of a lock; ``lines`` has the line of each entry, as ``specs.alter_isr/core``."""
+    """The content of a lock; ``lines`` has the line of each entry, by keys such as ``specs.alter_isr/core``."""
 
     specs: dict[str, Entry] = field(default_factory=dict)
     claims: dict[str, Entry] = field(default_factory=dict)
@@ -66,20 +66,20 @@ class Lock:
 
 
 def read(path: Path) -> Lock | None:
-    """The lock in a file, None when there is no such file. Raises SourceError with the line of what is wrong in it."""
+    """The lock in a file; None when there is no such file. Raises SourceError with the line of what is wrong in it."""
     if not path.exists():
         return None
     text = toml.text_of(path)
     for number, line in enumerate(text.splitlines(), 1):
         if _CONFLICT.match(line):
             raise SourceError(
-                "two branches changed the lock; take either side and run floodmark gate --update-lock",
+                "two branches changed the lock: take either side and run floodmark gate --update-lock",
                 str(path), number,
             )
     data = toml.parse(text, path)
     lines = _lines(text)
     if data.pop("version", None) != VERSION:
-        raise SourceError(f"this is no lock of version {VERSION}; write it anew with --update-lock", str(path), 1)
+        raise SourceError(f"this is not a lock of version {VERSION}; rewrite it with --update-lock", str(path), 1)
     for key in data:
         if key not in (*_SECTIONS, "mutants"):
             raise SourceError(f"unknown table {key!r} in the lock", str(path), lines.get(key, 1))
@@ -110,7 +110,7 @@ _KEY = re.compile(r'^(?:"((?:[^"\\]|\\.)*)"|([\w-]+)) = \{')
 
 
 def _lines(text: str) -> dict[str, int]:
-    """The first line of each entry, as the lock is written."""
+    """The first line of each entry, in the layout in which the lock is written."""
     found: dict[str, int] = {}
     section = ""
     for number, line in enumerate(text.splitlines(), 1):
@@ -134,7 +134,7 @@ def write(path: Path, lock: Lock) -> None:
 
 
 def text(lock: Lock) -> str:
-    """The lock as it stands in the file."""
+    """The lock as text."""
     lines = [_HEAD, f"version = {VERSION}"]
     for name, entry in sorted(lock.specs.items()):
         lines += ["", *_table(f"specs.{_key(name)}", entry)]
@@ -152,7 +152,7 @@ def text(lock: Lock) -> str:
 
 
 def _table(title: str, entry: Entry) -> Iterator[str]:
-    """A table, its plain keys first, in their order; a table in it that is too long for a line gets its own header."""
+    """A table: its plain keys first, in order; a nested table that is too long for a line gets a header of its own."""
     yield f"[{title}]"
     long = {}
     for key, value in entry.items():
@@ -184,4 +184,4 @@ def _value(value: Any) -> str:
         return f"{{ {inner} }}" if inner else "{}"
     if isinstance(value, list):
         return "[" + ", ".join(map(_value, value)) + "]"
-    return json.dumps(value, ensure_ascii=False)  # of strings, numbers and truth values, as TOML writes them
+    return json.dumps(value, ensure_ascii=False)  # TOML writes strings, numbers and booleans the same way

@@ -1,8 +1,8 @@
-"""The files of users' repositories that a verdict rests on: every module that was loaded for it.
+"""The files of users' repositories that a verdict depends on: every module that was loaded for it.
 
-A module rests on what it imports, as its text says, and on what was loaded while it was loaded, however that was asked
-for. So this is coarser than the definitions that a lock's hash is of: the whole text of a file counts. Two protocols
-that share no file do not share a change.
+A module depends on what it imports according to its text, and on whatever was loaded while it was loaded, by whatever
+means. This is coarser than the definitions that the lock hashes: the whole text of a file counts. Two protocols that
+share no file are not affected by each other's changes.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from floodmark.checkers.loading import SourceLoader, digest, is_users, noticed
 from floodmark.checkers.project import Project
 
 Files = dict[str, str]
-"""The hash of each file's text; of an installed package, its version."""
+"""The hash of each file's text; for an installed package, its version."""
 
 
 class Modules:
-    """The modules that are loaded now."""
+    """The modules that are currently loaded."""
 
     def __init__(self) -> None:
         self._of_file: dict[str, list[ModuleType]] = {}
@@ -39,8 +39,8 @@ class Modules:
         self._found: dict[frozenset[str], Files] = {}
 
     def of(self, files: Iterable[str]) -> Files:
-        """What is loaded for the modules of these files. Raises NotKept when a file says that it depends on more, or
-        is not as it was loaded."""
+        """What is loaded for the modules of these files. Raises NotKept when a file depends on more than its text, or
+        has changed since it was loaded."""
         first = frozenset(_resolved(file) for file in files if is_users(file))
         if first not in self._found:
             self._found[first] = self._reached(first)
@@ -71,13 +71,13 @@ class Modules:
         for module in self._of_file.get(file, []):
             loader = module.__loader__
             if not isinstance(loader, SourceLoader):
-                raise NotKept(f"{file} was loaded in a way of its own")
+                raise NotKept(f"{file} was loaded by a custom loader")
             if loader.digest != text:
                 raise NotKept(f"{file} was changed after it was loaded")
         return text
 
     def _imports(self, file: str) -> list[str]:
-        """The files that a file imports, and those that were loaded while it was; installed packages by their names."""
+        """The files that a file imports, those that were loaded while it was, and installed packages by name."""
         if file not in self._imported:
             found: dict[str, None] = {}
             for module in self._of_file.get(file, []):
@@ -94,7 +94,7 @@ class Modules:
         return {_resolved(file): None} if isinstance(file, str) and is_users(file) else {}
 
     def _meant(self, file: str, name: str) -> dict[str, None]:
-        """The files that a file may mean by a module's name, loaded or not; more than it does mean does no harm."""
+        """The files that a file may mean by a module's name, loaded or not; it is safe to list too many."""
         path = Path(file)
         level = len(name) - len(name.lstrip("."))
         if level:
@@ -114,11 +114,11 @@ class Modules:
 
 
 def text_of(file: str) -> str:
-    """The hash of a file's text as it is now. Raises NotKept when it cannot be read."""
+    """The hash of a file's current text. Raises NotKept when it cannot be read."""
     try:
         return digest(Path(file).read_bytes())
     except OSError:
-        raise NotKept(f"{file} cannot be read any more") from None
+        raise NotKept(f"{file} can no longer be read") from None
 
 
 @cache
@@ -140,8 +140,8 @@ def _version(package: str) -> str:
 
 @cache
 def _named_in(file: str, _: str) -> tuple[str, ...]:
-    """The names of all modules that a file's import statements mean or may mean, with dots before relative ones, and
-    the texts that may be such names in a file that imports modules by their names."""
+    """The names of all modules that a file's import statements mean or may mean, with leading dots for relative ones;
+    and, where a file imports modules by name, the texts that may be such names."""
     found: dict[str, None] = {}
     try:
         tree = ast.parse(Path(file).read_bytes())
@@ -164,7 +164,7 @@ def _named_in(file: str, _: str) -> tuple[str, ...]:
 
 
 def _with_parents(name: str) -> dict[str, None]:
-    """``a.b.c``, and ``a`` and ``a.b``, which are loaded before it."""
+    """``a.b.c`` with ``a`` and ``a.b``, which are loaded before it."""
     dots = len(name) - len(name.lstrip("."))
     parts = name[dots:].split(".")
     return {name[:dots] + ".".join(parts[: end + 1]): None for end in range(len(parts))}

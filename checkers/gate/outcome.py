@@ -1,4 +1,4 @@
-"""What a run of the gate came to, for the command and for every report."""
+"""The outcome of a run of the gate, as the command and every report read it."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from floodmark.checkers.result import CheckResult, ExitCode, worst
 class Drift:
     """One difference from the lock.
 
-    ``entry`` is where it is in the lock, as ``alter_isr/core``; ``what`` is the key that differs; ``was`` and ``now``
-    are its values as text, "-" where there is none; ``note`` says what that means. ``file`` and ``line`` say where the
-    author should look: the spec, the property, or the lock.
+    ``entry`` is its place in the lock, such as ``alter_isr/core``; ``what`` is the key that differs; ``was`` and
+    ``now`` are its values as text, "-" where there is none; ``note`` says what that means. ``file`` and ``line`` are
+    where the author should look: the spec, the property, or the lock.
     """
 
     entry: str
@@ -30,11 +30,11 @@ class Drift:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """All that a run of the gate found.
+    """Everything that a run of the gate found.
 
-    ``proofs`` are claims and proofs. ``cached`` counts what was taken from the verdict cache; ``seconds`` is the whole
-    run; ``reproduce`` is the command that runs it again; ``lock`` is the file that the results were held against.
-    ``unkept`` has each reason why verdicts are not kept, with how many those are.
+    ``proofs`` are claims and proofs. ``cached`` is how many results came from the verdict cache; ``seconds`` is the
+    time of the whole run; ``reproduce`` is the command that runs it again; ``lock`` is the file that the results were
+    compared with. ``unkept`` has each reason why verdicts are not cached, with their number.
     """
 
     results: list[CheckResult]
@@ -49,7 +49,7 @@ class Outcome:
 
     @property
     def exit_code(self) -> ExitCode:
-        """The exit code of the run. Of a run without a single check, that nothing was checked."""
+        """The exit code of the run; for a run without any check, that nothing was checked."""
         codes = [result.exit_code for result in self.results] + [proved.exit_code for proved in self.proofs]
         if not self.results:
             codes.append(ExitCode.NOTHING_CHECKED)

@@ -1,4 +1,4 @@
-"""What a run of the gate is to do."""
+"""Plans a run of the gate: which checks, proofs and claims it makes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from floodmark.language.errors import SourceError
 
 @dataclass(slots=True)
 class Plan:
-    """What a run is to do. ``every`` has all specs of the folder, whatever their tier; ``broken`` cannot be read."""
+    """What a run does. ``every`` has all specs of the folder, in any tier; ``broken`` those that cannot be read."""
 
     every: list[Spec] = field(default_factory=list)
     checks: list[CheckJob] = field(default_factory=list)
@@ -30,7 +30,7 @@ class Plan:
 
 
 def plan_of(scope: Scope, tier: Tier, settings: Settings, locked: Lock | None) -> Plan:
-    """Reads the folder; the lock says how long a search takes."""
+    """The plan for a folder; the lock tells how long a search takes."""
     plan = Plan()
     for path in find([scope.folder], "all"):
         try:
@@ -50,7 +50,7 @@ def plan_of(scope: Scope, tier: Tier, settings: Settings, locked: Lock | None) -
 
 
 def _checks_of(scope: Scope, spec: Spec, settings: Settings, locked: Lock | None) -> list[CheckJob]:
-    """The checks of a spec: its model, then its known-bad designs, each under a name of its own."""
+    """The checks of a spec: its model, then its known-bad designs, each under its own name."""
     name = scope.name(spec.path)
     known = None if locked is None else locked.specs.get(name, {}).get("generated")
     found: list[CheckJob] = []
@@ -63,7 +63,7 @@ def _checks_of(scope: Scope, spec: Spec, settings: Settings, locked: Lock | None
 
 
 def _proofs_of(scope: Scope, spec: Spec, tier: str) -> list[Job]:
-    """The proofs of a spec that are made in a tier."""
+    """The proofs of a spec that belong to a tier."""
     name = scope.name(spec.path)
     return [ProofJob(f"{name} {proving.name}", spec, proving) for proving in spec.prove if proving.tier == tier]
 

@@ -1,4 +1,4 @@
-"""One run of the gate: what is known already, what is found, and what of it differs from the lock."""
+"""One run of the gate: takes known verdicts from the cache, finds the others, and compares all with the lock."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from floodmark.checkers.spec import Tier
 from floodmark.language.errors import SourceError
 
 Told = Callable[[CheckResult | Proved, int], None]
-"""Hears of each outcome as soon as it is there, and how many are still missing."""
+"""Is called with each outcome as soon as it is known, and with how many are still missing."""
 
 
 @dataclass(slots=True)
 class Run:
-    """A gate on a folder."""
+    """A run of the gate on a folder."""
 
     scope: Scope
     tier: Tier
@@ -45,7 +45,7 @@ class Run:
     missing: int = 0
 
     def outcome(self, told: Told) -> tuple[Outcome, Lock]:
-        """Checks everything; gives what came of it, and the lock as it would be now."""
+        """Checks everything; returns the outcome and the lock that would record it."""
         started = time.perf_counter()
         verdicts = Verdicts(self.use_cache)
         locked = locks.read(self.scope.lock)
@@ -72,7 +72,7 @@ class Run:
         return outcome, comparison.merged(locked or Lock())
 
     def _run(self, plan: Plan, verdicts: Verdicts, told: Told) -> int:
-        """Finds every verdict; returns how many were known."""
+        """Finds every verdict; returns how many came from the cache."""
         jobs: list[Job] = [*plan.checks, *plan.others]
         self.missing = len(jobs)
         known = verdicts.known(jobs, _load(jobs))
@@ -112,11 +112,11 @@ def _on_cluster(job: Job) -> bool:
 
 
 def _load(jobs: Sequence[Job]) -> dict[int, Subject]:
-    """Loads the models, all of them and always in one order: what one module does to another is the same in every run,
-    worker processes begin with it, and what they find is about these classes."""
+    """Loads all models, always in the same order: what one module does to another is then the same in every run. Worker
+    processes start with these classes, and their results are about them."""
     found = {}
     for position, job in enumerate(jobs):
-        with suppress(SourceError):  # which the run of the job says in its own way
+        with suppress(SourceError):  # the job reports the error when it runs
             found[position] = job.load()
     return found
 

@@ -1,4 +1,4 @@
-"""Runs jobs on all cores: the longest first, so that none is left to run alone at the end."""
+"""Runs jobs on all cores, the longest first, so that none is left to run alone at the end."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from floodmark.checkers.gate.job import CheckJob, Job, run_pickled
 
 
 def run_all(jobs: Sequence[Job], count: int) -> Iterator[tuple[int, bytes | Exception]]:
-    """What each job found, pickled, with its position, in the order in which they end; or why there is nothing.
+    """The pickled result of each job with its position, as jobs finish; or an exception that says why there is none.
 
-    Each of ``count`` processes runs one job at a time, on one core. A single job has all cores.
+    Each of ``count`` processes runs one job at a time, on one core. A single job gets all cores.
     """
     order = sorted(range(len(jobs)), key=lambda position: -jobs[position].seconds)
     ordered = [jobs[position] if len(jobs) == 1 else _on_one_core(jobs[position]) for position in order]

@@ -1,4 +1,4 @@
-"""Where a gate looks: the specs and claims below a folder, and the lock that they are held against."""
+"""Where a gate looks: the specs and claims below a folder, and the lock that they are compared with."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from floodmark.checkers.symbolic.claims import Claim
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """``folder`` has the specs, ``lock`` is the file of the lock: in the folder, or in one above it."""
+    """``folder`` has the specs; ``lock`` is the lock file, in the folder or in one above it."""
 
     folder: Path
     lock: Path
 
     @classmethod
     def of(cls, folder: Path) -> Scope:
-        """The scope of a folder of specs, or of a repository with a folder ``specs``."""
+        """The scope of a folder of specs, or of a repository that has a folder ``specs``."""
         if (folder / "specs").is_dir():
             folder = folder / "specs"
         root = Project.of(folder / lock.NAME).root
@@ -28,11 +28,11 @@ class Scope:
         return cls(folder, folder / lock.NAME if not above or above[0] == here else above[0] / lock.NAME)
 
     def name(self, path: Path) -> str:
-        """The name of a spec in the lock: its path below the lock's folder, without the ending."""
+        """The name of a spec in the lock: its path below the lock's folder, without the suffix."""
         return path.resolve().with_suffix("").relative_to(self.lock.parent.resolve()).as_posix()
 
     def has(self, name: str) -> bool:
-        """Whether an entry of the lock is one of the folder's."""
+        """Whether an entry of the lock belongs to the folder."""
         below = self.folder.resolve().relative_to(self.lock.parent.resolve()).as_posix()
         return below == "." or name.startswith(f"{below}/")
 

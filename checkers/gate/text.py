@@ -1,4 +1,4 @@
-"""What a run of the gate prints: what is not as expected, one table, the drift, the verdict, the command."""
+"""What a run of the gate prints: unexpected results, one table, the drift, the verdict, the command to run it again."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _WIDEST = 60
 
 
 def wrong(result: CheckResult | Proved) -> list[str]:
-    """All that is to be said of an outcome at once; nothing of one that is as expected."""
+    """Everything to print at once about an outcome; nothing for one that is as expected."""
     if result.exit_code == ExitCode.AS_EXPECTED:
         return []
     if isinstance(result, CheckResult):
@@ -32,7 +32,7 @@ def wrong(result: CheckResult | Proved) -> list[str]:
 
 @dataclass
 class _Row:
-    """A line of the table: of a spec with its known-bad designs, of a file of claims, or of a proof."""
+    """A line of the table: for a spec with its known-bad designs, a file of claims, or a proof."""
 
     name: str
     word: str = ""
@@ -56,7 +56,7 @@ def table(outcome: Outcome) -> Iterator[str]:
 
 
 def _cut(name: str) -> str:
-    """A name that leaves room for the figures; that of a proof may list many properties."""
+    """A name shortened to leave room for the figures; a proof's may list many properties."""
     return name if len(name) <= _WIDEST else f"{name[: _WIDEST - 3]}..."
 
 
@@ -113,11 +113,11 @@ def end(outcome: Outcome, written: bool) -> Iterator[str]:
         for line in text.warnings(result):
             yield f"{line} in {result.name}"
     for why, count in outcome.unkept.items():
-        yield f"{count} verdict{' is' if count == 1 else 's are'} found anew in every run: {why}"
+        yield f"{count} verdict{' is' if count == 1 else 's are'} not cached: {why}"
     drift = [] if written else outcome.drift
     if drift:
         yield ""
-        yield click.style(f"drift from {shown(outcome.lock)}, as was | now", fg=_RED)
+        yield click.style(f"drift from {shown(outcome.lock)} (was | now)", fg=_RED)
         yield from _drift(drift)
     yield ""
     yield _verdict(outcome, written)
@@ -140,25 +140,25 @@ def _verdict(outcome: Outcome, written: bool) -> str:
     what = _counted(outcome)
     if not outcome.results:
         return click.style(f"nothing was checked: there is no {outcome.tier} spec here (exit {int(code)})", fg=_RED)
-    time = f"{outcome.seconds:.1f} s, {outcome.cached} of {len(outcome.results) + len(outcome.proofs)} known before"
+    time = f"{outcome.seconds:.1f} s, {outcome.cached} of {len(outcome.results) + len(outcome.proofs)} from the cache"
     if code == ExitCode.AS_EXPECTED:
-        lock = f"{shown(outcome.lock)} {'is written' if written else 'is as it was'}"
+        lock = f"{shown(outcome.lock)} {'is written' if written else 'is unchanged'}"
         return click.style(f"{what}: each as expected; {lock}", fg=_GREEN, bold=True) + f" ({time})"
     counts = Counter(result.exit_code for result in outcome.results)
     counts += Counter(proved.exit_code for proved in outcome.proofs)
     parts = [f"{counts[kind]} {said}" for kind, said in _SHORT.items() if counts[kind]]
-    parts += [f"{len(outcome.drift)} differences from the lock"] if outcome.drift else []
+    parts += [f"differences from the lock: {len(outcome.drift)}"] if outcome.drift else []
     said = f"{what}: {', '.join(parts)} (exit {int(code)}: {MEANINGS[code]})"
     colour = _YELLOW if code == ExitCode.UNDETERMINED else _RED
     return click.style(said, fg=colour, bold=True) + f" ({time})"
 
 
 _SHORT = {
-    ExitCode.INTERNAL_ERROR: "internal error",
-    ExitCode.USER_ERROR: "in error",
+    ExitCode.INTERNAL_ERROR: "with an internal error",
+    ExitCode.USER_ERROR: "with an error",
     ExitCode.NOT_AS_EXPECTED: "not as expected",
     ExitCode.UNDETERMINED: "undetermined",
-    ExitCode.NOTHING_CHECKED: "without anything checked",
+    ExitCode.NOTHING_CHECKED: "with nothing checked",
 }
 
 

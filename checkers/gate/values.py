@@ -1,12 +1,12 @@
-"""What classes and functions are made of, hashed: their code, and every value that it reaches.
+"""Hashes classes and functions by what they are made of: their code, and every value that it reaches.
 
-A model is what its module made of it: a constant may have come out of a file, a method out of a factory, a rule out of
-another module that replaced it. So this is a hash of objects as they are once everything is loaded: code with its
-constants and its places, defaults, closures, annotations, the globals that code mentions, classes with all that is in
-them, and so on, through everything that these reach, with who shares what. Two runs with equal hashes began with equal
-objects. What belongs to floodmark, to Python or to a pure module of its standard library goes by its name, as the
-versions of those are hashed beside it. Of anything else (an open file, a function of ``os`` or ``time``, a class of an
-installed package) nobody can say that it will be the same again, so ``NotKept`` says that no verdict may rest on it.
+A model is what its module made of it: a constant may come from a file, a method from a factory, a rule from another
+module that replaced it. So this hashes objects as they are once everything is loaded: code with its constants and
+places, defaults, closures, annotations, the globals that the code mentions, classes with their members, and so on
+through everything that these reach, including which objects are shared. Two runs with equal hashes began with equal
+objects. What belongs to floodmark, to Python or to a pure module of its standard library is hashed by name, because the
+versions of those are hashed separately. Anything else (an open file, a function of ``os`` or ``time``, a class of an
+installed package) may be different in the next run, so ``NotKept`` says that no verdict that depends on it is cached.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ _PURE = frozenset({
     "dataclasses", "decimal", "enum", "fractions", "functools", "graphlib", "heapq", "itertools", "math", "numbers",
     "operator", "re", "statistics", "string", "textwrap", "types", "typing", "typing_extensions",
 })
-"""Modules whose functions give the same for the same, whenever and wherever they are called."""
+"""Modules whose functions return the same for the same arguments, whenever and wherever they are called."""
 _IMPURE = frozenset({
     "__import__", "breakpoint", "compile", "eval", "exec", "globals", "hash", "id", "input", "locals", "memoryview",
     "open", "vars",
 })
-"""Functions of Python whose result depends on more than their arguments, or that reach what no code mentions."""
+"""Python functions whose result depends on more than their arguments, or that reach what no code mentions."""
 _REACHING = frozenset({"__subclasses__", "__globals__", "__builtins__", "f_globals", "__loader__", "__spec__"})
-"""Attributes by which code reaches what it does not mention."""
+"""Attributes through which code reaches what it does not mention."""
 _ATOMS = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis), type(NotImplemented))
 _OF_MODULES = frozenset({
     "__builtins__", "__cached__", "__doc__", "__file__", "__loader__", "__name__", "__package__", "__path__",
@@ -53,16 +53,15 @@ _OF_CLASSES = frozenset({"__dict__", "__weakref__", "_abc_impl", "__slotnames__"
 _WORD = re.compile(r"[^\W\d]\w*")
 
 Parts = tuple[str, list[Any]]
-"""An object by itself: what it is as text, and the objects that it refers to, in an order that says which is which."""
+"""An object by itself: a text, and the objects that it refers to, in an order that tells them apart."""
 
 
-class NotKept(Exception):  # noqa: N818 - says what becomes of a verdict, and is no error
-    """Why no verdict may be kept; its text is for the user."""
+class NotKept(Exception):  # noqa: N818 - it says what becomes of a verdict and is not an error
+    """Why a verdict may not be cached; the text is for the user."""
 
 
 class _Object(typing.NamedTuple):
-    """An object, which is kept so that its number stays its own: what it is by itself, with what of its parts is plain,
-    and its other parts."""
+    """An object, kept alive so that its ``id`` stays unique: a text for it and its plain parts, and its other parts."""
 
     it: Any
     text: bytes
@@ -71,7 +70,7 @@ class _Object(typing.NamedTuple):
 
 
 class Values:
-    """Hashes of what objects reach. Objects are read once: they must not change while this is used."""
+    """Hashes of what objects reach. Each object is read once, so none may change while this is in use."""
 
     def __init__(self) -> None:
         self._known: dict[int, _Object] = {}
@@ -131,7 +130,7 @@ class Values:
         cells = [_content(cell) for cell in function.__closure__ or ()]
         if is_ours(function.__module__):
             return _by_name(function)[0], cells
-        if cells and function.__globals__.get("__name__") in _PURE:  # made there for somebody: a named tuple's methods
+        if cells and function.__globals__.get("__name__") in _PURE:  # made for a user: a named tuple's methods
             return f"{function.__globals__['__name__']}.{code.co_qualname}", [*cells, function.__defaults__]
         if not is_users(code.co_filename) and not code.co_filename.startswith("<"):
             return _by_name(function)
@@ -147,14 +146,14 @@ class Values:
             text.append(name if value is not _ABSENT else f"{name} is absent")
             if name in _IMPURE and name not in function.__globals__:
                 if f"__{name}__" == function.__name__:
-                    continue  # a hash of its own, made of hashes, which order nothing that the language has
+                    continue  # its own __hash__, built from hashes, which no order in the language depends on
                 raise NotKept(f"{who} uses {name}")
             self._must_stay(value, f"{who} uses {name}")
             inner.append(value)
         return f"function {text}", inner
 
     def _must_stay(self, value: Any, who: str) -> None:
-        """Refuses what need not be the same again, and says who uses it."""
+        """Refuses what may be different in the next run, and says who uses it."""
         if id(value) in self._known or isinstance(value, _ATOMS):
             return
         try:
@@ -164,7 +163,7 @@ class Values:
 
 
 def _annotated(annotations: Iterable[Any], names: dict[str, Any]) -> set[str]:
-    """The names that annotations mean which are written as text: floodmark evaluates them."""
+    """The names in annotations that are text: floodmark evaluates them."""
     words = {word for text in annotations if isinstance(text, str) for word in _WORD.findall(text)}
     return {word for word in words if word in names}
 
@@ -187,27 +186,27 @@ def _class(cls: type) -> Parts:
 
 
 def _module(module: types.ModuleType) -> Parts:
-    """A module by all that it holds, as code can reach any of it."""
+    """A module by everything in it, as code can reach any of it."""
     name = module.__name__
     if is_ours(name) or name in _PURE:
         return f"module {name}", []
     file = getattr(module, "__file__", None)
     if not is_users(file) if file is not None else not hasattr(module, "__path__"):
-        raise NotKept(f"{name} need not do the same again")
+        raise NotKept(f"{name} may behave differently in the next run")
     items = [(key, value) for key, value in vars(module).items() if key not in _OF_MODULES]
     return f"module {name} {[key for key, _ in items]}", [value for _, value in items]
 
 
 def _set(each: Iterable[Any]) -> Parts:
-    """A set in an order of its own, as that of its elements is another one in each process."""
+    """A set in a canonical order, as Python's own order differs from process to process."""
     labelled = {_label(element): element for element in each}
     if len(labelled) != len(list(each)):
-        raise NotKept(f"two elements of {each!r} look the same"[:_SHOWN])
+        raise NotKept(f"two elements of {each!r} cannot be told apart"[:_SHOWN])
     return f"{type(each).__name__} {len(labelled)}", [labelled[label] for label in sorted(labelled)]
 
 
 def _label(element: Any, depth: int = 0) -> str:
-    """What tells an element of a set from others."""
+    """What distinguishes an element of a set from others."""
     kind = type(element)
     if depth > _DEEP:
         raise NotKept(f"a set holds {element!r}, which is too deep to compare"[:_SHOWN])
@@ -226,7 +225,7 @@ def _label(element: Any, depth: int = 0) -> str:
 
 
 def _named(each: Any) -> Parts | None:
-    """What goes by its name: functions and descriptors that are written in C, type variables and forms."""
+    """What is hashed by name: functions and descriptors written in C, type variables and special forms."""
     match each:
         case types.BuiltinFunctionType() if isinstance(each.__self__, types.ModuleType | types.NoneType):
             return _by_name(each)
@@ -275,7 +274,7 @@ def _made(each: Any) -> Parts:
         return _instance(each, kind)
     if kind in _PLAIN:
         return kind.__qualname__, [dict(getattr(each, "__dict__", {}))]
-    raise NotKept(f"nobody can say whether {each!r} will be the same again"[:_SHOWN])
+    raise NotKept(f"{each!r} may be different in the next run"[:_SHOWN])
 
 
 def _instance(each: Any, kind: type) -> Parts:
@@ -298,7 +297,7 @@ def _instance(each: Any, kind: type) -> Parts:
 
 
 def _by_name(each: Any) -> Parts:
-    """What is floodmark's, or a pure module's: its name says what it is, if the module has it by that name."""
+    """Something of floodmark's or of a pure module's, by its name, if the module has it under that name."""
     module, name = each.__module__, each.__qualname__
     if not is_ours(module):
         found: Any = sys.modules.get(module)
@@ -306,7 +305,7 @@ def _by_name(each: Any) -> Parts:
             found = getattr(found, part, None)
         in_c = isinstance(each, type) and not each.__flags__ & _HEAP_TYPE
         if module not in _PURE or not (found is each or in_c) or (module == "builtins" and name in _IMPURE):
-            raise NotKept(f"{module}.{name} need not do the same again")
+            raise NotKept(f"{module}.{name} may behave differently in the next run")
     return f"{module}.{name}", []
 
 
@@ -314,9 +313,9 @@ _EMPTY: tuple[Any, ...] = (
     object, enum.Enum, enum.IntEnum, enum.StrEnum, enum.ReprEnum, enum.Flag, enum.IntFlag, typing.Generic,
     typing.Protocol,
 )
-"""Classes that give their instances no state of their own."""
+"""Classes whose instances have no state of their own."""
 _PLAIN: tuple[Any, ...] = (object, types.SimpleNamespace, enum.property, enum.auto, __future__._Feature)
-"""Classes of Python whose instances are what their attributes say."""
+"""Python classes whose instances are determined by their attributes."""
 _HEAP_TYPE = 1 << 9
 _ABSENT = "absent"
 _SHOWN = 200
@@ -338,7 +337,7 @@ def _is_own(cls: type) -> bool:
 
 
 def _code(code: types.CodeType) -> Parts:
-    """Code with its places: a result shows lines."""
+    """Code with its places, because a result shows lines."""
     text = (
         code.co_filename, code.co_qualname, code.co_firstlineno, code.co_argcount, code.co_posonlyargcount,
         code.co_kwonlyargcount, code.co_flags, code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars,
@@ -358,8 +357,8 @@ _GLOBAL = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS")
 
 @functools.cache
 def _mentioned(code: types.CodeType) -> _Mentioned:
-    """The names of the module that code reads, that of functions within it included, all other names, and those of the
-    module that it writes."""
+    """The names of the module that code and the functions within it read, all other names, and those of the module that
+    it writes."""
     names: set[str] = set()
     attributes: set[str] = set(code.co_names)
     written: set[str] = set()
@@ -400,9 +399,9 @@ _CONTENTS: dict[type, Callable[[Any], Any]] = {
 
 
 def _content_of(each: Any, base: type) -> Any:
-    """What an instance holds of what it extends."""
+    """The content that an instance inherits from a container."""
     if base in _CONTENTS:
         return _CONTENTS[base](each)
     if base.__module__ in ("abc", "collections.abc", "contextlib", "dataclasses", "typing"):
         return None
-    raise NotKept(f"nobody can say whether {each!r} will be the same again"[:200])
+    raise NotKept(f"{each!r} may be different in the next run"[:200])

@@ -1,4 +1,4 @@
-"""The verdict cache: what was found of jobs whose every dependency is as it was."""
+"""The verdict cache: the results of jobs for which nothing that they depend on has changed."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from floodmark.checkers.gate.values import NotKept
 
 
 class Verdicts:
-    """Verdicts by the keys of jobs; with ``used`` false none is taken and none is kept.
+    """Cached verdicts by the keys of jobs; with ``used`` false none is read and none is stored.
 
-    It is made before any model is loaded, and asked when all are: what a module does to others is done by then.
-    ``unkept`` says why there are verdicts that cannot be kept, and of how many that is so.
+    Create it before any model is loaded and ask it when all are, so that whatever a module does to others is done.
+    ``unkept`` has each reason why verdicts cannot be cached, with their number.
     """
 
     def __init__(self, used: bool = True) -> None:
@@ -25,7 +25,7 @@ class Verdicts:
         self._at_first = dict(own_definitions()) if used else {}
 
     def known(self, jobs: Sequence[Job], subjects: Mapping[int, Subject]) -> dict[int, Found]:
-        """What is known of the jobs, by their positions, of which those have a subject that could be loaded."""
+        """The cached results of those jobs whose subject could be loaded, by the jobs' positions."""
         if not self.used:
             return {}
         bases = Bases(self._at_first)
@@ -42,11 +42,11 @@ class Verdicts:
         try:
             found = None if content is None else unpickled(job, content)
         except Exception:
-            return None  # kept by a version that pickled something else: it is found anew
+            return None  # stored by a version that pickled something else
         return found if found is not None and is_final(found[0]) else None
 
     def keep(self, position: int, content: bytes, found: Found) -> None:
-        """Keeps a verdict, if it would be the same again."""
+        """Stores a verdict, if it would be the same again."""
         if position in self._keys and is_final(found[0]) and self._keys[position].basis.is_still_there():
             disk_cache.write(self._path(position), content)
 

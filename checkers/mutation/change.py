@@ -1,4 +1,4 @@
-"""The small changes of a function's syntax tree: one place, one kind, one line of difference."""
+"""The small changes of a function's syntax tree: one place, one kind and one line of difference each."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any, Literal
 from floodmark.language.source import conjuncts
 
 Kind = Literal["guard", "comparison", "assignment", "operation", "branch", "condition", "call", "fold"]
-"""What is changed: a ``require`` or a part of one is dropped or negated; a comparison; an assignment is dropped; a set
-operation or a sum; the test of a branch is forced; a part of a condition is dropped; a call, ``add`` and ``discard``
-among them, is dropped; ``any`` for ``all``, ``min`` for ``max``."""
+"""What a change does: drop or negate a ``require`` or a part of one; change a comparison; drop an assignment; change a
+set operation or a sum; force the test of a branch; drop a part of a condition; drop a call, such as ``add`` or
+``discard``; replace ``any`` by ``all`` or ``min`` by ``max``, and vice versa."""
 
 DROPPED = "(dropped)"
 
@@ -29,11 +29,11 @@ _COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.IsNot: ast.Is,
 }
 _OPPOSITE = (ast.Eq, ast.NotEq, ast.In, ast.NotIn, ast.Is, ast.IsNot)
-"""Comparisons whose change is their negation."""
+"""Comparisons that are changed to their negation."""
 _OPERATIONS: dict[type[ast.operator], tuple[type[ast.operator], ...]] = {
     ast.BitOr: (ast.BitAnd,),
     ast.BitAnd: (ast.BitOr,),
-    ast.Sub: (ast.BitOr, ast.Add),  # of sets or of integers; the language refuses the other
+    ast.Sub: (ast.BitOr, ast.Add),  # for sets or for integers; the language refuses the wrong one
     ast.Add: (ast.Sub,),
 }
 _FOLDS = {"any": "all", "all": "any", "min": "max", "max": "min"}
@@ -41,9 +41,9 @@ _FOLDS = {"any": "all", "all": "any", "min": "max", "max": "min"}
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One change of a function: ``tree`` is the function afterwards; ``was`` and ``now`` are the part that differs.
+    """One change of a function: ``tree`` is the changed function; ``was`` and ``now`` are the part that differs.
 
-    ``line`` and ``column`` are those of the part, in the syntax tree that was given.
+    ``line`` and ``column`` are those of the part in the original syntax tree.
     """
 
     kind: Kind
@@ -65,7 +65,7 @@ def changes(tree: ast.FunctionDef) -> list[Change]:
 
 
 _Swap = tuple[Kind, Any, Any, Any, str, str]
-"""Kind, the part that is changed, the node that goes for it, the one that comes in its place, and both as text."""
+"""The kind, the changed part, the node that is removed, the node that replaces it, and both as text."""
 
 
 def _within(statement: ast.stmt) -> Iterator[_Swap]:
@@ -149,7 +149,7 @@ def _condition(node: ast.BoolOp) -> Iterator[_Swap]:
 
 
 def _swapped(node: Any, old: ast.AST, new: ast.AST) -> Any:
-    """A syntax tree with one node replaced; those above it are copies, so the tree that was given stays as it is."""
+    """A copy of a syntax tree with one node replaced; the original is left as it is."""
     if node is old:
         return new
     if isinstance(node, list):

@@ -19,7 +19,7 @@ _LANGUAGE = "floodmark.language"
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """A model with one small change. ``change`` names it whatever its line is: ``Class.method: - was  + now``."""
+    """A model with one small change. ``change`` identifies it without a line number: ``Class.method: - was  + now``."""
 
     function: Callable[..., Any]
     tree: ast.FunctionDef
@@ -30,14 +30,14 @@ class Mutant:
     change: str
 
     def planted(self) -> AbstractContextManager[None]:
-        """While it lasts, the change is made, for CPython and for every compiler of this process."""
+        """Makes the change for as long as it is open, for CPython and for every compiler in this process."""
         return rewritten(self.function, self.tree)
 
 
 def mutants(cls: type[Model]) -> list[Mutant]:
     """The mutants of a model, function by function.
 
-    Properties and boundaries are left as they are, and so is what only they call.
+    Properties and boundaries are left alone, and so is what only they call.
     """
     found: list[Mutant] = []
     seen: Counter[str] = Counter()
@@ -53,9 +53,9 @@ def mutants(cls: type[Model]) -> list[Mutant]:
 
 
 def own(cls: type[Model]) -> list[Mutant]:
-    """The mutants of what a model adds to those that it extends: of its own methods, and of the functions beside it.
+    """The mutants of what a model adds to those that it extends: its own methods and the functions in its module.
 
-    A base without initial states is no model by itself, and what it has belongs to those that it helps.
+    A base without initial states is not a model by itself, so what it has belongs to the models that extend it.
     """
     models = [base for base in cls.__mro__[1:] if issubclass(base, Model) and base.methods("initial")]
     inherited = {id(member) for base in models for member in vars(base).values()}
@@ -67,7 +67,7 @@ def own(cls: type[Model]) -> list[Mutant]:
 
 
 def functions(cls: type[Model]) -> list[Callable[..., Any]]:
-    """The functions that the initial states and the actions of a model run, in the order in which they are met."""
+    """The functions that the initial states and actions of a model run, in the order in which they are found."""
     found: dict[Callable[..., Any], None] = {}
     waiting = [*cls.methods("initial").values(), *cls.methods("action").values()]
     while waiting:

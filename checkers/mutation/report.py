@@ -1,4 +1,4 @@
-"""What came of the mutants of a spec's model, held against the reasons that the spec gives for those that survive."""
+"""What became of the mutants of a spec's model, compared with the spec's reasons for those that survive."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _FATES: dict[Fate, str] = {
 class Report:
     """The trials of a spec's mutants; ``whole`` is false when only some were tried.
 
-    ``sources`` are the hashes of the model and of its properties, as the gate's lock has them.
+    ``sources`` are the hashes of the model and its properties, as in the gate's lock.
     """
 
     spec: Spec
@@ -37,11 +37,11 @@ class Report:
     sources: Mapping[str, str]
 
     def of(self, fate: Fate) -> list[Trial]:
-        """The trials that ended so."""
+        """The trials with this result."""
         return [trial for trial in self.trials if trial.fate == fate]
 
     def reason(self, change: str) -> str:
-        """Why a mutant need not be noticed, empty when the spec does not say."""
+        """Why a mutant need not be noticed; empty when the spec does not say."""
         return reason(self.spec, change)
 
     def unexplained(self) -> list[Trial]:
@@ -49,7 +49,7 @@ class Report:
         return [trial for trial in self.of("survived") if not self.reason(trial.change)]
 
     def stale(self) -> list[tuple[Reason, str, str]]:
-        """Reasons for what does not survive: the entry, the change, and what became of that."""
+        """Reasons for changes that do not survive: the entry, the change, and what became of it."""
         if not self.whole:
             return []
         fates = {trial.change: trial for trial in self.trials}
@@ -64,13 +64,13 @@ class Report:
         return found
 
     def locked(self) -> Mutants:
-        """What the lock says of the mutants of this spec."""
+        """The lock's entry for the mutants of this spec."""
         survivors = {trial.change: self.reason(trial.change) for trial in self.of("survived")}
         return Mutants(dict(self.sources), len(self.trials), survivors)
 
     @property
     def exit_code(self) -> ExitCode:
-        """Green when every mutant has a fate, every survivor a reason, and every reason a survivor."""
+        """Success when every mutant was decided, every survivor has a reason, and every reason a survivor."""
         if self.unexplained() or self.stale():
             return ExitCode.NOT_AS_EXPECTED
         if self.of("undetermined"):
@@ -78,7 +78,7 @@ class Report:
         return ExitCode.AS_EXPECTED if self.trials else ExitCode.NOTHING_CHECKED
 
     def end(self) -> Iterator[str]:
-        """What is said when all mutants were tried: stale reasons, then a summary."""
+        """What is printed when all mutants were tried: stale reasons, then a summary."""
         for entry, change, why in self.stale():
             yield f"stale reason  {shown(self.spec.path)}:{entry.line}  {change}  ({why})"
         counts = Counter(trial.fate for trial in self.trials)
@@ -105,19 +105,19 @@ class Report:
 
 
 def reason(spec: Spec, change: str) -> str:
-    """Why a mutant need not be noticed, empty when the spec does not say."""
+    """Why a mutant need not be noticed; empty when the spec does not say."""
     return next((each.reason for each in _reasons(spec) if change in each.changes), "")
 
 
 def line(spec: Spec, trial: Trial) -> str | None:
-    """A mutant that is to be looked at, as one line; None for one of which nothing has to be said."""
+    """One line about a mutant that needs attention; None for one that does not."""
     if trial.fate == "undetermined" or (trial.fate == "survived" and not reason(spec, trial.change)):
         return said(trial)
     return None
 
 
 def said(trial: Trial) -> str:
-    """A mutant and what became of it, as one line."""
+    """One line about a mutant and what became of it."""
     return f"{_FATES[trial.fate]:12}  {_where(trial)}{_because(trial)}"
 
 

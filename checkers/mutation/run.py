@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 
 _BY_CHANGE: dict[type[Model], dict[str, Mutant]] = {}
-"""The mutants of the models that this process has met."""
+"""The mutants of the models that this process has seen."""
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One mutant, named by its change, and what it is tried against."""
+    """One mutant, identified by its change, and what it is tried against."""
 
     change: str
     stages: tuple[Stage, ...]
@@ -36,8 +36,8 @@ class Task:
 def run(
     chosen: Sequence[Mutant], stages: Sequence[Stage], budget: Budget, workers: int = 0, master: str | None = None
 ) -> Iterator[Trial]:
-    """The trials of the chosen mutants, in their order: on Spark when ``master`` says where, else on ``workers``
-    processes, 0 for one for each core."""
+    """The trials of the chosen mutants, in order: on Spark when ``master`` is given, else on ``workers`` processes (0:
+    one per core)."""
     tasks = [Task(mutant.change, tuple(stages), budget) for mutant in chosen]
     trials = _here(tasks, workers or cores()) if master is None else _on_spark(tasks, master)
     for mutant, trial in zip(chosen, trials, strict=True):
@@ -63,7 +63,8 @@ def _here(tasks: Sequence[Task], workers: int) -> Iterator[Trial]:
 
 
 def _limit(task: Task) -> float:
-    """The seconds of all searches of a mutant: of each spec its model, the steps of that, and its known-bad designs."""
+    """The seconds for all searches of a mutant: for each spec its model, its digest of steps, and its known-bad
+    designs."""
     return task.budget.seconds * sum(2 + len(stage.spec.flawed) for stage in task.stages)
 
 

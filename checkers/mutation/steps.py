@@ -1,10 +1,10 @@
-"""A digest of what a model can do: of every step from its reachable states that changes something, wherever it leads.
+"""A digest of what a model can do: every state-changing step from its reachable states, wherever it leads.
 
-Properties look at states and at steps. They see a step to a state outside of the boundary, that state itself, and an
-initial state that lies there, so these count. What no property sees does not: what a step is called, how many ways
-there are to take it, and which of the states within the boundary are initial. A step that changes nothing is left out
-by agreement: a property that minds it would mind waiting, too. (Where one does, or where deadlocks are looked for, a
-mutant that breaks it is killed before anybody asks whether it is equal.)
+Properties look at states and at steps. They see a step to a state outside the boundary, that state itself, and an
+initial state outside the boundary, so these count. What no property sees does not: the name of a step, in how many ways
+it can be taken, and which states within the boundary are initial. A step that changes nothing is left out by
+convention: a property that rejects it would reject waiting, too. (Where one does, or where deadlocks are looked for, a
+mutant that breaks it is killed before anyone asks whether it is equal.)
 """
 
 from __future__ import annotations
@@ -27,14 +27,15 @@ from floodmark.language.reference import initial_states, within_boundary
 
 NW = 1
 
-# What ``sum_steps`` is given, an array of words.
+# The input of ``sum_steps``, an array of words.
 STATES, NUMBER, EXPAND, OUT, CONTEXT, SUM_1, SUM_2 = range(7)
 FIELDS = 7
 
 
 @exported
 def sum_steps(w: Words) -> Word:
-    """Adds up the fingerprints of all steps from the states: of each pair of states once, and of none to itself."""
+    """Adds up the fingerprints of all steps from the states: each pair of states once, and none from a state to
+    itself."""
     states = words_at(w[STATES])
     out = words_at(w[OUT])
     context = words_at(w[CONTEXT])
@@ -70,7 +71,7 @@ def steps_digest(model: Model) -> str:
 
 
 def _starts_outside(model: Model, layout: Layout) -> str:
-    """The hash of the initial states that lie outside of the boundary."""
+    """The hash of the initial states that lie outside the boundary."""
     outside = {layout.pack(state) for _, state in initial_states(model) if not within_boundary(model, state)}
     return hashlib.sha256(repr(sorted(outside)).encode()).hexdigest() if outside else ""
 

@@ -1,4 +1,4 @@
-"""One mutant on trial: the checks of a spec are run on it until one of them notices the change."""
+"""Tries one mutant: runs the checks of a spec on it until one of them notices the change."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from floodmark.language.errors import SourceError
 
 Fate = Literal["killed", "survived", "equal", "refused", "undetermined"]
 """``killed``: a check notices the change. ``equal``: at this size the mutant has the same states and the same steps
-between them, as ``floodmark.checkers.mutation.steps`` says. ``refused``: the mutant is no model. ``undetermined``: a
-budget ended first."""
+between them (see ``floodmark.checkers.mutation.steps``). ``refused``: the mutant is not a valid model.
+``undetermined``: a limit was reached first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What one search of a mutant may take: states as a multiple of those of the model, and seconds."""
+    """What one search of a mutant may take: states as a multiple of the model's, and seconds."""
 
     factor: float = 8.0
     seconds: float = 60.0
@@ -31,8 +31,8 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """A spec whose checks a mutant has to get past, and what its unchanged model comes to: how many states it reaches,
-    the digest of those, and the digest of its steps."""
+    """A spec whose checks a mutant has to pass, and the figures of its unchanged model: the number of states that it
+    reaches, their digest, and the digest of its steps."""
 
     spec: Spec
     distinct: int
@@ -48,7 +48,7 @@ class Stage:
 class Trial:
     """What became of a mutant. ``by`` says what noticed it, or why it is undetermined or refused; ``spec`` says where.
 
-    ``states_differ`` is whether a survivor reaches other states than the model does.
+    ``states_differ`` is whether a survivor reaches other states than the model.
     """
 
     change: str
@@ -63,11 +63,12 @@ class Trial:
 
 
 _NATIVE = Settings(engine="native", workers=1, symmetry=False)
-"""Orbits do not tell steps apart: one that passes a lease on leads, but for the names, to where it began."""
+"""Orbits do not distinguish all steps: one that passes a lease on leads, up to names, back to where it began."""
 
 
 def stages(spec: Spec) -> list[Stage]:
-    """The spec and those that it names beside it. Raises SourceError when one of them does not hold as expected."""
+    """The spec and those that it lists under ``also``. Raises SourceError when one of them does not hold as
+    expected."""
     also = () if spec.mutation is None else spec.mutation.also
     return [_stage(each) for each in (spec, *(read(path) for path in also))]
 
@@ -79,7 +80,7 @@ def _stage(spec: Spec) -> Stage:
     if result.exit_code != ExitCode.AS_EXPECTED:
         raise SourceError(f"the model itself is not as expected: {result.message}", str(spec.path), spec.line("model"))
     if (already := _noticed(result)) is not None:
-        message = f"{already}, and this would be said of every mutant; list it under idle or vacuous"
+        message = f"{already}, which would be noticed in every mutant; list it under idle or vacuous"
         raise SourceError(message, str(spec.path), spec.line("model"))
     found = result.exploration
     assert found is not None
@@ -99,7 +100,7 @@ def try_mutant(mutant: Mutant, every: Sequence[Stage], budget: Budget) -> Trial:
         for stage in every:
             for check in _flawed(stage, budget):
                 if not _still_caught(check, result := run_check(check)):
-                    by = f"{check.wanted_property} is not broken any more by {result.variant}"
+                    by = f"{check.wanted_property} is no longer broken by {result.variant}"
                     return replace(trial, fate="killed", by=by, spec=stage.spec.name, states_differ=False)
     return trial
 
@@ -129,13 +130,13 @@ def _in_stage(trial: Trial, stage: Stage, budget: Budget) -> Trial:
 
 
 def _steps(result: CheckResult) -> str:
-    """The digest of the steps of a model that a complete search was made of."""
+    """The digest of the steps of a model that was searched completely."""
     assert result.subject is not None
     return steps_digest(result.subject)
 
 
 def _noticed(result: CheckResult) -> str | None:
-    """What of a check's result says that something is wrong; None when all is well as far as it was searched."""
+    """What in the result of a check shows that something is wrong; None when nothing does as far as it was searched."""
     if result.violation is not None and result.violation.kind == "error":
         return f"error: {result.message}"
     if result.verdict == "violated":
@@ -156,7 +157,7 @@ def _flawed(stage: Stage, budget: Budget) -> Iterator[Check]:
 
 
 def _still_caught(check: Check, result: CheckResult) -> bool:
-    """Whether a known-bad design still breaks what it should, at whatever depth, or has no answer within the budget."""
+    """Whether a known-bad design still breaks its property, at any depth, or is undetermined within the budget."""
     if result.verdict == "undetermined" or result.exit_code == ExitCode.INTERNAL_ERROR:
         return True
     return result.verdict == "violated" and result.property == check.wanted_property

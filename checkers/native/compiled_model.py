@@ -1,9 +1,9 @@
 """The machine code of one model with its properties, ready to be called.
 
-There are two editions of the code. The plain one is made of parts that LLVM does not optimise: compiling them takes
-hundredths of a second, and a known-bad design takes from the cache all parts in which it does not differ from its
-model. The good one is one optimised module: a search in it is two to three times as fast, but compiling it takes a
-second or more.
+There are two editions of the code. The plain edition consists of parts that LLVM does not optimise: compiling them
+takes hundredths of a second, and a known-bad design takes all parts that it shares with its model from the cache. The
+good edition is one optimised module: a search in it is two to three times as fast, but compiling it takes a second or
+more.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Kernel:
         self._earlier: list[MachineCode] = []
 
     def improve(self) -> None:
-        """Makes ``model`` the good edition. The addresses of the plain one stay valid."""
+        """Makes ``model`` the good edition. Addresses in the plain one stay valid."""
         self._earlier.append(self.model)
         self.model = self._good()
         self.good = True
@@ -64,8 +64,8 @@ def build_kernel(
 ) -> Kernel:
     """Compiles ``model`` with its constants and ``properties``, or takes the code from the cache.
 
-    With ``good`` it begins with the good edition, which a long search needs anyway. Without ``bounded`` its boundaries
-    are left out: ``expand`` then gives every successor. Raises ModelError when there is no licence for ``symmetry``.
+    With ``good`` it starts with the good edition, which a long search needs anyway. Without ``bounded``, boundaries are
+    left out: ``expand`` then returns every successor. Raises ModelError when there is no licence for ``symmetry``.
     """
     program = read_program(model, properties)
     if not bounded:
@@ -98,7 +98,7 @@ _COMPILER = ("floodmark.checkers.codegen", "floodmark.checkers.native", "floodma
 
 @cache
 def _compiler() -> str:
-    """A hash of the sources that decide which code is made of a model."""
+    """A hash of the sources that determine the code of a model."""
     whole = hashlib.sha256()
     for package in _COMPILER:
         for file in _sources(files(package)):

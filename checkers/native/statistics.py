@@ -1,4 +1,4 @@
-"""How many distinct values each variable took over the reachable states."""
+"""Counts the distinct values of each variable over the reachable states."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def values_seen(layout: Layout, stores: Sequence[NDArray[np.uint64]]) -> dict[st
             rows = [np.stack([_column(layout, store, word) for word in parts], axis=1) for store in stores]
             if slot.bits % 64:
                 for own in rows:
-                    own[:, -1] &= np.uint64((1 << slot.bits % 64) - 1)  # others lie in its last word, too
+                    own[:, -1] &= np.uint64((1 << slot.bits % 64) - 1)  # its last word has other variables, too
             seen[name] = len(np.unique(np.concatenate(rows), axis=0))
             continue
         mask = np.uint64((1 << slot.bits) - 1)

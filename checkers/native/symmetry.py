@@ -1,8 +1,8 @@
-"""Looks at some states whether compiled code is as symmetric as the licence says (``floodmark.checkers.licence``).
+"""Tests on sampled states that compiled code is as symmetric as the licence says (``floodmark.checkers.licence``).
 
-That licence is about the model, so this is a check of the checker: of the code, of its renamings, and of the licence
-itself. Reachable states are taken, the earliest and an even sample of all, and compared with what they become when
-identifiers are renamed: successors, steps and properties have to be the same but for the names.
+The licence is about the model, so this checks the checker: the code, its renamings, and the licence itself. A sample of
+reachable states, the earliest and an even selection of all, is compared with renamed copies: successors, steps and
+properties have to be the same up to names.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from floodmark.compiler.renaming import Renaming, renamed, symmetric_types
 EARLIEST = 64
 SAMPLED = 64
 RENAMINGS = 24
-"""Renamings of one state that are looked at; a model that has more is looked at in some."""
+"""The most renamings of one state that are tried; of a model with more, an even selection is."""
 _CHUNK = 1 << 18
 
 Rows = NDArray[np.uint64]
@@ -29,7 +29,8 @@ Packed = tuple[int, ...]
 
 
 def confirm_symmetry(kernel: Kernel, workers: Sequence[Worker]) -> None:
-    """Raises RuntimeError, which is an internal error, when a sampled state is treated unlike a renamed one."""
+    """Raises RuntimeError, which is an internal error, when a sampled state and a renamed copy are treated
+    differently."""
     _Comparison(kernel, workers).run()
 
 
@@ -55,7 +56,7 @@ class _Comparison:
                     raise RuntimeError(f"a licensed renaming, to {other}, is not one of the compiled code, in {state}")
 
     def _renamings(self) -> Iterator[Renaming]:
-        """Some of all, from the identity on in even steps."""
+        """An even selection of all renamings, starting with the identity."""
         kinds = symmetric_types(self.layout.variables.values())
         every = [itertools.permutations(range(1, kind.count + 1)) for kind in kinds]
         ways = list(itertools.product(*every))
@@ -63,7 +64,7 @@ class _Comparison:
             yield {kind.cls: numbers for kind, numbers in zip(kinds, way, strict=True)}
 
     def _looks(self, words: Packed) -> tuple[object, object, object, bool]:
-        """All that the engine sees of a state: its successors' orbits, what fired, what is true, what failed."""
+        """Everything that the engine sees of a state: its successors' orbits, what fired, what is true, what failed."""
         state = np.array(words, dtype=np.uint64)
         context = np.zeros(self.kernel.interface.context_words + 1, dtype=np.uint64)
         context[loops.OUTSIDE] = loops.EVERYTHING
@@ -80,14 +81,14 @@ class _Comparison:
 
 
 def _alike(one: tuple[object, ...], other: tuple[object, ...]) -> bool:
-    """Whether two states look alike. Where a property fails in one it may be false in the other."""
+    """Whether two states look the same. A property that fails in one may be false in the other."""
     if one[-1] or other[-1]:
         return one[:2] == other[:2]
     return one == other
 
 
 def sample(workers: Sequence[Worker], words: int) -> Rows:
-    """Reachable states, the same for any number of workers."""
+    """A sample of reachable states, the same for any number of workers."""
     chosen = np.zeros((0, words), dtype=np.uint64)
     for level in range(len(workers[0].levels)):
         if len(chosen) >= EARLIEST:
@@ -107,7 +108,7 @@ def _rows(worker: Worker, start: int, stop: int) -> Rows:
 
 
 def _first(rows: Rows, count: int) -> Rows:
-    """The rows that come first in an order without a meaning."""
+    """The rows that come first in an arbitrary but fixed order."""
     if len(rows) <= count:
         return rows
     order = np.zeros(len(rows), dtype=np.uint64)

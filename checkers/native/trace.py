@@ -1,8 +1,8 @@
-"""Counterexamples: the way back from a state is found by expanding the levels before it again.
+"""Builds counterexamples: finds the way back from a state by expanding the levels before it again.
 
-Parents are not kept: that would cost every state of every search some bytes, and a trace is asked for once. The way
-back costs at most as many expansions as the search itself. The steps are then taken in CPython, so a counterexample
-never rests on the compiled code alone.
+Parents are not stored: that would cost every state of every search some bytes, and a trace is needed only once. The way
+back takes at most as many expansions as the search itself. The steps are then taken in CPython, so a counterexample
+never relies on compiled code alone.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Tracer:
         self._canonical = kernel.model.function("canonical", 1) if kernel.symmetry else None
 
     def canonical(self, words: Packed) -> Packed:
-        """The state that stands for a state under symmetry; itself when there is none."""
+        """The representative of a state under symmetry; without symmetry, the state itself."""
         if self._canonical is None:
             return words
         array = np.array(words, dtype=np.uint64)
@@ -43,7 +43,7 @@ class Tracer:
         return tuple(int(word) for word in array)
 
     def to_state(self, target: Packed, level: int) -> tuple[TraceState, ...]:
-        """A shortest trace to a state that level ``level`` (the initial states are level 0) holds."""
+        """A shortest trace to a state in level ``level`` (the initial states are level 0)."""
         path = [target]
         for before in range(level - 1, -1, -1):
             parents = [parent for worker in self.workers if (parent := worker.parent_in(before, path[0])) is not None]
@@ -66,7 +66,7 @@ class Tracer:
         raise RuntimeError(f"compiled code took a step that CPython does not take, to {wanted}")
 
     def _completed(self, state: State) -> Iterator[tuple[Step, State]]:
-        """The steps from a state that do not fail: what another step of it does is another violation."""
+        """The steps from a state that do not fail; a failing step of the same state is a violation of its own."""
         for name in type(self.model).methods("action"):
             for step in choices(self.model, state, name):
                 with suppress(SourceError):
@@ -84,7 +84,7 @@ class Tracer:
         raise RuntimeError("compiled code says that a step breaks a property where CPython says that none does")
 
     def step_outside(self, state: Packed, level: int, prop: Callable[..., bool]) -> tuple[TraceState, ...]:
-        """A trace whose last state lies outside of the boundary and breaks an invariant."""
+        """A trace whose last state is outside the boundary and breaks an invariant."""
         trace = self.to_state(state, level)
         for step, after in self._completed(trace[-1].state):
             with suppress(SourceError):
@@ -123,11 +123,11 @@ class Tracer:
         raise self.unexplained(f"a step fails where CPython takes it, in {state}")
 
     def unexplained(self, what: str) -> Exception:
-        """The error for a failure of compiled code alone: an integer outgrew its register, or the compiler is wrong."""
+        """The error for a failure only in compiled code: an integer outgrew its register, or the compiler is wrong."""
         if not self.unbounded:
             return RuntimeError(f"compiled code says that {what}")
         place, *others = self.unbounded
         lines = [str(it.line) if it.file == place.file else f"{it.file}:{it.line}" for it in others]
         where = f"here, or in line {' or '.join(dict.fromkeys(lines))}" if lines else "here"
-        message = f"an integer grows beyond 64 bits {where}; keep it small on the way, with min or %"
+        message = f"an integer grows beyond 64 bits {where}; keep intermediate results small, with min or %"
         return ModelError(message, place.file, place.line)

@@ -1,10 +1,10 @@
-"""The JSON of ``kafka-reassign-partitions`` and of ``/admin/reassign_partitions``, read strictly and written as it is.
+"""Reads and writes the JSON of ``kafka-reassign-partitions`` and ``/admin/reassign_partitions``; reading is strict.
 
     {"version":1,"partitions":[{"topic":"foo1","partition":0,"replicas":[1,2,4],"original_replicas":[1,2,3]}]}
 
-``original_replicas`` is what KIP-236 adds. ``log_dirs``, which the tool's own files may have, is read over. Whatever
-else is there, is missing or makes no sense is an error that names the file, the line and the partition: a file that is
-half understood moves the wrong replicas.
+``original_replicas`` is an addition of KIP-236. ``log_dirs``, which the tool's own files may have, is ignored. Anything
+else that is unknown, missing or invalid is an error that names the file, the line and the partition: a file that is
+only half understood moves the wrong replicas.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class TopicPartition:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """One entry: the replicas that a partition has or is to have, the preferred leader first."""
+    """One entry: the current or future replicas of a partition, the preferred leader first."""
 
     partition: TopicPartition
     replicas: tuple[int, ...]
@@ -45,7 +45,7 @@ class Move:
 
 
 def read(path: Path) -> dict[TopicPartition, Move]:
-    """The entries of a file, in their order. Raises SourceError."""
+    """The entries of a file, in order. Raises SourceError."""
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -58,15 +58,15 @@ def read(path: Path) -> dict[TopicPartition, Move]:
 
 
 def parse(text: str, file: str = "<text>") -> dict[TopicPartition, Move]:
-    """The entries of a text. ``file`` is what errors name."""
+    """The entries of a text. ``file`` is the name used in errors."""
     try:
         document = json.loads(text, object_pairs_hook=_Pairs, parse_constant=_no_constant)
     except json.JSONDecodeError as error:
-        raise SourceError(f"is no JSON: {error.msg} (column {error.colno})", file, error.lineno) from None
+        raise SourceError(f"is not JSON: {error.msg} (column {error.colno})", file, error.lineno) from None
     except _NotJsonError as error:
-        raise SourceError(f"is no JSON: {error}", file) from None
+        raise SourceError(f"is not JSON: {error}", file) from None
     except (ValueError, RecursionError) as error:
-        raise SourceError(f"is no JSON of this kind: {error}", file) from None
+        raise SourceError(f"is not JSON of this kind: {error}", file) from None
     try:
         return _entries(document)
     except _BadEntryError as error:
@@ -75,7 +75,7 @@ def parse(text: str, file: str = "<text>") -> dict[TopicPartition, Move]:
 
 
 def dumps(moves: Iterable[Move]) -> str:
-    """The entries as Kafka writes them to ZooKeeper: without spaces, in this order of keys."""
+    """The entries as Kafka writes them to ZooKeeper: without spaces, with keys in this order."""
     partitions = []
     for move in moves:
         entry: dict[str, Any] = {
@@ -92,9 +92,9 @@ def dumps(moves: Iterable[Move]) -> str:
 def with_originals(
     moves: Mapping[TopicPartition, Move], current: Mapping[TopicPartition, Move]
 ) -> dict[TopicPartition, Move]:
-    """The entries with what is to be restored by a cancellation, as the controller records it (KIP-236).
+    """The entries with the replicas that a cancellation restores, as the controller records them (KIP-236).
 
-    An entry that says so itself keeps it. Raises KeyError for a partition that ``current`` does not have.
+    An entry that already has them keeps them. Raises KeyError for a partition that ``current`` does not have.
     """
     return {
         partition: move
@@ -105,11 +105,11 @@ def with_originals(
 
 
 class _NotJsonError(Exception):
-    """Something that Python's reader lets through, though it is ambiguous or no JSON."""
+    """Something that Python's parser accepts although it is ambiguous or not valid JSON."""
 
 
 class _BadEntryError(Exception):
-    """Something wrong with the document, or with the entry of this index."""
+    """Something wrong with the document, or with the entry at this index."""
 
     def __init__(self, message: str, index: int | None = None) -> None:
         super().__init__(message)
@@ -117,7 +117,7 @@ class _BadEntryError(Exception):
 
 
 class _Pairs(dict[str, Any]):
-    """An object whose keys differ."""
+    """An object without duplicate keys."""
 
     def __init__(self, pairs: list[tuple[str, Any]]) -> None:
         super().__init__(pairs)
@@ -128,22 +128,22 @@ class _Pairs(dict[str, Any]):
 
 
 def _no_constant(name: str) -> Any:
-    raise _NotJsonError(f"{name} is no number")
+    raise _NotJsonError(f"{name} is not a number")
 
 
 def _entries(document: Any) -> dict[TopicPartition, Move]:
     if not isinstance(document, dict):
-        raise _BadEntryError(f"is {_kind(document)}, but needs an object with version and partitions")
+        raise _BadEntryError(f"is {_kind(document)}, but must be an object with version and partitions")
     for key in document:
         if key not in ("version", "partitions"):
-            raise _BadEntryError(f"has the unknown key {key!r}; there are version and partitions")
+            raise _BadEntryError(f"has the unknown key {key!r}; known: version and partitions")
     for key in ("version", "partitions"):
         if key not in document:
             raise _BadEntryError(f"has no {key!r}")
     if document["version"] is True or document["version"] != VERSION:
         raise _BadEntryError(f"is of version {json.dumps(document['version'])}; only version {VERSION} is known")
     if not isinstance(document["partitions"], list):
-        raise _BadEntryError(f"partitions is {_kind(document['partitions'])}, but needs a list")
+        raise _BadEntryError(f"partitions is {_kind(document['partitions'])}, but must be a list")
     moves: dict[TopicPartition, Move] = {}
     for index, entry in enumerate(document["partitions"]):
         try:
@@ -151,27 +151,27 @@ def _entries(document: Any) -> dict[TopicPartition, Move]:
         except _BadEntryError as error:
             raise _BadEntryError(str(error), index) from None
         if move.partition in moves:
-            raise _BadEntryError(f"{move.partition} is there twice", index)
+            raise _BadEntryError(f"{move.partition} is listed twice", index)
         moves[move.partition] = move
     return moves
 
 
 def _move(entry: Any) -> Move:
     if not isinstance(entry, dict):
-        raise _BadEntryError(f"is {_kind(entry)}, but needs an object")
+        raise _BadEntryError(f"is {_kind(entry)}, but must be an object")
     for key in entry:
         if key not in (*_REQUIRED, *_OPTIONAL):
-            raise _BadEntryError(f"has the unknown key {key!r}; there are {', '.join((*_REQUIRED, *_OPTIONAL))}")
+            raise _BadEntryError(f"has the unknown key {key!r}; known: {', '.join((*_REQUIRED, *_OPTIONAL))}")
     for key in _REQUIRED:
         if key not in entry:
             raise _BadEntryError(f"has no {key!r}")
     topic, number = entry["topic"], entry["partition"]
     if not isinstance(topic, str):
-        raise _BadEntryError(f"topic is {_kind(topic)}, but needs a string")
+        raise _BadEntryError(f"topic is {_kind(topic)}, but must be a string")
     if not 0 < len(topic) <= _LONGEST_TOPIC or not _TOPIC_CHARACTERS.issuperset(topic) or topic in (".", ".."):
-        raise _BadEntryError(f"{topic!r} is no name of a topic")
+        raise _BadEntryError(f"{topic!r} is not a topic name")
     if not _is_natural(number):
-        raise _BadEntryError(f"partition is {json.dumps(number)}, but needs a number from 0 on")
+        raise _BadEntryError(f"partition is {json.dumps(number)}, but must be a number, 0 or more")
     partition = TopicPartition(topic, number)
     replicas = _replicas(entry["replicas"], f"{partition}: replicas")
     original = entry.get("original_replicas")
@@ -184,12 +184,12 @@ def _move(entry: Any) -> Move:
 
 def _replicas(value: Any, what: str) -> tuple[int, ...]:
     if not isinstance(value, list):
-        raise _BadEntryError(f"{what} is {_kind(value)}, but needs a list of brokers")
+        raise _BadEntryError(f"{what} is {_kind(value)}, but must be a list of brokers")
     if not value:
         raise _BadEntryError(f"{what} is empty")
     for broker in value:
         if not _is_natural(broker):
-            raise _BadEntryError(f"{what} has {json.dumps(broker)}, which is no broker")
+            raise _BadEntryError(f"{what} has {json.dumps(broker)}, which is not a broker")
         if value.count(broker) > 1:
             raise _BadEntryError(f"{what} has broker {broker} twice")
     return tuple(value)
@@ -197,7 +197,7 @@ def _replicas(value: Any, what: str) -> tuple[int, ...]:
 
 def _check_log_dirs(value: Any, count: int, what: str) -> None:
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        raise _BadEntryError(f"{what} needs a list of paths, or of \"any\"")
+        raise _BadEntryError(f"{what} must be a list of paths, or of \"any\"")
     if len(value) != count:
         raise _BadEntryError(f"{what} has {len(value)} entries for {count} replicas")
 
@@ -222,7 +222,7 @@ def _kind(value: Any) -> str:
 
 
 def _line(text: str, index: int | None) -> int | None:
-    """The line on which the entry of this index begins."""
+    """The line on which the entry at this index begins."""
     if index is None:
         return None
     for position, start in enumerate(_starts(text)):
@@ -232,7 +232,7 @@ def _line(text: str, index: int | None) -> int | None:
 
 
 def _starts(text: str) -> Iterator[int]:
-    """Where the elements of ``partitions`` begin in a valid text."""
+    """The positions at which the elements of ``partitions`` begin in a valid text."""
     decoder = json.JSONDecoder()
     place = _skip(text, text.index("{") + 1)
     while True:
@@ -252,7 +252,7 @@ def _starts(text: str) -> Iterator[int]:
 
 
 def _skip(text: str, place: int) -> int:
-    """Behind the white space at this place."""
+    """The position after the white space at this one."""
     while text[place] in " \t\r\n":
         place += 1
     return place

@@ -24,7 +24,7 @@ _WORDS = {
 
 
 def lines(moves: Sequence[PlannedMove], verdicts: Mapping[Shape, ShapeVerdict], min_insync: int) -> Iterator[str]:
-    """For each shape the verdict, its partitions, and the shortest way into trouble, told of the first of them."""
+    """For each shape: the verdict, its partitions, and the shortest way into trouble, shown for the first partition."""
     for shape in sorted(verdicts):
         own = [move for move in moves if move.shape == shape]
         yield from _shape_lines(verdicts[shape], own, min_insync)
@@ -72,7 +72,7 @@ def _headline(verdict: ShapeVerdict) -> str:
 
 
 def way(verdict: ShapeVerdict, move: PlannedMove) -> list[str]:
-    """The steps of a way into trouble in words, for the brokers of this partition."""
+    """The steps of a way into trouble, described with the brokers of this partition."""
     return [_words(step, move.brokers) for step in verdict.way]
 
 
@@ -82,7 +82,7 @@ def _words(step: WayStep, brokers: Sequence[int]) -> str:
 
 
 def outcome(verdict: ShapeVerdict, move: PlannedMove, min_insync: int) -> str:
-    """What a cancellation would lead to at the end of the way."""
+    """What a cancellation at the end of the way would lead to."""
     if verdict.end is None:
         return ""
     isr = _real(verdict.end.isr, move)
@@ -90,14 +90,14 @@ def outcome(verdict: ShapeVerdict, move: PlannedMove, min_insync: int) -> str:
     now = f"the ISR is {_brokers(isr)}; cancelled, it would be {_brokers(left)}"
     if verdict.trouble == "no leader":
         down = [broker for broker in left if broker not in _real(verdict.end.live, move)]
-        return f"{now}, " + (f"and {_brokers(down)} down: nobody could lead" if left else "empty: nobody could lead")
+        return f"{now}, " + (f"with {_brokers(down)} down: nobody can lead" if left else "empty: nobody can lead")
     return f"{now}, fewer than min.insync.replicas = {min(min_insync, len(move.current))}"
 
 
 def as_json(
     moves: Sequence[PlannedMove], verdicts: Mapping[Shape, ShapeVerdict], min_insync: int, design: str
 ) -> dict[str, Any]:
-    """Everything, for other programs: one object for each partition, one for each shape."""
+    """All results as plain values for JSON: one object for each partition, one for each shape."""
     return {
         "design": design,
         "min_insync_replicas": min_insync,
@@ -147,7 +147,7 @@ def _others(count: int) -> str:
 
 
 def _named(moves: Sequence[PlannedMove]) -> list[str]:
-    """The partitions, ranges of numbers drawn together: ``foo-0..4``."""
+    """The partitions, with consecutive numbers combined: ``foo-0..4``."""
     names = []
     partitions = sorted(move.partition for move in moves)
     for topic, of_topic in groupby(partitions, key=lambda partition: partition.topic):

@@ -1,4 +1,4 @@
-"""What matters of a planned move: how many replicas go, stay and come, whatever their brokers are called."""
+"""The shape of a planned move: how many replicas go, stay and come, whatever their brokers are called."""
 
 from __future__ import annotations
 
@@ -60,11 +60,11 @@ class PlannedMove:
 def planned(
     plan: Mapping[TopicPartition, Move], current: Mapping[TopicPartition, Move], plan_file: str, current_file: str
 ) -> list[PlannedMove]:
-    """The moves of a plan. Raises SourceError for a partition of it that has no current replicas, or other ones."""
+    """The moves of a plan. Raises SourceError for a partition whose current replicas are missing or different."""
     missing = [partition for partition in plan if partition not in current]
     if missing:
         more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
-        raise SourceError(f"{missing[0]}{more} of {plan_file} is not there", current_file)
+        raise SourceError(f"no current replicas for {missing[0]}{more} of {plan_file}", current_file)
     for partition, move in plan.items():
         if move.original_replicas is not None and move.original_replicas != current[partition].replicas:
             raise SourceError(

@@ -1,4 +1,4 @@
-"""Checks shapes: each by exploring the model of one reassignment of that shape, with more and more failures."""
+"""Checks shapes: for each, explores the model of one such reassignment, with more and more failures."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Design = Literal["kraft", "kip236"]
 Trouble = Literal["", "no leader", "below min.insync.replicas", "undetermined"]
 
 LARGEST_SHAPE = 16
-"""Brokers that one partition may take part with; the model's sets of them are masks."""
+"""The most brokers that may take part in a move; the model's sets of them are masks."""
 _TROUBLE_BY_PROPERTY: dict[str, Trouble] = {
     "cancellation_keeps_leader": "no leader",
     "cancellation_keeps_min_isr": "below min.insync.replicas",
@@ -40,7 +40,7 @@ class WayStep:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """Where a way ends: the model's numbers of who leads, who is in the ISR and who is alive."""
+    """Where a way ends: who leads, who is in the ISR and who is alive, as the model's numbers."""
 
     leader: int | None
     isr: tuple[int, ...]
@@ -49,7 +49,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class ShapeVerdict:
-    """What came of a shape: the shortest way to a point where a cancellation is in trouble, if there is one."""
+    """The result for a shape: the shortest way to a point where a cancellation is in trouble, if there is one."""
 
     shape: Shape
     trouble: Trouble = ""
@@ -123,13 +123,13 @@ def _point(model: Model, violation: Violation) -> Point:
 
 
 ShapeMap = Callable[[Sequence[Shape], Callable[[Shape], ShapeVerdict]], list[ShapeVerdict]]
-"""Checks shapes somewhere: in this process, in several, or as tasks of a cluster."""
+"""Checks shapes in this process, in several, or as tasks of a cluster."""
 
 
 def map_shapes(
     shapes: Sequence[Shape], check: Callable[[Shape], ShapeVerdict], workers: int = 0
 ) -> list[ShapeVerdict]:
-    """Checks each shape in a process of its own, the widest ones first; ``workers`` of 0 means one for each core."""
+    """Checks each shape in its own process, the widest first; ``workers=0`` means one per core."""
     workers = min(workers or cores(), len(shapes))
     if workers <= 1:
         return [check(shape) for shape in shapes]
@@ -141,7 +141,7 @@ def map_shapes(
 def map_shapes_on_spark(
     shapes: Sequence[Shape], check: Callable[[Shape], ShapeVerdict], master: str | None = None
 ) -> list[ShapeVerdict]:
-    """Checks each shape in a task of Spark's."""
+    """Checks each shape in a Spark task."""
     from floodmark.checkers.spark.session import session
 
     context = session(master).sparkContext
@@ -156,7 +156,7 @@ def check_shapes(
     most_failures: int | None = None,
     mapped: ShapeMap = map_shapes,
 ) -> dict[Shape, ShapeVerdict]:
-    """The verdict of each shape; ``mapped`` says where they are checked."""
+    """The verdict of each shape; ``mapped`` decides where they are checked."""
     distinct = sorted(set(shapes))
     check = partial(check_shape, min_insync=min_insync, design=design, most_failures=most_failures)
     return dict(zip(distinct, mapped(distinct, check), strict=True))

@@ -1,4 +1,4 @@
-"""Files that are there as a whole or not at all."""
+"""Writes files atomically: a reader sees the whole old content or the whole new one."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from floodmark.language.errors import SourceError
 
 
 def write(path: Path, text: str) -> None:
-    """Writes a file in one step: a reader sees the old content or the new one. Raises SourceError where it cannot."""
+    """Replaces the content of a file in one step. Raises SourceError when that is not possible."""
     try:
-        if path.exists() and not path.is_file():  # a pipe or a device takes no other file's place
+        if path.exists() and not path.is_file():  # a pipe or a device cannot be replaced
             path.write_text(text, encoding="utf-8")
         else:
             _replace(path, text)
@@ -40,13 +40,13 @@ def _umask() -> int:
 
 
 SOURCES = (".lock", ".py", ".toml")
-"""What ends the names of files that people write or commit."""
+"""Suffixes of files that people write or commit."""
 
 
 def must_be_writable(path: Path, inputs: Iterable[Path] = ()) -> None:
-    """Refuses a path at once that could not be written after a long search, or that must not be overwritten.
+    """Refuses, before a long search, a path that cannot be written afterwards or that must not be overwritten.
 
-    That is one of the run's ``inputs``, or any file that is a source by its name.
+    The latter are the run's ``inputs`` and any file whose suffix makes it a source.
     """
     folder = path.parent
     if path.is_dir():
@@ -62,7 +62,7 @@ def must_be_writable(path: Path, inputs: Iterable[Path] = ()) -> None:
 
 
 def folder(path: Path) -> Path:
-    """The folder, made when it is not there. Raises SourceError where it cannot be made."""
+    """The folder, created if necessary. Raises SourceError when it cannot be created."""
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -71,5 +71,5 @@ def folder(path: Path) -> Path:
 
 
 def unwritable(path: Path, error: OSError) -> SourceError:
-    """What is said of a path that the system refuses."""
+    """The error for a path that the system refuses to write."""
     return SourceError(f"cannot be written: {error.strerror}", str(path))

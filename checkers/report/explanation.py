@@ -1,8 +1,8 @@
-"""Says why a property is false in a state, piece by piece.
+"""Explains why a property is false in a state, piece by piece.
 
-The property's own source is walked: of ``a and b`` the part that fails, of ``all(...)`` the choice that fails, of
-``any(...)`` that there is none, of ``implies(a, b)`` why the premise holds and why the conclusion does not, of a
-comparison its values, and helper functions are followed. Each piece is evaluated by CPython in the state.
+It follows the property's own source. For ``a and b`` it shows the part that fails; for ``all(...)``, the element that
+fails; for ``any(...)``, that there is none; for ``implies(a, b)``, why the premise holds and the conclusion does not;
+for a comparison, its values; and it follows helper functions. CPython evaluates each piece in the state.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ _DEEPEST_CALL = 3
 _LONGEST_SOURCE = 100
 _LONGEST_VALUES = 70
 MOST_CHOICES = 4
-"""Where nothing satisfies an ``any``, up to so many choices are gone through one by one."""
+"""Where nothing satisfies an ``any``, at most this many elements are explained one by one."""
 _LANGUAGE = str(Path(floodmark.language.__file__ or "").parent)
 
 
 def explain(subject: Model, prop: Property, trace: Sequence[TraceState]) -> list[str]:
-    """Why ``prop`` is false at the end of ``trace``; of its last step, for a transition property."""
+    """Why ``prop`` is false in the last state of ``trace``, or, for a transition property, in its last step."""
     states = trace[-2:] if prop.kind == "transition" else trace[-1:]
     models = [subject.at(entry.state) for entry in states]
     try:
@@ -48,13 +48,13 @@ def explain(subject: Model, prop: Property, trace: Sequence[TraceState]) -> list
     return [f"why {prop.name} is false:", *_indented(lines)] if lines else []
 
 
-class _Unclear(Exception):  # noqa: N818 - it is no error
+class _Unclear(Exception):  # noqa: N818 - not an error
     """A piece that cannot be evaluated on its own."""
 
 
 @dataclass(frozen=True)
 class _Scope:
-    """The names that an expression sees. ``defined`` has the expressions that local names stand for."""
+    """The names that are visible to an expression. ``defined`` has the expressions that local names stand for."""
 
     names: dict[str, Any]
     calls: int
@@ -98,7 +98,7 @@ def _indented(lines: Sequence[str]) -> list[str]:
 
 
 def _why(expression: ast.expr, truth: bool, scope: _Scope) -> list[str]:
-    """Lines that say why ``expression`` is true or false; just that it is, when no more can be said."""
+    """Lines that say why ``expression`` is true or false; when there is no more to say, just that it is."""
     try:
         return _why_piece(expression, truth, scope)
     except _Unclear:
@@ -132,7 +132,7 @@ def _why_piece(expression: ast.expr, truth: bool, scope: _Scope) -> list[str]:
 
 
 def _why_parts(parts: list[ast.expr], decisive: bool, truth: bool, scope: _Scope) -> list[str]:
-    """Of ``and`` and ``or``: the first part that decides, or every part when none does."""
+    """For ``and`` and ``or``: the first part that decides, or every part when none does."""
     if truth == decisive:
         return _why(next(part for part in parts if scope.holds(part) == truth), truth, scope)
     return [line for part in parts for line in _why(part, truth, scope)]
@@ -219,7 +219,7 @@ _OPERATORS: dict[type[ast.cmpop], str] = {
 
 
 def _why_comparison(expression: ast.Compare, truth: bool, scope: _Scope) -> list[str]:
-    """The values on both sides, and those that the sides are made of; of a chain, the link that fails."""
+    """The values of both sides and of their parts; for a chain, those of the link that fails."""
     link = expression if len(expression.ops) == 1 or truth else _failed_link(expression, scope)
     sides = [link.left, *link.comparators]
     values = [show(scope.value(side)) for side in sides]
@@ -248,7 +248,8 @@ def _failed_link(chain: ast.Compare, scope: _Scope) -> ast.Compare:
 
 
 def _facts(expressions: Sequence[ast.expr], scope: _Scope, whole: bool = False) -> list[str]:
-    """The values of the variables inside expressions, such as ``model.log[b2] = [1,1]``; of a whole one, if told."""
+    """The values of the variables in expressions, as ``model.log[b2] = [1,1]``; with ``whole``, of each expression
+    itself."""
     facts: list[str] = []
     for expression in expressions:
         for part in _paths(expression, scope):
@@ -271,7 +272,7 @@ def _facts(expressions: Sequence[ast.expr], scope: _Scope, whole: bool = False) 
 
 
 def _paths(expression: ast.expr, scope: _Scope) -> Iterator[ast.expr]:
-    """The largest parts of an expression that read a variable: ``model.node[b].log``, and local names."""
+    """The largest parts of an expression that read a variable, such as ``model.node[b].log``, and local names."""
     match expression:
         case ast.Attribute() | ast.Subscript() if not any(isinstance(it, ast.Call) for it in ast.walk(expression)):
             if not isinstance(expression.value, ast.Name) or not _is_type(expression.value, scope):
@@ -297,7 +298,7 @@ def _is_type(name: ast.Name, scope: _Scope) -> bool:
 
 
 def _why_helper(call: ast.Call, truth: bool, scope: _Scope) -> list[str]:
-    """Follows a call of a function of the user's; of any other call, its value and that of what it is given."""
+    """Follows a call of a user's function; for any other call, shows its value and its arguments."""
     function = scope.value(call.func)
     arguments = [scope.value(argument) for argument in call.args]
     keywords = {it.arg: scope.value(it.value) for it in call.keywords if it.arg is not None}
@@ -322,7 +323,7 @@ def _why_call(
     calls: int,
     keywords: dict[str, Any] | None = None,
 ) -> list[str]:
-    """Runs a function statement by statement up to its ``return``, and says why that gives ``truth``."""
+    """Runs a function statement by statement up to its ``return``, and explains why that is ``truth``."""
     plain = getattr(function, "__func__", function)
     given = [function.__self__, *arguments] if hasattr(function, "__self__") else list(arguments)
     bound = inspect.signature(plain).bind(*given, **(keywords or {}))
@@ -354,7 +355,7 @@ def _owner(function: Any, cls: type) -> type:
 
 
 class _Run:
-    """Runs the statements of a function until it returns, remembering the loops and tests on the way there."""
+    """Runs the statements of a function until it returns, and remembers the loops and tests on the way."""
 
     def __init__(self, scope: _Scope) -> None:
         self.scope = scope
@@ -363,7 +364,7 @@ class _Run:
         self.loops: list[str] = []
 
     def block(self, statements: Sequence[ast.stmt]) -> str:
-        """Gives ``"return"``, ``"break"`` or ``"continue"`` when a statement ended the block, else ``""``."""
+        """Returns ``"return"``, ``"break"`` or ``"continue"`` when a statement ended the block, else ``""``."""
         for statement in statements:
             ended = self.statement(statement)
             if ended:

@@ -1,4 +1,4 @@
-"""What GitHub Actions shows: annotations at the lines of a change, and the summary of a step."""
+"""Output for GitHub Actions: annotations at the lines of a change, and the summary of a step."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from floodmark.checkers.result import MEANINGS, worst
 LARGEST_SUMMARY = 900_000
 """GitHub refuses a summary of more than 1 MiB."""
 MOST_EXPECTED = 20
-"""So many counterexamples of known-bad designs are drawn; a browser takes long to draw hundreds."""
+"""At most this many counterexamples of known-bad designs are drawn: a browser takes long to draw hundreds."""
 
 _SIGN = {"passed": ":white_check_mark:", "failed": ":x:", "error": ":warning:"}
 
 
 def workflow_commands(cases: Sequence[Case]) -> list[str]:
-    """The workflow commands that put each unexpected outcome at its line."""
+    """The workflow commands that annotate the line of each unexpected outcome."""
     return [
         f"::error file={_property(case.place.file)},line={case.place.line},title={_property(case.title)}::"
         f"{_data(f'{case.word}: {case.text}')}%0A%0A{_data(case.detail)}"
@@ -27,12 +27,12 @@ def workflow_commands(cases: Sequence[Case]) -> list[str]:
 
 
 def summary(cases: Sequence[Case]) -> str:
-    """The page in Markdown: a table of verdicts, then each counterexample as a sequence diagram, cut when too long."""
+    """The page in Markdown: a table of verdicts, then each counterexample as a sequence diagram; cut when too long."""
     code = worst(case.exit_code for case in cases)
     text = f"## Floodmark: {MEANINGS[code]}\n\n" + "\n".join(_table(cases)) + "\n"
     for part in [*_unexpected(cases), *_expected(cases)]:
         if len(text.encode()) + len(part.encode()) > LARGEST_SUMMARY:
-            return f"{text}\nMore does not fit here; `--html FILE` writes all of it.\n"
+            return f"{text}\nThe rest does not fit here; `--html FILE` writes everything.\n"
         text += part
     return text
 
@@ -52,7 +52,7 @@ def _unexpected(cases: Sequence[Case]) -> Iterator[str]:
 
 
 def _expected(cases: Sequence[Case]) -> Iterator[str]:
-    """The known-bad designs, folded."""
+    """The known-bad designs, in a folded section."""
     found = [case for case in cases if case.status == "passed" and _has_trace(case)]
     for case in found[:MOST_EXPECTED]:
         yield (
@@ -60,7 +60,7 @@ def _expected(cases: Sequence[Case]) -> Iterator[str]:
             f"{_fenced(case.detail)}\n</details>\n"
         )
     if len(found) > MOST_EXPECTED:
-        yield f"\n{len(found) - MOST_EXPECTED} more known-bad designs were found; `--html FILE` draws all of them.\n"
+        yield f"\n{len(found) - MOST_EXPECTED} more known-bad designs were found; `--html FILE` draws them all.\n"
 
 
 def _has_trace(case: Case) -> bool:

@@ -1,4 +1,4 @@
-"""Counterexamples in the Informal Trace Format (Apalache's ADR-015), which other tools for state machines read."""
+"""Counterexamples in the Informal Trace Format (Apalache's ADR-015), which other state machine tools read."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from floodmark.language.model import Model
 from floodmark.language.values import Bag, Identifier, Record, Seq
 
 _SAFE = 2**53 - 1
-"""The largest integer that every reader of JSON keeps exact."""
+"""The largest integer that every JSON reader represents exactly."""
 
 
 def itf(result: CheckResult) -> str:
-    """The counterexample of a check as a trace object; each state says in its ``#meta`` which step led to it."""
+    """The counterexample of a check as a trace object; ``#meta`` of each state says which step led to it."""
     model, violation = result.subject, result.violation
     assert model is not None
     assert violation is not None

@@ -18,7 +18,7 @@ from floodmark.language.model import Model
 def document(
     results: Sequence[CheckResult], proofs: Sequence[Proved] = (), drift: Sequence[Drift] = ()
 ) -> str:
-    """``{"results": [...]}``, an entry for each check, claim and proof; ``"drift"`` where there is any."""
+    """``{"results": [...]}`` with an entry for each check, claim and proof, and ``"drift"`` if there is any."""
     whole: dict[str, Any] = {"results": [*map(entry, results), *(proof.as_json() for proof in proofs)]}
     if drift:
         whole["drift"] = [asdict(difference) for difference in drift]
@@ -26,7 +26,7 @@ def document(
 
 
 def entry(result: CheckResult) -> dict[str, Any]:
-    """One check. ``seconds`` is the search alone; ``trace`` is empty when there is no counterexample."""
+    """One check. ``seconds`` is the time of the search alone; ``trace`` is empty without a counterexample."""
     found = result.exploration or Exploration(engine=result.engine)
     trace = () if result.violation is None else result.violation.trace
     return {

@@ -14,7 +14,7 @@ _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def junit(cases: Sequence[Case]) -> str:
-    """The document. What is undetermined is an error: a test that was skipped could pass for a green one."""
+    """The document. An undetermined result is an error, because a skipped test could pass for a successful one."""
     suites = ElementTree.Element("testsuites", {"name": "floodmark", **_counts(cases)})
     for name, group in groupby(sorted(cases, key=lambda case: case.suite), key=lambda case: case.suite):
         suites.append(_suite(name, list(group)))
@@ -56,5 +56,5 @@ def _case(case: Case) -> ElementTree.Element:
 
 
 def _clean(text: str) -> str:
-    """Without the characters that XML cannot have."""
+    """The text without characters that XML does not allow."""
     return _NO_XML.sub("\N{REPLACEMENT CHARACTER}", text)

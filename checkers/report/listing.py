@@ -1,4 +1,4 @@
-"""What there is to check: the specs, and what a model consists of."""
+"""Lists the specs, and describes what a model consists of."""
 
 from __future__ import annotations
 

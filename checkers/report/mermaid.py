@@ -26,7 +26,7 @@ def mermaid(result: CheckResult) -> str:
 
 
 def _event(chart: MessageSequence, event: Event) -> list[str]:
-    """What is received, the step itself, and what is sent and never received."""
+    """What is received, the step itself, and what is sent but never received."""
     said = f"{event.number} {event.action}({event.note})" if event.note else f"{event.number} {event.action}"
     lines = [_arrival(message) for message in chart.messages if message.received == event.number]
     if event.actor is None:
@@ -51,6 +51,6 @@ def _everybody(chart: MessageSequence) -> str:
 
 
 def _text(text: str) -> str:
-    """Text without what ends a line of a diagram or begins an entity."""
+    """A text without what would end a line of a diagram or begin an entity."""
     short = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 4]} ..."
     return " ".join(re.sub("[#;]", lambda found: f"#{ord(found[0])};", short).split())

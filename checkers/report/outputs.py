@@ -1,4 +1,4 @@
-"""Where the reports of a run go: the options that commands share, and the files that they name."""
+"""The report options that commands share, and writing the files that they name."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _GRAPHS = (".dot", ".graphml")
 
 @dataclass(frozen=True, slots=True)
 class Reports:
-    """The files to write, None for those that nobody asked for; ``itf`` is a folder."""
+    """The files to write; None for those not asked for. ``itf`` is a folder."""
 
     json: Path | None = None
     junit: Path | None = None
@@ -39,11 +39,11 @@ class Reports:
 
     @classmethod
     def of(cls, given: dict[str, Any]) -> Reports:
-        """Takes its own out of the options of a command."""
+        """Takes the report options out of the options of a command."""
         return cls(**{field.name: given.pop(f"{field.name}_file") for field in fields(cls)})
 
     def must_be_writable(self, inputs: Sequence[Path] = ()) -> None:
-        """Raises SourceError for a path that cannot be written or is an input; to be asked before a long search."""
+        """Raises SourceError for a path that cannot be written or is an input; call it before a long search."""
         for field in fields(self):
             path = getattr(self, field.name)
             if path is not None and field.name == "itf":
@@ -53,7 +53,7 @@ class Reports:
 
 
 def report_options(command: F) -> F:
-    """The options of a command that writes reports; ``Reports.of`` reads them."""
+    """Adds the options of a command that writes reports; ``Reports.of`` reads them."""
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
@@ -73,9 +73,9 @@ def _file(name: str, metavar: str, text: str, **more: Any) -> Callable[[F], F]:
 _OPTIONS = (
     _file("json", "FILE", "Writes the results as JSON."),
     _file("junit", "FILE", "Writes the results as JUnit XML, for CI servers."),
-    _file("sarif", "FILE", "Writes what is not as expected as SARIF, for code scanning."),
+    _file("sarif", "FILE", "Writes unexpected results as SARIF, for code scanning."),
     _file("html", "FILE", "Writes one page with verdicts, counterexamples and coverage."),
-    _file("itf", "DIR", "Writes each counterexample there in the Informal Trace Format."),
+    _file("itf", "DIR", "Writes each counterexample to DIR in the Informal Trace Format."),
     _file("graph", "FILE.dot|.graphml", "Writes the state graph of a counterexample, or of the first check.",
           callback=_graph),
 )
@@ -87,10 +87,10 @@ def write_reports(
     proofs: Sequence[Proved] = (),
     drift: Sequence[Drift] = (),
 ) -> ExitCode:
-    """Writes every report that is asked for, and what GitHub shows when it runs there.
+    """Writes every report that was asked for, and, on GitHub Actions, annotations and a summary.
 
-    A report that fails costs neither the others nor a verdict: it is told on standard error and by the exit code, and
-    what an earlier run wrote in its place is removed.
+    A report that fails affects neither the others nor a verdict: the failure goes to standard error and into the exit
+    code, and what an earlier run wrote to the same path is removed.
     """
     on_github = os.environ.get("GITHUB_ACTIONS") == "true"
     if not on_github and reports == Reports():
@@ -106,7 +106,7 @@ def _written(name: str, path: Path | None, write: Callable[[], None]) -> ExitCod
         click.echo(f"error: the {name} report: {error}", err=True)
         code = ExitCode.USER_ERROR
     except Exception as error:
-        click.echo(f"internal error of floodmark in the {name} report: {type(error).__name__}: {error}", err=True)
+        click.echo(f"internal error in floodmark, in the {name} report: {type(error).__name__}: {error}", err=True)
         click.echo(traceback.format_exc(), err=True)
         code = ExitCode.INTERNAL_ERROR
     else:
@@ -120,7 +120,7 @@ def _written(name: str, path: Path | None, write: Callable[[], None]) -> ExitCod
 def _writers(
     reports: Reports, results: Sequence[CheckResult], proofs: Sequence[Proved], drift: Sequence[Drift], on_github: bool
 ) -> Iterator[tuple[str, Path | None, Callable[[], None]]]:
-    """Each report that is asked for: its name, its file, and what writes it."""
+    """Each report that was asked for: its name, its file, and a function that writes it."""
     from floodmark.checkers.report.verdict_summary import cases
 
     every = functools.cache(lambda: cases(results, proofs, drift))
@@ -170,7 +170,7 @@ def _write_graph(target: Path, results: Sequence[CheckResult]) -> None:
 
 
 def _tell_github(every: Sequence[Case]) -> None:
-    """Annotations are lines on standard output; the summary of a step is a file that is added to."""
+    """Prints annotations to standard output, and appends the summary to the step's file."""
     from floodmark.checkers.report import github
 
     for line in github.workflow_commands(every):

@@ -1,4 +1,4 @@
-"""Progress of a search under way: one line in place on a terminal, plain lines now and then elsewhere."""
+"""Shows the progress of a search: one line updated in place on a terminal, elsewhere a plain line now and then."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from rich.live import Live
 
 PLAIN_EVERY = 10.0
-"""Seconds between two lines where there is no terminal."""
+"""Seconds between two lines without a terminal."""
 LIVE_EVERY = 0.1
 
 
 class Line(Protocol):
-    """Where progress is shown. ``clear`` makes room for a result, and gives the last figures since it did so before."""
+    """Shows progress. ``clear`` makes room for a result, and returns the last figures since it was last called."""
 
     def show(self, check: Check, at: Progress) -> None: ...
 
@@ -26,7 +26,7 @@ class Line(Protocol):
 
 
 def progress() -> Line:
-    """Progress on standard error, so that results stay clean."""
+    """Progress on standard error, so that results on standard output stay clean."""
     return _Live() if sys.stderr.isatty() else _Plain()
 
 
@@ -65,7 +65,7 @@ class _Plain:
 
 
 class _Live(_Plain):
-    """The line in place; rich is loaded when a search has run for a moment, so small checks start fast."""
+    """The line that is updated in place. It loads rich only after a moment, so that small checks start fast."""
 
     def __init__(self) -> None:
         super().__init__()

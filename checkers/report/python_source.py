@@ -12,10 +12,10 @@ from floodmark.language.values import Bag, Identifier, Map, Record, Seq, Set
 
 
 class Code:
-    """Writes values down and remembers what it mentions.
+    """Writes values as code and remembers which names the code mentions.
 
-    ``names`` has for each module the names that are needed of it, and what the code calls them: two modules may have
-    different things of the same name. ``modules`` are those that are needed whole.
+    ``names`` has, for each module, the names needed from it and what the code calls them: two modules may have
+    different things of the same name. ``modules`` are those that are needed as a whole.
     """
 
     def __init__(self) -> None:
@@ -24,25 +24,25 @@ class Code:
         self.taken: set[str] = set()
 
     def use(self, module: str, name: str) -> str:
-        """The code mentions ``name`` of ``module``; gives what it is called."""
+        """Records that the code mentions ``name`` of ``module``; returns what the code calls it."""
         known = self.names.setdefault(module, {})
         if name not in known:
             known[name] = self.fresh(name)
         return known[name]
 
     def fresh(self, name: str) -> str:
-        """A name that nothing else in the code has: the given one, or that with a number."""
+        """A name that nothing else in the code has: the given one, with a number if necessary."""
         numbered = (f"{name}_{number}" for number in itertools.count(2))
         chosen = next(it for it in itertools.chain([name], numbered) if it not in self.taken)
         self.taken.add(chosen)
         return chosen
 
     def use_module(self, module: str) -> None:
-        """The code mentions a module by its name."""
+        """Records that the code mentions a module by its name."""
         self.modules.add(module)
 
     def value(self, value: Any) -> str:
-        """The expression that makes an equal value: ``Set([Broker(1), Broker(2)])``."""
+        """An expression that makes an equal value: ``Set([Broker(1), Broker(2)])``."""
         match value:
             case Enum():
                 return f"{self.name(type(value))}.{value.name}"

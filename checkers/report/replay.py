@@ -1,4 +1,4 @@
-"""Counterexamples as pytest functions that replay them on the model in CPython, with no checker in between."""
+"""Counterexamples as pytest functions that replay them on the model in CPython, without any engine."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from floodmark.language.values import running
 
 _WIDEST = 110
 _FOREIGN = "floodmark_"
-"""How the names of modules begin that only this process can import."""
+"""Prefixes of the names of modules that only this process can import."""
 
 
 def test_module(results: Sequence[CheckResult]) -> str:
     """A test module with one function for each counterexample; empty when there is none.
 
-    It names files from the root of the repository, where pytest has to run.
+    Its file names are relative to the root of the repository, where pytest has to run.
     """
     code = Code()
     functions = [_Function(result, code).text() for result in results if _has_trace(result)]
@@ -87,7 +87,7 @@ class _Function:
                 yield from self._error(steps)
 
     def _take(self, steps: Sequence[Step | None]) -> Iterator[str]:
-        """The calls of steps; None stands for the initial values of the class body, which ``reset`` sets."""
+        """The calls of steps; None stands for the initial values in the class body, which ``reset`` sets."""
         for step in steps:
             if step is not None:
                 arguments = [f"{name}={self.code.value(value)}" for name, value in step.arguments.items()]
@@ -101,7 +101,7 @@ class _Function:
         yield f"assert not {self._property('model')}"
 
     def _transition(self, steps: Sequence[Step | None]) -> Iterator[str]:
-        """The step before the last keeps the property, the last one does not."""
+        """The property holds for every step but the last."""
         yield from self._take(steps[:-2])
         for index, step in enumerate(steps[-2:]):
             if index == 1:
@@ -116,7 +116,7 @@ class _Function:
                 yield from self._take([step])
 
     def _error(self, steps: Sequence[Step | None]) -> Iterator[str]:
-        """The step, or the property, that leaves the declared types; CPython says which exception that is."""
+        """The step or the property that leaves the declared types, with the exception that CPython raises."""
         failed, name = self.violation.failed_step, self.violation.property
         yield from self._take(steps)
         error = self._raised()
@@ -146,7 +146,7 @@ class _Function:
         raise AssertionError(f"{failed} does not fail in CPython")
 
     def _property(self, *subjects: str) -> str:
-        """The call of the broken property on models: a method of the first, or a function of the invariants."""
+        """The call of the broken property on models: a method of the first, or a function from ``invariants/``."""
         prop = self.result.find_property(self.violation.property)
         assert prop is not None
         if _is_method(self.model, prop):
@@ -160,7 +160,7 @@ def _is_method(model: Model, prop: Property) -> bool:
 
 
 def _call(function: str, arguments: Sequence[str]) -> list[str]:
-    """A call, with an argument on each line when it is long."""
+    """A call, with each argument on its own line when it is long."""
     whole = f"{function}({', '.join(arguments)})"
     if len(whole) <= _WIDEST - 8 or not arguments:
         return [whole]

@@ -22,7 +22,7 @@ _BASE = "%SRCROOT%"
 
 
 def sarif(cases: Sequence[Case]) -> str:
-    """The log of one run. What is as expected is not listed; ``undetermined`` is an error as any other."""
+    """The log of one run. Expected results are not listed; ``undetermined`` is an error like any other."""
     wrong = [case for case in cases if case.status != "passed"]
     rules = list(dict.fromkeys(case.rule for case in wrong))
     run = {
@@ -85,7 +85,7 @@ def _quoted(file: str) -> str:
 
 
 def _flow(case: Case) -> list[dict[str, Any]]:
-    """The actions of the trace, the step that failed, and at last the property that is false."""
+    """The actions of the trace, the step that failed, and finally the property that is false."""
     result = case.result
     if result is None or result.violation is None or result.subject is None:
         return []

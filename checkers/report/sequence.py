@@ -1,9 +1,9 @@
-"""A counterexample as a message sequence chart: who acts at each step, and which messages go from whom to whom.
+"""A counterexample as a message sequence chart: who acts in each step, and which messages go from whom to whom.
 
-Nothing in a model says who its participants are, so they are read off the trace: the identifiers that act (brokers,
-replicas), and the roles that the names of actions begin with (``controller_elects``, ``client_writes``). A message is a
-record that comes into a set, a bag or a queue of records, and it is received by whoever takes it out, or is given it
-as an argument. What somebody puts somewhere for himself is no message.
+A model does not say who its participants are, so they are inferred from the trace: the identifiers that act (brokers,
+replicas), and the roles that names of actions begin with (``controller_elects``, ``client_writes``). A message is a
+record that is added to a set, a bag or a queue of records; whoever takes it out, or gets it as an argument, receives
+it. What a participant stores for itself is not a message.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ ROLES = frozenset(
     {"admin", "client", "command", "consumer", "controller", "coordinator", "leader", "network", "operator"}
     | {"producer", "server", "time", "user", "zombie"}
 )
-"""Words that name a participant when the name of an action begins with them."""
+"""Words that name a participant when an action's name begins with them."""
 ADDRESSEES = ("destination", "receiver", "recipient", "to")
-"""Fields of a message that say who gets it."""
+"""Fields of a message that say who receives it."""
 MOST_OF_A_KIND = 8
-"""Where there are more identifiers of a kind, only those that take part are drawn."""
+"""If there are more identifiers of a kind than this, only those that take part are drawn."""
 
 Participant = Identifier | str
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One step. ``actor`` is None when it is nobody's; ``others`` are told or asked; ``note`` has other arguments."""
+    """One step. ``actor`` is None when nobody acts; ``others`` are whom it is about; ``note`` has other arguments."""
 
     number: int
     action: str
@@ -46,7 +46,7 @@ class Event:
 
 @dataclass(slots=True)
 class Message:
-    """A message on its way from one participant at a step to another at a later one; unreceived ones have neither."""
+    """A message from one participant at a step to another at a later one; both are None while it is not received."""
 
     name: str
     text: str
@@ -58,7 +58,7 @@ class Message:
 
 @dataclass(slots=True)
 class MessageSequence:
-    """The chart. Participants are counted from 0, steps from 1."""
+    """The chart. Participants are numbered from 0, steps from 1."""
 
     participants: list[str] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
@@ -72,7 +72,7 @@ def message_sequence(model: Model, trace: Sequence[TraceState], failed: Step | N
 
 @dataclass(frozen=True, slots=True)
 class _Letter:
-    """A record in a variable. Where it is ``queued`` in a sequence, it may as well be an entry of a log."""
+    """A record in a variable. If it is ``queued`` in a sequence, it may just as well be an entry of a log."""
 
     variable: str
     value: Record
@@ -102,19 +102,19 @@ class _Chart:
         self._drop_what_is_no_message()
 
     def _drop_what_is_no_message(self) -> None:
-        """What is still in a sequence at the end is an entry of a log, more likely than a message."""
+        """Drops what is still in a sequence at the end: that is more likely an entry of a log than a message."""
         logged = [id(it.message) for it in self.pending if it.message.received is None and it.letter.queued]
         self.chart.messages = [
             it for it in self.chart.messages if it.receiver != it.sender and id(it) not in logged
         ]
 
     def _acting_kinds(self) -> set[type]:
-        """The kinds of identifiers that an action's name says act; without any, of all that are arguments."""
+        """The kinds of identifiers that names of actions say act; if there are none, those of all arguments."""
         told = {type(who) for index in range(len(self.steps)) if (who := self._told(index)) is not None}
         return told or {type(it) for step in self.steps for it in step.arguments.values() if isinstance(it, Identifier)}
 
     def _told(self, index: int) -> Identifier | None:
-        """Who acts by the first word of the action: a parameter of that name, or a variable that names who it is."""
+        """Who acts by the first word of the action: the parameter, or the variable, of that name."""
         step = self.steps[index]
         word = step.action.split("_")[0]
         if isinstance(step.arguments.get(word), Identifier):
@@ -128,7 +128,7 @@ class _Chart:
         return None
 
     def _around(self, index: int) -> Iterator[State]:
-        """The state before a step and the one after it, where they are known."""
+        """The state before a step and the one after it, as far as they are known."""
         yield from self.states[max(0, index - 1) : index + 1]
 
     def _actor(self, index: int) -> Participant | None:
@@ -186,7 +186,7 @@ class _Chart:
         self.chart.events.append(Event(index + 1, step.action, show_step(step), ", ".join(noted), at, others))
 
     def _messages(self, index: int) -> None:
-        """Receives what this step takes or is given, then sends what it adds."""
+        """Receives what this step takes or gets, then sends what it adds."""
         event = self.chart.events[index]
         if event.actor is None or index == 0:
             return
@@ -207,7 +207,7 @@ class _Chart:
             self.pending.append(_Pending(letter, message))
 
     def _receive(self, message: Message, event: Event) -> None:
-        """Ends a message at a step; one that is delivered again becomes a second message from the same sender."""
+        """Ends a message at a step; a message that is delivered again becomes a second one from the same sender."""
         if message.received is not None:
             message = Message(message.name, message.text, message.sender, message.sent)
             self.chart.messages.append(message)
@@ -235,7 +235,7 @@ def _is_key(key: Any, entries: Map[Any, Any]) -> bool:
 
 
 def _addressee(value: Any) -> Identifier | None:
-    """Who gets a message, when it says so."""
+    """Who receives a message, if it says so."""
     fields = value._values if isinstance(value, Record) else {}
     return next((fields[name] for name in ADDRESSEES if isinstance(fields.get(name), Identifier)), None)
 

@@ -1,4 +1,5 @@
-"""Places in source files as reports name them: below the repository's root, so that they mean the same elsewhere."""
+"""Places in source files as reports name them: relative to the repository's root, so that they mean the same
+anywhere."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from floodmark.language.source import source_of
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A line of a file. ``file`` is relative to ``root()`` where it is below, with slashes, else absolute."""
+    """A line of a file. ``file`` has slashes and is relative to ``root()`` if it is below, else absolute."""
 
     file: str
     line: int
@@ -22,13 +23,13 @@ class Place:
 
 
 def root() -> Path:
-    """The repository that the command runs in: the nearest folder upwards with .git, else the current folder."""
+    """The repository that the command runs in: the nearest folder upwards with .git, else the current one."""
     here = Path.cwd()
     return next((folder for folder in (here, *here.parents) if (folder / ".git").exists()), here)
 
 
 def place(file: str | Path, line: int | None) -> Place:
-    """The place of a line; of a file as a whole, its first line."""
+    """The place of a line; for a whole file, its first line."""
     path = Path(file).resolve()
     base = root()
     name = path.relative_to(base).as_posix() if path.is_relative_to(base) else path.as_posix()
@@ -36,7 +37,7 @@ def place(file: str | Path, line: int | None) -> Place:
 
 
 def action_place(model: Model, action: str) -> Place | None:
-    """Where an action, or the method that set the initial state, is written; None where Python has no source."""
+    """Where an action, or the method that set the initial state, is defined; None if Python has no source for it."""
     cls = type(model)
     method = {**cls.methods("initial"), **cls.methods("action")}.get(action)
     try:

@@ -1,4 +1,4 @@
-"""The graph of states: nodes are states, edges are actions; whole where it is small, else around the counterexample."""
+"""State graphs: nodes are states, edges are actions; the whole graph if it is small, else the part near a trace."""
 
 from __future__ import annotations
 
@@ -18,22 +18,23 @@ from floodmark.language.model import Model, State
 from floodmark.language.reference import Step
 
 WHOLE = 500
-"""Up to so many states the graph is whole; otherwise it has at most so many, nearest to the trace."""
+"""Up to this many states the graph is whole; otherwise it has at most this many, those nearest to the trace."""
 
 
 def drawn(results: Sequence[CheckResult]) -> CheckResult | None:
-    """The check whose graph is drawn: that of the first unexpected counterexample, else of any, else the first."""
+    """The check to draw: that of the first unexpected counterexample, else of the first counterexample, else the
+    first."""
     known = [result for result in results if result.subject is not None]
     wrong = [result for result in known if result.violation is not None and not result.expected]
     return next(iter([*wrong, *(result for result in known if result.violation is not None), *known]), None)
 
 
 def state_graph(result: CheckResult) -> networkx.MultiDiGraph[int]:
-    """The graph of a check. CPython makes it from the model.
+    """The graph of a check, made by CPython from the model.
 
-    Each node has its variables as text, its ``level`` (0 for initial states) where the graph is whole, and ``trace``,
-    the step of the counterexample that leads there. Each edge has ``action``, ``label`` and ``trace``. The graph says
-    with ``whole`` whether no state is missing.
+    Each node has its variables as text; its ``level`` (0 for initial states) if the graph is whole; and ``trace``, the
+    step of the counterexample that leads to it. Each edge has ``action``, ``label`` and ``trace``. The graph's
+    attribute ``whole`` is whether no state is missing.
     """
     model = result.subject
     assert model is not None
@@ -52,7 +53,7 @@ class _Graph:
         self.graph: networkx.MultiDiGraph[int] = networkx.MultiDiGraph(title=title, whole=True)
 
     def explore(self) -> None:
-        """All states by levels; when they are too many, the states of the trace and what is a step away from them."""
+        """All states by levels; if there are too many, the states of the trace and their surroundings."""
         if not self._by_levels([state for _, state in reference.initial_states(self.model)]):
             self.graph.graph["whole"] = False
             self._around()
@@ -75,7 +76,7 @@ class _Graph:
         return True
 
     def _around(self) -> None:
-        """Breadth first from the trace, or from the initial states without one, until there are enough."""
+        """Breadth first from the trace, or without one from the initial states, until there are enough states."""
         start = [entry.state for entry in self.trace] or [state for _, state in reference.initial_states(self.model)]
         waiting = list(dict.fromkeys(start))
         for state in waiting:
@@ -90,7 +91,7 @@ class _Graph:
                         waiting.append(after)
 
     def _successors(self, state: State) -> list[tuple[Step, State]]:
-        """The steps that do not fail; none from outside of the boundary."""
+        """The steps that do not fail; a state outside the boundary has none."""
         if state not in self.steps:
             inside = reference.within_boundary(self.model, state)
             self.steps[state] = list(self._taken(state)) if inside else []
@@ -139,7 +140,7 @@ def graphml(graph: networkx.MultiDiGraph[int]) -> str:
 
 
 def dot(graph: networkx.MultiDiGraph[int]) -> str:
-    """The graph in Graphviz' language; the counterexample is drawn bold."""
+    """The graph in the DOT language of Graphviz; the counterexample is drawn bold."""
     title = graph.graph["title"] + ("" if graph.graph["whole"] else ", not all of its states")
     lines = ["digraph states {", f"  label={_quoted(title)};", "  node [shape=box, fontname=monospace];"]
     for node, facts in graph.nodes(data=True):
@@ -157,6 +158,6 @@ def _variables(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _quoted(text: str) -> str:
-    """A string of Graphviz' language whose lines are set flush left."""
+    """A DOT string whose lines are aligned to the left."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return '"' + escaped.replace("\n", "\\l") + ("\\l" if "\n" in text else "") + '"'

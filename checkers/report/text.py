@@ -1,4 +1,4 @@
-"""The text that a run prints: a line for each check, counterexamples, warnings, the overall verdict."""
+"""The text that a run prints: one line for each check, counterexamples, warnings, and the overall verdict."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _WIDTH = 12
 
 
 def lines(result: CheckResult, traces: bool = False) -> list[str]:
-    """Everything that is said about one check: its line, its warnings, and its counterexample.
+    """Everything to print about one check: its line, its warnings, and its counterexample.
 
-    One that is expected, as that of a known-bad design, is shown with ``traces`` only.
+    An expected counterexample, such as a known-bad design's, is shown only with ``traces``.
     """
     said = [headline(result), *warnings(result)]
     if result.violation is not None and (traces or not result.expected):
@@ -34,7 +34,7 @@ def lines(result: CheckResult, traces: bool = False) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What is said of a check in its line: one word, its colour on a terminal, and the rest."""
+    """The content of a check's line: one word, its colour on a terminal, and the rest."""
 
     word: str
     colour: str
@@ -87,7 +87,7 @@ def seconds(result: CheckResult) -> str:
 
 
 def warnings(result: CheckResult) -> list[str]:
-    """What a reader should know beside the verdict, most of all what was not exercised."""
+    """What a reader should know besides the verdict, above all what was not exercised."""
     found = result.exploration
     if found is None or result.variant is not None or (result.expected and result.verdict == "violated"):
         return []
@@ -131,7 +131,7 @@ def _indented_about(result: CheckResult) -> list[str]:
 
 
 def about(result: CheckResult) -> dict[str, str]:
-    """What the broken property and the design that breaks it mean: a sentence of the docstring of each."""
+    """What the broken property and the design that breaks it mean: the first sentence of each docstring."""
     prop = result.find_property(result.property)
     docs = {} if prop is None else {prop.name: prop.doc}
     if result.variant is not None and result.subject is not None:
@@ -181,7 +181,7 @@ def hint(results: Sequence[CheckResult]) -> list[str]:
     """How to see the counterexample of a known-bad design, when there is one."""
     for result in results:
         if result.expected and result.violation is not None:
-            return [f"a counterexample: {result.reproduce}"]
+            return [f"to see a counterexample: {result.reproduce}"]
     return []
 
 
@@ -198,11 +198,11 @@ def summary(results: Sequence[CheckResult], code: ExitCode) -> str:
 
 
 _SHORT = {
-    ExitCode.INTERNAL_ERROR: "internal error",
-    ExitCode.USER_ERROR: "in error",
+    ExitCode.INTERNAL_ERROR: "with an internal error",
+    ExitCode.USER_ERROR: "with an error",
     ExitCode.NOT_AS_EXPECTED: "not as expected",
     ExitCode.UNDETERMINED: "undetermined",
-    ExitCode.NOTHING_CHECKED: "without anything checked",
+    ExitCode.NOTHING_CHECKED: "with nothing checked",
 }
 
 __all__ = ["counterexample", "figures", "headline", "lines", "summary", "warnings", "worst"]

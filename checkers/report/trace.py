@@ -1,4 +1,4 @@
-"""The steps of a counterexample, and under each only what it changed."""
+"""The steps of a counterexample, each with only what it changed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from floodmark.language.values import Bag, Identifier, Map, Record, Seq, Set
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One line under a step. ``owner`` is the identifier, a broker say, whose entry of a map it is about."""
+    """One line below a step. ``owner`` is the identifier, such as a broker, whose map entry changed."""
 
     text: str
     owner: Identifier | None = None
@@ -36,7 +36,7 @@ def trace_lines(model: Model, trace: Sequence[TraceState]) -> list[str]:
 
 
 def state_lines(names: Sequence[str], state: State) -> list[str]:
-    """A whole state, a line for each variable; a map of records has a line for each entry, grouped by identifier."""
+    """A whole state, one line for each variable; a map of records has a line for each entry, grouped by identifier."""
     lines: list[Change] = []
     for name, value in zip(names, state, strict=True):
         if isinstance(value, Map) and _of_records(value.values()):
@@ -49,7 +49,7 @@ def state_lines(names: Sequence[str], state: State) -> list[str]:
 
 
 def change_lines(names: Sequence[str], before: State, after: State) -> list[str]:
-    """What differs between two states: what belongs to no identifier first, then grouped by identifier."""
+    """The differences between two states: first those that belong to no identifier, then grouped by identifier."""
     changes: list[Change] = []
     for name, old, new in zip(names, before, after, strict=True):
         changes += _changes(name, old, new, None)
@@ -57,7 +57,7 @@ def change_lines(names: Sequence[str], before: State, after: State) -> list[str]
 
 
 def owners(names: Sequence[str], before: State, after: State) -> list[Identifier]:
-    """The identifiers whose entries of maps differ between two states."""
+    """The identifiers whose map entries differ between two states."""
     found: dict[Identifier, None] = {}
     for name, old, new in zip(names, before, after, strict=True):
         found.update({change.owner: None for change in _changes(name, old, new, None) if change.owner is not None})
@@ -97,7 +97,7 @@ def _of_records(items: Any) -> bool:
 
 
 def surplus(bag: Iterable[Any], other: Iterable[Any]) -> list[Any]:
-    """The occurrences that ``bag`` has more of than ``other``."""
+    """The occurrences that ``bag`` has in excess of ``other``."""
     left = list(other)
     more = []
     for item in bag:

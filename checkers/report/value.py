@@ -12,7 +12,7 @@ from floodmark.language.values import Bag, Identifier, Record, Seq, Set
 
 
 def show(value: Any) -> str:
-    """A value in the words of the model: ``{b1,b2}``, ``LEADER``, ``Proposal(isr={b1}, version=1)``."""
+    """A value as the model would write it: ``{b1,b2}``, ``LEADER``, ``Proposal(isr={b1}, version=1)``."""
     match value:
         case Enum():
             return value.name
@@ -37,7 +37,7 @@ def show_step(step: Step) -> str:
 
 
 def plain(value: Any) -> Any:
-    """A value as JSON has it: names for enums and identifiers, objects for records and maps, arrays for the rest."""
+    """A value for JSON: names for enums and identifiers, objects for records and maps, arrays for the rest."""
     match value:
         case None | bool() | int() | str():
             return value
@@ -61,7 +61,7 @@ def _named(values: Mapping[str, Any]) -> str:
 
 
 def _listed(brackets: str, items: Iterable[Any]) -> str:
-    """Short elements without spaces, as in ``{b1,b2}``; elements with commas of their own with them."""
+    """Short elements without spaces, as in ``{b1,b2}``; with spaces when elements contain commas themselves."""
     return _bracketed(brackets, (show(item) for item in items))
 
 

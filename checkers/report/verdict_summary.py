@@ -1,4 +1,4 @@
-"""Cases: what one check, claim or proof came to, in the terms that every report shares."""
+"""Cases: the outcome of one check, claim, proof or drift, in the form that all reports share."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class Case:
     """One line of a report.
 
     ``status`` is "failed" when the outcome is not the expected one, and "error" when there is no trustworthy outcome:
-    an undetermined search, a mistake in a spec, an internal error. ``rule`` names what was broken, a property or a
-    claim; ``about`` says what names mean, with a sentence for each; ``detail`` has the counterexample as it is printed.
-    ``result`` is there for checks only.
+    an undetermined search, a mistake in a spec, an internal error. ``rule`` is the property or claim that is broken;
+    ``about`` explains names, in a sentence each; ``detail`` is the counterexample as it is printed. ``result`` is set
+    for checks only.
     """
 
     suite: str
@@ -49,7 +49,7 @@ class Case:
 
 
 def status_of(code: ExitCode) -> Status:
-    """What an exit code means for one case."""
+    """The status of a case with this exit code."""
     if code == ExitCode.AS_EXPECTED:
         return "passed"
     return "failed" if code in _FAILED else "error"
@@ -58,7 +58,7 @@ def status_of(code: ExitCode) -> Status:
 def cases(
     results: Iterable[CheckResult], proofs: Iterable[Proved] = (), drift: Iterable[Drift] = ()
 ) -> list[Case]:
-    """The cases of a run: checks, claims and proofs, and what differs from the lock."""
+    """The cases of a run: checks, claims and proofs, and differences from the lock."""
     return [*map(check_case, results), *map(proof_case, proofs), *map(drift_case, drift)]
 
 
@@ -102,7 +102,7 @@ def _detail(result: CheckResult) -> str:
 
 
 def _place(result: CheckResult) -> Place:
-    """Where the author should look: at the line that failed, at the broken property, else at the spec."""
+    """Where the author should look: at the line that failed, else at the broken property, else at the spec."""
     if result.file is not None:
         return place(result.file, result.line)
     prop = result.find_property(result.property)
@@ -110,7 +110,7 @@ def _place(result: CheckResult) -> Place:
 
 
 def drift_case(drift: Drift) -> Case:
-    """A difference from the lock as a case. It has no property to break, so its rule is the lock."""
+    """A difference from the lock as a case. It breaks no property, so its rule is the lock."""
     said = f"{drift.what}: was {drift.was} | now {drift.now}"
     return Case(
         suite="floodmark.lock",
@@ -150,7 +150,7 @@ def proof_case(proved: Proved) -> Case:
 
 
 def _asking(proved: Proved) -> str:
-    """The command for what no spec lists."""
+    """The command for a proof that no spec lists."""
     words = ["floodmark", "prove", proved.spec]
     if proved.method not in ("claim", "induction"):
         words += ["--method", proved.method]

@@ -1,10 +1,10 @@
-"""Checkpoints: every complete level is written once, with a manifest that says what was accepted of it.
+"""Checkpoints: every complete level is written once, with a manifest of what was accepted.
 
-A manifest has a sum of itself, and names the manifest before it with its sum, so one sum stands for all levels up to
-it. The states are compared, level by level and partition by partition, with the counts and digests in the manifests. A
-checkpoint that is torn, or in which a byte is another, is passed over for the one before it.
+A manifest contains its own checksum, and the name and checksum of the manifest before it, so that one checksum covers
+all levels up to it. The states are compared, by level and partition, with the counts and digests in the manifests. A
+checkpoint that is incomplete or in which a byte has changed is skipped in favour of the one before it.
 
-Every run writes under names of its own and claims the folder before; a run whose claim another has taken over ends.
+Every run writes under names of its own and claims the folder first; a run whose claim another has taken over ends.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ if TYPE_CHECKING:
 
 FORMAT = 2
 ATTEMPTS = 2
-"""How often a checkpoint is read before it is taken for torn: a partition may be lost while it is."""
+"""How often a checkpoint is read before it counts as damaged: a partition may be lost during the first attempt."""
 _CLAIM = "claim.json"
 
 
 @dataclass(slots=True)
 class Manifest:
-    """All of a search but its states, when ``level`` levels of it were complete.
+    """Everything about a search except its states, after ``level`` complete levels.
 
-    ``rows`` are of the levels in the folder ``data``: for each level and partition how many states, and their digest.
-    ``previous`` is the name and the sum of the manifest before.
+    ``rows`` has, for each level in the folder ``data`` and each partition, the number of states and their digest.
+    ``previous`` is the name and the checksum of the manifest before.
     """
 
     format: int
@@ -59,13 +59,13 @@ class Manifest:
     previous: list[str] = field(default_factory=list)
 
     def packed(self) -> tuple[bytes, str]:
-        """The file's content, and its sum."""
+        """The file's content, and its checksum."""
         said = json.dumps(asdict(self), sort_keys=True)
         known = _sum(said)
         return json.dumps({"sum": known, "said": said}).encode(), known
 
     def counts_and_digests(self) -> Any:
-        """By level and partition: how many states, and the two sums of their fingerprints."""
+        """By level and partition: the number of states, and the two sums of their fingerprints."""
         return np.frombuffer(bytes.fromhex(self.rows), dtype=np.uint64).reshape(-1, self.partitions, 3)
 
 
@@ -86,26 +86,26 @@ class Checkpoints:
         self.last = -1
 
     def must_be_empty(self) -> None:
-        """Raises SourceError when the folder has checkpoints already, or another run is about to write some."""
+        """Raises SourceError when the folder already has checkpoints, or another run is about to write some."""
         if self.known:
-            raise SourceError(f"{self.folder.url} holds checkpoints already: go on from them with --resume, "
+            raise SourceError(f"{self.folder.url} holds checkpoints already: continue from them with --resume, "
                               "or name another folder")
         if self.is_claimed:
             raise SourceError(f"another run has taken {self.folder.url} for its checkpoints: {self._claimant()}; name "
                               "another folder, or take this one over with --resume when that run has ended")
 
     def claim(self) -> None:
-        """Makes the folder this run's; a run that had it before ends when it is about to write."""
+        """Claims the folder for this run; a run that had claimed it before ends when it is about to write."""
         said = json.dumps({"run": self.run, "host": socket.gethostname(), "process": os.getpid()})
         self._write(_CLAIM, said.encode())
 
     def _claimant(self) -> str:
-        """Who writes checkpoints here, as far as that can be read."""
+        """The run that writes checkpoints here, as far as it can be identified."""
         try:
             said = json.loads(self.folder.read(_CLAIM))
             return f"process {said['process']} on {said['host']}"
         except Exception:
-            return "a run that is not known"
+            return "an unknown run"
 
     def _must_be_ours(self) -> None:
         try:
@@ -114,7 +114,7 @@ class Checkpoints:
             ours = False
         if not ours:
             raise SourceError(f"another run writes its checkpoints to {self.folder.url}: {self._claimant()}; "
-                              "each needs a folder of its own")
+                              "each run needs its own folder")
 
     def _write(self, name: str, content: bytes) -> None:
         try:
@@ -148,14 +148,14 @@ class Checkpoints:
     # Reading.
 
     def manifests(self) -> Iterator[list[Manifest]]:
-        """The manifests from which a search could go on, the newest first, each with those before it, in order."""
+        """The manifests from which a search could continue, the newest first, each with those before it, in order."""
         for name in reversed(self.known):
             chain = self._chain(name)
             if chain:
                 yield chain
 
     def _chain(self, name: str) -> list[Manifest]:
-        """A manifest and those before it; nothing where one of them is not as it was written."""
+        """A manifest and those before it; empty when one of them is damaged."""
         chain: list[Manifest] = []
         wanted = ""
         while True:
@@ -168,23 +168,23 @@ class Checkpoints:
             name, wanted = found[0].previous
 
     def _read(self, name: str) -> tuple[Manifest, str] | None:
-        """A manifest with its sum; None where it is damaged. Raises SourceError where it is of another version."""
+        """A manifest with its checksum; None if it is damaged. Raises SourceError if it is of another version."""
         try:
             found = json.loads(self.folder.read(name))
             content = found
-            if "format" not in found:  # which the first version had here, and no sum
+            if "format" not in found:  # the first version had it here, and no checksum
                 if _sum(found["said"]) != found["sum"]:
                     return None
                 content = json.loads(found["said"])
             is_ours = content["format"] == FORMAT
-        except Exception:  # of a damaged file anything may be said
+        except Exception:  # a damaged file may raise anything
             return None
         if not is_ours:
             raise SourceError(f"{self.folder.at(name)} was written by another version of floodmark")
         return Manifest(**content), found["sum"]
 
     def restore(self, cluster: Cluster, chain: list[Manifest]) -> bool:
-        """Gives a cluster the states of a checkpoint; False when they are not what its manifests say."""
+        """Loads the states of a checkpoint into a cluster; False when they are not what its manifests say."""
         manifest = chain[-1]
         ledger = Ledger(manifest.partitions)
         for each in chain:
@@ -195,7 +195,7 @@ class Checkpoints:
             try:
                 if cluster.restore(ledger, pieces):
                     break
-            except Exception:  # of a damaged file anything may be said: by Hadoop, by Spark, by pickle
+            except Exception:  # Hadoop, Spark or pickle may raise anything for a damaged file
                 continue
         else:
             return False
@@ -209,7 +209,7 @@ class Checkpoints:
         return True
 
     def _name_of(self, manifest: Manifest) -> str:
-        """The name of the file that a manifest was read from, which goes with its data."""
+        """The name of the file that a manifest was read from, which is also that of its data."""
         return f"{manifest.data.replace('states-', 'level-')}.json"
 
 
@@ -228,7 +228,7 @@ def _as_seed(record: tuple[int, int, bytes]) -> tuple[int, tuple[int, bytes]]:
 
 
 def refuse_another(manifest: Manifest, own: Manifest, url: str) -> None:
-    """Raises SourceError when a checkpoint is not of this search."""
+    """Raises SourceError when a checkpoint belongs to a different search."""
     if manifest.identity == own.identity:
         return
     what: Any

@@ -1,6 +1,6 @@
-"""A kernel as it travels: machine code where the workers have the driver's processor, LLVM's text where they have not.
+"""Sends a kernel to workers: machine code if they have the driver's processor, else LLVM's text.
 
-Neither the model's source nor the compiler's input goes to a worker, so a model need not be installed there.
+Neither the model's source nor the compiler's input is sent to a worker, so a model need not be installed there.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Code:
 
     @property
     def identity(self) -> str:
-        """Equal for the same model, constants, properties, symmetry, and place of a state among the partitions."""
+        """Equal for the same model, constants, properties, symmetry, and assignment of states to partitions."""
         return hashlib.sha256(f"{self.symmetry} {self.words}\n{self.model_text}{self.loops_text}".encode()).hexdigest()
 
     def load(self) -> Loaded:

@@ -1,4 +1,4 @@
-"""Folders on any file system that Spark reaches: local, HDFS, an object store."""
+"""Folders on any file system that Spark can reach: local, HDFS, an object store."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class Folder:
-    """A folder, through the file systems of Spark's own process."""
+    """A folder, accessed through the file systems of the Spark driver."""
 
     def __init__(self, context: SparkContext, url: str) -> None:
         jvm: Any = context._jvm
@@ -25,7 +25,7 @@ class Folder:
         return f"{self.url.rstrip('/')}/{name}"
 
     def names(self) -> list[str]:
-        """What is in the folder; nothing when it is not there."""
+        """The names in the folder; empty when the folder does not exist."""
         path = self._path(self.url)
         if not self._system.exists(path):
             return []
@@ -39,7 +39,7 @@ class Folder:
             stream.close()
 
     def write(self, name: str, content: bytes) -> None:
-        """Writes a file that is there as a whole or not at all, where the file system can rename."""
+        """Writes a file atomically, if the file system can rename."""
         draft, final = self._path(self.at(f"_{name}")), self._path(self.at(name))
         stream = self._system.create(draft, True)
         try:

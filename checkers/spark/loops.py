@@ -1,4 +1,4 @@
-"""The loops that a Spark task needs beside those of a native search: insert, expand by owner, verify."""
+"""The loops that a Spark task needs in addition to those of a native search: insert, expand by owner, verify."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ ROUTE_FIELDS = 8
 
 @exported
 def insert(w: Words, states: Words, count: Word) -> Word:
-    """Adds the states that are new, as long as the table has room; returns how many were looked at."""
+    """Adds the states that are new, while the table has room; returns how many were processed."""
     done = 0
     while done < count:
         size = count - done
@@ -53,7 +53,7 @@ def insert(w: Words, states: Words, count: Word) -> Word:
 
 
 def deliver(w: Words, r: Words) -> None:
-    """Moves the successors in the buffer to the outboxes of their owners, except those that the filter saw lately."""
+    """Moves the successors in the buffer to their owners' outboxes, except those that the filter has seen recently."""
     buffer = words_at(w[BUFFER])
     scratch = words_at(w[SCRATCH])
     outboxes = words_at(r[OUTBOXES])
@@ -120,7 +120,7 @@ def digest(w: Words, start: Word, stop: Word) -> Word:
 
 @exported
 def misplaced(w: Words) -> Word:
-    """How much is wrong with the table: cells of no state, states without a cell, states that are there twice."""
+    """The number of faults in the table: cells without a state, states without a cell, and duplicate states."""
     store = words_at(w[STORE])
     table = cells_at(w[TABLE])
     bits = w[BITS]

@@ -1,7 +1,7 @@
-"""The reachable set as Parquet: a column for each variable, readable, and the level at which a state was found.
+"""Writes the reachable set as Parquet: a readable column for each variable, and the level of each state.
 
-Workers know nothing of the model's classes. So the distinct codes of each variable are gathered first, this process
-says what each means, and the workers look the meanings up, whole columns at a time.
+Workers do not have the model's classes. So the distinct codes of each variable are collected first, the driver decodes
+each, and the workers look the results up, whole columns at a time.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ ROWS = 1 << 16
 
 
 def frame(spark: SparkSession, cluster: Cluster, layout: Layout) -> DataFrame:
-    """All states as a DataFrame. ``level`` is 1 for the initial states: the states of a shortest path."""
+    """All states as a DataFrame. ``level`` is the number of states on a shortest path, 1 for initial states."""
     known = cluster.codes()
     meanings = {name: _meanings(layout.variables[name], codes) for name, codes in known.items()}
     fields = ", ".join(f"`{name}` {_sql(layout.variables[name])}" for name in layout.variables)
@@ -64,14 +64,14 @@ def _sql(kind: Type) -> str:
 
 
 def _meanings(kind: Type, codes: Any) -> list[Any]:
-    """What the codes of a variable mean, in words where SQL has no better type."""
+    """The meanings of a variable's codes, as text if SQL has no better type."""
     plain = isinstance(kind, BoolType | IntType)
     values = (decode(kind, _whole(code)) for code in codes)
     return [value if plain or value is None else show(value) for value in values]
 
 
 def _whole(code: Any) -> int:
-    """A code that may lie in several words, the lowest first."""
+    """A code that may span several words, the lowest first."""
     return sum(int(word) << (64 * place) for place, word in enumerate(np.atleast_1d(code)))
 
 
@@ -91,16 +91,16 @@ def _convert(words: int, columns: Any, level_name: str, batches: Iterable[pa.Rec
 
 
 def _places(rows: Any, slot: Slot, codes: Any) -> Any:
-    """The place of each row's code among the ascending codes."""
+    """The index of each row's code among the codes, which are in ascending order."""
     own = tasks.column(rows, slot)
     if own.ndim > 1:
         codes, own = _as_bytes(codes), _as_bytes(own)
     places = np.searchsorted(codes, own)
     if (codes.take(places, mode="clip") != own).any():
-        raise ValueError("a state has a value that was not there when the values were gathered")
+        raise ValueError("a state has a value that was not seen when the values were collected")
     return places
 
 
 def _as_bytes(rows: Any) -> Any:
-    """Rows of words as values that are ordered as the rows are, by their first word, then the next."""
+    """Rows of words as byte strings that have the same order as the rows: by their first word, then the next."""
     return np.ascontiguousarray(rows.astype(">u8")).view(f"V{rows.shape[1] * 8}").ravel()

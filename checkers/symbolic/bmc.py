@@ -1,4 +1,4 @@
-"""Bounded search: a shortest run that breaks a property, or the proof that there is none up to a depth."""
+"""Bounded model checking: finds a shortest run that breaks a property, or proves that there is none up to a depth."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from floodmark.language.values import Identifier
 
 @dataclass(slots=True)
 class Goal:
-    """What is looked for at the end of a run: that a property is false or reached, or that something is an error."""
+    """What a run may end with: a property that is false, a property that is reached, or an error."""
 
     kind: str
     prop: Property | None
@@ -33,9 +33,9 @@ class Goal:
 
 @dataclass(slots=True)
 class Bounded:
-    """What a bounded search found: ``depth`` states deep there is no violation beside those in ``violation``.
+    """The result of a bounded search: apart from ``violation``, there is no violation within ``depth`` states.
 
-    ``interchangeable`` are the identifiers that the model was proved not to tell apart.
+    ``interchangeable`` are the identifiers that the model was proved not to distinguish.
     """
 
     depth: int = 0
@@ -56,8 +56,8 @@ def search(
 ) -> Bounded:
     """Looks for a shortest run of at most ``depth`` states that breaks a property or the model's types.
 
-    Properties of the kind "reachable" are looked for, too: ``reached`` says how deep. With ``least`` the search
-    begins with runs of that length. ``record`` is told of what was asked.
+    Properties of the kind "reachable" are looked for, too: ``reached`` says how deep each one is. With ``least`` the
+    search begins with runs of that length. ``record`` receives every question.
     """
     deadline = deadline or Deadline()
     runs = Runs(system, properties)
@@ -106,7 +106,7 @@ def _placed(runs: Runs, before: Replica, term: Any, kind: str, length: int) -> A
 
 
 def _ask(runs: Runs, goals: list[Goal], missing: set[str], found: Bounded, length: int, deadline: Deadline) -> str:
-    """Asks for each goal at one length. "clear", "violated", or why the answer is not known."""
+    """Asks for each goal at one length. Returns "clear", "violated", or the reason why the answer is not known."""
     bad = [goal for goal in goals if goal.kind != "reachable"]
     answer = runs.ask(disj(goal.term for goal in bad if not z3.is_false(goal.term)), deadline)
     if isinstance(answer, str):
@@ -150,7 +150,7 @@ _KINDS = {
     "transition": "the last step breaks",
     "reachable": "the last state is one of",
     "boundary": "the boundary cannot be evaluated",
-    "error": "the model leaves its types, or it is an error to evaluate",
+    "error": "the model leaves its declared types, or evaluation fails in",
 }
 
 
@@ -167,7 +167,7 @@ def _violation(runs: Runs, kind: str, prop: Property | None, model: Any, length:
     states = [trace[-2].state, trace[-1].state] if prop.kind == "transition" else [trace[-1].state]
     try:
         if holds(system.model, prop.function, *states):
-            raise RuntimeError(f"{name}: z3 says false where CPython says true; the state is {states[-1]}")
+            raise RuntimeError(f"{name}: z3 says false where CPython says true, in the state {states[-1]}")
     except SourceError as error:
         return Violation("error", name, trace, error.message, error.file, error.line)
     return Violation("transition" if kind == "transition" else "invariant", name, trace)
@@ -178,13 +178,13 @@ def _failing_boundary(system: System, trace: tuple[TraceState, ...]) -> Violatio
         within_boundary(system.model, trace[-1].state)
     except SourceError as error:
         return Violation("error", "", trace, error.message, error.file, error.line)
-    raise RuntimeError(f"z3 finds a boundary that fails, CPython does not, in {trace[-1].state}")
+    raise RuntimeError(f"z3 finds that a boundary fails and CPython does not, in the state {trace[-1].state}")
 
 
 def _failing(
     system: System, model: Any, runs: Runs, trace: tuple[TraceState, ...]
 ) -> tuple[Step, SourceError]:
-    """The step that leaves the declared types from the last state of a trace."""
+    """The step from the last state of a trace that leaves the declared types."""
     here = runs.states[len(trace) - 1]
     for fired in system.fired:
         own = system.parameter_terms(fired)
@@ -200,4 +200,4 @@ def _failing(
             fire(system.model, trace[-1].state, step)
         except SourceError as error:
             return step, error
-    raise RuntimeError("z3 finds a step that leaves the declared types, CPython does not")
+    raise RuntimeError("z3 finds a step that leaves the declared types and CPython finds none")

@@ -1,4 +1,4 @@
-"""Asks claims: is a sentence true of all sets and all numbers, and if not, what is the smallest case?"""
+"""Decides claims: whether a statement is true for all sets and all numbers, and if not, what the smallest case is."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ Answer = Literal["holds", "fails", "undetermined"]
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One claim: its function and the answer that is expected."""
+    """One claim: its function and the expected answer."""
 
     name: str
     function: Callable[..., bool]
@@ -60,7 +60,8 @@ class Claim:
 
 @dataclass(slots=True)
 class Answered:
-    """The answer to a claim. ``witness`` has the smallest case in which it is false, and what it computes there."""
+    """The answer to a claim. ``witness`` is the smallest case in which it is false, with the values that it
+    computes."""
 
     claim: Claim
     answer: Answer
@@ -79,12 +80,12 @@ class _Nothing(Model):
 
 
 def find(folder: Path) -> list[Path]:
-    """The files of claims that a path means."""
+    """The files of claims below a path."""
     return sorted(path for path in folder.glob("*.py") if path.name != "__init__.py") if folder.is_dir() else [folder]
 
 
 def read(path: Path) -> list[Claim]:
-    """The claims of a file, in their order."""
+    """The claims of a file, in order."""
     module: ModuleType = Project.of(path).load(path)
     require_own_decorators(str(path), vars(module), (holds, fails))
     found = []
@@ -97,7 +98,7 @@ def read(path: Path) -> list[Claim]:
 
 
 def ask(claim: Claim, seconds: float | None = None, record: Record | None = None) -> Answered:
-    """Asks z3 about a claim; a witness is confirmed by CPython. ``record`` is told of the questions."""
+    """Asks z3 about a claim and confirms a witness in CPython. ``record`` receives the questions."""
     started = time.perf_counter()
     answered = _ask(claim, seconds, record)
     answered.seconds = time.perf_counter() - started
@@ -187,7 +188,7 @@ def _has_int(kind: Type) -> bool:
 
 
 def _lower(model: Model, claim: Claim, kinds: dict[str, Type]) -> tuple[list[Local], list[Stmt], Local]:
-    """The graph of a claim: its parameters, its statements, and the variable that has its result."""
+    """The graph of a claim: its parameters, its statements, and the variable that holds its result."""
     source = source_of(claim.function)
     compiler = Calls(model)
     at = Position(source.file, source.tree.lineno)
@@ -202,12 +203,12 @@ def _lower(model: Model, claim: Claim, kinds: dict[str, Type]) -> tuple[list[Loc
         if not types.changed:
             break
     if goes_on or frame.result is None or not isinstance(frame.result.type, BoolType):
-        raise ModelError(f"{claim.name} must return a truth value on every path", at.file, at.line)
+        raise ModelError(f"{claim.name} must return True or False on every path", at.file, at.line)
     return parameters, body, frame.result
 
 
 def _smallest(values: Values, kinds: dict[str, Type], arguments: dict[str, Value], solver: Any) -> Any:
-    """A model in which the parameters are as small as they can be: few elements, then small numbers and names."""
+    """A z3 model in which the parameters are as small as possible: few elements first, then small numbers and names."""
     sizes = [_size(values, kind, arguments[name]) for name, kind in kinds.items()]
     names = [_weight(values, kind, arguments[name]) for name, kind in kinds.items()]
     model = solver.model()
@@ -228,7 +229,7 @@ def _smallest(values: Values, kinds: dict[str, Type], arguments: dict[str, Value
 
 
 def _size(values: Values, kind: Type, value: Value) -> Any:
-    """How large a case is: elements of containers, absolute values of numbers."""
+    """The size of a case: elements of containers and absolute values of numbers."""
     numbers = values.numbers
     match kind:
         case IntType():
@@ -244,7 +245,7 @@ def _size(values: Values, kind: Type, value: Value) -> Any:
 
 
 def _weight(values: Values, kind: Type, value: Value) -> Any:
-    """Breaks ties: names with small numbers come first."""
+    """A tie-breaker: names with small numbers come first."""
     numbers = values.numbers
     match kind:
         case SetType(IdentifierType(), None):
@@ -261,7 +262,7 @@ def _weight(values: Values, kind: Type, value: Value) -> Any:
 
 
 def _number(values: Values, kind: Type, value: Value) -> Any:
-    """The number of an identifier, counted from 0, as one of the claim's integers."""
+    """The number of an identifier, from 0, as one of the claim's integers."""
     number: Any = 0
     for index, known in enumerate(values.lifted(kind)):
         number = values.numbers.either(values.equal(kind, value, known), index, number)
@@ -269,7 +270,7 @@ def _number(values: Values, kind: Type, value: Value) -> Any:
 
 
 def _confirm(model: Model, claim: Claim, witness: dict[str, Any]) -> dict[str, Any]:
-    """Runs the claim in CPython: it must be false there too. Returns what it computed on the way."""
+    """Runs the claim in CPython, where it must be false, too. Returns the values that it computes on the way."""
     computed: dict[str, Any] = {}
 
     def watch(frame: Any, event: str, _: Any) -> None:
@@ -289,12 +290,12 @@ def _confirm(model: Model, claim: Claim, witness: dict[str, Any]) -> dict[str, A
     except SourceError as error:
         raise ModelError(f"{error.message}, with {witness}", claim.file, claim.line) from None
     if true:
-        raise RuntimeError(f"{claim.name}: z3 says false where CPython says true: {witness}")
+        raise RuntimeError(f"{claim.name}: z3 says false where CPython says true, for {witness}")
     return {name: value for name, value in computed.items() if name not in witness}
 
 
 def all_of(paths: list[Path]) -> Iterator[Claim]:
-    """The claims of files and folders."""
+    """The claims in files and folders."""
     for path in paths:
         for file in find(path):
             yield from read(file)

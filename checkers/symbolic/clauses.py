@@ -1,7 +1,7 @@
-"""Inferred clauses as a function of the modelling language, which CPython runs and the native engine compiles.
+"""Turns inferred clauses into a function of the modelling language, which CPython runs and the native engine compiles.
 
-A clause asks about components of a state by their numbers. Here each number becomes an expression again: from the types
-alone, without a term of z3, so that what z3 inferred can be looked at by those who know nothing of it.
+A clause refers to components of a state by number. Here each number becomes an expression again, from the types alone
+and without any z3 term, so that what z3 inferred can be checked by engines that know nothing of z3.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ from floodmark.language.universe import universe
 from floodmark.language.values import Bag, Seq, Set, order_key
 
 NAME = "inferred clauses"
-"""The name of the property; the blank keeps it apart from those of a model."""
+"""The name of the property; the space in it keeps it distinct from a model's properties."""
 
 _FILES = itertools.count(1)
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A literal of a clause: ``component relation code`` is true, or false where it ``holds`` not.
+    """A literal of a clause: ``component relation code`` is true, or false where ``holds`` is false.
 
     The relation is ``==`` or ``<=``, or empty when the component is a truth value.
     """
@@ -52,9 +52,9 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Component:
-    """One component of a state: an expression, and the conditions under which there is anything to evaluate.
+    """One component of a state: an expression, and the conditions under which it can be evaluated.
 
-    Where one of them is false the component has the first value of its type.
+    Where one of them is false, the component has the first value of its type.
     """
 
     conditions: tuple[str, ...]
@@ -63,9 +63,9 @@ class Component:
 
 
 def predicate_of(variables: Mapping[str, Type], clauses: Iterable[Sequence[Asked]]) -> Property:
-    """The property that all clauses are true of a state.
+    """The property that all clauses are true in a state.
 
-    Raises UnsupportedError when a value that a clause mentions cannot be written in the modelling language.
+    Raises UnsupportedError when a value in a clause cannot be written in the modelling language.
     """
     source = _Source()
     components = [part for name, kind in variables.items() for part in source.components(kind, f"model.{name}")]
@@ -81,7 +81,7 @@ def predicate_of(variables: Mapping[str, Type], clauses: Iterable[Sequence[Asked
 
 
 class _Source:
-    """Expressions of the modelling language, and what their names stand for."""
+    """Writes expressions of the modelling language and remembers what their names stand for."""
 
     def __init__(self) -> None:
         self.names: dict[str, Any] = {"Set": Set, "Seq": Seq, "Bag": Bag}
@@ -153,7 +153,7 @@ class _Source:
         raise UnsupportedError(f"a {kind} cannot be written as one expression")
 
     def _name(self, value: Any) -> str:
-        """A name for an object; by its identity, as members of different classes may be equal."""
+        """A name for an object, by identity, because members of different classes may be equal."""
         if id(value) not in self._known:
             self._known[id(value)] = f"value_{len(self._known)}"
             self.names[self._known[id(value)]] = value
@@ -161,5 +161,5 @@ class _Source:
 
 
 def _members(kind: Type) -> list[Any]:
-    """Every value of a type, in the order in which CPython goes through a set of them."""
+    """Every value of a type, in the order in which CPython iterates over a set of them."""
     return sorted(universe(kind), key=order_key)

@@ -1,4 +1,4 @@
-"""Statements as z3 terms: what an action does to a symbolic state."""
+"""Statements as z3 terms: how an action changes a symbolic state."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ class _Loop:
 class Fired:
     """An action taken from a symbolic state.
 
-    ``enabled`` is its guard, wherever in the body it stands; ``failures`` say where and when the model leaves its
-    declared types; ``after`` is the state that it leads to when it is enabled and does not fail.
+    ``enabled`` combines its guards, wherever in the body they are; ``failures`` say where and when the model leaves its
+    declared types; ``after`` is the next state if the action is enabled and does not fail.
     """
 
     action: Action
@@ -63,7 +63,7 @@ class Fired:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A predicate in a symbolic state: its truth, and where and when evaluating it fails."""
+    """A predicate in a symbolic state: whether it is true, and where and when evaluating it fails."""
 
     predicate: Predicate
     truth: Truth
@@ -91,7 +91,7 @@ class Effects(Evaluator):
         return conj((self.path, *self.required))
 
     def run(self, body: list[Stmt]) -> None:
-        """Runs statements; a Return goes to their end, so every path comes back."""
+        """Runs statements. A Return ends only these, so every path continues after them."""
         before = self.path
         self._returns.append([])
         loops, self._loops = self._loops, []
@@ -106,7 +106,7 @@ class Effects(Evaluator):
         self.run(node.body)
 
     def _own_slots(self, node: Inline) -> set[int]:
-        """The variables that a call assigns: each call begins without them."""
+        """The variables that a call assigns: every call starts without values for them."""
         if id(node) not in self._assigned:
             slots = {local.slot for local in assigned(node.body)}
             self._assigned[id(node)] = slots if node.result is None else slots | {node.result.slot}
@@ -208,7 +208,7 @@ class Effects(Evaluator):
     def _updated(
         self, kind: Type, old: Value, path: list[FieldStep | ItemStep], value: Value, at: Position
     ) -> Value:
-        """A container after an assignment inside of it."""
+        """A container after an assignment inside it."""
         if not path:
             return value
         step, rest = path[0], path[1:]
@@ -235,14 +235,14 @@ class Effects(Evaluator):
             if here is False:
                 found.append(part)
                 continue
-            self.path = conj((before, here))  # an index further inside fails only where this one leads
+            self.path = conj((before, here))  # an inner index can fail only on the path through this one
             found.append(self.values.either(of, here, self._updated(of, part, rest, value, at), part))
         self.path = before
         return tuple(found)
 
 
 def assigned(body: list[Stmt]) -> list[Local]:
-    """The local variables that statements assign, those of calls inside of expressions left out."""
+    """The local variables that statements assign, except in calls inside expressions."""
     found: list[Local] = []
     for statement in body:
         match statement:
@@ -258,7 +258,7 @@ def assigned(body: list[Stmt]) -> list[Local]:
 def fire(
     values: Values, variables: dict[str, Type], action: Action, state: dict[str, Value], parameters: list[Value]
 ) -> Fired:
-    """An action, taken from a symbolic state with symbolic arguments."""
+    """An action taken from a symbolic state with symbolic arguments."""
     effects = Effects(values, variables, state)
     guards: list[Truth] = []
     for parameter, value in zip(action.parameters, parameters, strict=True):
@@ -282,7 +282,7 @@ def judge(
     state: dict[str, Value],
     old: dict[str, Value] | None = None,
 ) -> Judged:
-    """A predicate in a symbolic state, or over a step from ``old`` to it."""
+    """A predicate in a symbolic state, or on a step from ``old`` to it."""
     effects = Effects(values, variables, state, old)
     return Judged(predicate, effects.evaluate(predicate.value), effects.failures)
 

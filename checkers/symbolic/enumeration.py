@@ -1,7 +1,7 @@
-"""What a proof says, looked at in every reachable state by compiled code, which knows nothing of z3's terms.
+"""Cross-checks a proof in every reachable state, with compiled code, which knows nothing of z3's terms.
 
-A proof and a search have the program's graph in common and no more. Where the states can be enumerated a proof is said
-only after this, and a difference is a fault of one of the two: an internal error, never a verdict.
+A proof and a search share the program's graph and nothing else. Where the states can be enumerated, a proof is reported
+only after this check. A difference means that one of the two is wrong: an internal error, never a verdict.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from floodmark.language.model import Model, State
 STATES = 3_000_000
 """Up to this many states are enumerated,"""
 SECONDS = 60.0
-"""within this time."""
+"""within this many seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Enumeration:
-    """What came of it. ``reason`` says why it is not complete; of one that found a ``violation`` nothing more is known.
+    """The result. ``reason`` says why it is incomplete; after a ``violation`` nothing more is known.
 
-    ``depth`` counts the states of the longest of all shortest runs.
+    ``depth`` is the number of states of the longest of all shortest runs.
     """
 
     states: int = 0
@@ -44,7 +44,7 @@ class Enumeration:
 def enumerate_states(model: Model, properties: Sequence[Property], seconds: float | None = None) -> Enumeration:
     """Evaluates properties, lemmas and the boundary in every reachable state, or gives up at a limit.
 
-    ``seconds`` are what is left, where that is less than ``SECONDS``.
+    ``seconds`` is the time that is left, if that is less than ``SECONDS``.
     """
     from floodmark.checkers.native.search import explore
 
@@ -53,7 +53,7 @@ def enumerate_states(model: Model, properties: Sequence[Property], seconds: floa
               for prop in properties]
     try:
         found = explore(model, judged, Options(workers=1, limits=limits))
-    except SourceError as error:  # this engine cannot have the model, or not these numbers
+    except SourceError as error:  # this engine cannot run the model, or not with these numbers
         return Enumeration(reason=str(error))
     if found.violations:
         return Enumeration(found.distinct, found.depth, violation=found.violations[0])
@@ -61,7 +61,7 @@ def enumerate_states(model: Model, properties: Sequence[Property], seconds: floa
 
 
 class Reachable:
-    """Knows which states can be reached, within the same limits."""
+    """Answers which states are reachable, within the same limits."""
 
     def __init__(self, model: Model) -> None:
         self._model = model
@@ -70,7 +70,7 @@ class Reachable:
         self._tried = False
 
     def asks(self, state: State) -> bool | None:
-        """Whether a state can be reached; None when nobody can say."""
+        """Whether a state is reachable; None when that is not known."""
         rows = self._all_rows()
         if rows is None:
             return None

@@ -1,4 +1,4 @@
-"""Expressions of the graph as z3 terms: what CPython would evaluate, and when that would fail."""
+"""Expressions of the program's graph as z3 terms: what CPython would evaluate, and when that would fail."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ MOST_ITERATIONS = 4096
 class Evaluator:
     """Evaluates expressions in a symbolic state.
 
-    ``path`` is the condition under which the present expression is evaluated at all; ``failures`` collects where and
+    ``path`` is the condition under which the current expression is evaluated at all; ``failures`` collects where and
     under which condition the model leaves its declared types.
     """
 
@@ -85,7 +85,7 @@ class Evaluator:
         self.failures: list[tuple[Position, Truth]] = []
 
     def reached(self) -> Truth:
-        """The condition under which evaluation comes here."""
+        """The condition under which evaluation gets to the current expression."""
         return self.path
 
     def fail_unless(self, condition: Truth, at: Position) -> None:
@@ -96,7 +96,7 @@ class Evaluator:
 
     @contextmanager
     def under(self, condition: Truth) -> Iterator[None]:
-        """What is evaluated only when the condition is true."""
+        """For what is evaluated only when the condition is true."""
         saved = self.path
         self.path = conj((saved, condition))
         yield
@@ -140,7 +140,7 @@ class Evaluator:
         return self.selected(kind.value, entries, self.positions(kind.key, self.evaluate(node.key)))
 
     def positions(self, kind: Type, key: Value) -> list[Truth]:
-        """For each value of a finite type, whether ``key`` is it."""
+        """For each value of a finite type, whether ``key`` is that value."""
         return [self.values.equal(kind, key, known) for known in self.values.lifted(kind)]
 
     def selected(self, kind: Type, entries: tuple[Value, ...], which: list[Truth]) -> Value:
@@ -157,7 +157,7 @@ class Evaluator:
         return result
 
     def seq_position(self, kind: SeqType, value: Value, index: Any, at: Position) -> list[Truth]:
-        """Where an index points, as Python means it; a failure when it is outside."""
+        """For each position, whether an index means it, as in Python; fails when the index is out of range."""
         numbers = self.values.numbers
         length = value[0]
         index = numbers.either(numbers.less(index, 0), numbers.plus(index, length), index)
@@ -259,7 +259,7 @@ class Evaluator:
         return result
 
     def _filtered(self, kind: SetType, of: SetType, source: Value, other: Value, wanted: bool) -> Value:
-        """The slots whose elements are (wanted) or are not in ``other``, moved together."""
+        """The slots whose elements are (``wanted``) or are not in ``other``, moved together."""
         assert kind.capacity is not None
         result = self.values.default(kind)
         for there, item in self.values.elements(of, source):
@@ -273,7 +273,7 @@ class Evaluator:
         return Relation(lambda item: combined(left.holds(item), right.holds(item)), self._most(op, left, right))
 
     def _most(self, op: str, left: Relation, right: Relation) -> Any:
-        """How many elements the combination of two sets has at most."""
+        """The most elements that a combination of two sets can have."""
         if op == "-":
             return left.most
         if left.most is None or right.most is None:
@@ -374,7 +374,7 @@ class Evaluator:
         return self._chain(node.operands, stop_at=True)
 
     def _chain(self, operands: list[Expr], stop_at: bool) -> Truth:
-        """Evaluates operands from the left until one is ``stop_at``."""
+        """Evaluates operands from left to right until one is ``stop_at``."""
         saved = self.path
         found: list[Truth] = []
         for operand in operands:
@@ -446,7 +446,7 @@ class Evaluator:
     # Loops and comprehensions.
 
     def iteration(self, domain: Domain, of: Type) -> list[tuple[Truth, Value]]:
-        """The values of a loop variable in their order, each with whether the loop comes to it."""
+        """The values of a loop variable in order, each with the condition under which the loop gets to it."""
         match domain:
             case Universe(kind):
                 return [(True, value) for value in self.values.lifted(kind)]
@@ -462,7 +462,7 @@ class Evaluator:
         assert isinstance(of, IntType)
         if of.codes > MOST_ITERATIONS:
             how_many = "any number of" if self.values.unbounded else f"up to {of.codes}"
-            message = f"a range of {how_many} numbers cannot be run through here, of {MOST_ITERATIONS} at most"
+            message = f"a range of {how_many} numbers is too long to unroll; at most {MOST_ITERATIONS}"
             raise UnsupportedError(message, domain.low.at.file, domain.low.at.line)
         found = []
         for turn in range((of.codes - 1) // abs(domain.step) + 1):
@@ -486,7 +486,7 @@ class Evaluator:
         return self._map_of(node)
 
     def _any_or_all(self, node: Reduce, depth: int) -> Truth:
-        """Whether any or all bodies are true; CPython stops at the first that decides."""
+        """Whether any or all bodies are true; as in CPython, evaluation stops at the first that decides."""
         if depth == len(node.generators):
             return self.evaluate(node.body)
         looking_for = node.kind == "any"
@@ -550,7 +550,7 @@ class Evaluator:
         return chosen
 
     def generate(self, node: Reduce, depth: int = 0, outer: Truth = True) -> Iterator[Truth]:
-        """Runs through a comprehension's elements with its variables set; yields whether each one counts."""
+        """Iterates over a comprehension's elements with its variables set; yields whether each one counts."""
         if depth == len(node.generators):
             yield outer
             return

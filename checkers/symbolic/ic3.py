@@ -1,8 +1,9 @@
-"""Finds the lemmas that an induction lacks: property-directed reachability (IC3) over the components of a state.
+"""Infers the lemmas that an induction lacks: property-directed reachability (IC3) over the components of a state.
 
-A frame is a set of clauses that every state satisfies which can be reached in so many steps. A state that would break
-a property is traced back; what cannot be reached is excluded by a clause, as general a one as holds. When two frames
-agree, they are an inductive invariant. The result is checked by queries that do not use the search's.
+A frame is a set of clauses that is true of every state that can be reached within a number of steps. A state that would
+break a property is traced back; if it cannot be reached it is excluded by a clause, made as general as possible. When
+two frames agree, they are an inductive invariant. The result is checked by separate queries that share nothing with the
+search.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ class Atom:
     code: int
 
     def of(self, term: Any) -> Truth:
-        """The question asked of a component."""
+        """The question, about a given component."""
         match self.relation:
             case "==":
                 return term == self.code
@@ -50,16 +51,17 @@ class Atom:
 
 
 Literal = int
-"""The number of an atom, counted from 1; negative when it is denied."""
+"""The number of an atom, counted from 1; negative for its negation."""
 Clause = frozenset[Literal]
 
 
 @dataclass(slots=True)
 class Inferred:
-    """What was found: ``clauses`` in words, together with the properties an inductive invariant; or why not.
+    """The result: ``clauses``, as text, which together with the properties are an inductive invariant; or why there are
+    none.
 
-    ``refuted`` when a reachable state breaks a property: then there is nothing to find. ``predicate`` is what the
-    clauses say together, as a function of the modelling language that every engine evaluates.
+    ``refuted`` means that a reachable state breaks a property, so there is nothing to find. ``predicate`` is the
+    conjunction of the clauses as a function of the modelling language, which every engine can evaluate.
     """
 
     clauses: list[str] = field(default_factory=list)
@@ -94,7 +96,7 @@ class _Duty:
 
 
 class Inference:
-    """One search under way."""
+    """One running search."""
 
     def __init__(self, system: System, properties: Sequence[Property], seconds: float | None = None) -> None:
         self.system = system
@@ -223,7 +225,7 @@ class Inference:
         return self._check(self.first, self._named(cube, self.here))
 
     def _relative(self, cube: tuple[Literal, ...], frame: int) -> bool:
-        """Whether no step leads from the frame, the cube left out, into the cube."""
+        """Whether no step leads from the frame, without the cube itself, into the cube."""
         mark = self.system.values.symbols.truth("not")
         self.main.add(z3.Implies(mark, z3.Or([z3.Not(term) for term in self._named(cube, self.here)])))
         assumptions = [mark, *self._frame(frame), *self._named(cube, self.there)]
@@ -237,7 +239,7 @@ class Inference:
         return self.marks if frame == 0 else self.marks[frame:]
 
     def _predecessor(self, duty: _Duty) -> tuple[Literal, ...] | None:
-        """A cube of the frame before with steps into the duty's cube; None when there is none."""
+        """A cube of the previous frame with steps into the duty's cube; None when there is none."""
         if self._relative(duty.cube, duty.frame - 1):
             self.main.add(z3.Not(self._mark))
             return None
@@ -246,14 +248,14 @@ class Inference:
         return self._lifted(model, duty.cube)
 
     def _cube(self, model: Any) -> tuple[Literal, ...]:
-        """Every literal of the present state."""
+        """Every literal of the current state."""
         found = []
         for number, name in enumerate(self.here, 1):
             found.append(number if z3.is_true(model.eval(name, True)) else -number)
         return tuple(found)
 
     def _lifted(self, model: Any, target: tuple[Literal, ...]) -> tuple[Literal, ...]:
-        """The part of a state that is needed to step into a cube, whatever the rest is."""
+        """The part of a state that is enough to step into a cube, whatever the rest is."""
         system = self.system
         for fired, chosen, own in zip(system.fired, self.step.chosen, self.step.parameters, strict=True):
             if z3.is_true(model.eval(chosen, True)):
@@ -281,7 +283,7 @@ class Inference:
         return self._core(solver, cube, self.here) or cube
 
     def _general(self, duty: _Duty) -> tuple[Literal, ...]:
-        """Fewer literals than the duty's cube that still cannot be reached."""
+        """A subset of the duty's cube that still cannot be reached."""
         cube = self._apart_from_first(self._last_core, duty.cube)
         for literal in list(cube):
             if len(cube) == 1:
@@ -297,7 +299,7 @@ class Inference:
         return cube
 
     def _apart_from_first(self, core: tuple[Literal, ...], whole: tuple[Literal, ...]) -> tuple[Literal, ...]:
-        """``core`` with as much of ``whole`` as keeps it away from the initial states."""
+        """``core`` with enough of ``whole`` added to exclude the initial states."""
         if core and not self._meets_first(core):
             return core
         needed = set(core)
@@ -314,7 +316,7 @@ class Inference:
             solver.add(z3.Implies(self.marks[frame], term))
 
     def _push(self, frame: int) -> None:
-        """Moves on every clause that the next frame satisfies, too."""
+        """Moves every clause forward that the next frame satisfies, too."""
         for clause in sorted(self.frames[frame], key=lambda it: sorted(it)):
             cube = tuple(-literal for literal in clause)
             if not self._check(self.main, [*self._frame(frame), *self._named(cube, self.there)]):
@@ -324,11 +326,11 @@ class Inference:
     # The result.
 
     def term(self, clauses: Iterable[Clause], terms: Sequence[Any]) -> Truth:
-        """Clauses about a state with these components."""
+        """Clauses as a term about a state with these components."""
         return conj(disj(_literal(self.atoms, literal, terms) for literal in clause) for clause in clauses)
 
     def pruned(self, clauses: set[Clause]) -> list[Clause]:
-        """The clauses without those that the others make superfluous."""
+        """The clauses without those that the others imply."""
         kept = sorted(clauses, key=lambda clause: (-len(clause), sorted(clause)))
         for clause in list(kept):
             fewer = [other for other in kept if other != clause]
@@ -337,7 +339,7 @@ class Inference:
         return sorted(kept, key=lambda clause: (len(clause), sorted(clause)))
 
     def is_inductive(self, clauses: Iterable[Clause]) -> bool:
-        """Whether the properties and the clauses are preserved by every step and keep every step safe."""
+        """Whether every step preserves the properties and the clauses, and is safe under them."""
         clauses = list(clauses)
         system = self.system
         now = conj([*self.good, self.term(clauses, system.now.terms), system.well_formed(system.now.state)])
@@ -346,7 +348,7 @@ class Inference:
         return not self._check(safe, ()) and not self._check(kept, ())
 
     def asked(self, clauses: Iterable[Clause]) -> list[list[Asked]]:
-        """Clauses as what they ask of components, without z3's terms."""
+        """Clauses as what they say of components, without z3's terms."""
         return [
             [Asked(atom.leaf, atom.relation, atom.code, literal > 0) for literal in sorted(clause)
              for atom in [self.atoms[abs(literal) - 1]]]
@@ -354,7 +356,7 @@ class Inference:
         ]
 
     def words(self, clause: Clause) -> str:
-        """A clause as an implication in the words of the model."""
+        """A clause as an implication, in terms of the model."""
         premises = [self.atoms[-literal - 1].text for literal in sorted(clause, reverse=True) if literal < 0]
         conclusions = [self.atoms[literal - 1].text for literal in sorted(clause) if literal > 0]
         if not conclusions:
@@ -368,7 +370,8 @@ class Inference:
         return f"{' and '.join(premises)}  =>  {' or '.join(conclusions)}"
 
     def described(self, clauses: Sequence[Clause]) -> list[str]:
-        """Clauses in words; those that differ in the names of identifiers only, and are all there, as one."""
+        """Clauses as text; where all those that differ only in the names of identifiers are there, one stands for
+        them."""
         names = _identifiers(self.system.variables.values())
         groups: dict[tuple[str, ...], list[Clause]] = {}
         for clause in clauses:
@@ -386,7 +389,7 @@ class Inference:
         return said
 
     def _pattern(self, clause: Clause, names: dict[type, list[str]]) -> tuple[tuple[str, ...], list[str]]:
-        """A clause's literals with placeholders for identifiers, and which identifiers those stand for."""
+        """A clause's literals with placeholders for identifiers, and the identifiers that those stand for."""
         texts = [self._literal_text(literal) for literal in clause]
         used = [name for all_names in names.values() for name in all_names if any(_mentions(t, name) for t in texts)]
         best: tuple[tuple[str, ...], list[str]] | None = None
@@ -428,7 +431,7 @@ def _renamed_text(text: str, renaming: dict[str, str]) -> str:
 
 
 def _instances(pattern: tuple[str, ...], used: list[str], names: dict[type, list[str]]) -> Iterable[list[str]]:
-    """The pattern with different identifiers of the right classes put in, in every way."""
+    """The pattern with distinct identifiers of the right classes filled in, in every way."""
     marks = [f"<{_class_of(name, names)}{index}>" for index, name in enumerate(used)]
     choices = [names[next(cls for cls in names if cls.__name__ == _class_of(name, names))] for name in used]
     for chosen in itertools.product(*choices):
@@ -460,7 +463,7 @@ def _literal(atoms: list[Atom], literal: Literal, terms: Sequence[Any]) -> Truth
 
 
 def _atoms(index: int, leaf: Leaf) -> list[Atom]:
-    """The questions that a component can be asked."""
+    """The atoms about a component."""
     match leaf.type:
         case BoolType():
             return [Atom(leaf.path, _opposite(leaf.path), index, "", 0)]
@@ -474,7 +477,7 @@ def _atoms(index: int, leaf: Leaf) -> list[Atom]:
         case IdentifierType(cls, count):
             members = [repr(cls(number)) for number in range(1, count + 1)]
             return [Atom(f"{leaf.path} == {n}", f"{leaf.path} != {n}", index, "==", i) for i, n in enumerate(members)]
-    raise UnsupportedError(f"{leaf.path} has too many values to be asked about")
+    raise UnsupportedError(f"{leaf.path} has too many values for inference")
 
 
 def _opposite(path: str) -> str:
@@ -486,15 +489,15 @@ def _opposite(path: str) -> str:
 
 
 CHECKS = ("initial states", "every action", "safety")
-"""What is asked of the clauses that were found, by queries that do not use the search's."""
+"""What is checked of the clauses that were found, by queries that do not use those of the search."""
 
 
 def infer(
     system: System, properties: Sequence[Property], seconds: float | None = None, record: Record | None = None
 ) -> Inferred:
-    """Looks for clauses that make the properties inductive, and checks them by queries of their own.
+    """Looks for clauses that make the properties inductive, and checks them by separate queries.
 
-    ``record`` is told of those.
+    ``record`` receives those queries.
     """
     started = time.perf_counter()
     found = Inferred()
@@ -515,9 +518,9 @@ def infer(
 
 
 def checked(inference: Inference, clauses: list[Clause], record: Record | None = None) -> dict[str, bool]:
-    """Whether clauses and properties hold at first, are kept by each action and make every step safe.
+    """Whether clauses and properties hold initially, are preserved by each action and make every step safe.
 
-    Each question has a solver of its own. Nothing else licenses an inferred proof: the search may be wrong.
+    Each question has its own solver. An inferred proof rests on nothing else: the search may be wrong.
     """
     system = inference.system
     whole: Components = system.now.state

@@ -20,18 +20,19 @@ from floodmark.language.reference import Step, fire, holds, within_boundary
 
 INITIAL = "initial states"
 TYPES = "declared types"
-"""The obligation that an action leaves every value in its type and every container within its capacity."""
+"""The obligation that an action leaves every value within its type and every container within its capacity."""
 BOUNDARY = "the boundary"
-"""The obligation that the boundary can be evaluated: where that fails, nobody knows whether exploration goes on."""
+"""The obligation that the boundary can be evaluated: where that fails, it is not known whether exploration goes on."""
 
 Outcome = Literal["proved", "fails", "undetermined"]
 
 
 @dataclass(frozen=True, slots=True)
 class Counterexample:
-    """A state that satisfies everything that is assumed, and a step from it to one that does not.
+    """A counterexample to induction: a state that satisfies all assumptions, and a step to one that does not.
 
-    ``reachable`` is None when nobody was asked, or nobody could say. ``constants`` are those that are left open.
+    ``reachable``, whether the first state is, is None when that was not asked or is not known. ``constants`` are those
+    that are left open.
     """
 
     before: State
@@ -54,7 +55,7 @@ class Obligation:
 
 @dataclass(slots=True)
 class Proof:
-    """The obligations of an induction and what became of them."""
+    """The obligations of an induction and their outcomes."""
 
     obligations: list[Obligation] = field(default_factory=list)
     assumed: list[str] = field(default_factory=list)
@@ -72,11 +73,11 @@ class Proof:
 
 
 def _nowhere(name: str, about: str, terms: Iterable[Truth], status: Status) -> None:
-    """Forgets an obligation."""
+    """Discards an obligation."""
 
 
 class Questions:
-    """Asks z3, within a limit of time."""
+    """Asks z3 questions within a time limit."""
 
     def __init__(self, system: System, seconds: float | None, record: Record | None = None) -> None:
         self.system = system
@@ -89,7 +90,7 @@ class Questions:
         return z3.Solver() if self.system.values.unbounded else z3.SolverFor("QF_FD")
 
     def ask(self, solver: Any, *goals: Any) -> tuple[Any, str]:
-        """z3's answer, and the reason when it has none."""
+        """z3's answer, and the reason if it is unknown."""
         if self.deadline is not None:
             left = self.deadline - time.perf_counter()
             if left <= 0:
@@ -108,7 +109,7 @@ def induction(
 ) -> Proof:
     """Tries to prove properties (invariants, lemmas, transition properties) by induction, all of them together.
 
-    ``record`` is told of every obligation.
+    ``record`` receives every obligation.
     """
     started = time.perf_counter()
     questions = Questions(system, seconds, record)
@@ -127,7 +128,7 @@ def induction(
 
 
 def assumption(system: System, state: Components, properties: Sequence[Property]) -> Truth:
-    """That a state is one of the declared types, lies within the boundary and has the properties."""
+    """That a state is of the declared types, within the boundary, and has the properties."""
     judged = [system.judge(system.predicates[prop.name], state) for prop in properties]
     return conj(
         [
@@ -140,7 +141,7 @@ def assumption(system: System, state: Components, properties: Sequence[Property]
 
 
 def _initiation(system: System, questions: Questions, properties: Sequence[Property]) -> list[Obligation]:
-    """The obligations of the initial states, which CPython runs through."""
+    """The obligations of the initial states, which CPython enumerates."""
     found = []
     for prop in (*([None] if system.program.boundaries else []), *properties):
         name = BOUNDARY if prop is None else prop.name
@@ -158,7 +159,7 @@ def _initiation(system: System, questions: Questions, properties: Sequence[Prope
 
 
 def _beginning(system: System, questions: Questions, properties: Sequence[Property]) -> list[Obligation]:
-    """The obligations of the initial states where constants are left open: z3 is asked about what sets them."""
+    """The obligations of the initial states when constants are left open: z3 is asked about the code that sets them."""
     allowed = system.constants_allowed()
     solver = questions.solver()
     solver.add(as_term(allowed))
@@ -182,13 +183,13 @@ def _at_first(name: str) -> str:
 
 
 def _subjects(system: System, properties: Sequence[Property]) -> list[tuple[str, Property | None]]:
-    """What there is to prove of an action, or of what sets the initial states: types, boundaries, properties."""
+    """What has to be proved of an action, or of an initial method: types, boundary, properties."""
     boundary: list[tuple[str, Property | None]] = [(BOUNDARY, None)] if system.program.boundaries else []
     return [(TYPES, None), *boundary, *((prop.name, prop) for prop in properties)]
 
 
 def _broken(system: System, prop: Property | None, state: Components, old: Components | None = None) -> Truth:
-    """That a property is false or cannot be evaluated; without one, that the boundary cannot."""
+    """That a property is false or cannot be evaluated; without a property, that the boundary cannot be evaluated."""
     if prop is None:
         return system.boundary_failed(state)
     judged = system.judge(system.predicates[prop.name], state, old)
@@ -203,8 +204,8 @@ def _preserved(
 ) -> list[Obligation]:
     """The obligations of one action: first whether anything can break, then what.
 
-    Where constants are left open, that an action never fails is proved first, and not said again: that a set of any
-    size has room for an element is not easily said.
+    Where constants are left open, that the action never fails is proved first and not assumed again: it is hard for z3
+    that a set of any size has room for another element.
     """
     solver = questions.solver()
     solver.add(as_term(assumed))
@@ -236,7 +237,7 @@ def _each(
 def _one(
     system: System, questions: Questions, solver: Any, fired: Fired, name: str, goal: Truth, action: str = ""
 ) -> Obligation:
-    """One obligation of an action, or of what sets the initial states, which is called ``action`` then."""
+    """One obligation of an action, or of an initial method, which is then called ``action``."""
     action, begins = action or fired.action.name, bool(action)
     if goal is False:
         return Obligation(action, name, "proved")
@@ -257,7 +258,7 @@ def _one(
 
 
 def with_reachability(proof: Proof, reaches: Callable[[State], bool | None]) -> Proof:
-    """The same proof, its counterexamples marked with whether their first states can be reached."""
+    """The same proof, with each counterexample marked by whether its first state is reachable."""
     marked = []
     for obligation in proof.obligations:
         shown = obligation.counterexample
@@ -268,7 +269,7 @@ def with_reachability(proof: Proof, reaches: Callable[[State], bool | None]) -> 
 
 
 def confirm(model: Model, properties: Sequence[Property], obligation: Obligation) -> None:
-    """Lets CPython take the step of a counterexample. Raises RuntimeError when it does not break what z3 says.
+    """Runs the step of a counterexample in CPython. Raises RuntimeError when it does not break what z3 says.
 
     It is for models without unbounded constants: only those are the model that CPython runs.
     """
@@ -290,7 +291,7 @@ def confirm(model: Model, properties: Sequence[Property], obligation: Obligation
 
 
 def _breaks(model: Model, prop: Property | None, before: State, after: State) -> bool:
-    """Whether a property is false of a step's end; without one, whether the boundary cannot be evaluated there."""
+    """Whether a property is false after a step; without a property, whether the boundary cannot be evaluated there."""
     try:
         if prop is None:
             within_boundary(model, after)

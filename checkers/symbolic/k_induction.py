@@ -1,4 +1,5 @@
-"""k-induction: no run of k states breaks a property, and k states in a row that have it lead to one that has it."""
+"""k-induction: no run of k states breaks a property, and k states in a row that have it lead only to one that has
+it."""
 
 from __future__ import annotations
 
@@ -21,10 +22,10 @@ from floodmark.language.reference import Step
 
 @dataclass(slots=True)
 class KInduction:
-    """What came of it. ``depth`` is the k that was enough, or the last that was tried.
+    """The result. ``depth`` is the k that was enough, or the last that was tried.
 
-    ``violation`` is a run from an initial state; ``counterexample`` is one that begins anywhere, k states that have
-    the properties and one more that has not.
+    ``violation`` is a run from an initial state; ``counterexample`` is one from any state: k states that have the
+    properties and one more that does not.
     """
 
     outcome: Outcome
@@ -42,9 +43,9 @@ def k_induction(
     seconds: float | None = None,
     record: Record | None = None,
 ) -> KInduction:
-    """Tries k = 1, 2, ... up to ``depth``. The states of a run are all different, so that k can always be enough.
+    """Tries k = 1, 2, ... up to ``depth``. The states of a run are all different, so that some k is always enough.
 
-    ``record`` is told of the obligations of every k that was tried.
+    ``record`` receives the obligations of every k that was tried.
     """
     deadline = Deadline(seconds)
     states = [prop for prop in properties if prop.kind not in ("transition", "reachable")]
@@ -88,7 +89,7 @@ def k_induction(
             deadline.limit(unrolling.solver)
             answer = unrolling.solver.check(mark)
             if record is not None:
-                about = f"{k} different states that have the properties, and a step to one that has not"
+                about = f"{k} different states that have the properties, and a step to one that does not have them"
                 record(f"k={k}-state", about, (*unrolling.meaning, goal), status_of(answer))
         else:
             mark = last
@@ -108,7 +109,7 @@ def k_induction(
 
 
 def _all_different(unrolling: Unrolling, index: int) -> None:
-    """The state number ``index`` differs from all before it."""
+    """State number ``index`` differs from all before it."""
     new = unrolling.states[index]
     for old in unrolling.states[:index]:
         unrolling.say(z3.Or([a != b for a, b in zip(old.terms, new.terms, strict=True)]))

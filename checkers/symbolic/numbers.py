@@ -1,11 +1,13 @@
-"""Integers that are Python's where they are known, and z3 terms where they are not: exact, whatever their size.
+"""Integers that are Python's where they are known and z3 terms where they are not: exact, whatever their size.
 
-A finite model's are bit vectors, each as wide as it needs to be. A number carries an interval beside its term, in
-which it lies for all values of the symbols in it: of a symbol all that its width can hold, of an operation what its
-operands can make. An operation is made in a width that holds its operands and its result, so that nothing wraps around.
-That does not rest on anything said of the symbols elsewhere, a variable's declared range, say.
+The integers of a finite model are bit vectors, each as wide as necessary. Besides its term, a number carries an
+interval that contains it for all values of its symbols: for a symbol, everything that its width can hold; for an
+operation, every possible result for its operands. An operation is done in a width that holds its operands and its
+result, so nothing wraps around. This does not rely on anything asserted of the symbols elsewhere, such as a variable's
+declared range.
 
-Where a number has no finite interval, with constants left open or with an ``int`` in a claim, all are z3's integers.
+Where a number has no finite interval, because constants are left open or a claim has an ``int``, all numbers are z3's
+integers.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from floodmark.checkers.symbolic.symbols import Symbols
 from floodmark.checkers.symbolic.terms import CONTEXT, Truth, as_truth, chosen, conj, is_same, same_term
 
 Number = Any
-"""An int, or what the Numbers in use makes of one that is not known: Bits, or a term of z3's integers."""
+"""An int, or the Numbers' representation of one that is not known: Bits, or a term of z3's integers."""
 
 
 class Bits:
@@ -40,7 +42,7 @@ class Bits:
 
 
 def width_of(low: int, high: int) -> int:
-    """Bits that the integers from ``low`` to ``high`` take, with their sign."""
+    """The bits needed, including the sign, for the integers from ``low`` to ``high``."""
     return max(high if high >= 0 else ~high, low if low >= 0 else ~low).bit_length() + 1
 
 
@@ -49,28 +51,28 @@ class Numbers(ABC):
 
     @abstractmethod
     def fresh(self, symbols: Symbols, hint: str, low: int, high: int) -> Number:
-        """A symbol that can be any integer from ``low`` to ``high``, and others."""
+        """A symbol that may be any integer from ``low`` to ``high``, and others."""
 
     @abstractmethod
     def term(self, number: Number, low: int, high: int) -> Any:
-        """A number as a component of a value whose type has this range: a term of the sort of ``fresh``."""
+        """A number as a component of a value whose type has this range: a term of the same sort as from ``fresh``."""
 
     @abstractmethod
     def settled(self, number: Number, low: int, high: int) -> tuple[Truth, Number]:
-        """A number in the sort of ``fresh``, and whether it is the same there."""
+        """A number in the sort of ``fresh``, and whether its value is unchanged there."""
 
     def raw(self, number: Number) -> Any:
         """A number that is not known, as a term."""
         return number
 
     def value(self, number: Number, model: Any) -> int:
-        """The integer that a number is in a model of z3."""
+        """The integer that a number is in a z3 model."""
         return number if isinstance(number, int) else self._value(model.eval(self.raw(number), True))
 
     @abstractmethod
     def _value(self, numeral: Any) -> int: ...
 
-    # Comparing and choosing.
+    # Comparison and choice.
 
     def equal(self, a: Number, b: Number) -> Truth:
         if isinstance(a, int) and isinstance(b, int):
@@ -88,7 +90,7 @@ class Numbers(ABC):
         return self._at_most(a, b)
 
     def between(self, low: Number, number: Number, high: Number) -> Truth:
-        """Whether a number lies between two others or is one of them."""
+        """Whether a number is between two others, inclusive."""
         return conj((self.at_most(low, number), self.at_most(number, high)))
 
     def either(self, condition: Truth, then: Number, otherwise: Number) -> Number:
@@ -141,7 +143,7 @@ class Numbers(ABC):
         return self._times(a, b)
 
     def divided(self, a: Number, b: Number) -> Number:
-        """The quotient, rounded down as Python rounds it; any number when ``b`` is 0."""
+        """The quotient, rounded down as in Python; any number when ``b`` is 0."""
         if isinstance(b, int) and b == 0:
             return 0
         if isinstance(a, int) and isinstance(b, int):
@@ -149,7 +151,7 @@ class Numbers(ABC):
         return self._divided(a, b)
 
     def rest(self, a: Number, b: Number) -> Number:
-        """What the quotient leaves, with the sign of ``b``; any number when ``b`` is 0."""
+        """The remainder, with the sign of ``b`` as in Python; any number when ``b`` is 0."""
         if isinstance(b, int) and b == 0:
             return 0
         if isinstance(a, int) and isinstance(b, int):
@@ -178,7 +180,7 @@ class Numbers(ABC):
         return result
 
     def count(self, truths: Iterable[Truth]) -> Number:
-        """How many are true."""
+        """How many of them are true."""
         return self.total(self.either(truth, 1, 0) for truth in truths)
 
 
@@ -234,7 +236,7 @@ class BitVectors(Numbers):
         return _bits(z3core.Z3_mk_sign_ext(CONTEXT.ref(), width - number.width, number.term.ast))
 
     def _together(self, a: Number, b: Number) -> tuple[Any, Any]:
-        """Two numbers as terms of one width."""
+        """Two numbers as terms of the same width."""
         width = max(_width(a), _width(b))
         return self._in(a, width), self._in(b, width)
 
@@ -284,7 +286,7 @@ class BitVectors(Numbers):
         low, high = _quotients(_interval(a), _interval(b))
         if _interval(a)[0] >= 0 and _interval(b)[0] > 0:
             return self._made(z3core.Z3_mk_bvudiv, a, b, low, high)
-        low -= 1  # for it is rounded down
+        low -= 1  # as it is rounded down
         width = max(_width(a), _width(b), width_of(low, high))
         x, y = self._in(a, width), self._in(b, width)
         quotient, rest = x / y, z3.SRem(x, y)
@@ -293,7 +295,7 @@ class BitVectors(Numbers):
 
     def _rest(self, a: Number, b: Number) -> Number:
         low, high = _rests(_interval(a), _interval(b))
-        return self._made(z3core.Z3_mk_bvsmod, a, b, low, high)  # of SMT-LIB's the one with the sign of the divisor
+        return self._made(z3core.Z3_mk_bvsmod, a, b, low, high)  # SMT-LIB's remainder with the sign of the divisor
 
     def _made(self, operation: Callable[..., Any], a: Number, b: Number, low: int, high: int) -> Number:
         width = max(_width(a), _width(b), width_of(low, high))
@@ -306,7 +308,7 @@ def _bits(ast: Any) -> Any:
 
 
 def _full(term: Any, width: int) -> Bits:
-    """A term of which nothing is known but its width."""
+    """A term about which only the width is known."""
     return Bits(term, -1 << width - 1, (1 << width - 1) - 1, width)
 
 
@@ -319,12 +321,12 @@ def _width(number: Number) -> int:
 
 
 def _divisors(low: int, high: int) -> list[int]:
-    """Those of an interval at which a quotient can be smallest or largest: its ends, and next to 0."""
+    """The divisors in an interval at which a quotient can be smallest or largest: its ends, and those next to 0."""
     return [number for number in (low, high, -1, 1) if low <= number <= high and number != 0]
 
 
 def _quotients(a: tuple[int, int], b: tuple[int, int]) -> tuple[int, int]:
-    """Between what quotients lie as z3 makes them: cut off, and 1 or -1 where it divides by 0."""
+    """The range of quotients as z3 computes them: truncated, and 1 or -1 for division by 0."""
     found = [abs(x) // abs(y) * (1 if (x < 0) == (y < 0) else -1) for x in a for y in _divisors(*b)]
     if b[0] <= 0 <= b[1]:
         found += [-1, 1]
@@ -332,7 +334,7 @@ def _quotients(a: tuple[int, int], b: tuple[int, int]) -> tuple[int, int]:
 
 
 def _rests(a: tuple[int, int], b: tuple[int, int]) -> tuple[int, int]:
-    """Between what rests lie; what z3 leaves of a division by 0 is the dividend."""
+    """The range of remainders; z3's remainder of a division by 0 is the dividend."""
     low = 0 if b[0] >= 0 else b[0] + 1
     high = 0 if b[1] <= 0 else b[1] - 1
     if a[0] >= 0 and b[0] >= 0:
@@ -383,7 +385,7 @@ class Integers(Numbers):
 
     def _divided(self, a: Number, b: Number) -> Number:
         a, b = _integer(a), _integer(b)
-        quotient, rest = a / b, a % b  # Euclidean: the rest is never negative
+        quotient, rest = a / b, a % b  # Euclidean: the remainder is never negative
         return z3.If(z3.And(rest != 0, b < 0), quotient - 1, quotient)
 
     def _rest(self, a: Number, b: Number) -> Number:
@@ -397,7 +399,7 @@ def _integer(number: Number) -> Any:
 
 
 class Codes:
-    """Numbers that enums and identifiers are told apart by: bit vectors of one width, and no arithmetic."""
+    """Numbers that stand for members of enums and identifier classes: bit vectors of one width, without arithmetic."""
 
     def __init__(self, count: int) -> None:
         self.count = count
@@ -416,7 +418,7 @@ class Codes:
         return value
 
     def is_one(self, code: Number) -> Truth:
-        """Whether a symbol has a code that there is."""
+        """Whether a symbol has a valid code."""
         if isinstance(code, int):
             return 0 <= code < self.count
         return conj((self.term(0) <= code, code <= self.term(self.count - 1)))

@@ -29,7 +29,7 @@ def prove_check(
 ) -> Proved:
     """Runs the method on a spec's model, or on one of its known-bad designs."""
     if task.unbounded and task.method != "induction":
-        raise SourceError("--unbounded goes with --method induction")
+        raise SourceError("--unbounded needs --method induction")
     model = check.model()
     properties = subjects(check, task)
     result = Proved(check.spec.name, task.method, "undetermined", ExitCode.UNDETERMINED, "", 0.0)

@@ -1,8 +1,8 @@
 """Runs from the initial states, and questions about them.
 
-Hard questions are made easier in two ways. Where the model cannot tell identifiers apart, of all runs that differ in
-names alone only those are looked at that mention the identifiers in order. And they are asked of a solver of their own:
-one for all questions keeps what it learned, but may not simplify away what later ones could mention.
+Hard questions are made easier in two ways. Where the model cannot distinguish identifiers, only those of the runs that
+differ just in names are considered that mention the identifiers in order. And each hard question gets a solver of its
+own: the shared one keeps what it has learned, but may not simplify away what later questions could mention.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from floodmark.language.types import IdentifierType, Type
 from floodmark.language.values import Identifier
 
 MOST_CONFLICTS = 100_000
-"""A question is hard when the solver of all questions runs into more conflicts."""
+"""A question is hard when the shared solver has more conflicts than this."""
 
 
 class Runs(Unrolling):
     """Runs of a system from its initial states, about which ``properties`` are asked.
 
-    ``interchangeable`` are the identifiers that the model was proved not to tell apart.
+    ``interchangeable`` are the identifiers that the model was proved not to distinguish.
     """
 
     def __init__(self, system: System, properties: Sequence[Property]) -> None:
@@ -43,14 +43,14 @@ class Runs(Unrolling):
 
     def add(self, term: Any) -> None:
         super().add(term)
-        self._said.append(term)  # the solver's own list is of what it made of them
+        self._said.append(term)  # the solver's own list has them rewritten
 
     def extend(self) -> None:
         super().extend()
         self._order(len(self.choices) - 1)
 
     def ask(self, goal: Any, deadline: Deadline) -> Any:
-        """A model of z3 in which the goal is true, None when there is none, or why that is not known."""
+        """A z3 model in which the goal is true, None when there is none, or the reason why that is not known."""
         if deadline.ended:
             return deadline.reason
         goal = as_term(goal)
@@ -64,11 +64,11 @@ class Runs(Unrolling):
             return deadline.reason if deadline.ended else f"z3's answer {solver.reason_unknown()!r}"
         if answer == z3.sat:
             return solver.model()
-        self.add(z3.Not(goal))  # follows from the rest; said, it spares later questions much of their search
+        self.add(z3.Not(goal))  # implied by the rest, and saves later questions much of their search
         return None
 
     def _quick_answer(self, goal: Any, deadline: Deadline) -> z3.CheckSatResult:
-        """The answer of the solver of all questions. Once it has none, questions are hard from then on."""
+        """The shared solver's answer. Once it has none, all later questions are hard."""
         mark = self.system.values.symbols.truth("goal")
         self.add(z3.Implies(mark, goal))
         self.solver.set("max_conflicts", MOST_CONFLICTS)
@@ -80,7 +80,7 @@ class Runs(Unrolling):
         return answer
 
     def order(self, classes: list[tuple[Identifier, ...]]) -> None:
-        """From now on only runs that mention the identifiers of each class in the order given."""
+        """Restricts the runs, from now on, to those that mention the identifiers of each class in the given order."""
         self.interchangeable = classes
         self._mentioned.clear()
         for index in range(len(self.choices)):
@@ -94,7 +94,7 @@ class Runs(Unrolling):
         return solver
 
     def _order(self, index: int) -> None:
-        """An identifier is an argument of a step only if the one before it was an earlier argument."""
+        """An identifier may be an argument of a step only if the one before it was an earlier argument."""
         for members in self.interchangeable:
             mentions: dict[Identifier, list[Any]] = {member: [] for member in members}
             for chosen, arguments in self._arguments(index, type(members[0])):
@@ -112,13 +112,13 @@ class Runs(Unrolling):
                 self._mentioned[member] = mark
 
     def _mention(self, member: Identifier) -> Any:
-        """Whether a step so far mentions an identifier."""
+        """Whether any step so far mentions an identifier."""
         return self._mentioned.get(member, z3.BoolVal(False))
 
     def _arguments(self, index: int, cls: type[Identifier]) -> Iterator[tuple[Any, list[Any]]]:
-        """For each action whether it is the step number ``index``, and its arguments of an identifier class.
+        """For each action, whether it is step number ``index``, and its arguments of an identifier class.
 
-        Identifiers inside of other arguments need no order: the first mentions that are counted decide the names.
+        Identifiers inside other arguments need no order: only the first mentions that are counted decide the names.
         """
         for fired, chosen, copies in zip(self.system.fired, self.choices[index], self.parameters[index], strict=True):
             pairs = zip(fired.action.parameters, arguments_of(self.system, fired, copies), strict=True)

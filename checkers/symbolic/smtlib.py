@@ -1,7 +1,7 @@
-"""Obligations as SMT-LIB 2, so that another solver can be asked: one file each, with the answer that is expected of it.
+"""Writes obligations as SMT-LIB 2 for other solvers: one file each, with the expected answer.
 
-A file says all that an obligation assumes, in the very terms that z3 is asked about, and nothing that an earlier answer
-of z3 gave.
+A file states everything that an obligation assumes, in the same terms that z3 is asked about, and nothing that comes
+from an earlier answer of z3.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _FILE_NAME_BYTES = 150
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """A question to a solver: are all of ``terms`` satisfiable together? ``about`` says what that means."""
+    """A question to a solver: can all of ``terms`` be true together? ``about`` says what that means."""
 
     name: str
     about: str
@@ -36,20 +36,20 @@ class Script:
 
 
 class Record(Protocol):
-    """Is told of each obligation. ``name`` is for a file, ``about`` for its reader."""
+    """Receives each obligation. ``name`` is for a file, ``about`` for its reader."""
 
     def __call__(self, name: str, about: str, terms: Iterable[Truth], status: Status) -> None: ...
 
 
 def status_of(answer: Any) -> Status:
-    """What z3 said."""
+    """z3's answer."""
     if answer == z3.unsat:
         return "unsat"
     return "sat" if answer == z3.sat else "unknown"
 
 
 class Scripts:
-    """A folder of SMT-LIB 2 files, with a folder in it for each proof."""
+    """A folder of SMT-LIB 2 files, with a subfolder for each proof."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -57,13 +57,13 @@ class Scripts:
         try:
             folder.mkdir(parents=True, exist_ok=True)
             if any(folder.iterdir()):
-                raise SourceError("the folder is not empty; obligations of another run would be among these",
+                raise SourceError("the folder is not empty; name a new one, so that obligations of two runs do not mix",
                                   str(folder))
         except OSError as error:
             raise SourceError(f"cannot be written: {error.strerror}", str(folder)) from None
 
     def of(self, subject: str) -> Record:
-        """The files of one proof or claim."""
+        """The recorder for the files of one proof or claim."""
         name = _file_name(subject)
         self._subjects[name] += 1
         folder = self.folder / (name if self._subjects[name] == 1 else f"{name}-{self._subjects[name]}")
@@ -81,15 +81,15 @@ class Scripts:
 
 
 class Symbols:
-    """Gives the symbols of terms names by which SMT-LIB tells them apart.
+    """Gives the symbols of terms names that are distinct in SMT-LIB.
 
-    To z3 a symbol is more than its name: of two that are spelled alike its printer makes one, which would be another
-    question. So whatever is spelled like an earlier symbol, or as SMT-LIB cannot, gets a name of its own.
+    To z3 a symbol is more than its name: its printer would merge two with the same spelling, which would be a different
+    question. So a symbol that is spelled like an earlier one, or as SMT-LIB does not allow, gets a new name.
     """
 
     def __init__(self) -> None:
         self._seen: set[int] = set()
-        self._alive: list[Any] = []  # z3 uses the numbers of terms that are gone again
+        self._alive: list[Any] = []  # z3 reuses the ids of terms that are gone
         self._used: set[str] = set()
         self._constants: list[tuple[Any, Any]] = []
         self._functions: list[tuple[Any, Any]] = []
@@ -97,7 +97,7 @@ class Symbols:
         """Whether no term so far has integers, quantifiers or functions."""
 
     def plain(self, term: Any) -> Any:
-        """The same term with names for SMT-LIB."""
+        """The same term, with names for SMT-LIB."""
         self._alive.append(term)
         for declaration in self._new_symbols(term):
             self._name(declaration)
@@ -154,6 +154,6 @@ def text(script: Script) -> str:
 
 
 def _file_name(name: str) -> str:
-    """A name that every file system takes."""
+    """A name that every file system accepts."""
     plain = re.sub(r"[^A-Za-z0-9.=_-]+", "_", name).strip("_.") or "proof"
     return plain[:_FILE_NAME_BYTES]

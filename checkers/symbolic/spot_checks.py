@@ -1,7 +1,7 @@
-"""Spot checks of a proof for every value of some constants: the same obligations at a few values, one by one.
+"""Spot checks of a proof for every value of some constants: proves the same obligations at a few values, one by one.
 
-There a model is finite, its types are known and its numbers are bit vectors, so little of what made the general proof
-is used again. A difference is an internal error, never a verdict.
+At given values the model is finite, its types are known and its numbers are bit vectors, so little of what made the
+general proof is used again. A difference is an internal error, never a verdict.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from floodmark.language.types import IntType, OpenSetType, Type, parts_of
 
 SMALL = (0, 1, 2)
 LARGE = 1000
-"""What stands for large values, or twice the largest number that stands in the model."""
+"""A representative of large values; or twice the largest number that is in the model."""
 LARGE_CAPACITY = 1
-"""What a constant has beside large ones when it is a capacity, of which questions become harder much faster."""
+"""The value that a capacity gets together with large values; questions get harder much faster with capacities."""
 MOST_NUMBERS = 6
-"""So many of the numbers that stand in a model are tried."""
+"""How many of the numbers in a model are tried."""
 SECONDS = 20.0
-"""How long z3 may think about one choice of values; without an answer it is not counted."""
+"""The seconds that z3 may spend on one choice of values; without an answer the choice does not count."""
 
 Constants = dict[str, int]
 
 
 @dataclass(slots=True)
 class Spots:
-    """The values at which the obligations were proved once more, and those at which they could not be asked."""
+    """The values at which the obligations were proved again, and those at which they could not be asked."""
 
     proved: list[Constants] = field(default_factory=list)
     open: list[Constants] = field(default_factory=list)
@@ -40,7 +40,7 @@ class Spots:
 
 
 def spot_check(system: System, properties: Sequence[Property], seconds: float | None = None) -> Spots:
-    """Asks what was proved for every value at some: small ones, the model's own, large ones, those it speaks of.
+    """Proves what was proved for every value again at some: small ones, large ones, and those that the model mentions.
 
     Raises RuntimeError when an obligation fails.
     """
@@ -53,7 +53,7 @@ def spot_check(system: System, properties: Sequence[Property], seconds: float | 
             proof = induction(system_of(model, properties), properties, limit)
         except ValueOutOfRange as error:
             raise RuntimeError(f"{_said(constants)}: {error}") from error
-        except ModelError:  # a type without a value, no initial state, more elements than z3 can have
+        except ModelError:  # an empty type, no initial state, too many elements for z3
             found.open.append(constants)
             continue
         if proof.outcome == "fails":
@@ -67,7 +67,7 @@ def spot_check(system: System, properties: Sequence[Property], seconds: float | 
 
 
 def choices(system: System) -> list[Constants]:
-    """The values that are tried."""
+    """The values to try."""
     names = system.values.unbounded
     capacities = _capacities(system.variables.values())
     tried: list[Constants] = [dict.fromkeys(names, value) for value in SMALL]
@@ -85,13 +85,13 @@ def _said(constants: Constants) -> str:
 
 
 def _capacities(kinds: Iterable[Type]) -> set[str]:
-    """The constants that say how many elements sets hold."""
+    """The constants that say how many elements a set may hold."""
     sets = [part for kind in kinds for part in parts_of(kind) if isinstance(part, OpenSetType)]
     return {name for part in sets for name, _ in part.limit.times}
 
 
 def _numbers(system: System) -> list[int]:
-    """The largest numbers in a program: what a model does at one of them it may do nowhere else."""
+    """The largest numbers in a program, because a model may behave differently at one of them than anywhere else."""
     program = system.program
     roots = [it.value for it in (*program.predicates, *program.boundaries)]
     for action in program.actions:

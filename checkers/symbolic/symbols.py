@@ -1,4 +1,4 @@
-"""The free symbols of z3 terms: each has a number of its own, so that no two are one by having the same name."""
+"""The free symbols of z3 terms: each has a number, so that no two are the same because of their names."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import z3
 
 
 class Symbols:
-    """Hands out symbols. The hint is for whoever reads a formula; the number before it is what tells symbols apart."""
+    """Creates symbols. The hint is for people who read a formula; the number before it makes the symbol unique."""
 
     def __init__(self) -> None:
         self._numbers = itertools.count()

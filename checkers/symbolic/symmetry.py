@@ -1,7 +1,7 @@
-"""Symmetry: the proof that a model cannot tell identifiers apart.
+"""Symmetry: proves that a model cannot distinguish identifiers.
 
-Then a run with its identifiers renamed is a run as well, and of all runs that differ in names alone one is enough. z3
-is asked, for each two neighbours and for every state, reachable or not, whether actions, properties and boundaries do
+A run with its identifiers renamed is then a run as well, and of all runs that differ only in names one is enough. For
+each two neighbours, and for every state, reachable or not, z3 is asked whether actions, properties and boundaries do
 the same after the two swap names; such swaps generate all renamings. Initial states are compared one by one.
 """
 
@@ -36,11 +36,11 @@ from floodmark.language.types import (
 from floodmark.language.values import Identifier
 
 MOST_SECONDS = 30.0
-"""How long z3 may think about one action or property; without an answer there is no symmetry."""
+"""The seconds that z3 may spend on one action or property; without an answer there is no symmetry."""
 
 
 def interchangeable(system: System, properties: Sequence[Property], deadline: Deadline) -> list[tuple[Identifier, ...]]:
-    """Identifiers that neither a model nor these properties can tell apart, with successive numbers."""
+    """Identifiers, with successive numbers, that neither a model nor these properties can distinguish."""
     found = []
     for kind in symmetric_types(system.variables.values()):
         members = [kind.cls(1)]
@@ -62,7 +62,7 @@ def neighbours(kind: IdentifierType, number: int) -> Renaming:
 
 
 class Swap:
-    """A system beside itself with two identifiers swapped."""
+    """A system, and the same system with two identifiers swapped."""
 
     def __init__(self, system: System, swap: Renaming, deadline: Deadline) -> None:
         self.system = system
@@ -70,12 +70,12 @@ class Swap:
         self.deadline = deadline
 
     def keeps_initial_states(self) -> bool:
-        """Whether the initial states are the same ones after it."""
+        """Whether the swap leaves the set of initial states unchanged."""
         states = [state for _, state in self.system.initial_states()]
         return {tuple(renamed(value, self.swap) for value in state) for state in states} == set(states)
 
     def keeps_steps(self, properties: Sequence[Property]) -> bool:
-        """Whether z3 proves that actions, boundaries and properties do the same after it."""
+        """Whether z3 proves that actions, boundaries and properties do the same after the swap."""
         try:
             return all(self._is_proved(goal) for goal in self._goals(properties))
         except UnsupportedError:
@@ -92,7 +92,7 @@ class Swap:
         return bool(solver.check() == z3.unsat)
 
     def same_step(self, one: Fired) -> Truth:
-        """That an action does the same under other names: in every state, with every choice of its parameters."""
+        """That an action does the same after renaming, in every state and with every choice of its parameters."""
         system, values = self.system, self.system.values
         pairs = [(it.type, value) for it, value in zip(one.action.parameters, one.parameters, strict=True)]
         arguments = [swapped(values, kind, value, self.swap) for kind, value in pairs]
@@ -103,9 +103,9 @@ class Swap:
         return implied(conj((system.well_formed(system.now.state), chosen)), conj(same))
 
     def same_judgement(self, predicate: Predicate, old: Components) -> Truth:
-        """That a predicate says the same under other names: of every state, or of every step from a state ``old``.
+        """That a predicate says the same after renaming, of every state or of every step from a state ``old``.
 
-        What has to be true everywhere is violated where it is false and where it fails, alike.
+        What has to be true everywhere counts as violated both where it is false and where it fails.
         """
         system = self.system
         now = system.now.state
@@ -121,7 +121,7 @@ class Swap:
         return implied(there, conj((*same, *met)))
 
     def _goals(self, properties: Sequence[Property]) -> Iterator[Truth]:
-        """For each action, boundary and property: in every state it does, under other names, the same."""
+        """For each action, boundary and property, that it does the same after renaming in every state."""
         system = self.system
         now, old = system.now.state, system.replica("old:").state
         other = self._swapped(now)
@@ -137,7 +137,7 @@ class Swap:
 
 
 class _Judged(Effects):
-    """A predicate in a symbolic state, with the premises that come true there."""
+    """A predicate in a symbolic state, with the premises that are met there."""
 
     def __init__(self, system: System, predicate: Predicate, now: Components, old: Components | None) -> None:
         super().__init__(system.values, system.variables, now, old)
@@ -163,7 +163,7 @@ class Doubt:
 
 
 class Judge:
-    """Answers of z3 about the parts of a model: its actions, its properties and its boundaries, in this order."""
+    """z3's answers about the parts of a model: its actions, its properties and its boundaries, in this order."""
 
     def __init__(
         self,
@@ -180,7 +180,7 @@ class Judge:
 
     @property
     def system(self) -> System:
-        """Raises UnsupportedError when the model has no form in z3."""
+        """Raises UnsupportedError when the model cannot be expressed in z3."""
         if self._system is None:
             self._system = System(self.model, self.properties)
             self._old = self._system.replica("old:").state
@@ -199,7 +199,7 @@ class Judge:
             return False
 
     def doubt(self, place: int) -> Doubt | None:
-        """What is left of the doubt that a part favours an identifier; None when it was proved that it does not."""
+        """The remaining doubt that a part favours an identifier; None when it is proved not to."""
         try:
             for swap in self._swaps():
                 goal = self._goal(swap, place)
@@ -207,9 +207,9 @@ class Judge:
                 if found is not None:
                     return self._doubt(swap, place, found)
                 if answer != z3.unsat:
-                    return Doubt(f"z3 did not find out within {self.deadline.seconds:g} seconds", shown=False)
+                    return Doubt(f"z3 had no answer within {self.deadline.seconds:g} seconds", shown=False)
         except UnsupportedError as error:
-            return Doubt(f"z3 cannot be asked: {error.message}", shown=False)
+            return Doubt(f"z3 cannot decide it: {error.message}", shown=False)
         return None
 
     def _swaps(self) -> Iterator[Swap]:
@@ -236,7 +236,7 @@ class Judge:
         return answer, solver.model() if answer == z3.sat else None
 
     def _doubt(self, swap: Swap, place: int, found: z3.ModelRef) -> Doubt:
-        """What a model of z3 shows, when CPython sees it, too."""
+        """What a z3 model shows, if CPython sees it, too."""
         system = self.system
         state = system.decode(system.now.state, found)
         if place < len(system.fired):
@@ -251,12 +251,12 @@ class Judge:
             function = (boundaries if predicate.kind == "boundary" else self.properties)[predicate.name]
             told = property_differs(self.model, predicate, function, states, swap.swap)
         if told is None:
-            return Doubt("z3 has no proof that it is", shown=False)
+            return Doubt("z3 could not prove that it is", shown=False)
         return Doubt(told, shown=True)
 
 
 def swapped(values: Values, kind: Type, value: Value, swap: Renaming) -> Value:
-    """Components of a value after two identifiers have swapped names."""
+    """The components of a value after two identifiers have swapped names."""
     if not is_renamed(kind):
         return value
     match kind:
@@ -295,7 +295,7 @@ def swapped(values: Values, kind: Type, value: Value, swap: Renaming) -> Value:
 
 
 def _places(values: Values, kind: Type, swap: Renaming) -> list[int]:
-    """Where each member of a type was before the swap, which undoes itself."""
+    """The position of each member of a type before the swap, which is its own inverse."""
     members = values.members(kind)
     index = {member: place for place, member in enumerate(members)}
     return [index[renamed(member, swap)] for member in members]

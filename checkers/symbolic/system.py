@@ -1,4 +1,4 @@
-"""A model as a transition system of z3 terms."""
+"""A model as a transition system in z3 terms."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Replica:
 
 
 class System:
-    """The symbolic form of a model: its variables, its initial states, its actions, its properties.
+    """The symbolic form of a model: its variables, initial states, actions and properties.
 
     With ``unbounded``, the named constants stand for every natural number at once, as far as the types that they bound
     hold anything: ``domain`` has what must not be negative for that. ``model`` keeps the constants that it has.
@@ -88,7 +88,7 @@ class System:
         return Position(file or "", line or 0)
 
     def leaves(self, state: Components) -> list[Leaf]:
-        """The components of a state, relations left out."""
+        """The components of a state, without relations."""
         return [
             leaf
             for variable, kind in self.variables.items()
@@ -97,33 +97,33 @@ class System:
         ]
 
     def constant(self, state: State) -> Components:
-        """A state of the language as components."""
+        """A state of the language, as components."""
         pairs = zip(self.variables.items(), state, strict=True)
         return {variable: self.values.constant(kind, value) for (variable, kind), value in pairs}
 
     def decode(self, state: Components, model: Any) -> State:
-        """The state of the language that a model of z3 gives."""
+        """The state of the language in a z3 model."""
         return tuple(self.values.decode(kind, state[name], model) for name, kind in self.variables.items())
 
     def well_formed(self, state: Components) -> Truth:
-        """Whether components are those of a state: ranges, capacities, canonical forms."""
+        """Whether components are those of a state: ranges, capacities and canonical forms."""
         parts = [self.values.well_formed(kind, state[name]) for name, kind in self.variables.items()]
         return conj([*parts, self.constants_allowed()])
 
     def constants_allowed(self) -> Truth:
-        """That constants which are left open are natural numbers, and such that types hold anything."""
+        """That constants that are left open are natural numbers for which no type is empty."""
         values = self.values
         return conj([values.natural(), *(values.numbers.at_most(0, values.bound(form)) for form in self.domain)])
 
     def constants(self, model: Any) -> dict[str, int]:
-        """The values of the constants that are left open, in a model of z3."""
+        """The values of the open constants in a z3 model."""
         return {name: self.values.numbers.value(term, model) for name, term in self.values.constants.items()}
 
     def equal(self, a: Components, b: Components) -> Truth:
         return conj(self.values.equal(kind, a[name], b[name]) for name, kind in self.variables.items())
 
     def initial_states(self) -> list[tuple[Step, State]]:
-        """Every initial state, as CPython finds them."""
+        """Every initial state, as CPython finds it."""
         if self._initial is None:
             found = list(itertools.islice(initial_states(self.model), MOST_INITIAL + 1))
             if not found:
@@ -138,10 +138,9 @@ class System:
         return disj(self.equal(state, self.constant(known)) for _, known in self.initial_states())
 
     def _beginnings(self, read: Model) -> list[Fired]:
-        """The methods that set the initial states, for every value of the constants that are left open.
+        """The methods that set the initial states, for every value of the open constants.
 
-        Before them the variables have the values that the class gives, which have to be values of their types, and
-        others any.
+        Before them, variables with a default have that value, which has to be of their type, and others have any value.
         """
         given = defaults_of(self.model)
         failures = [
@@ -170,7 +169,7 @@ class System:
         return fire(self.values, self.variables, action, self.now.state if state is None else state, parameters)
 
     def step(self, fired: Fired, model: Any) -> Step:
-        """The action and arguments that a model of z3 gives."""
+        """The action and arguments in a z3 model."""
         arguments = {
             parameter.name: self.values.decode(parameter.type, value, model)
             for parameter, value in zip(fired.action.parameters, fired.parameters, strict=True)
@@ -190,7 +189,7 @@ class System:
         return conj(part for one in judged for part in (one.truth, negation(one.failed)))
 
     def boundary_failed(self, state: Components) -> Truth:
-        """Whether evaluating a boundary is a model error. Behind a boundary that is false none is evaluated."""
+        """Whether evaluating a boundary is a model error. After a boundary that is false no other is evaluated."""
         failed: list[Truth] = []
         reached: Truth = True
         for boundary in self.program.boundaries:
@@ -200,14 +199,14 @@ class System:
         return disj(failed)
 
     def leads_to(self, fired: Fired, after: Components) -> Truth:
-        """Whether an action leads from the present state to ``after``."""
+        """Whether an action leads from the current state to ``after``."""
         return conj((fired.succeeds, self.equal(fired.after, after)))
 
 
 class Transition:
-    """One step as a relation between the present state and the next: ``term``.
+    """One step as a relation between the current state and the next: ``term``.
 
-    Of ``chosen``, one truth value for each action, at least one is true; ``parameters`` are the actions' own.
+    At least one of ``chosen``, one truth value for each action, is true; ``parameters`` are those of the actions.
     """
 
     def __init__(self, system: System) -> None:
@@ -235,7 +234,7 @@ def replaced(term: Truth, old: Iterable[Any], new: Iterable[Any]) -> Any:
 
 
 def _domain(kinds: Iterable[Type]) -> list[Linear]:
-    """What must not be negative, so that types hold anything; what never is, is left out."""
+    """What must not be negative for no type to be empty; forms that never are negative are left out."""
     found: dict[Linear, None] = {}
     for part in itertools.chain.from_iterable(parts_of(kind) for kind in kinds):
         match part:

@@ -1,8 +1,8 @@
 """Truth values that are Python constants where they are known and z3 terms where they are not.
 
 Folding constants here keeps the terms small: most of what a model does with finite types is known when it is read.
-The sorts of what is put together are right by then, so terms are made by z3's own functions: its operators look at
-every operand's sort again, which took longer than most proofs.
+The sorts are known to be right at this point, so terms are built by z3's C functions: z3's operators check every
+operand's sort again, which took longer than most proofs.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ CONTEXT = z3.main_ctx()
 
 
 def as_truth(ast: Any) -> Truth:
-    """A Boolean term of what z3's own functions give."""
+    """The result of one of z3's C functions, as a Boolean term."""
     return z3.BoolRef(ast, CONTEXT)
 
 
@@ -29,13 +29,13 @@ def _joined(make: Any, parts: list[Truth]) -> Truth:
 
 
 def is_same(a: Any, b: Any) -> bool:
-    """Whether two terms are one: z3 keeps no term twice."""
+    """Whether two terms are identical: z3 stores each term once."""
     same: bool = a.ast.value == b.ast.value
     return same
 
 
 def chosen(kind: type[Any], condition: Truth, then: Any, otherwise: Any) -> Any:
-    """One of two terms of one sort, which is that of the class ``kind``."""
+    """One of two terms of the sort that belongs to the class ``kind``."""
     if is_same(then, otherwise):
         return then
     return kind(z3core.Z3_mk_ite(CONTEXT.ref(), condition.ast, then.ast, otherwise.ast), CONTEXT)
@@ -47,7 +47,7 @@ def same_term(a: Any, b: Any) -> Truth:
 
 
 def conj(parts: Iterable[Truth]) -> Truth:
-    """All of them."""
+    """True if all parts are."""
     kept = []
     for part in parts:
         if part is False:
@@ -60,7 +60,7 @@ def conj(parts: Iterable[Truth]) -> Truth:
 
 
 def disj(parts: Iterable[Truth]) -> Truth:
-    """At least one of them."""
+    """True if at least one part is."""
     kept = []
     for part in parts:
         if part is True:

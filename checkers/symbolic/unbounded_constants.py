@@ -1,4 +1,4 @@
-"""Which constants of a model only bound integers, so that a proof can be for every value of them at once."""
+"""Which constants of a model only bound integers, so that a proof can cover every value of them at once."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from floodmark.language.types import OpenIntType, parts_of
 
 
 def unbounded_constants(model: Model) -> list[str]:
-    """The constants that bound an integer of the state, and whatever else they bound may be left open as well."""
+    """The constants that bound an integer of the state, if everything else that they bound may be left open as well."""
     found = []
     for name, value in model.constant_values.items():
         if isinstance(value, bool):

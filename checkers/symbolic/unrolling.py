@@ -1,4 +1,4 @@
-"""Runs of a given length as z3 terms: copies of the transition relation, one after the other."""
+"""Runs of a given length as z3 terms: copies of the transition relation in sequence."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from floodmark.language.reference import Step, fire
 
 
 class Unrolling:
-    """Copies of the transition relation, one after the other, in one solver."""
+    """Copies of the transition relation in sequence, in one solver."""
 
     def __init__(self, system: System) -> None:
         self.system = system
@@ -26,19 +26,19 @@ class Unrolling:
         self.parameters: list[list[list[Any]]] = []
         self.relation = Transition(system)
         self.meaning: list[Any] = []
-        """What makes a run, without what was said to make answers quicker."""
+        """What defines a run, without what was added to speed up answers."""
 
     def say(self, term: Any) -> None:
-        """Says what makes a run."""
+        """Adds a part of the definition of a run."""
         self.meaning.append(term)
         self.add(term)
 
     def add(self, term: Any) -> None:
-        """Says something of all runs."""
+        """Asserts something of all runs."""
         self.solver.add(term)
 
     def extend(self) -> None:
-        """One more step."""
+        """Adds one more step."""
         index = len(self.choices)
         there = self.system.replica(f"{index + 1}:")
         symbols = self.system.values.symbols
@@ -53,16 +53,16 @@ class Unrolling:
         self.parameters.append(copies)
 
     def at(self, term: Any, index: int) -> Any:
-        """A term about the present state, about the state number ``index``."""
+        """A term about the current state, as one about state number ``index``."""
         return replaced(term, self.system.now.terms, self.states[index].terms)
 
     def over(self, term: Any, before: Replica, index: int) -> Any:
-        """A term about ``before`` and the present state, about the step that leads to the state ``index``."""
+        """A term about ``before`` and the current state, as one about the step to state number ``index``."""
         old = (*before.terms, *self.system.now.terms)
         return replaced(term, old, (*self.states[index - 1].terms, *self.states[index].terms))
 
     def trace(self, model: Any, length: int) -> tuple[TraceState, ...]:
-        """The run that a model of z3 shows, confirmed by CPython."""
+        """The run in a z3 model, confirmed by CPython."""
         system = self.system
         states = [system.decode(replica.state, model) for replica in self.states[:length]]
         first = next(step for step, state in system.initial_states() if state == states[0])
@@ -84,18 +84,18 @@ class Unrolling:
     def confirm(self, before: State, step: Step, after: State) -> None:
         real = fire(self.system.model, before, step)
         if real != after:
-            raise RuntimeError(f"{step}: z3 leads to {after}, CPython to {real}")
+            raise RuntimeError(f"{step} leads to {after} in z3, to {real} in CPython")
 
 
 def step_of(system: System, fired: Fired, copies: list[Any], model: Any) -> Step:
-    """An action with the arguments that copies of its parameters have."""
+    """An action with the arguments that copies of its parameters have in a z3 model."""
     pairs = zip(fired.action.parameters, arguments_of(system, fired, copies), strict=True)
     arguments = {parameter.name: system.values.decode(parameter.type, value, model) for parameter, value in pairs}
     return Step(fired.action.name, arguments)
 
 
 def arguments_of(system: System, fired: Fired, copies: list[Any]) -> list[Any]:
-    """An action's parameters with their terms replaced by copies."""
+    """An action's parameters, with their terms replaced by copies."""
     own = system.parameter_terms(fired)
     names = dict(zip((term.get_id() for term in own), copies, strict=True))
     return [replaced_in(value, lambda term: names.get(term.get_id(), term)) for value in fired.parameters]

@@ -1,4 +1,4 @@
-"""What ``kafka-dump-log.sh --cluster-metadata-decoder`` prints, of log segments and of snapshots.
+"""Reads the output of ``kafka-dump-log.sh --cluster-metadata-decoder`` for log segments and snapshots.
 
 A record is a line such as
 
@@ -6,8 +6,8 @@ A record is a line such as
     "PARTITION_CHANGE_RECORD","version":0,"data":{"partitionId":0,"topicId":"Rvh...","isr":[1,2],"leader":1}}
 
 (on one line), after ``kafka.tools.DumpLogSegments``. ``--skip-record-metadata`` leaves out the offset, which is then
-counted on from the batch's. Several dumps may be given, in any order: what they have of the log is put in order by its
-offsets. A snapshot with the end offset N is what the records before N make.
+counted from the batch's. Several dumps may be given in any order: their parts of the log are ordered by offset. A
+snapshot with the end offset N is the state after the records before N.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ _CONTROL = (b" SnapshotHeader ", b" SnapshotFooter ", b" KRaftVersion ", b" KRaf
 
 
 class Entry(NamedTuple):
-    """A record, or where a stretch of the log begins or ends.
+    """A record, or the beginning or end of a stretch of the log.
 
-    ``position`` orders the entries of all dumps; ``snapshot`` says that it is a snapshot's record.
+    ``position`` orders the entries of all dumps; ``snapshot`` is whether the record is a snapshot's.
     """
 
     position: int
@@ -66,7 +66,7 @@ class Entry(NamedTuple):
 
 
 class Malformed(NamedTuple):
-    """A line that means nothing, or not what it should."""
+    """A line that cannot be read, or not as what it should be."""
 
     file: str
     line: int
@@ -75,7 +75,7 @@ class Malformed(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A stretch of lines of a file that is from one segment or one snapshot; lines are counted from 1."""
+    """A stretch of lines in a file that comes from one segment or one snapshot; lines are counted from 1."""
 
     file: int
     path: Path
@@ -86,7 +86,7 @@ class Section:
 
 @dataclass
 class Tally:
-    """What was read. Of what all shards read, the first one counts."""
+    """What was read. What all shards read is counted by the first."""
 
     lines: int = 0
     headers: int = 0
@@ -98,7 +98,7 @@ class Tally:
 
 @dataclass(frozen=True)
 class Shard:
-    """The partitions that one of several readers is to give; each reader goes through everything."""
+    """The partitions that one of several readers returns; each reader goes through everything."""
 
     number: int = 0
     count: int = 1
@@ -115,7 +115,7 @@ class Shard:
 
 
 def entries(paths: Sequence[Path], shard: Shard, tally: Tally) -> Iterator[Entry]:
-    """The entries of all dumps in the order of the log. Raises SourceError for a file that cannot be read."""
+    """The entries of all dumps, in the order of the log. Raises SourceError for a file that cannot be read."""
     readers = [_SectionReader(section, shard, tally) for section in sections(paths)]
     if len(readers) == 1:
         return readers[0].entries()
@@ -123,7 +123,7 @@ def entries(paths: Sequence[Path], shard: Shard, tally: Tally) -> Iterator[Entry
 
 
 def sections(paths: Sequence[Path]) -> list[Section]:
-    """Where each file's segments and snapshots begin."""
+    """Where the segments and snapshots of each file begin."""
     found = []
     for index, path in enumerate(paths):
         starts = [(0, 1)]
@@ -205,7 +205,7 @@ class _SectionReader:
             self.bad(number, str(error), self.shard.is_first)
 
     def offset_of(self, number: int, line: bytes) -> Iterator[Entry]:
-        """Takes account of a line's offset; gives a mark where the log begins or has a hole."""
+        """Processes a line's offset; yields a mark where the log begins or has a gap."""
         if self.snapshot_end is not None:
             return
         match = _OFFSET.match(line)
@@ -230,7 +230,7 @@ class _SectionReader:
         kind = _TYPE.search(payload)
         if kind is None:
             reason = payload.decode(errors="replace").strip()[:80]
-            self.bad(number, f"the payload is no record: {reason}", own)
+            self.bad(number, f"the payload is not a record: {reason}", own)
             return
         name = kind[1].decode()
         if name in PARTITION_TYPES:

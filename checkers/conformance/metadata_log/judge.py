@@ -1,4 +1,4 @@
-"""Goes through a metadata log, or the part of it that is about some partitions, and says which rules it breaks."""
+"""Goes through a metadata log, or the part of it about some partitions, and reports the rules that it breaks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Key = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A record that breaks a rule; ``before`` and ``after`` are the partition around it, as far as they are known."""
+    """A record that breaks a rule; ``before`` and ``after`` are the partition around it, as far as it is known."""
 
     rule: str
     message: str
@@ -32,11 +32,11 @@ class Finding:
 
 @dataclass
 class Report:
-    """What was read and what came of it.
+    """What was read, and what was found.
 
-    Every record is counted once: ``records`` is the sum of those that were judged, ``skipped`` by their type, repeated
-    in another dump, aborted with their transaction, and ``unknown``, changes of partitions whose beginning the dumps do
-    not have.
+    Every record is counted once: ``records`` is the sum of those that were judged, those ``skipped`` by type, those
+    repeated in another dump, those aborted with their transaction, and the ``unknown`` ones: changes of partitions
+    whose beginning is not in the dumps.
     """
 
     lines: int = 0
@@ -54,7 +54,7 @@ class Report:
     findings: list[Finding] = field(default_factory=list)
 
     def add(self, other: Report) -> None:
-        """Adds what another shard has counted and found."""
+        """Adds what another shard counted and found."""
         for name in ("lines", "headers", "control", "records", "judged", "repeated", "aborted", "unknown",
                      "partitions", "gaps"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
@@ -97,7 +97,7 @@ class _Judge:
     # Marks and transactions.
 
     def _committed(self, entries: Iterator[Entry]) -> Iterator[Entry]:
-        """The records that count: not those of a transaction that was aborted, or is not yet at its end (KIP-868)."""
+        """The records that count: not those of a transaction that was aborted or has not ended yet (KIP-868)."""
         held: list[Entry] | None = None
         for entry in entries:
             if entry.kind in dump.TRANSACTION_TYPES:
@@ -128,7 +128,7 @@ class _Judge:
             self._take_mark(entry)
 
     def _take_mark(self, entry: Entry) -> None:
-        """A log that begins at its beginning is known; one that has a hole is not, until a snapshot says."""
+        """A log that starts at its beginning is known; one with a gap is not known until the next snapshot."""
         covered = self.covered
         if entry.kind == dump.SECTION_ENDS:
             self.open_sections -= 1
@@ -193,7 +193,7 @@ class _Judge:
             self._find(entry, key, each, old, new)
 
     def _take_again(self, entry: Entry, key: Key, last: Entry) -> None:
-        """Another dump has the same record as well; another record with the same offset is of another log."""
+        """Another dump may have the same record; a different record with the same offset is from another log."""
         if last.data == entry.data:
             self.report.repeated += 1
         else:
@@ -212,7 +212,7 @@ class _Judge:
         return broken(old, new, self.strict)
 
     def _unknown(self, entry: Entry, key: Key) -> None:
-        """A change of a partition that is not there: an error where the log is known from its beginning."""
+        """A change of a partition that does not exist: an error if the log is known from its beginning."""
         if key[0] in self.removed:
             self.report.judged += 1
             self._find(entry, key, Broken("removed_topics_stay_removed", "the topic was removed before"), None, None)

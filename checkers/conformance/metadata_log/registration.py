@@ -1,9 +1,9 @@
-"""What a KRaft controller knows of a partition, and what the records of the metadata log make of it.
+"""A partition as a KRaft controller knows it, and how the records of the metadata log change it.
 
 After ``org.apache.kafka.metadata.PartitionRegistration`` and the schemas ``PartitionRecord.json`` and
 ``PartitionChangeRecord.json`` of Apache Kafka (trunk of October 2024). A change record has neither of the epochs: every
-one of them raises the partition epoch by one, and one that names a leader, be it the same, the leader epoch as well
-(``PartitionRegistration.merge``).
+change record raises the partition epoch by one, and one that names a leader, even the same one, raises the leader epoch
+as well (``PartitionRegistration.merge``).
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ _NO_RECOVERY_CHANGE = -1
 Brokers = tuple[int, ...]
 
 
-class BadRecord(Exception):  # noqa: N818 - it is the log's error
-    """A record that lacks a field, or has something else there than its schema says."""
+class BadRecord(Exception):  # noqa: N818 - the error is the log's
+    """A record that lacks a field, or has a value that its schema does not allow."""
 
 
 class Registration(NamedTuple):
     """A partition: ``replicas`` in order, the preferred leader first; ``leader`` is -1 when there is none.
 
-    ``recovering`` says that the leader was elected uncleanly and has not caught up with that yet; ``elr`` and
+    ``recovering`` is whether the leader was elected uncleanly and has not recovered yet; ``elr`` and
     ``last_known_elr`` are those of KIP-966.
     """
 
@@ -45,7 +45,7 @@ class Registration(NamedTuple):
 
 
 def registered(data: Mapping[str, Any]) -> Registration:
-    """The partition that a PartitionRecord states."""
+    """The partition in a PartitionRecord."""
     return Registration(
         _brokers(data, "replicas"),
         _brokers(data, "isr"),
@@ -61,7 +61,7 @@ def registered(data: Mapping[str, Any]) -> Registration:
 
 
 def changed(old: Registration, data: Mapping[str, Any]) -> Registration:
-    """The partition after a PartitionChangeRecord: what the record does not name stays."""
+    """The partition after a PartitionChangeRecord: fields that are not in the record stay."""
     leader = _number(data, "leader", NO_LEADER_CHANGE)
     recovery = _number(data, "leaderRecoveryState", _NO_RECOVERY_CHANGE)
     return Registration(
@@ -85,12 +85,12 @@ def _brokers(data: Mapping[str, Any], name: str, default: Brokers | None = None)
             raise BadRecord(f"the record has no {name}")
         return default
     if type(value) is not list or any(type(broker) is not int for broker in value):
-        raise BadRecord(f"{name} is {value!r}, which is no list of brokers")
+        raise BadRecord(f"{name} is {value!r}, which is not a list of brokers")
     return tuple(value)
 
 
 def _number(data: Mapping[str, Any], name: str, default: int | None = None) -> int:
     value = data.get(name, default)
     if type(value) is not int:
-        raise BadRecord(f"the record has no {name}" if value is None else f"{name} is {value!r}, which is no number")
+        raise BadRecord(f"the record has no {name}" if value is None else f"{name} is {value!r}, which is not a number")
     return value

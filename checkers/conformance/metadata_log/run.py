@@ -1,4 +1,4 @@
-"""Divides a metadata log among processes or tasks of Spark: each judges the partitions of a shard."""
+"""Divides a metadata log among processes or Spark tasks, each of which judges the partitions of one shard."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from floodmark.checkers.resources import cores
 from floodmark.language.errors import SourceError
 
 SMALL = 16 << 20
-"""Bytes up to which a log is judged in this process."""
+"""The size in bytes up to which a log is judged in this process."""
 
 
 def judge_log(
     paths: Sequence[Path], strict: bool = False, engine: Literal["auto", "spark"] = "auto", workers: int = 0,
     master: str | None = None,
 ) -> Report:
-    """Judges a log. Every worker reads all of it and parses only its own partitions, so nothing is sent around.
+    """Judges a log. Every worker reads all of it and parses only its own partitions, so no data is moved.
 
-    Tasks of Spark open the files themselves, so those have to be where the workers see them. Raises SourceError for a
+    Spark tasks open the files themselves, so the files must be where the workers see them. Raises SourceError for a
     file that cannot be read.
     """
     size = sum(_size(path) for path in paths)

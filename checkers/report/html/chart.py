@@ -9,7 +9,7 @@ from floodmark.checkers.report.html.markup import tag
 from floodmark.checkers.report.sequence import Event, Message, MessageSequence
 
 _CHARACTER = 6.7
-"""The width of a character of the labels, whose font is monospaced at 11 pixels; rounded up."""
+"""The width in pixels of a character of the labels, whose font is monospaced at 11 pixels; rounded up."""
 _SMALL = 6.1
 _GUTTER = 30
 _HEAD = 46
@@ -17,7 +17,7 @@ _ROW = 38
 _ARROW = 24
 _NOTE = 15
 _WIDTH = 620
-"""What the lifelines share, where that leaves each of them enough."""
+"""The width in pixels that the lifelines share, if that leaves enough for each."""
 _WIDEST_SPACE = 170
 _NARROWEST_SPACE = 80
 _LONGEST_NOTE = 46
@@ -25,14 +25,14 @@ _LONGEST_NOTE = 46
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """Where a step is drawn: the middle of its label, then of each arrow under it."""
+    """Where a step is drawn: the middle of its label, then the middle of each arrow below it."""
 
     y: float
     arrows: float
 
 
 def chart(sequence: MessageSequence, end: str) -> Element:
-    """The chart as SVG in its natural size; ``end`` is written under the last step."""
+    """The chart as SVG in its natural size; ``end`` is written below the last step."""
     return _Drawing(sequence, end).svg()
 
 
@@ -51,7 +51,7 @@ class _Drawing:
         self.height = y + 44
 
     def _columns(self) -> list[float]:
-        """The lifelines stand as wide apart as the width allows; labels at the first and the last one have room."""
+        """Spaces the lifelines as widely as the width allows, with room for the labels at both ends."""
         count = len(self.sequence.participants)
         first = _GUTTER + max(self._half(0), 40)
         space = (_WIDTH - first - max(self._half(count - 1), 40)) / max(count - 1, 1)
@@ -68,7 +68,7 @@ class _Drawing:
         return (self.x[0] if event.actor is None else self.x[event.actor]) + max(label, note) / 2 + 8
 
     def _arrows(self, event: Event) -> int:
-        """Rows under a step: one for each participant that it is about, one for each message that it sends."""
+        """The rows below a step: one for each participant that it is about, one for each message that it sends."""
         return len(event.others) + len(self._sent(event))
 
     def _sent(self, event: Event) -> list[Message]:
@@ -130,7 +130,7 @@ class _Drawing:
         return parts
 
     def _message(self, message: Message, x: float, y: float) -> list[Element]:
-        """From the sender's step to the receiver's; one that nobody takes ends in a ring."""
+        """From the sender's step to the receiver's; a message that nobody receives ends in a ring."""
         if message.receiver is None or message.received is None:
             forth = 1 if x == self.x[0] or x < self.width / 2 else -1
             to = x + forth * 46
@@ -157,7 +157,7 @@ class _Drawing:
 
 
 def _width(action: str) -> float:
-    """How wide the label of an action is."""
+    """The width of an action's label."""
     return len(action) * _CHARACTER + 18
 
 
@@ -166,7 +166,7 @@ def _message_name(message: Message, x: float, y: float, side: str) -> Element:
 
 
 def _arrow(x1: float, y1: float, x2: float, y2: float, kind: str) -> list[Element]:
-    """A line with a head of its own, so that the head has the line's colour in every theme."""
+    """A line with its own arrowhead, so that the head has the line's colour in every theme."""
     length = max(((x2 - x1) ** 2 + (y2 - y1) ** 2) ** 0.5, 1.0)
     along, across = (x2 - x1) / length, (y2 - y1) / length
     back_x, back_y = x2 - 8 * along, y2 - 8 * across

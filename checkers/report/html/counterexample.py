@@ -1,4 +1,4 @@
-"""A counterexample on the page: the chart, beside it the steps with what they change, and why the property is false."""
+"""A counterexample on the page: the chart, the steps with what they change, and why the property is false."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from floodmark.language.model import Model
 
 
 def counterexample(result: CheckResult) -> list[Element]:
-    """Everything about one counterexample but its title."""
+    """Everything about one counterexample except its title."""
     model, violation = result.subject, result.violation
     if model is None or violation is None:
         return []
@@ -37,12 +37,12 @@ def counterexample(result: CheckResult) -> list[Element]:
 
 
 def _legend(sequence: MessageSequence) -> Element | None:
-    """What the arrows mean, of the kinds that are there."""
+    """What the arrows mean, for the kinds that occur."""
     messages = sequence.messages
     said = [
         "a solid arrow is a message" if any(it.receiver is not None for it in messages) else "",
-        "a message that ends in a ring is still on its way" if any(it.receiver is None for it in messages) else "",
-        "a dotted arrow points to whom a step is about" if any(event.others for event in sequence.events) else "",
+        "a message that ends in a ring has not been received" if any(it.receiver is None for it in messages) else "",
+        "a dotted arrow points to whatever a step is about" if any(event.others for event in sequence.events) else "",
     ]
     text = "; ".join(filter(None, said))
     return tag("p", f"{text[:1].upper()}{text[1:]}.", class_="legend") if text else None

@@ -1,4 +1,4 @@
-"""The whole page: the verdict, what needs attention, a table of specs, then each spec, and the claims."""
+"""The whole HTML page: the verdict, what needs attention, a table of specs, each spec, and the claims."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SIGN = {"passed": "✓", "failed": "✗", "error": "!"}
 
 
 def html(cases: Sequence[Case]) -> str:
-    """The document. It asks for nothing from elsewhere, and all of it can be read without scripts."""
+    """The document. It loads nothing from elsewhere, and all of it can be read without scripts."""
     style = importlib.resources.files("floodmark.checkers.report.html").joinpath("page.css").read_text(encoding="utf-8")
     checks = [case for case in cases if case.result is not None]
     claims = [case for case in cases if case.result is None and case.word != "drift"]
@@ -65,7 +65,7 @@ def _header(
         _counted(sum(len(group) for _, group in suites), "check"),
         _counted(len(claims), "claim or proof", "claims and proofs"),
         f"{states:,} states",
-        f"{sum(case.seconds for case in cases):.1f} s of searching",
+        f"{sum(case.seconds for case in cases):.1f} s of search time",
     ]
     summary = f"{len(cases) - wrong} of {len(cases)} outcomes are as expected"
     status = "passed" if not wrong else "failed" if any(case.status == "failed" for case in cases) else "error"
@@ -152,7 +152,7 @@ def _article(case: Case) -> Element:
 
 
 def _more(case: Case) -> Element | None:
-    """What there is to say beside the text and the command."""
+    """What there is to show besides the text and the command."""
     lines = [line for line in case.detail.splitlines() if line not in case.text and "reproduce: " not in line]
     if not lines or case.word == "drift":
         return None
@@ -254,7 +254,7 @@ def _claims(claims: Sequence[Case]) -> Element:
 
 
 def _claim(case: Case) -> Element:
-    """Wrong ones are shown in full above."""
+    """A claim or proof; wrong ones are shown in full above."""
     if case.status != "passed":
         return tag("p", _chip(case), " ", _link(case), class_="flawed")
     return tag(

@@ -1,4 +1,4 @@
-"""Elements of HTML and SVG, whose text and attributes cannot be anything but text."""
+"""Builds HTML and SVG elements; text and attributes are always escaped."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from xml.etree.ElementTree import Element, tostring
 
 Part = Element | str | None | Iterable["Part"]
-"""What an element may hold; None is nothing."""
+"""What an element may hold; None adds nothing."""
 
 
 def tag(name: str, /, *parts: Part, **attributes: str | float | bool) -> Element:
-    """An element. ``class_`` is the attribute class, an underscore is a hyphen, False leaves an attribute out."""
+    """An element. ``class_`` is the attribute class, an underscore stands for a hyphen, False omits an attribute."""
     element = Element(name)
     for key, value in attributes.items():
         if value is not False:
@@ -21,13 +21,13 @@ def tag(name: str, /, *parts: Part, **attributes: str | float | bool) -> Element
 
 
 def code(text: str) -> list[Part]:
-    """Code that may be broken after an opening bracket, and so need not be inside of a name."""
+    """Code that may be broken after an opening bracket, so that names stay whole."""
     pieces = re.split(r"(?<=[({])(?=\w)", text)
     return [pieces[0], *(part for piece in pieces[1:] for part in (tag("wbr"), piece))]
 
 
 def page(root: Element) -> str:
-    """The document of a root element."""
+    """The document with this root element."""
     return f"<!doctype html>\n{tostring(root, encoding='unicode', method='html')}\n"
 
 

@@ -1,4 +1,4 @@
-"""What a search did, drawn: the states of each level, and how often each action fired."""
+"""Charts of a search: the states of each level, and how often each action fired."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _column(number: int, count: int, most: int, unit: str) -> Element:
 
 
 def coverage(found: Exploration, idle: Sequence[str]) -> Element | None:
-    """How often each action fired; ``idle`` never did, and nobody expected that."""
+    """How often each action fired; those in ``idle`` never did, unexpectedly."""
     if not found.actions:
         return None
     most = max(found.actions.values())

@@ -1,4 +1,4 @@
-"""States as tables: what belongs to an identifier in a column of its own, and what changed marked."""
+"""States as tables: identifiers have columns of their own, and changes are marked."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _Cells = dict[str, Any]
 
 
 def changes(names: Sequence[str], before: State, after: State) -> Element:
-    """What a step changed, a line for each change."""
+    """What a step changed, one line for each change."""
     lines = change_lines(names, before, after)
     if not lines:
         return tag("p", "Nothing changes.", class_="quiet")
@@ -54,7 +54,7 @@ def _table(rows: Sequence[Element]) -> Element:
 
 
 def _identified(value: Any) -> type[Identifier] | None:
-    """The kind of identifiers that a map is about."""
+    """The class of identifiers that a map is keyed by."""
     if isinstance(value, Map) and len(value) > 0:
         keys = list(value)
         if all(isinstance(key, Identifier) for key in keys):

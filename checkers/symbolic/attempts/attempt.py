@@ -68,7 +68,7 @@ class Attempt:
         result.verdict, result.exit_code = "error", ExitCode.INTERNAL_ERROR
         result.broken = violation.property or None
         after = counted(len(violation.trace))
-        result.headline = f"internal error of floodmark: {name} fails after {after}, where z3 says: {headline}"
+        result.headline = f"internal error in floodmark: {name} fails after {after}, where z3 says: {headline}"
         result.lines = _run_lines(self.model, violation, judged)
         result.facts["trace"] = _trace(self.model, violation.trace)
 
