@@ -16,11 +16,11 @@ prove, and ``attempts/`` has one proof attempt for each method. The translation:
 The methods:
 
 - ``bmc.py``: runs of growing length; CPython replays a counterexample.
-- ``induction.py``, ``kinduction.py``, ``lemmas.py``: obligations action by action; runs of k states; functions marked
+- ``induction.py``, ``k_induction.py``, ``lemmas.py``: obligations action by action; runs of k states; functions marked
   ``@lemma``.
-- ``infer.py``, ``clauses.py``: IC3 over the model's own atoms, generalised over identifiers; the inferred clauses as a
+- ``ic3.py``, ``clauses.py``: IC3 over the model's own atoms, generalised over identifiers; the inferred clauses as a
   function of the modelling language. Separate queries check the result.
-- ``unbounded.py``, ``spots.py``: which constants ``--unbounded`` may leave open; such a proof repeated at some values.
+- ``unbounded_constants.py``, ``spot_checks.py``: which constants ``--unbounded`` may leave open; such a proof repeated at some values.
 - ``claims.py``: asks the claims in ``specs/claims`` (``floodmark/claims.py`` has their decorators), and finds the
   smallest witness.
 - ``symmetry.py``: the proof that swapping identifiers changes nothing, for bounded search and for licences.

@@ -10,7 +10,7 @@
 - ``fingerprint.py``: which graphs produce the same code, by shapes and codes, never by what a model calls or prints.
 - ``renaming.py``: the state that represents all those that differ only in the names of identifiers.
 - ``favours.py``: the places where a model may tell one identifier from another, by a name or an order that can be
-  observed; ``rounds.py``: the loops whose order does not matter.
+  observed; ``commuting_loops.py``: the loops whose order does not matter.
 
 Python's laziness is kept: what CPython does not evaluate is not evaluated. Whatever the constants decide is decided at
 compile time, so a handler of all kinds of messages that is inlined for one kind has only the code for that kind, and an
