@@ -12,7 +12,7 @@ ROOT = Path(__file__).parent.parent
 MAP = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
 PAGES = [ROOT / "ARCHITECTURE.md", ROOT / "docs" / "protocols.md"]
 PARTS = [ROOT / "checkers", ROOT / "floodmark/compiler", ROOT / "floodmark/language"]
-ROOMS = sorted({file.parent for part in PARTS for file in part.rglob("__init__.py")})
+ROOMS = sorted({file.parent for part in [*PARTS, ROOT / "tests"] for file in part.rglob("__init__.py")})
 _FILE = r"`(?:[\w.]+/)*\w+\.(?:py|toml|css|md)`"
 
 

@@ -4,8 +4,8 @@
 ``canonical``. It builds on these files, each on top of the ones before it:
 
 - ``bits.py``: packed values; ``routine.py``: one function with its blocks and loops; ``elements.py``: iteration;
-  ``containers.py``: sets and sequences; ``conversions.py``: a value in another type; ``comprehensions.py``: comprehensions;
-  ``emitter.py``: expressions; ``effects.py``: statements.
+  ``containers.py``: sets and sequences; ``conversions.py``: a value in another type; ``comprehensions.py``:
+  comprehensions; ``emitter.py``: expressions; ``effects.py``: statements.
 - ``guard_order.py``: the order in which parameters are chosen and guards are tried.
 - ``signature.py`` and ``permutation.py``: the state that represents an orbit (``floodmark/compiler/renaming.py``
   defines which one that is).

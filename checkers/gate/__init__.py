@@ -4,8 +4,8 @@
   its lock, ``plan.py`` the jobs of a run.
 - ``job.py``, ``schedule.py``: a check, a proof or a claim with what its verdict depends on; processes, longest job
   first.
-- ``definitions.py``, ``lexical_scopes.py``, ``closure.py``: a file as definitions and what they mention; what a name refers to;
-  what a model reaches, and its hash.
+- ``definitions.py``, ``lexical_scopes.py``, ``closure.py``: a file as definitions and what they mention; what a name
+  refers to; what a model reaches, and its hash.
 - ``basis.py``, ``modules.py``, ``values.py``: what a verdict rests on: files as they were loaded, and the objects made
   from them.
 - ``verdicts.py``: the verdict cache.

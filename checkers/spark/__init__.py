@@ -11,7 +11,8 @@
 - ``shard.py``: one partition of the visited set in mapped files (states, table, header), and when they are trusted.
 - ``loops.py``: the inner loops that tasks need besides those of ``checkers/native``.
 - ``code_transfer.py``, ``project_transfer.py``: how compiled code and projects travel to workers.
-- ``checkpoint.py``: the states of a level and a manifest; ``folders.py``: folders on any file system that Spark reaches.
+- ``checkpoint.py``: the states of a level and a manifest; ``folders.py``: folders on any file system that Spark
+  reaches.
 - ``state_table.py``: the reachable set as Parquet with readable columns.
 - ``session.py``: the one session of a run; ``package.py``: this package as a zip file, for workers that lack it.
 - ``java.py``: the Java that Spark runs on: ``JAVA_HOME``, else ``java`` on the ``PATH`` (17 or newer), else the package

@@ -1,4 +1,4 @@
-"""What ``floodmark init`` writes into a repository: a small project and its continuous integration.
+"""The project that ``floodmark init`` writes into a repository: a small model with its checks, and files for CI.
 
-The files below this folder are the project, each with ``.txt`` behind its name.
+``project.py`` writes it. The other files in this folder are the project itself, each with ``.txt`` added to its name.
 """

@@ -20,7 +20,8 @@ The methods:
   ``@lemma``.
 - ``ic3.py``, ``clauses.py``: IC3 over the model's own atoms, generalised over identifiers; the inferred clauses as a
   function of the modelling language. Separate queries check the result.
-- ``unbounded_constants.py``, ``spot_checks.py``: which constants ``--unbounded`` may leave open; such a proof repeated at some values.
+- ``unbounded_constants.py``, ``spot_checks.py``: which constants ``--unbounded`` may leave open; such a proof repeated
+  at some values.
 - ``claims.py``: asks the claims in ``specs/claims`` (``floodmark/claims.py`` has their decorators), and finds the
   smallest witness.
 - ``symmetry.py``: the proof that swapping identifiers changes nothing, for bounded search and for licences.

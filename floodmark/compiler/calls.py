@@ -383,7 +383,8 @@ class Calls(Expressions, Statements):
                 zero = Const(IntType(0, 0), at, 0)
                 return Compare(BOOL, at, "<=", Size(IntType(0, size_bound(left.type)), at, both), zero)
             case _, "add" | "discard" | "remove" | "append":
-                raise frame.refuse(node, f"{name} changes a variable and returns nothing; write it on a line of its own")
+                message = f"{name} changes a variable and returns nothing; write it on a line of its own"
+                raise frame.refuse(node, message)
             case MapType(), "values" | "keys":
                 raise frame.refuse(node, f"{name}() belongs in a for loop, a comprehension or a fold")
         raise frame.refuse(node, f"{owner.type} has no method {name!r}{_METHODS.get(name, '')}")

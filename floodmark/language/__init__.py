@@ -8,8 +8,8 @@
 - ``values.py``: identifiers, records, sets, maps, sequences and bags: immutable values that know the place that they
   were read from.
 - ``reference.py``: initial states, successors and properties, as CPython runs them: the reference meaning.
-- ``bindings.py``: names that a file defines twice, decorators that drop a mark; ``plain_classes.py``: what the classes of a
-  model may not redefine.
+- ``bindings.py``: names that a file defines twice, decorators that drop a mark; ``plain_classes.py``: what the classes
+  of a model may not redefine.
 - ``source.py``: syntax trees with file and line; rewriting a function for a while.
 - ``errors.py``: errors that name file and line.
 

@@ -14,12 +14,13 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("folder", default=".", metavar="[DIR]", type=click.Path(path_type=Path))
 @click.option("--ci", type=click.Choice(["github", "gitlab", "none"]), default="github", show_default=True,
-              help="Whose continuous integration runs the gate.")
+              help="The CI system that runs the gate.")
 def init(folder: Path, ci: Ci) -> None:
-    """Writes a small project into a repository: a model, its properties, a spec with a known-bad design, and CI.
+    """Writes a small project into a repository.
 
-    The workflow runs the gate on each push and pull request, with annotations, JUnit, SARIF and the page of
-    counterexamples; .githooks/pre-commit runs it before a commit. A file that is there already is left as it is.
+    The project has a model, its properties, a spec with a known-bad design, and files for CI. The workflow runs the
+    gate on each push and pull request, with annotations, JUnit, SARIF and the page of counterexamples;
+    .githooks/pre-commit runs it before a commit. Existing files are left as they are.
     """
     from floodmark.checkers.starter.project import next_steps, write_starter
 
