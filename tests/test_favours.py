@@ -126,6 +126,12 @@ PARTIAL = {
         "found = False\nfor m in Node:\n    found = found or self.guarded(m)  #!\nself.flag = found"
     ),
     "a failure behind what decides": "self.flag = any(self.log[self.per[m]] == 1 for m in Node)  #!",
+    "a failure of a condition": "self.flag = any(m == n for m in Node if self.log[self.per[m]] == 1)  #!",
+    "a failure of a second domain": (
+        "self.flag = any(i == 1 for m in Node for i in range(self.log[self.per[m]]))  #!"
+    ),
+    "a name in the end of a slice": "self.log = self.log[: 1 if self.node == Node(1) else 0]  #!",
+    "a name in the beginning of a slice": "self.log = self.log[1 if self.node == Node(1) else 0 :]  #!",
     "a failure before the end": "for m in Node:\n    if self.log[self.per[m]] == 1:\n        break  #!",
     "a failure or a requirement": (
         "for m in Node:\n    require(self.per[m] < 2)  #!\n    self.per[m] += 1\n    assert self.x < 3"
