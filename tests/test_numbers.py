@@ -45,8 +45,12 @@ def _as_integer(number: Any) -> Any:
 
 
 def _operands(numbers: Numbers) -> list[Number]:
+    """Symbols, whose intervals are all that their width holds; numbers with narrower intervals; and constants."""
     symbols = Symbols()
-    return [*(numbers.fresh(symbols, "x", low, high) for low, high in RANGES), -2, 0, 3]
+    wide = [numbers.fresh(symbols, "x", low, high) for low, high in RANGES]
+    natural = numbers.rest(numbers.fresh(symbols, "y", 0, 3), 3)
+    negative = numbers.minus(-1, numbers.rest(numbers.fresh(symbols, "z", 0, 1), 2))
+    return [*wide, natural, negative, -2, 0, 3]
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)

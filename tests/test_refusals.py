@@ -154,6 +154,8 @@ STATEMENTS = {
     "require of two": ("require(self.flag, self.flag)  #!", "one condition"),
     "require as a value": ("a = require(self.flag)  #!", "line of its own"),
     "implies of one": ("require(implies(self.flag))  #!", "2 arguments"),
+    "none in a maximum": ("self.x = max((m if self.flag else None for m in self.log), default=0)  #!", "may meet None"),
+    "none in a minimum of a sequence": ("self.x = min([None if self.flag else 1, 1])  #!", "may meet None"),
     "sorted by key": ("self.log = sorted(self.log, key=abs)  #!", "reverse=True only"),
     "call of a value": ("a = self.x\nself.x = a(1)  #!", "cannot be called"),
     "length of a number": ("self.x = len(self.x)  #!", "has no length"),

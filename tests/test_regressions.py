@@ -643,6 +643,22 @@ class SubsetOfNothing(Counter):
         self.x = 1
 
 
+class LargestThatIsThere(Model):
+    """A maximum of what may be None, with that left out: CPython compares only where there are two."""
+
+    ends: Map[Node, Tiny | None]
+    largest: Tiny = 0
+
+    @initial
+    def start(self, end: Tiny | None) -> None:
+        self.ends = Map({node: end for node in Node})
+
+    @action
+    def compare(self, node: Node) -> None:
+        self.largest = max((end for end in self.ends.values() if end is not None), default=0)
+        self.ends[node] = None
+
+
 class LoopOverNothing(Model):
     """A loop over an empty literal, whose body would not fit if there were elements."""
 
@@ -661,6 +677,7 @@ class LoopOverNothing(Model):
 
 
 MODELS = [
+    LargestThatIsThere,
     LoopOverNothing,
     BagFromGenerator,
     EmptySetAmongSets,

@@ -170,6 +170,8 @@ class Calls(Expressions, Statements):
                     return self._with_default(frame, node, folded, default)
                 return folded
         domain, of, _ = self.domain(frame, node.args[0])
+        if kind != "sum":
+            self.require_not_none(frame, node, of, kind)
         variable = self.fresh(of, "item", frame.at(node))
         generator = Generator(variable, domain, [])
         size = domain_size(domain, of)

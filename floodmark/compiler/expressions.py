@@ -8,7 +8,7 @@ import enum
 import inspect
 import types
 from collections.abc import Iterator
-from typing import Any, Literal
+from typing import Any, Literal, TypeGuard
 
 from floodmark.compiler.failures import can_fail
 from floodmark.compiler.frame import Binding, Frame, ModelRef, Static
@@ -509,7 +509,15 @@ class Expressions(Lowering):
         if unordered is not None and any(has_effects(part) for part in asked):
             raise self.no_order(frame, *unordered, "a call for its elements changes a variable, and ")
         frame.bindings, frame.definite = saved, definite
+        if kind in ("min", "max") and not _leaves_none_out(element, generators):
+            self.require_not_none(frame, node, body.type, kind)
         return self.reduction(frame, node, kind, lowered, body, lowered_key, bound, at=at)
+
+    def require_not_none(self, frame: Frame, node: ast.expr, kind: Type, called: str) -> None:
+        """Refuses None among the elements of min and max: Python fails only if there is another one to compare with."""
+        if isinstance(kind, OptionalType):
+            message = f"{called} may meet None here; leave it out: {called}(x for x in ... if x is not None)"
+            raise frame.refuse(node, message)
 
     def _loop_variable(self, frame: Frame, target: ast.expr, kind: Type) -> Local:
         if not isinstance(target, ast.Name):
@@ -649,6 +657,18 @@ class Expressions(Lowering):
         assert isinstance(a, IntType) and isinstance(b, IntType)
         of = hull(a.low, max(b.high - 1, a.low)) if step > 0 else hull(min(b.low + 1, a.high), a.high)
         return Range(low, high, step), of, True
+
+
+def _leaves_none_out(element: ast.expr, generators: list[ast.comprehension]) -> bool:
+    """Whether a comprehension has ``if x is not None`` for its element x."""
+    wanted = f"{ast.unparse(element)} is not None"
+    tests = [test for generator in generators for test in generator.ifs]
+    parts = [part for test in tests for part in (test.values if _is_and(test) else [test])]
+    return any(ast.unparse(part) == wanted for part in parts)
+
+
+def _is_and(test: ast.expr) -> TypeGuard[ast.BoolOp]:
+    return isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And)
 
 
 def _parts(generators: list[Generator]) -> Iterator[Expr]:
