@@ -644,7 +644,7 @@ DECORATED = {
 @pytest.mark.parametrize("name", DECORATED)
 def test_what_a_decorator_would_add_or_drop_is_refused(tmp_path: Path, name: str, engine: ModuleType) -> None:
     said = refused(tmp_path, text_of(DECORATED[name]), engine).message
-    assert re.search("beside|plain function|only one of them", said), said
+    assert re.search("next to|plain function|only one of them", said), said
 
 
 LOST = """
@@ -663,7 +663,7 @@ def q(model: Counter) -> bool:
 
 def test_a_file_whose_only_property_gets_lost_is_refused(tmp_path: Path) -> None:
     model, properties = load(tmp_path, text_of("")), load(tmp_path, text_of(LOST))
-    with pytest.raises(ModelError, match="beside @invariant"):
+    with pytest.raises(ModelError, match="next to @invariant"):
         collect(model.Counter, [properties])
 
 
@@ -672,7 +672,7 @@ def test_a_file_of_which_only_a_property_is_imported_is_refused(tmp_path: Path) 
     properties = load(tmp_path, text_of(LOST + kept))
     model = load(tmp_path, text_of(""))
     model.p = properties.p  # type: ignore[attr-defined]
-    with pytest.raises(ModelError, match="beside @invariant"):
+    with pytest.raises(ModelError, match="next to @invariant"):
         collect(properties.Counter, [model])
 
 

@@ -72,7 +72,7 @@ def _refuse_foreign(
     known = [any(each is our for our in ours) for each in meant]
     if any(known) and not all(known):
         foreign, own = (ast.unparse(node.decorator_list[known.index(which)]) for which in (False, True))
-        message = f"@{foreign} beside @{own} may replace {node.name} by another function; do in it what {foreign} does"
+        message = f"@{foreign} next to @{own} may replace {node.name} by another function; do in it what {foreign} does"
         raise ModelError(message, file, node.decorator_list[known.index(False)].lineno)
 
 
