@@ -104,7 +104,6 @@ def induction(
     system: System,
     properties: Sequence[Property],
     seconds: float | None = None,
-    watch: Callable[[str], None] | None = None,
     record: Record | None = None,
 ) -> Proof:
     """Tries to prove properties (invariants, lemmas, transition properties) by induction, all of them together.
@@ -120,8 +119,6 @@ def induction(
     proof.obligations += start(system, questions, states)
     assumed = assumption(system, system.now.state, states)
     for fired in system.fired:
-        if watch is not None:
-            watch(fired.action.name)
         proof.obligations += _preserved(system, questions, properties, assumed, fired)
     proof.seconds = time.perf_counter() - started
     return proof

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +23,7 @@ from floodmark.checkers.symbolic.task import Task, subjects, task_of
 from floodmark.language.errors import SourceError
 
 
-def prove_check(
-    check: Check, task: Task, watch: Callable[[str], None] | None = None, scripts: Scripts | None = None
-) -> Proved:
+def prove_check(check: Check, task: Task, scripts: Scripts | None = None) -> Proved:
     """Runs the method on a spec's model, or on one of its known-bad designs."""
     if task.unbounded and task.method != "induction":
         raise SourceError("--unbounded needs --method induction")
@@ -48,7 +45,7 @@ def prove_check(
         case "bmc":
             attempt_bounded(attempt)
         case "induction":
-            attempt_inductive(attempt, watch)
+            attempt_inductive(attempt)
         case "k-induction":
             attempt_k_inductive(attempt)
         case "infer":

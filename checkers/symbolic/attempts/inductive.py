@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 
 from floodmark.checkers.proof_result import Proved
 from floodmark.checkers.properties import Property
@@ -20,7 +19,7 @@ from floodmark.checkers.symbolic.unbounded_constants import unbounded_constants
 from floodmark.language.errors import SourceError
 
 
-def attempt_inductive(attempt: Attempt, watch: Callable[[str], None] | None) -> None:
+def attempt_inductive(attempt: Attempt) -> None:
     """Asks for every action whether it preserves every property."""
     check, task, model, result, properties = (
         attempt.check, attempt.task, attempt.model, attempt.result, attempt.properties
@@ -31,7 +30,7 @@ def attempt_inductive(attempt: Attempt, watch: Callable[[str], None] | None) -> 
         raise SourceError(f"no constant of {type(model).__name__} only bounds integers, so nothing can be unbounded")
     every = [*properties, *lemmas]
     system = system_of(model, every, unbounded)
-    proof = induction(system, every, task.seconds, watch, attempt.record)
+    proof = induction(system, every, task.seconds, attempt.record)
     result.seconds = proof.seconds
     if not unbounded:
         for obligation in proof.failing():
