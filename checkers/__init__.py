@@ -4,7 +4,8 @@ The files next to the rooms are what the rooms share:
 
 - ``spec.py`` reads a spec and names the line of any mistake in it; ``toml.py`` does so for any TOML file.
 - ``project.py`` loads the files of the user's repository and of the shipped protocols without a clash of names;
-  ``loading.py`` loads a file from its source and records what it reads.
+  ``loading.py`` loads a file from its source and records what it reads; ``unpacking.py`` unpacks files on workers of
+  a cluster.
 - ``properties.py`` finds the properties that apply to a model: its own, those in ``invariants/`` and those in files
   named by the user.
 - ``check.py`` is what is checked: a spec's model or one of its known-bad designs, with the options of the command line.

@@ -13,12 +13,9 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import io
 import os
 import sys
 import sysconfig
-import tempfile
-import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.abc import MetaPathFinder
@@ -28,6 +25,7 @@ from types import FrameType, ModuleType
 from typing import Any
 
 import floodmark
+from floodmark.checkers.unpacking import unpacked
 
 PACKAGE = Path(floodmark.__file__).resolve().parent
 """The folder of the package ``floodmark``."""
@@ -42,11 +40,7 @@ def _shipped() -> Path:
         return PACKAGE / "project"
     if PACKAGE.is_dir():
         return PACKAGE.parent
-    content = PACKAGE.parent.read_bytes()
-    folder = Path(tempfile.gettempdir()) / f"floodmark-package-{hashlib.sha256(content).hexdigest()[:16]}"
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        archive.extractall(folder, [name for name in archive.namelist() if name.startswith("floodmark/project/")])
-    return (folder / "floodmark" / "project").resolve()
+    return unpacked(PACKAGE.parent.read_bytes(), "floodmark-package", "floodmark/project/") / "floodmark" / "project"
 
 
 SHIPPED = _shipped()
@@ -66,9 +60,15 @@ def is_users(file: str) -> bool:
     path = str(Path(file).resolve())
     if path.startswith(_PROTOCOLS):
         return True
-    if path.startswith(_TOOL):
+    if _is_tool(file):
         return False
     return not path.startswith(_STANDARD) and not any(part in _INSTALLED for part in Path(path).parts)
+
+
+@functools.cache
+def _is_tool(file: str) -> bool:
+    """Whether a file is floodmark's, by whichever link it was imported."""
+    return not file.startswith("<") and str(Path(file).resolve()).startswith(_TOOL)
 
 
 class SourceLoader(SourceFileLoader):
@@ -208,6 +208,6 @@ def _note(what: str, frame: FrameType | None, direct: bool = False) -> None:
             _noticed.setdefault(str(Path(file).resolve()), f"{file}:{frame.f_lineno} {what}")
             return
         by_importing = function == "<module>" or (file.startswith("<frozen importlib") and function != "get_data")
-        if direct or by_importing or file.startswith(_TOOL):
+        if direct or by_importing or _is_tool(file):
             return
         frame = frame.f_back

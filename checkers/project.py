@@ -1,12 +1,14 @@
 """Loads the files of a project, the repository that a spec belongs to, without a clash with those of another one.
 
 Every project has a top-level ``model/``, ``invariants/`` and ``specs/``, and so has the one that Floodmark ships: its
-protocols. While a file is loaded, ``import model.foo`` means ``model/foo.py`` of its own project when there is one, and
-the shipped project's otherwise. A project's modules live under a name of their own (``floodmark_1a2b3c4d.model.foo``),
-so that any number of projects can be loaded by one process.
+protocols. While a file is loaded, ``import model.foo`` means ``foo`` in ``model/`` of its own project when there is
+one, and the shipped project's otherwise; other names mean what Python would find with the project's root first on its
+path, except that nothing replaces the standard library. A project's modules have names of their own
+(``floodmark_1a2b3c4d.model.foo``), so that any number of projects can be loaded by one process.
 
-One project may be where Python itself finds ``model``: that of a script or a test run, whose root is on ``sys.path``.
-Its modules keep their plain names, so that the script and its specs see the same classes.
+A file is loaded once, by whichever name and in whichever order it is asked for: a spec takes the module that a script
+or a test has imported as ``model.foo`` before, and such an import takes the module that a spec has loaded. So there is
+one copy of each class.
 """
 
 from __future__ import annotations
@@ -15,21 +17,27 @@ import functools
 import hashlib
 import importlib
 import importlib.util
+import os
 import sys
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from types import ModuleType
+from typing import ClassVar
 
-from floodmark.checkers.loading import SHIPPED, SourceLoader, observed
+from floodmark.checkers.loading import SHIPPED, SourceLoader, is_users, observed
 from floodmark.language.errors import SourceError
 
 _PACKAGES = ("model", "invariants")
 """The packages that a project may take from the shipped one."""
 _ROOT_MARKS = (".git", "pyproject.toml", "specs")
+_PROTOCOLS = "floodmark_protocols"
+"""How the names of the shipped project's modules begin."""
+_SCRIPTS = ("__main__", "__mp_main__")
+"""What a script is called that is run; who imports its file gets another module, as always in Python."""
 
 
 def load_file(path: str | Path) -> ModuleType:
@@ -38,23 +46,12 @@ def load_file(path: str | Path) -> ModuleType:
 
 
 class Project:
-    """The repository that a spec belongs to. ``prefix`` begins the names of its modules; "" when those are plain."""
+    """The repository that a spec belongs to. ``prefix`` begins the names of its modules in ``sys.modules``."""
 
     def __init__(self, root: Path) -> None:
         self.root = root.resolve()
-        self.prefix = self._prefix()
-
-    def _prefix(self) -> str:
-        found = PathFinder.find_spec("model")
-        places = [] if found is None else [*filter(None, [found.origin]), *(found.submodule_search_locations or [])]
-        if places and all(Path(place).resolve().is_relative_to(self.root / "model") for place in places):
-            return ""
-        if self.root == SHIPPED:
-            return "floodmark_protocols"
-        return self._hashed()
-
-    def _hashed(self) -> str:
-        return f"floodmark_{hashlib.sha256(str(self.root).encode()).hexdigest()[:8]}"
+        digest = hashlib.sha256(str(self.root).encode()).hexdigest()[:8]
+        self.prefix = _PROTOCOLS if self.root == SHIPPED else f"floodmark_{digest}"
 
     @classmethod
     def of(cls, path: Path) -> Project:
@@ -68,29 +65,35 @@ class Project:
     @staticmethod
     def shipped() -> Project:
         """The project of the protocols that Floodmark ships."""
-        return project_at(SHIPPED)
+        return _by_prefix.get(_PROTOCOLS) or project_at(SHIPPED)
 
     def find(self, dotted: str) -> Path | None:
         """The file of the project that a dotted name means, or its folder for a package without ``__init__.py``."""
-        base = self.root.joinpath(*dotted.split("."))
-        for candidate in (base.with_name(f"{base.name}.py"), base / "__init__.py", base):
-            if candidate.is_file() or (candidate is base and base.is_dir()):
-                return candidate
-        return None
+        return _found_in(self.root, dotted)
+
+    def owner(self, dotted: str) -> Project:
+        """The project, this one or the shipped one, in which a name in ``model`` or ``invariants`` is looked for.
+
+        A protocol is one project's as a whole: what a repository's own ``model/kraft`` lacks is missing, and is not
+        taken from the shipped ``model/kraft``.
+        """
+        return self if self.find(_protocol(dotted)) is not None else self.shipped()
 
     def module(self, dotted: str) -> ModuleType | None:
-        """The module that a dotted name means to this project, theirs before ours; None when there is none."""
-        for project in dict.fromkeys((self, self.shipped())) if _is_shared(dotted) else (self,):
-            found = None if reserved(dotted) else project.find(dotted)
-            if found is not None and found.is_file():
-                return project.load(found)
+        """The module that a dotted name means to this project; None when there is none."""
+        owner = self.owner(dotted) if _is_shared(dotted) else self
+        found = None if reserved(dotted) else owner.find(dotted)
+        if found is not None and found.is_file():
+            return owner.load(found)
+        if _is_shared(dotted) and owner.find(_protocol(dotted)) is not None:
+            return None
         with observed():
             try:
                 if importlib.util.find_spec(dotted) is None:
                     return None
             except ModuleNotFoundError:
                 return None
-            with _errors_placed(self.find(dotted) or self.root):
+            with _errors_placed(self.root):
                 return importlib.import_module(dotted)
 
     def required(self, dotted: str) -> ModuleType:
@@ -109,22 +112,32 @@ class Project:
         """Runs a Python file once, as a module of this project. Raises SourceError with the place of what fails."""
         path = path.resolve()
         name = self.name_of(path)
-        if name in sys.modules:
-            return sys.modules[name]
-        if not self.prefix and _is_shared(name):
-            with observed(), _errors_placed(path):
-                return importlib.import_module(name)
-        self._top_package(name.split(".")[0])
-        with observed(), self._imports(path.parent), _errors_placed(path):
-            return _execute(name, path)
+        _by_prefix.setdefault(self.prefix, self)
+        _Everywhere.install()
+        known = sys.modules.get(name)
+        if known is not None and _file_of(known) != path:
+            raise SourceError(f"the name of this module is already that of {_file_of(known)}; rename one", str(path))
+        self._make_root_package()
+        module = known or _module_of(path)
+        if module is None:
+            with observed(), self._imports(path.parent), _errors_placed(path):
+                module = _execute(name, path)
+        _Everywhere.last_names.add(_last_name(path))
+        return sys.modules.setdefault(name, module)
 
-    def _top_package(self, name: str) -> None:
-        """Makes the first part of a module's name importable: relative imports and pickle ask for it."""
-        folder = self.root if name in (self.prefix, self._hashed()) else self.root / name
-        if name not in sys.modules and folder.is_dir():
-            package = ModuleType(name)
-            package.__path__ = [str(folder)]
-            sys.modules[name] = package
+    def loaded_files(self) -> Iterator[Path]:
+        """The files below the root that are loaded as modules and are the user's."""
+        for module in list(sys.modules.values()):
+            file = _file_of(module)
+            if file is not None and file.is_relative_to(self.root) and is_users(str(file)) and file.is_file():
+                yield file
+
+    def _make_root_package(self) -> None:
+        """Makes the first part of modules' names importable: relative imports and pickle ask for it."""
+        if self.prefix not in sys.modules:
+            package = ModuleType(self.prefix)
+            package.__path__ = [str(self.root)]
+            sys.modules[self.prefix] = package
 
     def name_of(self, path: Path) -> str:
         """The name in ``sys.modules`` of a file, which no file of another project has."""
@@ -134,24 +147,30 @@ class Project:
             parts = ["elsewhere", hashlib.sha256(str(path.parent).encode()).hexdigest()[:8], path.stem]
         if parts[-1] == "__init__":
             parts.pop()
-        parts = [part.replace(".", "_") for part in parts]
-        prefix = self.prefix or (self._hashed() if _installed(parts[0], self.root) else "")
-        return ".".join([prefix, *parts] if prefix else parts)
+        return ".".join([self.prefix, *(part.replace(".", "_") for part in parts)])
 
     @contextmanager
     def _imports(self, folder: Path) -> Iterator[None]:
         """While it lasts, imports mean what they mean in this project, for a file in ``folder``."""
         finder = _Finder(self, folder)
         hidden = _hide([name for name in sys.modules if finder.gives(name)])
+        _hidden.append(hidden)
         sys.meta_path.insert(0, finder)
         try:
             yield
         finally:
             sys.meta_path.remove(finder)
+            _hidden.remove(hidden)
             _hide(finder.given)
+            sys.modules.update(hidden)
             for name, module in hidden.items():
-                sys.modules[name] = module
                 _bind(name, module)
+
+
+_by_prefix: dict[str, Project] = {}
+"""The projects of which something was loaded."""
+_hidden: list[dict[str, ModuleType]] = []
+"""The modules whose names mean others while files are loaded."""
 
 
 @functools.cache
@@ -159,13 +178,68 @@ def project_at(root: Path) -> Project:
     return Project(root)
 
 
+def placed_project(root: Path, prefix: str) -> Project:
+    """The project in a folder, with the names of modules that another process has for its copy of it."""
+    project = project_at(root)
+    project.prefix = prefix
+    _by_prefix[prefix] = project
+    return project
+
+
 def reserved(dotted: str) -> bool:
     """Whether a name is Floodmark's own, whatever a project has."""
     return dotted.split(".")[0] == "floodmark"
 
 
+def on_path(dotted: str) -> Path | None:
+    """The file that Python itself finds for a module, as in a folder of PYTHONPATH."""
+    folders: list[str] | None = None
+    found: ModuleSpec | None = None
+    for part in dotted.split("."):
+        spec = PathFinder.find_spec(part, folders) if found is None or folders else None
+        if spec is None:
+            return None
+        folders, found = spec.submodule_search_locations, spec
+    return Path(found.origin) if found is not None and found.origin is not None else None
+
+
+def plain_name(module: str) -> str:
+    """The name by which Python itself finds a module of a project; the name that it has where there is none."""
+    prefix, _, dotted = module.partition(".")
+    if prefix not in _by_prefix or module not in sys.modules or not dotted:
+        return module
+    found = on_path(dotted)
+    return dotted if found is not None and found.resolve() == _file_of(sys.modules[module]) else module
+
+
+def module_name(cls: type) -> str:
+    """The name of the module of a class; of one in a script that is run, the name that it has when it is imported."""
+    file = _file_of(sys.modules.get(cls.__module__)) if cls.__module__ in _SCRIPTS else None
+    return cls.__module__ if file is None else Project.of(file).name_of(file)
+
+
+def is_copy(one: type, other: type) -> bool:
+    """Whether two different classes are made by the same text, which was run twice."""
+    if one.__qualname__ != other.__qualname__ or "<locals>" in one.__qualname__:
+        return False
+    places = [_file_of(sys.modules.get(cls.__module__)) for cls in (one, other)]
+    return places[0] is not None and places[0] == places[1]
+
+
 def _is_shared(dotted: str) -> bool:
     return dotted.split(".")[0] in _PACKAGES
+
+
+def _protocol(dotted: str) -> str:
+    """The first two parts of a name: ``model.kraft``."""
+    return ".".join(dotted.split(".")[:2])
+
+
+def _found_in(root: Path, dotted: str) -> Path | None:
+    """What Python finds for a dotted name in a folder: a package, a module, a folder without ``__init__.py``."""
+    base = root.joinpath(*dotted.split("."))
+    files = (base / "__init__.py", base.with_name(f"{base.name}.py"))
+    return next((file for file in files if file.is_file()), base if base.is_dir() else None)
 
 
 class _Finder(MetaPathFinder):
@@ -179,20 +253,20 @@ class _Finder(MetaPathFinder):
     def locate(self, name: str) -> tuple[Project, Path] | None:
         """The file or folder that ``name`` means, with its project; None when it means what it means everywhere."""
         project, first = self.project, name.split(".")[0]
-        if name == "__main__" or reserved(name) or (project.prefix and first == project.prefix):
+        if name in _SCRIPTS or reserved(name) or first in _by_prefix:
             return None
         if first in _PACKAGES:
-            every = dict.fromkeys((project, Project.shipped()))
-            return next(((each, found) for each in every if (found := each.find(name)) is not None), None)
-        if _installed(first, project.root):
+            owner = project.owner(name)
+            found = owner.find(name)
+            return None if found is None else (owner, found)
+        if not _is_own(first, project.root, self.folder, tuple(sys.path)):
             return None
-        found = project.find(name) or Project.find(_Folder(self.folder), name)
+        found = project.find(name) or _found_in(self.folder, name)
         return None if found is None else (project, found)
 
     def gives(self, name: str) -> bool:
-        """Whether ``name`` means a file here that is known under another name, so only while this file is loaded."""
-        found = self.locate(name)
-        return found is not None and found[0].name_of(found[1]) != name
+        """Whether ``name`` means a file here; it does so only while a file of the project is loaded."""
+        return self.locate(name) is not None
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -200,34 +274,54 @@ class _Finder(MetaPathFinder):
         located = self.locate(fullname)
         if located is None:
             return None
+        self.given.append(fullname)
         project, found = located
-        if self.gives(fullname):
-            self.given.append(fullname)
-        elif not project.prefix and _is_shared(fullname):
-            return None  # Python finds it by itself
         if found.is_dir():
             package = ModuleSpec(fullname, None, is_package=True)
             package.submodule_search_locations = [str(found)]
             return package
-        return ModuleSpec(fullname, _Alias(project, found), origin=str(found))
+        return ModuleSpec(fullname, _Alias(lambda: project.load(found)), origin=str(found))
 
 
-class _Folder(Project):
-    """A folder that is searched as a project's root is."""
+class _Everywhere(MetaPathFinder):
+    """Gives the modules of projects to whoever imports them outside of a project: by their own names, as relative
+    imports and pickle do, and by the names under which Python itself finds their files, as scripts and tests do."""
 
-    def __init__(self, root: Path) -> None:
-        self.root = root
+    last_names: ClassVar[set[str]] = set()
+    """The last parts of the names of all files that projects have loaded: what else is imported is not looked at."""
+
+    @classmethod
+    def install(cls) -> None:
+        if not any(isinstance(finder, cls) for finder in sys.meta_path):
+            sys.meta_path.insert(0, cls())
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        prefix, _, dotted = fullname.partition(".")
+        if prefix in _by_prefix and dotted:
+            project = _by_prefix[prefix]
+            found = project.find(dotted)
+            if found is None or not found.is_file():
+                return None
+            return ModuleSpec(fullname, _Alias(lambda: project.load(found)), origin=str(found))
+        if fullname.rpartition(".")[2] not in self.last_names:
+            return None
+        spec = PathFinder.find_spec(fullname, path, target)
+        if spec is None or spec.origin is None:
+            return None
+        module = _module_of(Path(spec.origin).resolve())
+        return None if module is None else ModuleSpec(fullname, _Alias(lambda: module), origin=spec.origin)
 
 
 class _Alias(Loader):
-    """Gives the module that the project has for a file, whatever name it is imported by."""
+    """Gives the module that there is for a file, whatever name it is imported by."""
 
-    def __init__(self, project: Project, path: Path) -> None:
-        self.project = project
-        self.path = path
+    def __init__(self, module: Callable[[], ModuleType]) -> None:
+        self.module = module
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
-        module = self.project.load(self.path)
+        module = self.module()
         self.spec = module.__spec__
         return module
 
@@ -236,15 +330,42 @@ class _Alias(Loader):
 
 
 @functools.cache
-def _installed(first: str, root: Path) -> bool:
-    """Whether a top-level name is the standard library's or an installed package's, not the project's own."""
+def _is_own(first: str, root: Path, folder: Path, _: tuple[str, ...]) -> bool:
+    """Whether a top-level name is a project's, for a file in ``folder``: Python finds it there with the project first
+    on its path, and it is none of the standard library's."""
     if first in sys.builtin_module_names or first in sys.stdlib_module_names:
-        return True
-    spec = PathFinder.find_spec(first)
+        return False
+    spec = PathFinder.find_spec(first, [str(root), str(folder), *sys.path])
     if spec is None:
         return False
-    places = [spec.origin] if spec.origin else list(spec.submodule_search_locations or [])
-    return not all(Path(place).resolve().is_relative_to(root) and "site-packages" not in place for place in places)
+    place = Path(spec.origin or next(iter(spec.submodule_search_locations or [os.devnull]))).resolve()
+    for own in (root, folder):
+        if place.is_relative_to(own):
+            return not {"site-packages", "dist-packages"} & set(place.relative_to(own).parts)
+    return False
+
+
+def _module_of(path: Path) -> ModuleType | None:
+    """The module of a file, by whatever name it was imported."""
+    for modules in (sys.modules, *_hidden):
+        for name, module in list(modules.items()):
+            if name not in _SCRIPTS and _file_of(module) == path:
+                return module
+    return None
+
+
+def _file_of(module: object) -> Path | None:
+    file = getattr(module, "__dict__", {}).get("__file__")
+    return _resolved(file) if isinstance(file, str) else None
+
+
+@functools.cache
+def _resolved(file: str) -> Path:
+    return Path(file).resolve()
+
+
+def _last_name(path: Path) -> str:
+    return path.parent.name if path.stem == "__init__" else path.stem
 
 
 def _hide(names: Sequence[str]) -> dict[str, ModuleType]:

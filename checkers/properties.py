@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, Literal
 
+from floodmark.checkers.project import is_copy
 from floodmark.language.bindings import member_place, place, require_own_decorators, require_single_names
 from floodmark.language.errors import SourceError
 from floodmark.language.members import MARKS, PROPERTY_KINDS, kind_of, role_of
@@ -156,4 +157,19 @@ def _belongs(function: Callable[..., Any], cls: type[Model]) -> bool:
         owner = eval(text, dict(function.__globals__))
     except Exception as error:
         raise SourceError(f"the annotation {text} cannot be read: {error}", source.file, annotation.lineno) from None
-    return isinstance(owner, type) and issubclass(cls, owner)
+    if not isinstance(owner, type):
+        return False
+    _require_one_copy(owner, cls, source.file, annotation.lineno)
+    return issubclass(cls, owner)
+
+
+def _require_one_copy(owner: type, cls: type[Model], file: str, line: int) -> None:
+    """Refuses a class whose file was run twice, as a script and as a module: a property of one copy would be silent
+    about the other."""
+    for base in cls.__mro__:
+        if base is not owner and is_copy(base, owner):
+            message = (
+                f"there are two copies of {owner.__name__}, in the modules {owner.__module__} and {base.__module__}: "
+                "its file was run twice; import it, instead of running it as a script or reloading it"
+            )
+            raise SourceError(message, file, line)

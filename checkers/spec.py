@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from floodmark.checkers import toml
 from floodmark.checkers.exploration import Limits
-from floodmark.checkers.project import Project
+from floodmark.checkers.project import Project, module_name
 from floodmark.checkers.properties import DEADLOCK, Property, about, choose, collect, did_you_mean, known
 from floodmark.language.errors import SourceError
 from floodmark.language.model import Model
@@ -229,12 +229,12 @@ class Spec:
 
 def _within_model(cls: type[Model]) -> str:
     """The dotted path of a class's module below ``model/``; for a module elsewhere, its last name."""
-    _, found, path = f".{cls.__module__}".partition(".model.")
+    _, found, path = f".{module_name(cls)}".partition(".model.")
     return path if found else _last_name(cls)
 
 
 def _last_name(cls: type[Model]) -> str:
-    return cls.__module__.rpartition(".")[2]
+    return module_name(cls).rpartition(".")[2]
 
 
 def read(path: Path) -> Spec:

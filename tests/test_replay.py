@@ -66,9 +66,9 @@ def test_it_reads_well() -> None:
     with inside(ROOT):
         (result,) = check(Path("specs/alter_isr/core.toml"), Settings(workers=1, only_variant="AssumesProposedIsr"))
     assert emitted([result]) == '''\
+from floodmark.language.values import Set, running
 from invariants.alter_isr.core import isr_holds_committed
 from model.alter_isr.core import Broker
-from floodmark.language.values import Set, running
 from specs.alter_isr.flawed import AssumesProposedIsr
 
 

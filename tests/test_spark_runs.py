@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 import shutil
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, cast
@@ -32,8 +35,9 @@ from floodmark.checkers.spark.search import Distribution, explore
 from floodmark.checkers.spark.session import session, stop
 from floodmark.checkers.spark.tasks import scratch_folder
 from floodmark.checkers.spec import Expect, read
+from floodmark.checkers.unpacking import unpacked
 from floodmark.language.errors import SourceError
-from tests.projects import INVARIANTS, tank_project
+from tests.projects import INVARIANTS, TANK, tank_project, write
 
 FLAWED = '[[flawed]]\nclass = "flawed:Leaks"\nproperty = "gets_full"\n'
 FIGURES = ("distinct", "generated", "depth", "digest", "levels", "actions", "violations", "values_seen")
@@ -344,15 +348,45 @@ def test_there_is_something_to_resume(tmp_path: Path) -> None:
 
 
 def test_a_worker_unpacks_the_files_that_it_lacks(tmp_path: Path) -> None:
-    every = of_tank(tmp_path / "here", invariant_files=(tmp_path / "here" / "invariants" / "tank.py",))
+    """Also where it has a folder at the driver's path, which may be an older copy."""
+    write(tmp_path / "here", {"helpers/numbers.py": "TWO = 2\n"})
+    rules = "from helpers.numbers import TWO\n" + INVARIANTS.replace("level != 2", "level != TWO")
+    rules = rules.replace("from __future__ import annotations\n", "")
+    every = of_tank(tmp_path / "here", rules, invariant_files=(tmp_path / "here" / "invariants" / "tank.py",))
     wanted = [summary(run_check(check)) for check in every]
     files = project_transfer.files_of([*every, *every])
-    elsewhere = {root and f"{root}-gone": packed for root, packed in files.items()}
-    for check, known in zip(every, wanted, strict=True):
-        moved = project_transfer.placed(elsewhere, _moved(check, tmp_path))
-        assert not moved.spec.path.is_relative_to(tmp_path)
-        assert summary(unpickled(check, check_tasks._run(cast(Any, Sent({})), run_check, moved))) == known
-        assert project_transfer.placed(files, check).spec.path == check.spec.path
+    write(tmp_path / "here", {"model/tank.py": TANK.replace("Constant(3)", "Constant(1)")})
+    (tmp_path / "here" / "helpers" / "numbers.py").unlink()
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as worker:
+        for check, known in zip(every, wanted, strict=True):
+            place, content = worker.submit(_run_there, files, check).result()
+            assert not place.is_relative_to(tmp_path)
+            assert summary(unpickled(check, content)) == known
+
+
+def _run_there(files: project_transfer.Files, check: Check) -> tuple[Path, bytes]:
+    """What another machine does for a task, and where its spec is there."""
+    return project_transfer.placed(files, check).spec.path, check_tasks._run(cast(Any, Sent(files)), run_check, check)
+
+
+def test_a_worker_uses_no_folder_that_is_not_as_it_was_sent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    (root, (_, content)), = project_transfer.files_of(of_tank(tmp_path / "here")).items()
+    folder = unpacked(content, "files")
+    assert unpacked(content, "files") == folder
+    changes: list[Callable[[Path], object]] = [
+        lambda file: file.unlink(),
+        lambda file: file.write_text("more\n"),
+        lambda file: file.with_name("more.py").write_text("more = 1\n"),
+    ]
+    for change in changes:
+        damaged = tmp_path / folder.name
+        change(damaged / "invariants" / "tank.py")
+        other = unpacked(content, "files")
+        assert other != damaged
+        assert (other / "invariants/tank.py").read_text() == Path(root, "invariants/tank.py").read_text()
+        shutil.rmtree(damaged)
+        assert unpacked(content, "files") == damaged
 
 
 class Sent:
@@ -360,13 +394,3 @@ class Sent:
 
     def __init__(self, value: project_transfer.Files) -> None:
         self.value = value
-
-
-def _moved(check: Check, root: Path) -> Check:
-    """A check whose files are where nothing is."""
-    def gone(path: Path) -> Path:
-        return Path(f"{root / 'here'}-gone") / path.resolve().relative_to((root / "here").resolve())
-
-    spec = replace(check.spec, path=gone(check.spec.path))
-    settings = replace(check.settings, invariant_files=tuple(map(gone, check.settings.invariant_files)))
-    return replace(check, spec=spec, settings=settings)

@@ -21,14 +21,13 @@ import inspect
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import Any
 
 import floodmark.language
 from floodmark.checkers.gate.definitions import Definition, Definitions, Import, definitions_of
 from floodmark.checkers.loading import is_users
-from floodmark.checkers.project import Project
+from floodmark.checkers.project import Project, on_path
 
 Target = tuple[Path, str]
 """A name in a file; the empty name stands for the module as a whole."""
@@ -202,22 +201,9 @@ def _module(file: Path, dotted: str, level: int) -> Path | None:
         base = file.parents[level - 1].joinpath(*filter(None, dotted.split(".")))
         candidates: list[Path | None] = [base.with_name(f"{base.name}.py"), base / "__init__.py"]
     else:
-        candidates = [Project.of(file).imported(dotted, file.parent), _on_path(dotted)]
+        candidates = [Project.of(file).imported(dotted, file.parent), on_path(dotted)]
     found = (each.resolve() for each in candidates if each is not None and each.is_file())
     return next((each for each in found if is_users(str(each)) and each.suffix == ".py"), None)
-
-
-def _on_path(dotted: str) -> Path | None:
-    """A user's file where Python looks for modules, as in a folder of PYTHONPATH."""
-    folders = None
-    for end in range(1, dotted.count(".") + 2):
-        spec = PathFinder.find_spec(".".join(dotted.split(".")[:end]), folders)
-        if spec is None:
-            return None
-        folders = spec.submodule_search_locations
-        if folders is None:
-            break
-    return Path(spec.origin) if spec is not None and spec.origin is not None and spec.name == dotted else None
 
 
 def _language() -> Iterator[str]:

@@ -19,7 +19,6 @@ from floodmark.checkers.resources import cores
 from floodmark.checkers.result import CheckResult
 from floodmark.checkers.result_transfer import pickled, unpickled
 from floodmark.checkers.spark.project_transfer import Files, broadcast_files, placed
-from floodmark.language.errors import SourceError
 
 if TYPE_CHECKING:
     from pyspark import Broadcast
@@ -34,11 +33,6 @@ def run_as_tasks(
     spark: SparkSession, every: Sequence[Check], run_check: RunCheck
 ) -> Iterator[tuple[Check, CheckResult | None]]:
     """Runs each check in a task of its own, and gives the results in order; None for one that is to be distributed."""
-    for check in every:
-        try:
-            check.properties()
-        except SourceError:
-            continue
     context = spark.sparkContext
     files = broadcast_files(context, every)
     tasks = context.parallelize([_for_a_task(check) for check in every], len(every))

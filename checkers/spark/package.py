@@ -30,12 +30,12 @@ def write_zip(path: Path) -> Path:
     """Writes the package into a zip file, laid out as an installed one is: the shipped project in ``project/``."""
     folders = {name: PACKAGE / name for name in ("checkers", "compiler", "language")}
     folders |= {f"project/{name}": SHIPPED / name for name in _PROJECT}
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, strict_timestamps=False) as archive:
         for file in sorted(PACKAGE.glob("*.py")):
             archive.write(file, f"floodmark/{file.name}")
         for name, folder in folders.items():
             for file in sorted(folder.resolve().rglob("*")):
-                if file.suffix in (".py", ".toml", ".lock", ".css"):
+                if file.is_file() and "__pycache__" not in file.parts:
                     archive.write(file, f"floodmark/{name}/{file.relative_to(folder.resolve()).as_posix()}")
     return path
 

@@ -6,10 +6,9 @@ that they have on the driver.
 
 from __future__ import annotations
 
+import contextlib
 import functools
-import hashlib
 import io
-import tempfile
 import zipfile
 from collections.abc import Sequence
 from dataclasses import replace
@@ -17,16 +16,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from floodmark.checkers.check import Check
-from floodmark.checkers.project import Project, project_at
+from floodmark.checkers.project import Project, placed_project
+from floodmark.checkers.unpacking import unpacked
+from floodmark.language.errors import SourceError
 
 if TYPE_CHECKING:
     from pyspark import Broadcast, SparkContext
 
 _SUFFIXES = (".py", ".toml", ".lock")
 Files = dict[str, tuple[str, bytes]]
-"""For each project's root on the driver: the prefix of its modules' names and a zip file of its sources."""
-_SHIPPED = ""
-"""Stands for the root of the shipped project, which every worker has."""
+"""For each project's root on the driver: the prefix of its modules' names and a zip file of its sources, which is empty
+where workers see the folder itself."""
 
 
 def broadcast_files(context: SparkContext, every: Sequence[Check]) -> Broadcast[Files]:
@@ -35,25 +35,26 @@ def broadcast_files(context: SparkContext, every: Sequence[Check]) -> Broadcast[
 
 
 def files_of(every: Sequence[Check], with_sources: bool = True) -> Files:
-    """Every project that a check belongs to, and the shipped one."""
+    """Every project that a check belongs to."""
+    for check in every:
+        with contextlib.suppress(SourceError):
+            check.properties()  # loads what the project's files import
     projects = dict.fromkeys(check.spec.project for check in every)
-    found = {str(each.root): (each.prefix, _sources(each, every) if with_sources else b"") for each in projects}
-    return {_SHIPPED: (Project.shipped().prefix, b""), **found}
+    return {str(each.root): (each.prefix, _sources(each, every) if with_sources else b"") for each in projects}
 
 
 def _sources(project: Project, every: Sequence[Check]) -> bytes:
-    """A zip file with the models, properties and specs of a project, and what lies beside the specs of its checks."""
+    """A zip file with the models, properties and specs of a project, what lies beside the specs of its checks, and what
+    else of it is loaded by now."""
+    found = [*project.loaded_files()]
+    for folder in ("model", "invariants", "specs"):
+        found += (file for file in (project.root / folder).rglob("*") if file.suffix in _SUFFIXES and file.is_file())
+    for path in (check.spec.path.resolve() for check in every if check.spec.project is project):
+        found += (path, *path.parent.glob("*.py"))
     buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        for folder in ("model", "invariants", "specs"):
-            for file in sorted((project.root / folder).rglob("*")):
-                if file.suffix in _SUFFIXES and file.is_file():
-                    archive.write(file, file.relative_to(project.root).as_posix())
-        for path in (check.spec.path.resolve() for check in every if check.spec.project is project):
-            for file in (path, *path.parent.glob("*.py")):
-                name = file.relative_to(project.root).as_posix()
-                if name not in archive.namelist():
-                    archive.write(file, name)
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, strict_timestamps=False) as archive:
+        for file in sorted(dict.fromkeys(found)):
+            archive.write(file, file.relative_to(project.root).as_posix())
     return buffer.getvalue()
 
 
@@ -61,10 +62,7 @@ def placed(files: Files, check: Check) -> Check:
     """The check with the paths that its files have on this machine."""
     places: dict[str, Path] = {}
     for root, (prefix, content) in files.items():
-        if root == _SHIPPED:
-            Project.shipped().prefix = prefix
-        else:
-            places[root] = _root_here(root, prefix, content)
+        places[root] = _root_here(prefix, content) if content else Path(root)
 
     def here(path: Path) -> Path:
         for root, place in places.items():
@@ -80,12 +78,9 @@ def placed(files: Files, check: Check) -> Check:
 
 
 @functools.cache
-def _root_here(root: str, prefix: str, content: bytes) -> Path:
-    """The folder of a project on this machine, whose modules then have the names that they have on the driver."""
-    folder = Path(root)
-    if not folder.exists():
-        folder = Path(tempfile.gettempdir()) / f"floodmark-files-{hashlib.sha256(content).hexdigest()[:16]}"
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            archive.extractall(folder)
-    project_at(folder.resolve()).prefix = prefix
-    return folder.resolve()
+def _root_here(prefix: str, content: bytes) -> Path:
+    """The folder of a project on this machine, whose modules then have the names that they have on the driver.
+
+    A folder that this machine has at the driver's path is not taken for it: it may be an older copy.
+    """
+    return placed_project(unpacked(content, "floodmark-files"), prefix).root
