@@ -659,6 +659,26 @@ class LargestThatIsThere(Model):
         self.ends[node] = None
 
 
+class SumOfTruths(Model):
+    """True counts as 1: a sum of truths may be as large as there are many, and leave a type that holds fewer."""
+
+    held: Map[Node, bool]
+    count: Annotated[int, Between(0, 1)] = 0
+
+    @initial
+    def start(self) -> None:
+        self.held = Map({node: False for node in Node})
+
+    @action
+    def take(self, node: Node) -> None:
+        self.held[node] = True
+        self.count = sum(self.held[n] for n in Node)
+
+    @invariant
+    def one_at_most(self) -> bool:
+        return sum(self.held[n] for n in Node) <= 1
+
+
 class LoopOverNothing(Model):
     """A loop over an empty literal, whose body would not fit if there were elements."""
 
@@ -679,6 +699,7 @@ class LoopOverNothing(Model):
 MODELS = [
     LargestThatIsThere,
     LoopOverNothing,
+    SumOfTruths,
     BagFromGenerator,
     EmptySetAmongSets,
     FailingMemberOfClass,
