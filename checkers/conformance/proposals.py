@@ -1,0 +1,96 @@
+"""What a model proposes in a state: every step that it can take, found by its compiled code.
+
+CPython stays the meaning: a step that is to be taken is taken by CPython, and has to lead where the compiled code says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from checkers.explicit import flood
+from checkers.explicit.kernel import build_kernel
+from checkers.properties import Property
+from model.language import reference
+from model.language.model import Model, State
+from model.language.reference import Step
+
+Packed = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A step by its number among those of a state, its action and the state that it leads to."""
+
+    action: str
+    after: Packed
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """All that a model proposes in a state.
+
+    ``broken`` says that some step may break a transition property. ``failed`` says that some step leaves the model's
+    types, or that a property does.
+    """
+
+    proposals: list[Proposal]
+    broken: bool
+    failed: bool
+
+
+class Proposals:
+    """The compiled code of a model with some properties."""
+
+    def __init__(self, model: Model, properties: Sequence[Property]) -> None:
+        kernel = build_kernel(model, {prop.name: prop.function for prop in properties}, symmetry=False, bounded=False)
+        self.model = model
+        self.layout = kernel.interface.layout
+        self.actions = kernel.interface.actions
+        by_name = {prop.name: prop for prop in properties}
+        self.of_states = [by_name[name] for name in kernel.interface.state_predicates]
+        self.of_steps = [by_name[name] for name in kernel.interface.transition_predicates]
+        self._kernel = kernel
+        self._expand = kernel.model.function("expand", 3)
+        self._check = kernel.model.function("check", 2)
+        self._words = self.layout.words
+        self._state = np.zeros(self._words, dtype=np.uint64)
+        self._out = np.zeros((kernel.interface.most_successors + 1) * self._words, dtype=np.uint64)
+        self._context = np.zeros(kernel.interface.context_words + 1, dtype=np.uint64)
+        self._places = self._state.ctypes.data, self._out.ctypes.data, self._context.ctypes.data
+        self._all_true = (1 << len(self.of_states)) - 1
+
+    def of(self, state: Packed) -> Offer:
+        self._state[:] = state
+        self._context[:] = 0
+        count = self._expand(*self._places)
+        rows = self._out[: count * self._words].reshape(count, self._words).tolist()
+        fired = self._context[flood.COUNTERS : flood.COUNTERS + len(self.actions)].tolist()
+        names = [name for name, times in zip(self.actions, fired, strict=True) for _ in range(times)]
+        found = [Proposal(name, tuple(row)) for name, row in zip(names, rows, strict=True)]
+        return Offer(found, bool(self._context[flood.BROKEN]), bool(self._context[flood.FAILED]))
+
+    def false_in(self, state: Packed) -> Property | None:
+        """An invariant that is false of a state."""
+        self._state[:] = state
+        self._context[flood.FAILED] = 0
+        mask = self._check(self._places[0], self._places[2])
+        if mask == self._all_true:
+            return None
+        return next(prop for index, prop in enumerate(self.of_states) if not mask >> index & 1)
+
+    def false_of(self, before: Packed, after: Packed) -> Property | None:
+        """A transition property that is false of a step, as CPython has it."""
+        old, new = self.layout.unpack(before), self.layout.unpack(after)
+        return next((p for p in self.of_steps if not reference.holds(self.model, p.function, old, new)), None)
+
+    def step(self, state: State, proposal: Proposal) -> tuple[Step, State]:
+        """The step of a proposal, as CPython takes it."""
+        wanted = self.layout.unpack(proposal.after)
+        for step in reference.choices(self.model, state, proposal.action):
+            after = reference.fire(self.model, state, step)
+            if after == wanted:
+                return step, after
+        raise RuntimeError(f"compiled code took {proposal.action}, to {wanted}, where CPython does not")

@@ -1,0 +1,227 @@
+"""Walks through a model, in step with an implementation or alone: the model proposes, and chance decides.
+
+A walk looks at every step that the model could take next, so a violation one step away is never passed by. There are
+two ways to choose where to go:
+
+* ``uniform``: each walk begins at the beginning.
+* ``guided``: for each piece of coverage (``checkers.conformance.coverage``) a pool keeps the shortest run that covers
+  it. Most walks begin at the end of a run from the pool, of some that were drawn the one that was begun from least.
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from checkers.conformance.adapter import Contract
+from checkers.conformance.coverage import Coverage, Piece
+from checkers.conformance.lockstep import Lockstep, Mismatch
+from checkers.conformance.proposals import Offer, Packed, Proposal, Proposals
+from checkers.properties import Property
+from model.language import reference
+from model.language.errors import SourceError
+from model.language.model import Model
+from model.language.reference import Step
+
+Choice = Literal["uniform", "guided"]
+
+LENGTH = 40
+"""Steps of a walk from the beginning."""
+FURTHER = 20
+"""Steps of a walk from the end of a kept run."""
+FRESH = 0.1
+"""The share of guided walks that begin at the beginning."""
+DRAWN = 8
+"""So many kept runs are drawn, and the one that was begun from least is taken."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A run that ends badly: in a step that breaks a property, or where the implementation is not where the model is.
+
+    ``taken`` counts the steps of all walks up to then.
+    """
+
+    steps: tuple[Step, ...]
+    property: Property | None
+    mismatch: Mismatch | None
+    taken: int
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A state of a walk, and how it came there. ``proposal`` is None for an initial state."""
+
+    state: Packed
+    start: Step
+    proposal: Proposal | None
+    before: Node | None
+    depth: int
+
+    def path(self) -> list[Node]:
+        """The nodes from the beginning to this one."""
+        found: list[Node] = []
+        node: Node | None = self
+        while node is not None:
+            found.append(node)
+            node = node.before
+        return found[::-1]
+
+
+@dataclass(slots=True)
+class _Kept:
+    node: Node
+    begun: int = 0
+
+
+class Walks:
+    """Walks until something is found. With a ``contract``, each step is taken in its implementation as well.
+
+    ``steps`` counts the states whose proposals were looked at; going back to the end of a kept run, which costs an
+    implementation that run once more, is not counted.
+    """
+
+    def __init__(
+        self, model: Model, properties: Sequence[Property], choice: Choice, seed: int, contract: Contract | None = None
+    ) -> None:
+        self.model = model
+        self.choice = choice
+        self.chance = random.Random(seed)
+        self.contract = contract
+        self.proposals = Proposals(model, properties)
+        self.coverage = Coverage(self.proposals.layout)
+        self.steps = 0
+        self._starts = [
+            Node(self.proposals.layout.pack(state), step, None, None, 0)
+            for step, state in reference.initial_states(model)
+        ]
+        self._pool: list[_Kept] = []
+        self._shortest: dict[Piece, _Kept] = {}
+        self._allowed = None if contract is None else contract.driven | contract.environment
+        self._bounded = bool(type(model).methods("boundary"))
+
+    def search(self, most: int) -> Found | None:
+        """Walks for up to ``most`` steps in all. Raises SourceError when the model leaves its types."""
+        for node in self._starts:
+            false = self.proposals.false_in(node.state)
+            if false is not None:
+                return Found((node.start,), false, None, self.steps)
+        while self.steps < most:
+            found = self._walk()
+            if found is not None:
+                return found
+        return None
+
+    def _walk(self) -> Found | None:
+        node = self._start()
+        run = None
+        try:
+            if self.contract is not None:
+                run, node = self._driven(node)
+            for _ in range(LENGTH if node.before is None else FURTHER):
+                self.steps += 1
+                offer = self._offer(node.state)
+                bad = self._bad(node, offer)
+                if not offer.proposals:
+                    return None
+                proposal = self.chance.choice(offer.proposals) if bad is None else bad[0]
+                self._keep(node, proposal)
+                node = self._next(node, proposal, run)
+                if bad is not None:
+                    return Found(self._steps(node), bad[1], None, self.steps)
+        except Mismatch as mismatch:
+            return Found(mismatch.steps, None, mismatch, self.steps)
+        finally:
+            if run is not None:
+                run.implementation.close()
+        return None
+
+    def _start(self) -> Node:
+        if self.choice == "uniform" or not self._pool or self.chance.random() < FRESH:
+            return self.chance.choice(self._starts)
+        drawn = self.chance.sample(self._pool, min(DRAWN, len(self._pool)))
+        kept = min(drawn, key=lambda each: each.begun)
+        kept.begun += 1
+        return kept.node
+
+    def _driven(self, node: Node) -> tuple[Lockstep, Node]:
+        """An implementation that was driven along the run of a node."""
+        assert self.contract is not None
+        path = node.path()
+        run = Lockstep(self.contract, path[0].start, self.proposals.layout.unpack(path[0].state))
+        try:
+            run.begin()
+            now = self._settled(path[0], run)
+            for each in path[1:]:
+                assert each.proposal is not None
+                now = self._next(now, each.proposal, run)
+        except BaseException:
+            run.implementation.close()
+            raise
+        return run, now
+
+    def _settled(self, node: Node, run: Lockstep) -> Node:
+        """The node where the model is when it has done what the implementation does by itself."""
+        state = self.proposals.layout.pack(run.state)
+        return node if state == node.state else Node(state, node.start, node.proposal, node.before, node.depth)
+
+    def _next(self, node: Node, proposal: Proposal, run: Lockstep | None) -> Node:
+        after = Node(proposal.after, node.start, proposal, node, node.depth + 1)
+        if run is None:
+            return after
+        run.take(*self.proposals.step(self.proposals.layout.unpack(node.state), proposal))
+        return self._settled(after, run)
+
+    def _offer(self, state: Packed) -> Offer:
+        offer = self.proposals.of(state)
+        if offer.failed:
+            for _ in reference.successors(self.model, self.proposals.layout.unpack(state)):
+                pass  # raises what is wrong, with its place
+            raise SourceError("a property leaves the model's types in a state that a walk came to")
+        kept = [each for each in offer.proposals if self._is_allowed(each)]
+        return Offer(kept, offer.broken, False)
+
+    def _is_allowed(self, proposal: Proposal) -> bool:
+        if self._allowed is not None and proposal.action not in self._allowed:
+            return False
+        return not self._bounded or reference.within_boundary(
+            self.model, self.proposals.layout.unpack(proposal.after)
+        )
+
+    def _bad(self, node: Node, offer: Offer) -> tuple[Proposal, Property] | None:
+        """A proposal that breaks a property."""
+        for proposal in offer.proposals:
+            false = self.proposals.false_in(proposal.after) if self.proposals.of_states else None
+            if false is None and offer.broken:
+                false = self.proposals.false_of(node.state, proposal.after)
+            if false is not None:
+                return proposal, false
+        return None
+
+    def _keep(self, node: Node, proposal: Proposal) -> None:
+        """Counts what a step covers, and keeps the run for the pieces of which it is the shortest so far."""
+        pieces = list(self.coverage.pieces(node.state, proposal))
+        self.coverage.counts.update(pieces)
+        if self.choice == "uniform":
+            return
+        depth = node.depth + 1
+        for piece in pieces:
+            kept = self._shortest.get(piece)
+            if kept is None:
+                kept = self._shortest[piece] = _Kept(Node(proposal.after, node.start, proposal, node, depth))
+                self._pool.append(kept)
+            elif depth < kept.node.depth:
+                kept.node = Node(proposal.after, node.start, proposal, node, depth)
+
+    def _steps(self, node: Node) -> tuple[Step, ...]:
+        """The steps of a run, as CPython takes them."""
+        path = node.path()
+        unpack = self.proposals.layout.unpack
+        steps = [path[0].start]
+        for before, after in itertools.pairwise(path):
+            assert after.proposal is not None
+            steps.append(self.proposals.step(unpack(before.state), after.proposal)[0])
+        return tuple(steps)

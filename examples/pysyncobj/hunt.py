@@ -1,0 +1,112 @@
+"""Looks for a run of a release that breaks a property, and takes it on real nodes:
+
+    python examples/pysyncobj/hunt.py --property leader_has_what_is_acknowledged --choice guided --seed 1
+
+The run is looked for in the model of the release, made shorter there, and then taken by the library's own nodes in step
+with the model: it counts when nothing that is observed of them differs from the model after any step.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+sys.path[:0] = [str(HERE), str(HERE.parent.parent)]
+
+from adapter import ClusterAdapter  # noqa: E402
+from library import library  # noqa: E402
+
+from checkers.conformance import model_of  # noqa: E402
+from checkers.conformance.adapter import Contract  # noqa: E402
+from checkers.conformance.lockstep import Lockstep  # noqa: E402
+from checkers.conformance.shrinking import breaking, followed, shrunk  # noqa: E402
+from checkers.conformance.walks import Walks  # noqa: E402
+from checkers.exploration import TraceState  # noqa: E402
+from checkers.properties import Property, collect  # noqa: E402
+from checkers.report.explain import explain  # noqa: E402
+from checkers.report.value import show_step  # noqa: E402
+from model.language.model import Model  # noqa: E402
+
+SIZE = {"max_log": 5, "max_writes": 2, "max_term": 2, "max_restarts": 1, "max_breaks": 2, "in_flight": 4}
+"""The bounds of every hunt. None of them is made for a property."""
+
+
+def model_of_release(release: tuple[int, ...], **size: int) -> Model:
+    """The model of a release, which is that of the last one that changed what is modelled."""
+    if release >= (0, 3, 16):
+        variant = None
+    else:
+        variant = "Release0315" if release >= (0, 3, 12) else "Release0311"
+    return type(model_of(HERE / "releases.toml", variant))(**{**SIZE, **size})
+
+
+def properties(model: Model) -> dict[str, Property]:
+    return collect(type(model), [])
+
+
+def taken(model: Model, adapter: type[ClusterAdapter], steps: Any) -> ClusterAdapter:
+    """The nodes after they took the steps, which the caller closes. Raises Mismatch where they are not as the model."""
+    states = followed(model, steps)
+    run = Lockstep(Contract(model, adapter), *states[0])
+    try:
+        run.begin()
+        for step, after in states[1:]:
+            run.take(step, after)
+    except BaseException:
+        run.implementation.close()
+        raise
+    assert isinstance(run.implementation, ClusterAdapter)
+    return run.implementation
+
+
+def shown(entry: dict[str, int]) -> str:
+    """An entry of a journal: its term and what it is."""
+    what = f"write {entry['write']}" if entry["write"] else "no-op"
+    return f"{entry['term']}:{what}"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--property", required=True)
+    parser.add_argument("--choice", choices=["uniform", "guided"], default="guided")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--most", type=int, default=1_000_000, help="steps after which it gives up")
+    parser.add_argument("--folder", help="of another release, from pip install --target")
+    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="another bound of the model")
+    given = parser.parse_args()
+    used = library(given.folder)
+    size = {name: int(value) for name, _, value in (each.partition("=") for each in given.set)}
+    model = model_of_release(used.release, **size)
+    prop = properties(model)[given.property]
+    walks = Walks(model, [prop], given.choice, given.seed)
+    found = walks.search(given.most)
+    if found is None:
+        print(f"PySyncObj {used.version}: {prop.name} was not broken in {walks.steps:,} steps")
+        return 1
+    steps = shrunk(found.steps, breaking(model, prop))
+    print(f"PySyncObj {used.version}: {prop.name} is broken by a run that {given.choice} choice found after "
+          f"{found.taken:,} steps, {len(found.steps) - 1} steps long and {len(steps) - 1} when shortened")
+    for number, step in enumerate(steps[1:], 1):
+        print(f"  {number:2}  {show_step(step)}")
+    trace = [TraceState(step, state) for step, state in followed(model, steps)]
+    print(*explain(model, prop, trace), sep="\n")
+    adapter = type("Release", (ClusterAdapter,), {"folder": given.folder})
+    nodes = taken(model, adapter, steps)
+    try:
+        print(f"\nthe nodes of PySyncObj {used.version} took these steps and were where the model is after each:")
+        for name, log in nodes.logs().items():
+            entries = ", ".join(shown(it) for it in log)
+            print(f"  {name}  {nodes.role()[name].lower()} of term {nodes.term()[name]}, journal {entries}, "
+                  f"committed to {nodes.commit()[name]}, has applied {nodes.cluster.nodes[name].taken}")
+        for name, write, reason in nodes.cluster.answers:
+            print(f"  {name} told the client of write {write}: {'success' if reason == 0 else f'failure {reason}'}")
+    finally:
+        nodes.close()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
