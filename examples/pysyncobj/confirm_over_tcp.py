@@ -1,0 +1,183 @@
+"""An acknowledged write is lost, over TCP between three processes: ``python examples/pysyncobj/confirm_over_tcp.py``.
+
+The library is as it was installed, with its own clocks, timers, threads and sockets. The network (``relay.py``) delays
+messages and cuts one connection; one process is killed. What is waited for is said at each step, so the run takes some
+twenty seconds and depends on no race.
+"""
+
+from __future__ import annotations
+
+import json
+import queue
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
+
+from relay import WAIT, Relay, brief  # noqa: E402
+
+LARGE = 40_000
+"""Bytes of a write, so that two make a batch of 64 KiB, the library's default."""
+
+
+class Member:
+    """One process."""
+
+    def __init__(self, name: str, relay: Relay, folder: Path) -> None:
+        self.name, self.relay, self.folder = name, relay, folder
+        self.told: queue.Queue[dict[str, Any]] = queue.Queue()
+        self.answers: list[dict[str, Any]] = []
+        self.start()
+
+    def start(self) -> None:
+        others = ",".join(address for name, address in self.relay.addresses.items() if name != self.name)
+        command = [
+            sys.executable, str(HERE / "member.py"), self.relay.addresses[self.name], self.relay.binds[self.name],
+            others, str(self.folder / self.name),
+        ]
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        )
+        threading.Thread(target=self._listen, args=(self.process,), daemon=True).start()
+
+    def _listen(self, process: subprocess.Popen[str]) -> None:
+        assert process.stdout is not None
+        for line in process.stdout:
+            said = json.loads(line)
+            if "status" in said:
+                self.told.put(said["status"])
+            else:
+                self.answers.append(said)
+
+    def ask(self, **command: Any) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(json.dumps(command) + "\n")
+        self.process.stdin.flush()
+
+    def status(self) -> dict[str, Any]:
+        self.ask(status=True)
+        return self.told.get(timeout=WAIT)
+
+    def kill(self) -> None:
+        """kill -9."""
+        self.process.kill()
+        self.process.wait()
+
+
+def wait(what: str, condition: Any, seconds: float = 2 * WAIT) -> Any:
+    """Waits until a condition holds, and gives what it gives."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        found = condition()
+        if found:
+            return found
+        time.sleep(0.02)
+    raise TimeoutError(what)
+
+
+def was_told(member: Member, write: int) -> bool:
+    return {"write": write, "reason": 0} in member.answers
+
+
+def leader_of(members: list[Member]) -> Member | None:
+    return next((member for member in members if member.status()["role"] == "leader"), None)
+
+
+def say(text: str) -> None:
+    print(text, flush=True)
+
+
+def run(folder: Path) -> bool:
+    """Whether a write was lost of which a client was told that it succeeded."""
+    relay = Relay(["a", "b", "c"])
+    members = [Member(name, relay, folder) for name in ("a", "b", "c")]
+    try:
+        leader = wait("a leader", lambda: leader_of(members))
+        follower, third = (member for member in members if member is not leader)
+        say(f"PySyncObj {leader.status()['version']}: {leader.name} leads term {leader.status()['term']}")
+        leader.ask(put=1, bytes=10)
+        wait("write 1 everywhere", lambda: all(member.status()["taken"] == [1] for member in members))
+        say("write 1 is applied by all three")
+        third.kill()
+        say(f"{third.name} is killed; {leader.name} and {follower.name} are a majority")
+        to, back = relay.links[leader.name, follower.name], relay.links[follower.name, leader.name]
+
+        to.hold()
+        leader.ask(put=2, bytes=LARGE)
+        to.wait("append_entries", prevLogIdx=3)
+        to.wait("append_entries", prevLogIdx=4)
+        relay.cut(leader.name, follower.name)
+        say(f"the connection is lost, with the message that has write 2 for {follower.name} in it; it is made again")
+        to.wait("append_entries", count=2, prevLogIdx=4, entries=[])
+        back.hold()
+        to.let_before("append_entries", prevLogIdx=4, entries=[])
+        asked = to.let(2)
+        back.wait("next_node_idx", count=2, reset=True)
+        say(f"{follower.name} lacks what {leader.name} takes for sent and says so twice, since two messages came before"
+            f" its first answer could:")
+        for message in asked:
+            say(f"  {leader.name} -> {follower.name}  {brief(message)}")
+        for message in back.messages():
+            say(f"  {follower.name} -> {leader.name}  {message}")
+
+        leader.ask(put=3, bytes=LARGE)
+        leader.ask(put=4, bytes=LARGE)
+        wait("three large writes", lambda: leader.status()["log"] == 6)
+        back.let_before("next_node_idx", reset=True)
+        back.let(1)
+        to.wait("append_entries", prevLogIdx=6)
+        to.let_before("append_entries", prevLogIdx=6)
+        back.wait("next_node_idx", next_node_idx=7, success=True)
+        say(f"after the first of these {leader.name} sends writes 2, 3 and 4, and {follower.name} has them all: "
+            f"its journal has {follower.status()['log']} entries")
+        back.let_before("next_node_idx", next_node_idx=6, success=True)
+        to.wait("append_entries", prevLogIdx=3)
+        say(f"after the second one {leader.name} sends them again")
+        back.release()
+        wait("write 4 acknowledged", lambda: was_told(leader, 4))
+        say(f"then {follower.name}'s answer to the first time arrives: {leader.name} commits, applies "
+            f"{leader.status()['taken']}, and tells the client of write 4 that it succeeded")
+
+        to.let_before("append_entries", prevLogIdx=3)
+        again = to.let(1)
+        wait("the journal is cut", lambda: follower.status()["log"] == 5)
+        say(f"the first message of the second time arrives, {leader.name} -> {follower.name}  {brief(again[0])}: "
+            f"{follower.name}'s journal has {follower.status()['log']} entries, and write 4 is gone from it")
+        leader.kill()
+        to.release()
+        third.start()
+        say(f"{leader.name} is killed, {third.name} starts")
+
+        others = [follower, third]
+        new = wait("another leader", lambda: leader_of(others))
+        new.ask(put=5, bytes=10)
+        wait("write 5", lambda: all(member.status()["taken"][-1:] == [5] for member in others))
+        say(f"{new.name} leads term {new.status()['term']}, and write 5 succeeds")
+        leader.start()
+        wait("the old leader", lambda: leader.status()["taken"][-1:] == [5])
+        say(f"{leader.name} starts again, with the journal that had write 4")
+        for member in members:
+            status = member.status()
+            say(f"  {member.name}  {status['role']} of term {status['term']}, has applied {status['taken']}")
+        return all(4 not in member.status()["taken"] for member in members)
+    finally:
+        for member in members:
+            member.kill()
+        relay.close()
+
+
+def main() -> int:
+    with tempfile.TemporaryDirectory(prefix="pysyncobj-") as folder:
+        lost = run(Path(folder))
+    say("write 4 was acknowledged and is lost" if lost else "write 4 is there")
+    return 0 if lost else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
