@@ -19,11 +19,15 @@ _MOST_EAGER = 1000
 
 
 class Mismatch(AssertionError):  # noqa: N818 - it is what a test reports
-    """The implementation and the model differ after ``steps``, which begin with an initial one."""
+    """The implementation and the model differ after ``steps``, which begin with an initial one.
 
-    def __init__(self, message: str, steps: Sequence[Step]) -> None:
+    ``differences`` has the observables that differ, each with the model's value and the implementation's.
+    """
+
+    def __init__(self, message: str, steps: Sequence[Step], differences: Sequence[tuple[str, Any, Any]] = ()) -> None:
         super().__init__(message)
         self.steps = tuple(steps)
+        self.differences = tuple(differences)
 
 
 class Lockstep:
@@ -104,12 +108,16 @@ class Lockstep:
                 shown = getattr(self.implementation, each.name)()
                 same = _same(each, expected, shown)
             if not same:
-                differing.append(f"{each.name}: the model has {show(expected)}, the implementation {show(shown)}")
+                differing.append((each.name, expected, _in_words_of_the_model(each, shown)))
         if differing:
             count = len(self.taken) - 1
             steps = f"{count} step{'s' * (count != 1)}"
-            told = [f"after {steps} the implementation differs from the model", *self._steps(), *differing]
-            raise Mismatch("\n".join(told), self.steps)
+            told = [f"after {steps} the implementation differs from the model", *self._steps()]
+            told += [
+                f"{name}: the model has {show(expected)}, the implementation {show(shown)}"
+                for name, expected, shown in differing
+            ]
+            raise Mismatch("\n".join(told), self.steps, differing)
 
     def _steps(self) -> list[str]:
         return [f"  {number}  {text}" for number, text in enumerate(self.taken)]
@@ -122,6 +130,14 @@ def _same(each: Observable, expected: Any, shown: Any) -> bool:
         return bool(value_of(each.kind, shown, each.name) == expected)
     except SourceError:
         return False
+
+
+def _in_words_of_the_model(each: Observable, shown: Any) -> Any:
+    """What the implementation shows as a value of the model, where it is one."""
+    try:
+        return shown if each.kind is None else value_of(each.kind, shown, each.name)
+    except SourceError:
+        return shown
 
 
 def shortened(contract: Contract, found: Mismatch) -> Mismatch:

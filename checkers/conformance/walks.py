@@ -103,12 +103,25 @@ class Walks:
         self._allowed = None if contract is None else contract.driven | contract.environment
         self._bounded = bool(type(model).methods("boundary"))
 
+    def begin_after(self, steps: Sequence[Step]) -> None:
+        """Lets every walk begin where a run ends, to see what comes of it. Raises SourceError when it is no run."""
+        pack = self.proposals.layout.pack
+        node = next(node for node in self._starts if node.start == steps[0])
+        state = self.proposals.layout.unpack(node.state)
+        for step in steps[1:]:
+            after = reference.fire(self.model, state, step)
+            if after is None:
+                raise SourceError(f"{step} is not enabled after the {node.depth} steps before it")
+            node = Node(pack(after), node.start, Proposal(step.action, pack(after)), node, node.depth + 1)
+            state = after
+        self._starts = [node]
+
     def search(self, most: int) -> Found | None:
         """Walks for up to ``most`` steps in all. Raises SourceError when the model leaves its types."""
         for node in self._starts:
             false = self.proposals.false_in(node.state)
             if false is not None:
-                return Found((node.start,), false, None, self.steps)
+                return Found(self._steps(node), false, None, self.steps)
         while self.steps < most:
             found = self._walk()
             if found is not None:
@@ -121,7 +134,7 @@ class Walks:
         try:
             if self.contract is not None:
                 run, node = self._driven(node)
-            for _ in range(LENGTH if node.before is None else FURTHER):
+            for _ in range(FURTHER if node.depth else LENGTH):
                 self.steps += 1
                 offer = self._offer(node.state)
                 bad = self._bad(node, offer)
@@ -165,14 +178,16 @@ class Walks:
 
     def _settled(self, node: Node, run: Lockstep) -> Node:
         """The node where the model is when it has done what the implementation does by itself."""
+        if not run.contract.eager:
+            return node
         state = self.proposals.layout.pack(run.state)
-        return node if state == node.state else Node(state, node.start, node.proposal, node.before, node.depth)
+        return Node(state, node.start, node.proposal, node.before, node.depth)
 
     def _next(self, node: Node, proposal: Proposal, run: Lockstep | None) -> Node:
         after = Node(proposal.after, node.start, proposal, node, node.depth + 1)
         if run is None:
             return after
-        run.take(*self.proposals.step(self.proposals.layout.unpack(node.state), proposal))
+        run.take(*self.proposals.step(run.state, proposal))
         return self._settled(after, run)
 
     def _offer(self, state: Packed) -> Offer:

@@ -29,6 +29,7 @@ from checkers.properties import Property, collect  # noqa: E402
 from checkers.report.explain import explain  # noqa: E402
 from checkers.report.value import show_step  # noqa: E402
 from model.language.model import Model  # noqa: E402
+from model.language.reference import Step  # noqa: E402
 
 SIZE = {"max_log": 5, "max_writes": 2, "max_term": 2, "max_restarts": 1, "max_breaks": 2, "in_flight": 4}
 """The bounds of every hunt. None of them is made for a property."""
@@ -71,6 +72,8 @@ def shown(entry: dict[str, int]) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--property", required=True)
+    parser.add_argument("--after", metavar="PROPERTY", help="what is looked for first: walks begin where it is broken, with "
+                        "room for one more of everything")
     parser.add_argument("--choice", choices=["uniform", "guided"], default="guided")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--most", type=int, default=1_000_000, help="steps after which it gives up")
@@ -79,16 +82,20 @@ def main() -> int:
     given = parser.parse_args()
     used = library(given.folder)
     size = {name: int(value) for name, _, value in (each.partition("=") for each in given.set)}
-    model = model_of_release(used.release, **size)
-    prop = properties(model)[given.property]
-    walks = Walks(model, [prop], given.choice, given.seed)
-    found = walks.search(given.most)
-    if found is None:
-        print(f"PySyncObj {used.version}: {prop.name} was not broken in {walks.steps:,} steps")
-        return 1
-    steps = shrunk(found.steps, breaking(model, prop))
-    print(f"PySyncObj {used.version}: {prop.name} is broken by a run that {given.choice} choice found after "
-          f"{found.taken:,} steps, {len(found.steps) - 1} steps long and {len(steps) - 1} when shortened")
+    steps: tuple[Step, ...] = ()
+    for leg, name in enumerate([given.after, given.property] if given.after else [given.property]):
+        model = model_of_release(used.release, **{each: count + leg for each, count in {**SIZE, **size}.items()})
+        prop = properties(model)[name]
+        walks = Walks(model, [prop], given.choice, given.seed)
+        if steps:
+            walks.begin_after(steps)
+        found = walks.search(given.most)
+        if found is None:
+            print(f"PySyncObj {used.version}: {name} was not broken in {walks.steps:,} steps")
+            return 1
+        steps = shrunk(found.steps, breaking(model, prop))
+        print(f"PySyncObj {used.version}: {name} is broken by a run that {given.choice} choice found after "
+              f"{found.taken:,} steps, {len(found.steps) - 1} steps long and {len(steps) - 1} when shortened")
     for number, step in enumerate(steps[1:], 1):
         print(f"  {number:2}  {show_step(step)}")
     trace = [TraceState(step, state) for step, state in followed(model, steps)]
