@@ -1,6 +1,7 @@
 """Looks for a run of a release that breaks a property, and takes it on real nodes:
 
-    python examples/pysyncobj/hunt.py --property leader_has_what_is_acknowledged --choice guided --seed 1
+    python examples/pysyncobj/hunt.py --after majority_has_what_is_acknowledged \\
+        --property leader_has_what_is_acknowledged
 
 The run is looked for in the model of the release, made shorter there, and then taken by the library's own nodes in step
 with the model: it counts when nothing that is observed of them differs from the model after any step.
@@ -9,6 +10,7 @@ with the model: it counts when nothing that is observed of them differs from the
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -27,7 +29,8 @@ from checkers.conformance.walks import Walks  # noqa: E402
 from checkers.exploration import TraceState  # noqa: E402
 from checkers.properties import Property, collect  # noqa: E402
 from checkers.report.explain import explain  # noqa: E402
-from checkers.report.value import show_step  # noqa: E402
+from checkers.report.value import plain, show_step  # noqa: E402
+from model.language import reference  # noqa: E402
 from model.language.model import Model  # noqa: E402
 from model.language.reference import Step  # noqa: E402
 
@@ -63,6 +66,27 @@ def taken(model: Model, adapter: type[ClusterAdapter], steps: Any) -> ClusterAda
     return run.implementation
 
 
+def arguments(step: Step) -> dict[str, Any]:
+    """The arguments of a step as JSON has them."""
+    return {name: plain(value) for name, value in step.arguments.items()}
+
+
+def steps_of(model: Model, trace: list[dict[str, Any]]) -> list[Step]:
+    """The steps of a run that was written."""
+    start, state = next(iter(reference.initial_states(model)))
+    steps = [start]
+    for entry in trace[1:]:
+        for step in reference.choices(model, state, entry["action"]):
+            after = reference.fire(model, state, step) if arguments(step) == entry["arguments"] else None
+            if after is not None:
+                steps.append(step)
+                state = after
+                break
+        else:
+            raise ValueError(f"{entry} is not enabled")
+    return steps
+
+
 def shown(entry: dict[str, int]) -> str:
     """An entry of a journal: its term and what it is."""
     what = f"write {entry['write']}" if entry["write"] else "no-op"
@@ -79,6 +103,7 @@ def main() -> int:
     parser.add_argument("--most", type=int, default=1_000_000, help="steps after which it gives up")
     parser.add_argument("--folder", help="of another release, from pip install --target")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="another bound of the model")
+    parser.add_argument("--write", type=Path, metavar="FILE", help="writes the run, as floodmark conform reads traces")
     given = parser.parse_args()
     used = library(given.folder)
     size = {name: int(value) for name, _, value in (each.partition("=") for each in given.set)}
@@ -98,6 +123,9 @@ def main() -> int:
               f"{found.taken:,} steps, {len(found.steps) - 1} steps long and {len(steps) - 1} when shortened")
     for number, step in enumerate(steps[1:], 1):
         print(f"  {number:2}  {show_step(step)}")
+    if given.write is not None:
+        lines = [json.dumps({"action": step.action, "arguments": arguments(step)}) for step in steps]
+        given.write.write_text("\n".join(lines) + "\n", encoding="utf-8")
     trace = [TraceState(step, state) for step, state in followed(model, steps)]
     print(*explain(model, prop, trace), sep="\n")
     adapter = type("Release", (ClusterAdapter,), {"folder": given.folder})
