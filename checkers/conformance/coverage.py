@@ -16,10 +16,11 @@ Piece = tuple[str | int, int]
 
 
 class Coverage:
-    """Counts how often each piece was covered."""
+    """Counts how often each piece was covered. ``states`` has the hashes of the states that were come to."""
 
     def __init__(self, layout: Layout) -> None:
         self.counts: Counter[Piece] = Counter()
+        self.states: set[int] = set()
         self._slots = [
             (index, slot.word * WORD + slot.offset, (1 << slot.bits) - 1)
             for index, slot in enumerate(layout.slots.values())
@@ -36,12 +37,16 @@ class Coverage:
                 yield index, new >> shift & mask
         yield proposal.action, changed
 
-    def add(self, before: Packed, proposal: Proposal) -> None:
-        self.counts.update(self.pieces(before, proposal))
+    def add(self, before: Packed, proposal: Proposal) -> list[Piece]:
+        """Counts a step, and gives its pieces."""
+        pieces = list(self.pieces(before, proposal))
+        self.counts.update(pieces)
+        self.states.add(hash(proposal.after))
+        return pieces
 
-    def rarity(self, before: Packed, proposal: Proposal) -> int:
-        """How often the rarest piece of a step was covered before."""
-        return min(self.counts[piece] for piece in self.pieces(before, proposal))
+    def actions(self) -> set[str]:
+        """The actions that were taken."""
+        return {piece[0] for piece in self.counts if isinstance(piece[0], str)}
 
 
 def _joined(words: Packed) -> int:

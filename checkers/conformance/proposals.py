@@ -77,9 +77,13 @@ class Proposals:
         self._state[:] = state
         self._context[flood.FAILED] = 0
         mask = self._check(self._places[0], self._places[2])
-        if mask == self._all_true:
+        if mask == self._all_true and not self._context[flood.FAILED]:
             return None
-        return next(prop for index, prop in enumerate(self.of_states) if not mask >> index & 1)
+        now = self.layout.unpack(state)
+        found = next((p for p in self.of_states if not reference.holds(self.model, p.function, now)), None)
+        if found is None:
+            raise RuntimeError(f"compiled code says that a property is false where CPython says that none is, in {now}")
+        return found
 
     def false_of(self, before: Packed, after: Packed) -> Property | None:
         """A transition property that is false of a step, as CPython has it."""

@@ -23,7 +23,7 @@ from checkers.conformance.proposals import Offer, Packed, Proposal, Proposals
 from checkers.properties import Property
 from model.language import reference
 from model.language.errors import SourceError
-from model.language.model import Model
+from model.language.model import Model, State
 from model.language.reference import Step
 
 Choice = Literal["uniform", "guided"]
@@ -193,11 +193,16 @@ class Walks:
     def _offer(self, state: Packed) -> Offer:
         offer = self.proposals.of(state)
         if offer.failed:
-            for _ in reference.successors(self.model, self.proposals.layout.unpack(state)):
-                pass  # raises what is wrong, with its place
-            raise SourceError("a property leaves the model's types in a state that a walk came to")
+            self._fail(self.proposals.layout.unpack(state))
         kept = [each for each in offer.proposals if self._is_allowed(each)]
         return Offer(kept, offer.broken, False)
+
+    def _fail(self, state: State) -> None:
+        """Raises what is wrong with a step, or with a property of it, as CPython finds it."""
+        for _, after in reference.successors(self.model, state):
+            for prop in self.proposals.of_steps:
+                reference.holds(self.model, prop.function, state, after)
+        raise RuntimeError(f"compiled code says that a step fails where CPython takes it, in {state}")
 
     def _is_allowed(self, proposal: Proposal) -> bool:
         if self._allowed is not None and proposal.action not in self._allowed:
@@ -218,8 +223,7 @@ class Walks:
 
     def _keep(self, node: Node, proposal: Proposal) -> None:
         """Counts what a step covers, and keeps the run for the pieces of which it is the shortest so far."""
-        pieces = list(self.coverage.pieces(node.state, proposal))
-        self.coverage.counts.update(pieces)
+        pieces = self.coverage.add(node.state, proposal)
         if self.choice == "uniform":
             return
         depth = node.depth + 1

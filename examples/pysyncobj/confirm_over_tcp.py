@@ -7,78 +7,22 @@ twenty seconds and depends on no race.
 
 from __future__ import annotations
 
-import json
-import queue
-import subprocess
+import argparse
 import sys
 import tempfile
-import threading
-import time
 from pathlib import Path
-from typing import Any
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
-from relay import WAIT, Relay, brief  # noqa: E402
+from processes import Member, Recording, wait  # noqa: E402
+from relay import Relay, brief  # noqa: E402
 
+NAMES = ["n1", "n2", "n3"]
 LARGE = 40_000
 """Bytes of a write, so that two make a batch of 64 KiB, the library's default."""
-
-
-class Member:
-    """One process."""
-
-    def __init__(self, name: str, relay: Relay, folder: Path) -> None:
-        self.name, self.relay, self.folder = name, relay, folder
-        self.told: queue.Queue[dict[str, Any]] = queue.Queue()
-        self.answers: list[dict[str, Any]] = []
-        self.start()
-
-    def start(self) -> None:
-        others = ",".join(address for name, address in self.relay.addresses.items() if name != self.name)
-        command = [
-            sys.executable, str(HERE / "member.py"), self.relay.addresses[self.name], self.relay.binds[self.name],
-            others, str(self.folder / self.name),
-        ]
-        self.process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-        )
-        threading.Thread(target=self._listen, args=(self.process,), daemon=True).start()
-
-    def _listen(self, process: subprocess.Popen[str]) -> None:
-        assert process.stdout is not None
-        for line in process.stdout:
-            said = json.loads(line)
-            if "status" in said:
-                self.told.put(said["status"])
-            else:
-                self.answers.append(said)
-
-    def ask(self, **command: Any) -> None:
-        assert self.process.stdin is not None
-        self.process.stdin.write(json.dumps(command) + "\n")
-        self.process.stdin.flush()
-
-    def status(self) -> dict[str, Any]:
-        self.ask(status=True)
-        return self.told.get(timeout=WAIT)
-
-    def kill(self) -> None:
-        """kill -9."""
-        self.process.kill()
-        self.process.wait()
-
-
-def wait(what: str, condition: Any, seconds: float = 2 * WAIT) -> Any:
-    """Waits until a condition holds, and gives what it gives."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        found = condition()
-        if found:
-            return found
-        time.sleep(0.02)
-    raise TimeoutError(what)
+ELECTION = 4.0
+"""Seconds without a leader after which a member stands: long enough to hold messages back."""
 
 
 def was_told(member: Member, write: int) -> bool:
@@ -93,10 +37,10 @@ def say(text: str) -> None:
     print(text, flush=True)
 
 
-def run(folder: Path) -> bool:
+def run(folder: Path, recording: Recording) -> bool:
     """Whether a write was lost of which a client was told that it succeeded."""
-    relay = Relay(["a", "b", "c"])
-    members = [Member(name, relay, folder) for name in ("a", "b", "c")]
+    relay = Relay(NAMES)
+    members = [Member(name, relay, folder, recording, ELECTION) for name in NAMES]
     try:
         leader = wait("a leader", lambda: leader_of(members))
         follower, third = (member for member in members if member is not leader)
@@ -150,9 +94,10 @@ def run(folder: Path) -> bool:
         say(f"the first message of the second time arrives, {leader.name} -> {follower.name}  {brief(again[0])}: "
             f"{follower.name}'s journal has {follower.status()['log']} entries, and write 4 is gone from it")
         leader.kill()
+        relay.cut(leader.name, follower.name)
         to.release()
         third.start()
-        say(f"{leader.name} is killed, {third.name} starts")
+        say(f"{leader.name} is killed, and its connections are gone with what was under way; {third.name} starts")
 
         others = [follower, third]
         new = wait("another leader", lambda: leader_of(others))
@@ -173,8 +118,14 @@ def run(folder: Path) -> bool:
 
 
 def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--write", type=Path, metavar="FILE", help="writes what was seen, for floodmark conform")
+    given = parser.parse_args()
+    recording = Recording()
     with tempfile.TemporaryDirectory(prefix="pysyncobj-") as folder:
-        lost = run(Path(folder))
+        lost = run(Path(folder), recording)
+    if given.write is not None:
+        recording.write(given.write)
     say("write 4 was acknowledged and is lost" if lost else "write 4 is there")
     return 0 if lost else 1
 

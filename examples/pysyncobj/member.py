@@ -1,13 +1,15 @@
 """A process with one member of a cluster, over TCP, its own clock and all; commands come in as JSON lines, answers go out.
 
-    python member.py ADDRESS BIND OTHER,OTHER JOURNAL
+    python member.py ADDRESS BIND OTHER,OTHER JOURNAL ELECTION_SECONDS
 
 ``{"put": 7, "bytes": 40000}`` is a client's write, ``{"status": true}`` asks what the member knows. What clients are told
-goes out as ``{"write": 7, "reason": 0}``; 0 is success.
+goes out as ``{"write": 7, "reason": 0}``, where 0 is success; what is applied as ``{"applied": 7}``; and that the member
+leads as ``{"leads": 3}``, with the term.
 """
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import sys
@@ -34,11 +36,20 @@ class Store(SyncObj):  # type: ignore[misc]
     @replicated  # type: ignore[untyped-decorator]
     def put(self, write: int, padding: str) -> None:
         self.taken.append(write)
+        say(applied=write)
+
+    def changed(self, _: int, role: int) -> None:
+        if ROLES[role] == "leader":
+            say(leads=self.raftCurrentTerm)
 
 
 def say(**what: Any) -> None:
     with _out:
         print(json.dumps(what), flush=True)
+
+
+def told(write: int, _: Any, reason: int) -> None:
+    say(write=write, reason=reason)
 
 
 def status(store: Store) -> dict[str, Any]:
@@ -50,17 +61,20 @@ def status(store: Store) -> dict[str, Any]:
 
 
 def main() -> None:
-    address, bind, others, journal = sys.argv[1:]
+    address, bind, others, journal, timeout = sys.argv[1:]
+    def changed(old: int, new: int) -> None:
+        store.changed(old, new)
+
     conf = SyncObjConf(
-        bindAddress=bind, journalFile=journal, raftMinTimeout=4.0, raftMaxTimeout=6.0, connectionTimeout=30.0,
-        connectionRetryTime=0.3,
+        bindAddress=bind, journalFile=journal, raftMinTimeout=float(timeout), raftMaxTimeout=1.5 * float(timeout),
+        connectionTimeout=30.0, connectionRetryTime=0.3, onStateChanged=changed,
     )
     store = Store(address, others.split(","), conf)
     for line in sys.stdin:
         command = json.loads(line)
         if "put" in command:
             write = command["put"]
-            store.put(write, "." * command["bytes"], callback=lambda _, why, write=write: say(write=write, reason=why))
+            store.put(write, "." * command["bytes"], callback=functools.partial(told, write))
         else:
             say(status=status(store))
 

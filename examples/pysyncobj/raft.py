@@ -616,11 +616,9 @@ class Raft(Model):
     def leader_commits_its_own_term(self, new: Raft) -> bool:
         """A leader that moves its commit index moves it to an entry of its term."""
         return all(
-            implies(
-                self.leads(node) and new.leads(node) and new.commit[node] > self.commit[node],
-                new.logs[node][new.commit[node] - 1].term == new.term[node],
-            )
+            new.logs[node][new.commit[node] - 1].term == new.term[node]
             for node in Node
+            if self.leads(node) and new.leads(node) and new.commit[node] > self.commit[node]
         )
 
     @transition
