@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Any, get_args
 
 from benchmarks.results import section
-from checkers.conformance.adapter import Contract
-from checkers.conformance.walks import Choice, Walks
-from checkers.explicit.search import explore
-from checkers.exploration import Options
+from floodmark.checkers.conformance.adapter import Contract
+from floodmark.checkers.conformance.walks import Choice, Walks
+from floodmark.checkers.exploration import Options
+from floodmark.checkers.native.search import explore
 
 EXAMPLE = Path(__file__).parent.parent / "examples" / "pysyncobj"
 BUGS = [

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from checkers.conformance.proposals import Packed, Proposal
-from model.compiler.layout import WORD, Layout
+from floodmark.checkers.conformance.proposals import Packed, Proposal
+from floodmark.compiler.layout import WORD, Layout
 
 Piece = tuple[str | int, int]
 

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from checkers.explicit import flood
-from checkers.explicit.kernel import build_kernel
-from checkers.properties import Property
-from model.language import reference
-from model.language.model import Model, State
-from model.language.reference import Step
+from floodmark.checkers.codegen.model_module import BROKEN, COUNTERS, FAILED
+from floodmark.checkers.native.compiled_model import build_kernel
+from floodmark.checkers.properties import Property
+from floodmark.language import reference
+from floodmark.language.model import Model, State
+from floodmark.language.reference import Step
 
 Packed = tuple[int, ...]
 
@@ -67,17 +67,17 @@ class Proposals:
         self._context[:] = 0
         count = self._expand(*self._places)
         rows = self._out[: count * self._words].reshape(count, self._words).tolist()
-        fired = self._context[flood.COUNTERS : flood.COUNTERS + len(self.actions)].tolist()
+        fired = self._context[COUNTERS : COUNTERS + len(self.actions)].tolist()
         names = [name for name, times in zip(self.actions, fired, strict=True) for _ in range(times)]
         found = [Proposal(name, tuple(row)) for name, row in zip(names, rows, strict=True)]
-        return Offer(found, bool(self._context[flood.BROKEN]), bool(self._context[flood.FAILED]))
+        return Offer(found, bool(self._context[BROKEN]), bool(self._context[FAILED]))
 
     def false_in(self, state: Packed) -> Property | None:
         """An invariant that is false of a state."""
         self._state[:] = state
-        self._context[flood.FAILED] = 0
+        self._context[FAILED] = 0
         mask = self._check(self._places[0], self._places[2])
-        if mask == self._all_true and not self._context[flood.FAILED]:
+        if mask == self._all_true and not self._context[FAILED]:
             return None
         now = self.layout.unpack(state)
         found = next((p for p in self.of_states if not reference.holds(self.model, p.function, now)), None)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from checkers.properties import Property
-from model.language import reference
-from model.language.model import Model, State
-from model.language.reference import Step
+from floodmark.checkers.properties import Property
+from floodmark.language import reference
+from floodmark.language.model import Model, State
+from floodmark.language.reference import Step
 
 Fails = Callable[[Sequence[Step]], tuple[Step, ...] | None]
 """Tries some steps, those that are not enabled left out, and gives those that were taken when they end badly, up to

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from checkers.conformance.lockstep import Mismatch
-from checkers.report.value import plain, show
+from floodmark.checkers.conformance.lockstep import Mismatch
+from floodmark.checkers.report.value import plain, show
 
 NOTHING = "(nothing)"
 WIDEST = 70

@@ -16,15 +16,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from checkers.conformance.adapter import Contract
-from checkers.conformance.coverage import Coverage, Piece
-from checkers.conformance.lockstep import Lockstep, Mismatch
-from checkers.conformance.proposals import Offer, Packed, Proposal, Proposals
-from checkers.properties import Property
-from model.language import reference
-from model.language.errors import SourceError
-from model.language.model import Model, State
-from model.language.reference import Step
+from floodmark.checkers.conformance.adapter import Contract
+from floodmark.checkers.conformance.coverage import Coverage, Piece
+from floodmark.checkers.conformance.lockstep import Lockstep, Mismatch
+from floodmark.checkers.conformance.proposals import Offer, Packed, Proposal, Proposals
+from floodmark.checkers.properties import Property
+from floodmark.language import reference
+from floodmark.language.errors import SourceError
+from floodmark.language.model import Model, State
+from floodmark.language.reference import Step
 
 Choice = Literal["uniform", "guided"]
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from cluster import ELECTION, HEARTBEAT, STEP_DOWN, Cluster
 from library import library
 
-from checkers.conformance import Adapter, observable
+from floodmark.conformance import Adapter, observable
 
 ROLES = ("FOLLOWER", "CANDIDATE", "LEADER")
 

@@ -1,4 +1,4 @@
-"""What can be seen of a cluster from outside, whoever replicates how: who leads, what is applied, what clients are told.
+"""What can be seen of a cluster from outside: who leads, what is applied, and what clients are told.
 
 ``floodmark conform examples/pysyncobj/history.toml --trace RUN`` judges runs that ``record.py`` or
 ``confirm_over_tcp.py`` wrote.
@@ -8,7 +8,20 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from model.language import Between, Capacity, Constant, Identifier, Map, Model, Seq, Set, action, initial, require
+from floodmark import (
+    Between,
+    Capacity,
+    Constant,
+    Identifier,
+    Map,
+    Model,
+    Seq,
+    Set,
+    action,
+    initial,
+    invariant,
+    require,
+)
 
 
 class Node(Identifier, count="nodes", prefix="n"):
@@ -68,3 +81,8 @@ class History(Model):
     def restarts(self, node: Node) -> None:
         """A member that starts applies its journal from the beginning."""
         self.applied[node] = 0
+
+    @invariant
+    def acknowledged_is_in_the_order(self) -> bool:
+        """No write that a client was told to have succeeded is missing from what members apply."""
+        return all(write in self.order for write in self.acknowledged)

@@ -21,18 +21,18 @@ sys.path[:0] = [str(HERE), str(HERE.parent.parent)]
 from adapter import ClusterAdapter  # noqa: E402
 from library import library  # noqa: E402
 
-from checkers.conformance import model_of  # noqa: E402
-from checkers.conformance.adapter import Contract  # noqa: E402
-from checkers.conformance.lockstep import Lockstep  # noqa: E402
-from checkers.conformance.shrinking import breaking, followed, shrunk  # noqa: E402
-from checkers.conformance.walks import Walks  # noqa: E402
-from checkers.exploration import TraceState  # noqa: E402
-from checkers.properties import Property, collect  # noqa: E402
-from checkers.report.explain import explain  # noqa: E402
-from checkers.report.value import plain, show_step  # noqa: E402
-from model.language import reference  # noqa: E402
-from model.language.model import Model  # noqa: E402
-from model.language.reference import Step  # noqa: E402
+from floodmark.checkers.conformance.adapter import Contract  # noqa: E402
+from floodmark.checkers.conformance.lockstep import Lockstep  # noqa: E402
+from floodmark.checkers.conformance.shrinking import breaking, followed, shrunk  # noqa: E402
+from floodmark.checkers.conformance.walks import Walks  # noqa: E402
+from floodmark.checkers.exploration import TraceState  # noqa: E402
+from floodmark.checkers.properties import Property, collect  # noqa: E402
+from floodmark.checkers.report.explanation import explain  # noqa: E402
+from floodmark.checkers.report.value import plain, show_step  # noqa: E402
+from floodmark.conformance import model_of  # noqa: E402
+from floodmark.language import reference  # noqa: E402
+from floodmark.language.model import Model  # noqa: E402
+from floodmark.language.reference import Step  # noqa: E402
 
 SIZE = {"max_log": 5, "max_writes": 2, "max_term": 2, "max_restarts": 1, "max_breaks": 2, "in_flight": 4}
 """The bounds of every hunt. None of them is made for a property."""
@@ -40,10 +40,7 @@ SIZE = {"max_log": 5, "max_writes": 2, "max_term": 2, "max_restarts": 1, "max_br
 
 def model_of_release(release: tuple[int, ...], **size: int) -> Model:
     """The model of a release, which is that of the last one that changed what is modelled."""
-    if release >= (0, 3, 16):
-        variant = None
-    else:
-        variant = "Release0315" if release >= (0, 3, 12) else "Release0311"
+    variant = None if release >= (0, 3, 16) else "Release0315" if release >= (0, 3, 12) else "Release0311"
     return type(model_of(HERE / "releases.toml", variant))(**{**SIZE, **size})
 
 
@@ -96,8 +93,8 @@ def shown(entry: dict[str, int]) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--property", required=True)
-    parser.add_argument("--after", metavar="PROPERTY", help="what is looked for first: walks begin where it is broken, with "
-                        "room for one more of everything")
+    parser.add_argument("--after", metavar="PROPERTY", help="what is looked for first: walks begin where it is broken, "
+                        "with room for one more of everything")
     parser.add_argument("--choice", choices=["uniform", "guided"], default="guided")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--most", type=int, default=1_000_000, help="steps after which it gives up")

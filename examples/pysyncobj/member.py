@@ -1,10 +1,10 @@
-"""A process with one member of a cluster, over TCP, its own clock and all; commands come in as JSON lines, answers go out.
+"""A process with one member of a cluster, over TCP and with a clock of its own. Commands and answers are JSON lines.
 
     python member.py ADDRESS BIND OTHER,OTHER JOURNAL ELECTION_SECONDS
 
-``{"put": 7, "bytes": 40000}`` is a client's write, ``{"status": true}`` asks what the member knows. What clients are told
-goes out as ``{"write": 7, "reason": 0}``, where 0 is success; what is applied as ``{"applied": 7}``; and that the member
-leads as ``{"leads": 3}``, with the term.
+``{"put": 7, "bytes": 40000}`` is a client's write, ``{"status": true}`` asks what the member knows. What clients are
+told goes out as ``{"write": 7, "reason": 0}``, where 0 is success; what is applied as ``{"applied": 7}``; and that the
+member leads as ``{"leads": 3}``, with the term.
 """
 
 from __future__ import annotations

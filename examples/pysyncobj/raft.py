@@ -1,8 +1,8 @@
 """Raft as PySyncObj does it: pushed AppendEntries in batches, over links that keep order, break and come back.
 
-``Raft`` is that protocol with two repairs without which it loses acknowledged writes; ``versions.py`` has the library as
-it was released. Names are the library's, as far as they say what they mean; indexes count from 1, and every log begins
-with an entry of term 0 that no leader wrote.
+``Raft`` is that protocol with two repairs (``take_entries`` and ``is_current``); ``versions.py`` has the library as it
+was released. Names are the library's, as far as they say what they mean; indexes count from 1, and every log begins with
+an entry of term 0 that no leader wrote.
 
 A tick of a node is split where the library looks at its clock. Left out are snapshots, changes of the membership, read
 only nodes, commands that a follower forwards, and entries larger than a batch, which travel in pieces.
@@ -13,7 +13,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import Annotated
 
-from model.language import (
+from floodmark import (
     Between,
     Capacity,
     Constant,
@@ -168,7 +168,7 @@ class Raft(Model):
     # The network.
 
     def send(self, source: Node, destination: Node, message: Message) -> None:
-        """What is sent to a node that is not connected is gone. The bound on links stands for no rule of the library."""
+        """What is sent to a node that is not connected is gone. The bound on links is no rule of the library."""
         if destination in self.connected[source]:
             require(len(self.links[source][destination]) < self.in_flight)
             self.links[source][destination].append(message)

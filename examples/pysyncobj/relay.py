@@ -12,6 +12,7 @@ import struct
 import threading
 import zlib
 from collections import deque
+from contextlib import suppress
 from typing import Any
 
 WAIT = 20.0
@@ -171,10 +172,8 @@ def _read(source: socket.socket, link: Link, ends: tuple[socket.socket, socket.s
 
 
 def _close(end: socket.socket) -> None:
-    try:
+    with suppress(OSError):
         end.shutdown(socket.SHUT_RDWR)
-    except OSError:
-        pass
     end.close()
 
 
