@@ -1,8 +1,8 @@
 """Raft as PySyncObj does it: pushed AppendEntries in batches, over links that keep order, break and come back.
 
 ``Raft`` is that protocol with two repairs (``take_entries`` and ``is_current``); ``versions.py`` has the library as it
-was released. Names are the library's, as far as they say what they mean; indexes count from 1, and every log begins with
-an entry of term 0 that no leader wrote.
+was released. Names are the library's, as far as they say what they mean. Indexes count from 1, and every log begins
+with an entry of term 0 that no leader wrote.
 
 A tick of a node is split where the library looks at its clock. Left out are snapshots, changes of the membership, read
 only nodes, commands that a follower forwards, and entries larger than a batch, which travel in pieces.
