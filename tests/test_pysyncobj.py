@@ -27,7 +27,7 @@ from floodmark.conformance import model_of, replay
 from floodmark.language.reference import Step
 
 EXAMPLE = Path(__file__).parent.parent / "examples" / "pysyncobj"
-MODULES = ("adapter", "cluster", "hunt", "library", "relay")
+MODULES = ("adapter", "cluster", "connection_adapter", "hunt", "library")
 RELEASES = os.environ.get("PYSYNCOBJ_RELEASES")
 
 installed = pytest.mark.skipif(
@@ -129,6 +129,26 @@ def test_the_lost_write_is_lost_over_tcp() -> None:
     command = [sys.executable, str(EXAMPLE / "confirm_over_tcp.py")]
     found = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
     assert found.stdout.endswith("write 4 was acknowledged and is lost\n"), found.stdout + found.stderr
+
+
+def walked(hunt: ModuleType, folder: str | None) -> Any:
+    """What a walk with a connection of a release finds, with its contract."""
+    model = model_of(EXAMPLE / "connection.toml")
+    module = importlib.import_module("connection_adapter")
+    contract = Contract(model, type("Release", (module.ConnectionAdapter,), {"folder": folder}))
+    return contract, Walks(model, [], "uniform", seed=1, contract=contract).search(200)
+
+
+@installed
+def test_a_connection_is_where_its_model_is(hunt: ModuleType) -> None:
+    assert walked(hunt, None)[1] is None
+
+
+def test_a_connection_that_is_lost_at_once_is_taken_for_made(hunt: ModuleType) -> None:
+    contract, found = walked(hunt, folder("0.3.10"))  # 161
+    steps = shortened(contract, found.mismatch).steps
+    assert [step.action for step in steps] == ["start", "connects", "becomes_writable"]
+    assert walked(hunt, folder("0.3.11"))[1] is None
 
 
 KNOWN = [

@@ -28,8 +28,14 @@ class Library:
 
     def __init__(self, folder: str | None) -> None:
         with _modules_of(folder):
-            self.syncobj: Any = importlib.import_module("pysyncobj.syncobj")
+            try:
+                self.syncobj: Any = importlib.import_module("pysyncobj.syncobj")
+            except ModuleNotFoundError:
+                where = "installed" if folder is None else f"in {folder}"
+                message = f'PySyncObj is not {where}; run: pip install "floodmark[test]", or set {FOLDER} to a folder'
+                raise ModuleNotFoundError(message) from None
             self.transport: Any = importlib.import_module("pysyncobj.transport")
+            self.tcp_connection: Any = importlib.import_module("pysyncobj.tcp_connection")
             self.node: Any = importlib.import_module("pysyncobj.node")
             self.config: Any = importlib.import_module("pysyncobj.config")
             self.version: str = importlib.import_module("pysyncobj.version").VERSION
