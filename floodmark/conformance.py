@@ -25,6 +25,10 @@ A test drives an implementation in step with the model, by Hypothesis (``state_m
 
 from floodmark.checkers.conformance.adapter import Adapter, observable
 from floodmark.checkers.conformance.lockstep import Mismatch, replay
+from floodmark.checkers.conformance.side_by_side import side_by_side
 from floodmark.checkers.conformance.state_machine import model_of, state_machine
+from floodmark.checkers.conformance.walks import Found, walk
 
-__all__ = ["Adapter", "Mismatch", "model_of", "observable", "replay", "state_machine"]
+__all__ = [
+    "Adapter", "Found", "Mismatch", "model_of", "observable", "replay", "side_by_side", "state_machine", "walk",
+]

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import importlib.util
+import os
+import re
+import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -122,3 +125,16 @@ def test_both_sides_are_told_where_they_part() -> None:
         "level         1      2",
         "log['n1'][1]  2      (nothing)",
     ]
+
+
+def test_the_page_runs_as_it_says(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "conformance.md").read_text(encoding="utf-8")
+    blocks = dict(re.findall(r"<!-- (.+?) -->\n```\w+\n(.*?)```", page, re.DOTALL))
+    for name, text in blocks.items():
+        if " " not in name:
+            (tmp_path / name).write_text(text, encoding="utf-8")
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    for command, expected in [("-m floodmark check copy.toml", "holds"), ("copy_adapter.py", None)]:
+        words = [sys.executable, *command.split()]
+        run = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
+        assert run.stdout == blocks["python copy_adapter.py"] if expected is None else expected in run.stdout

@@ -16,9 +16,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from floodmark.checkers.conformance.adapter import Contract
+from floodmark.checkers.conformance.adapter import Adapter, Contract
 from floodmark.checkers.conformance.coverage import Coverage, Piece
-from floodmark.checkers.conformance.lockstep import Lockstep, Mismatch
+from floodmark.checkers.conformance.lockstep import Lockstep, Mismatch, shortened
 from floodmark.checkers.conformance.proposals import Offer, Packed, Proposal, Proposals
 from floodmark.checkers.properties import Property
 from floodmark.language import reference
@@ -244,3 +244,19 @@ class Walks:
             assert after.proposal is not None
             steps.append(self.proposals.step(unpack(before.state), after.proposal)[0])
         return tuple(steps)
+
+
+def walk(
+    model: Model, adapter: type[Adapter], choice: Choice = "guided", seed: int = 1, most: int = 10_000,
+    properties: Sequence[Property] = (),
+) -> Found | None:
+    """Drives an implementation in step with a model for up to ``most`` steps.
+
+    What is found is shortened: a difference to a run of which no step can be left out. The same seed finds the same.
+    """
+    contract = Contract(model, adapter)
+    found = Walks(model, properties, choice, seed, contract).search(most)
+    if found is None or found.mismatch is None:
+        return found
+    shorter = shortened(contract, found.mismatch)
+    return Found(shorter.steps, None, shorter, found.taken)

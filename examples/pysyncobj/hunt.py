@@ -24,12 +24,12 @@ from library import library  # noqa: E402
 from floodmark.checkers.conformance.adapter import Contract  # noqa: E402
 from floodmark.checkers.conformance.lockstep import Lockstep  # noqa: E402
 from floodmark.checkers.conformance.shrinking import breaking, followed, shrunk  # noqa: E402
-from floodmark.checkers.conformance.walks import Walks  # noqa: E402
+from floodmark.checkers.conformance.walks import Choice, Walks  # noqa: E402
 from floodmark.checkers.exploration import TraceState  # noqa: E402
 from floodmark.checkers.properties import Property, collect  # noqa: E402
 from floodmark.checkers.report.explanation import explain  # noqa: E402
 from floodmark.checkers.report.value import plain, show_step  # noqa: E402
-from floodmark.conformance import model_of  # noqa: E402
+from floodmark.conformance import model_of, side_by_side, walk  # noqa: E402
 from floodmark.language import reference  # noqa: E402
 from floodmark.language.model import Model  # noqa: E402
 from floodmark.language.reference import Step  # noqa: E402
@@ -84,6 +84,23 @@ def steps_of(model: Model, trace: list[dict[str, Any]]) -> list[Step]:
     return steps
 
 
+def first_difference(folder: str | None, against: str, choice: Choice, seed: int, most: int) -> int:
+    """Holds nodes against the model of a release, or against the one without its bugs."""
+    if against == "repaired":
+        model = type(model_of(HERE / "raft.toml"))(**SIZE)
+    else:
+        model = model_of_release(tuple(int(part) for part in against.split(".")))
+    found = walk(model, type("Release", (ClusterAdapter,), {"folder": folder}), choice, seed, most)
+    if found is None or found.mismatch is None:
+        print(f"no difference in {most:,} steps")
+        return 1
+    print(f"found after {found.taken:,} steps; shortened:")
+    for number, step in enumerate(found.steps[1:], 1):
+        print(f"  {number:2}  {show_step(step)}")
+    print(*side_by_side(found.mismatch), sep="\n")
+    return 0
+
+
 def shown(entry: dict[str, int]) -> str:
     """An entry of a journal: its term and what it is."""
     what = f"write {entry['write']}" if entry["write"] else "no-op"
@@ -92,7 +109,10 @@ def shown(entry: dict[str, int]) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--property", required=True)
+    asked = parser.add_mutually_exclusive_group(required=True)
+    asked.add_argument("--property")
+    asked.add_argument("--against", metavar="RELEASE", help="holds the nodes against the model of another "
+                       "release, or against the repaired one, and shows the first difference")
     parser.add_argument("--after", metavar="PROPERTY", help="what is looked for first: walks begin where it is broken, "
                         "with room for one more of everything")
     parser.add_argument("--choice", choices=["uniform", "guided"], default="guided")
@@ -104,6 +124,8 @@ def main() -> int:
     given = parser.parse_args()
     used = library(given.folder)
     size = {name: int(value) for name, _, value in (each.partition("=") for each in given.set)}
+    if given.against is not None:
+        return first_difference(given.folder, given.against, given.choice, given.seed, given.most)
     steps: tuple[Step, ...] = ()
     for leg, name in enumerate([given.after, given.property] if given.after else [given.property]):
         model = model_of_release(used.release, **{each: count + leg for each, count in {**SIZE, **size}.items()})
