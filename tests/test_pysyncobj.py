@@ -131,6 +131,19 @@ def test_the_lost_write_is_lost_over_tcp() -> None:
     assert found.stdout.endswith("write 4 was acknowledged and is lost\n"), found.stdout + found.stderr
 
 
+@pytest.mark.parametrize("spec", [
+    "connection.toml",
+    "history.toml",
+    pytest.param("raft.toml", marks=pytest.mark.slow),
+    pytest.param("raft_deep.toml", marks=pytest.mark.slow),
+    pytest.param("releases.toml", marks=pytest.mark.slow),
+])
+def test_the_specs_are_as_they_say(spec: str) -> None:
+    command = [sys.executable, "-m", "floodmark", "check", str(EXAMPLE / spec)]
+    found = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert found.returncode == 0, found.stdout + found.stderr
+
+
 def walked(hunt: ModuleType, folder: str | None) -> Any:
     """What a walk with a connection of a release finds, with its contract."""
     model = model_of(EXAMPLE / "connection.toml")
