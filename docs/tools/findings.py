@@ -45,6 +45,8 @@ read in two ways. Each comes with a shortest counterexample, the rule that repai
 `python -m docs.tools.findings` runs every counterexample again and writes this page; its sentences are in
 `docs/findings.toml`. Statements about Kafka itself come from reading its code; they remain candidates until somebody
 has reproduced them there.
+
+What a search found in a real Raft library, PySyncObj, by running it in step with a model, is in `docs/pysyncobj.md`.
 """
 
 
