@@ -352,6 +352,10 @@ class Premises(Counter):
     def choice_the_other_way(self) -> bool:
         return True if self.n < 9 else self.limit == 4
 
+    @invariant
+    def choice_met_once(self) -> bool:
+        return True if self.n < 4 else self.n > 3
+
     def in_range(self, digit: int) -> bool:
         return implies(self.n == digit, self.limit == 4)
 
