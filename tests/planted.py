@@ -38,6 +38,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
+from benchmarks.results import section
 from floodmark.checkers.processes import run_each
 from floodmark.checkers.resources import cores
 from tests.planting import Mistake, of_folder
@@ -320,6 +321,33 @@ def report(into: Path) -> Iterator[str]:
     yield f"{total} mistakes: {killed} noticed, {open_ones} not and without a reason; {each:.1f} s each"
 
 
+def table(into: Path) -> list[str]:
+    """What became of the mistakes that were tried, by room, for benchmarks/RESULTS.md."""
+    present = {mistake.name for mistake in of_folder(ROOT, FOLDERS)}
+    latest = {entry["name"]: entry for entry in results(into).values() if entry["name"] in present}
+    explained = reasons()
+    rooms: dict[str, Counter[str]] = defaultdict(Counter)
+    for entry in latest.values():
+        known = "explained" if entry["name"] in explained else "unexplained"
+        rooms[str(Path(entry["file"]).parent)]["noticed" if entry["fate"] == "killed" else known] += 1
+    totals = sum(rooms.values(), Counter())
+    survived = {entry["name"] for entry in results(into).values() if entry["fate"] != "killed"}
+    mended = sum(1 for name, entry in latest.items() if entry["fate"] == "killed" and name in survived)
+    lines = [
+        f"{totals.total():,} mistakes of {len(present):,} that can be planted, a random sample. The tests noticed "
+        f"{totals['noticed']:,}, {mended:,} of them only after a test was added for them; {totals['explained']:,} "
+        "change nothing that a test has to notice, each with its reason in `tests/planted.toml`; "
+        f"{totals['unexplained']:,} are unexplained.",
+        "",
+        "| room | tried | noticed | explained | unexplained |",
+        "|---|---|---|---|---|",
+    ]
+    for room, fates in sorted(rooms.items()):
+        said = " | ".join(str(fates[fate]) for fate in ("noticed", "explained", "unexplained"))
+        lines.append(f"| {room} | {fates.total()} | {said} |")
+    return lines
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=str(__doc__), formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--into", type=Path, default=ROOT / "build" / "planted", help="where what is found is kept")
@@ -332,7 +360,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     trying.add_argument("--seed", type=int, default=0)
     trying.add_argument("--jobs", type=int, default=cores(), help="how many at once")
     trying.add_argument("--seconds", type=float, default=60.0, help="of tests for each mistake, at most")
-    commands.add_parser("report")
+    reporting = commands.add_parser("report")
+    reporting.add_argument("--write", action="store_true", help="puts the figures into benchmarks/RESULTS.md")
     asked = parser.parse_args(arguments)
     if asked.command == "learn":
         learn(asked.into, asked.tests)
@@ -345,6 +374,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if asked.command == "report":
         for line in report(asked.into):
             print(line)
+        if asked.write:
+            section("planted", "python -m tests.planted report --write", table(asked.into))
 
 
 if __name__ == "__main__":

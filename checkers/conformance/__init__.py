@@ -4,8 +4,8 @@
 - ``lockstep.py``, ``state_machine.py``: model and implementation take the same steps; Hypothesis chooses them,
   ``replay`` follows a trace.
 - ``proposals.py``, ``walks.py``, ``coverage.py``: the model's compiled code proposes steps, chance or what is not yet
-  covered chooses one, CPython and the implementation take it; ``shrinking.py`` shortens a run, ``side_by_side.py`` shows
-  the first difference.
+  covered chooses one, CPython and the implementation take it.
+- ``shrinking.py``, ``side_by_side.py``: shorter runs, and the first difference.
 - ``external_values.py``: values from outside, as plain Python, or as JSON that may omit parts.
 - ``trace_file.py``, ``behaviour.py``: recorded runs, and the search over the states that a model may be in.
 - ``rejection.py``: the nearest actions, and the guard that stopped each.
