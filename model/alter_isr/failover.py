@@ -134,7 +134,7 @@ class AlterIsrFailover(Model):
     def state_at(self, version: Version) -> LeaderAndIsr:
         """The controller's decision with this version."""
         state = self.states[version]
-        assert state is not None, f"version {version} is forgotten, or is yet to come"
+        assert state is not None, f"version {version} is forgotten, or yet to come"
         return state
 
     def current(self) -> LeaderAndIsr:

@@ -166,7 +166,7 @@ def producers_go_on_including(
     return len(isr - drop) >= min_insync_replicas
 
 
-@fails("KIP-236, drop, including: a leader outside the ISR takes up a place")
+@fails("KIP-236, drop, including: a leader outside of the ISR takes up a place")
 def producers_go_on_whoever_leads(
     assigned: Replicas, isr: Set[Broker], leader: Broker, top: int, min_insync_replicas: int
 ) -> bool:
