@@ -44,15 +44,11 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A spec's model, or one known-bad design of it, and how to search it.
-
-    A check that is ``alone`` has the machine to itself, and may go on in Spark when it outgrows its process.
-    """
+    """A spec's model, or one known-bad design of it, and how to search it."""
 
     spec: Spec
     flawed: Flawed | None
     settings: Settings
-    alone: bool = True
 
     @property
     def constants(self) -> dict[str, int]:
@@ -83,10 +79,11 @@ class Check:
         changed = self.settings.constants or self.settings.symmetry is not None
         return None if changed or self.flawed is not None else self.spec.expect.distinct
 
-    @property
-    def beside_others(self) -> Check:
-        """The check on one core, for a process that is one of many."""
-        return replace(self, settings=replace(self.settings, workers=1), alone=False)
+    def beside(self, others: int) -> Check:
+        """The check on one core, for a process that is one of so many, each of which has its share of the memory."""
+        given, memory = self.settings.limits, self.options.limits.memory
+        limits = given if memory is None else replace(given, memory=memory // others)
+        return replace(self, settings=replace(self.settings, workers=1, limits=limits))
 
     @property
     def seconds(self) -> float | None:

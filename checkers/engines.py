@@ -8,11 +8,11 @@ from floodmark.checkers.check import Check, EngineName
 from floodmark.checkers.engine import Cluster, Engine
 from floodmark.checkers.native.engine import Native
 from floodmark.checkers.reference import Reference
-from floodmark.checkers.spark.engine import NativeThenSpark, Spark
+from floodmark.checkers.spark.engine import Spark
 
 _NATIVE, _SPARK = Native(), Spark()
 _NAMED: Mapping[EngineName, Engine] = {"native": _NATIVE, "spark": _SPARK, "reference": Reference()}
-_AUTOMATIC: tuple[Engine, ...] = (_SPARK, NativeThenSpark(), _NATIVE)
+_AUTOMATIC: tuple[Engine, ...] = (_SPARK, _NATIVE)
 """What ``--engine auto`` means: the first that a check asks for."""
 
 

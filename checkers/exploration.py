@@ -34,7 +34,7 @@ class Options:
 @dataclass(frozen=True, slots=True)
 class Progress:
     """The progress of a running search: ``level`` counts from 1; ``memory`` and ``shuffled``, which is what a cluster
-    has moved between workers, are in bytes."""
+    has moved between workers, are in bytes. ``note`` says how the search goes on since it outgrew memory."""
 
     level: int
     frontier: int
@@ -43,6 +43,7 @@ class Progress:
     seconds: float
     memory: int
     shuffled: int = 0
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +89,8 @@ class Exploration:
 
     ``values_seen`` is the number of values that each variable took. It is empty for a search of orbits, where the one
     state visited for each orbit shows only some of them.
+    ``memory`` is the largest number of bytes that the command was seen to use; ``notes`` say what the user should know
+    about how the search was done.
     """
 
     engine: str
@@ -109,6 +112,7 @@ class Exploration:
     memory: int = 0
     workers: int = 1
     state_bits: int = 0
+    notes: list[str] = field(default_factory=list)
 
 
 Watcher = Callable[[Progress], None]

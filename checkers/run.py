@@ -48,7 +48,7 @@ def _run_here(every: Sequence[Check], watch: Watch | None) -> Iterator[CheckResu
     count = min(len(small), (small[0].settings.workers if small else 0) or cores())
     if count < 2:
         large, small = [*small, *large], []
-    yield from _run_parallel(small, [check.beside_others for check in small], _run_for_another, count, None)
+    yield from _run_parallel(small, [check.beside(count) for check in small], _run_for_another, count, None)
     yield from _run_parallel(large, large, _run_and_tell, 1, watch)
 
 

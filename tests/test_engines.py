@@ -15,7 +15,7 @@ from floodmark.checkers.engine import Engine
 from floodmark.checkers.engines import cluster_of, engine_of
 from floodmark.checkers.native.engine import Native
 from floodmark.checkers.reference import Reference
-from floodmark.checkers.spark.engine import NativeThenSpark, Spark
+from floodmark.checkers.spark.engine import Spark
 from floodmark.checkers.spec import read
 from tests.projects import tank_project
 
@@ -39,11 +39,11 @@ def test_the_command_offers_every_engine(check: Check) -> None:
         ({"engine": "native", "keep_results": "there"}, Native),
         ({"engine": "reference"}, Reference),
         ({"engine": "spark"}, Spark),
-        ({}, NativeThenSpark),
+        ({}, Native),
         ({"master": "local[1]"}, Spark),
         ({"distribute": "always"}, Spark),
         ({"checkpoint": "there"}, Spark),
-        ({"partitions": 2}, NativeThenSpark),
+        ({"partitions": 2}, Native),
     ],
 )
 def test_what_is_named_comes_before_what_is_asked_for(
@@ -56,4 +56,4 @@ def test_what_is_named_comes_before_what_is_asked_for(
 
 def test_a_deep_search_is_for_a_cluster_and_one_beside_others_stays_in_its_process(check: Check) -> None:
     assert type(engine_of(replace(check, spec=replace(check.spec, tier="deep")))) is Spark
-    assert type(engine_of(check.beside_others)) is Native
+    assert type(engine_of(check.beside(2))) is Native

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from floodmark import Bag, Between, Capacity, Model, Set, action, invariant, rea
 from floodmark.checkers.codegen.jit import GOOD, MachineCode, _compile
 from floodmark.checkers.codegen.loop_compiler import compile_loops
 from floodmark.checkers.native import loops as native_loops
-from floodmark.checkers.spark import loops
+from floodmark.checkers.native import partitioned as loops
 from tests.engines import ENGINES, Outcome, outcome, plain_search, properties_of
 from tests.symbolic_agreement import assert_bounded_search_agrees, assert_steps_agree
 
@@ -265,4 +265,4 @@ def test_what_lately_was_sent_is_compared_by_all_of_its_words(words: int) -> Non
     assert int(route[loops.DROPPED]) == words
 
 
-_LOOPS = loops.SPARK_LOOPS[: loops.SPARK_LOOPS.index(loops.deliver) + 1]
+_LOOPS: list[Any] = loops.PARTITIONED_LOOPS[: loops.PARTITIONED_LOOPS.index(loops.deliver) + 1]

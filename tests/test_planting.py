@@ -97,7 +97,7 @@ def test_which_tests_are_asked() -> None:
     elsewhere = Knowledge({first.file: {first.line + 1: [other]}}, {quick: 1, slow: 5, other: 2})
     assert known.tests_of(first, 0.5) == [quick]
     assert elsewhere.tests_of(first, 10) == [other]
-    (loop, *_) = of_folder(ROOT, ["checkers/spark/loops.py"])
+    (loop, *_) = of_folder(ROOT, ["checkers/native/partitioned.py"])
     beside = "tests/test_meaning.py::test_what_lately_was_sent_is_compared_by_all_of_its_words"
     assert "tests/test_meaning.py" in importers(loop.file)
     assert Knowledge({}, {beside: 1.0, quick: 0.1}).tests_of(loop, 10) == [beside]

@@ -7,6 +7,7 @@ import shutil
 from collections import Counter
 from collections.abc import Iterator
 from enum import Enum
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -26,8 +27,10 @@ from floodmark import (
     transition,
 )
 from floodmark.checkers.check import Check, Settings
-from floodmark.checkers.exploration import Exploration, Limits, Options
+from floodmark.checkers.exploration import Exploration, Limits, Options, Progress
 from floodmark.checkers.native import search as native
+from floodmark.checkers.native import worker
+from floodmark.checkers.native.memory import Budget
 from floodmark.checkers.properties import collect
 from floodmark.checkers.spark import java
 from floodmark.checkers.spark.checkpoint import Checkpoints
@@ -191,7 +194,9 @@ def test_wide_states_are_explored_to_the_end() -> None:
     assert found.reached.keys() == {"gets_there"}
 
 
-def test_a_search_that_does_not_fit_moves_over(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("room", [pytest.param(2_000, marks=SLOW), 9_000, pytest.param(40_000, marks=SLOW)])
+def test_a_search_that_does_not_fit_moves_over(room: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It says so, finds the same, and what it shows never becomes less."""
     moved: list[int] = []
     original = Search._move
 
@@ -200,20 +205,30 @@ def test_a_search_that_does_not_fit_moves_over(monkeypatch: pytest.MonkeyPatch) 
         original(self)
 
     monkeypatch.setattr(Search, "_move", noting)
+    monkeypatch.setattr("floodmark.checkers.native.search.PROGRESS_SECONDS", 0.0)
     model = TwoPhaseCommit(managers=5)
     wanted = found_by(native.explore, model, Options(workers=1))
-    options = Options(workers=2, limits=Limits(memory=300_000))
-    found = found_by(explore, model, options, None, Distribution(wide=None, partitions=2))
+    monkeypatch.setattr(worker, "FIRST_CELLS", 64)
+    monkeypatch.setattr(Budget, "room", lambda self, held: room)
+    monkeypatch.setattr(Budget, "of_pages", lambda self, workers: 0)
+    told: list[Progress] = []
+    found = found_by(explore, model, Options(workers=2), told.append, Distribution(wide=10**9, partitions=2))
     assert moved
     assert 0 < moved[0] < wanted.depth
     for name in FIGURES:
         assert getattr(found, name) == getattr(wanted, name), name
     assert found.engine == "spark"
+    (note,) = found.notes
+    assert "went on in Spark" in note
+    assert told[-1].note == note
+    for before, after in pairwise(told):
+        assert (before.level, before.distinct) <= (after.level, after.distinct)
+        assert before.distinct <= after.distinct
 
 
 def test_a_search_that_fits_stays() -> None:
-    found = found_by(explore, TwoPhaseCommit(), Options(workers=1), None, Distribution(wide=None))
-    assert (found.engine, found.distinct) == ("native", 288)
+    found = found_by(explore, TwoPhaseCommit(), Options(workers=1), None, Distribution(wide=10**9))
+    assert (found.engine, found.distinct) == ("spark", 288)
 
 
 def test_a_lost_partition_is_computed_again(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,8 @@ import pytest
 
 pa = pytest.importorskip("pyarrow")
 
-from floodmark.checkers.spark import session, state_table, tasks  # noqa: E402
+from floodmark.checkers.native.statistics import column  # noqa: E402
+from floodmark.checkers.spark import session, state_table  # noqa: E402
 from floodmark.checkers.spark.package import package_zip  # noqa: E402
 from floodmark.compiler.layout import encode, lay_out  # noqa: E402
 from floodmark.language.errors import SourceError  # noqa: E402
@@ -31,7 +32,7 @@ def test_packed_states_become_rows() -> None:
     columns: dict[str, Any] = {}
     for place, (name, kind) in enumerate(layout.variables.items()):
         slot = layout.slots[name]
-        own = tasks.column(words, slot)
+        own = column(words, slot)
         codes = np.unique(own, axis=0 if slot.bits > 64 else None)
         columns[name] = (slot, codes, state_table._meanings(kind, codes))
         assert {state_table._whole(code) for code in codes} == {encode(kind, state[place]) for state in known}
@@ -73,7 +74,7 @@ def test_settings_from_the_environment_come_last(monkeypatch: pytest.MonkeyPatch
      ("spark://host:7077", "spark://host:7077")],
 )
 def test_local_tasks_are_tried_again(url: str, used: str) -> None:
-    assert session._retrying(url) == used
+    assert session._retrying(url, None) == used
 
 
 def test_without_pyspark(monkeypatch: pytest.MonkeyPatch) -> None:

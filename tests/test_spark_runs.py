@@ -19,8 +19,7 @@ from floodmark.checkers.check import Check, Settings, checks
 from floodmark.checkers.engines import cluster_of
 from floodmark.checkers.exploration import Exploration, Limits, Options
 from floodmark.checkers.native import search as native
-from floodmark.checkers.native.memory import physical_memory
-from floodmark.checkers.native.search import SHARE_OF_MEMORY
+from floodmark.checkers.native.memory import SHARE_OF_MEMORY, physical_memory
 from floodmark.checkers.properties import collect
 from floodmark.checkers.resources import cores
 from floodmark.checkers.result_transfer import unpickled
@@ -242,8 +241,8 @@ def test_states_of_several_words_become_rows(tmp_path: Path) -> None:
 
 
 def test_a_narrow_search_is_kept_too(tmp_path: Path) -> None:
-    found_by(Sieve(), wide=None, keep_states=str(tmp_path / "states"))
-    assert session().read.parquet(str(tmp_path / "states")).count() == found_by(Sieve(), wide=None).distinct
+    found_by(Sieve(), wide=10**9, keep_states=str(tmp_path / "states"))
+    assert session().read.parquet(str(tmp_path / "states")).count() == found_by(Sieve(), wide=10**9).distinct
 
 
 def test_folders_are_written_whole(tmp_path: Path) -> None:

@@ -96,8 +96,8 @@ def assert_sample_agrees(started: search._Search, size: int) -> None:
     interface, kernel, model = started.interface, started.kernel, started.model
     layout = interface.layout
     expand, check = kernel.model.function("expand", 3), kernel.model.function("check", 2)
-    out = np.zeros(started.workers[0].room * layout.words, dtype=np.uint64)
-    rows = sample(started.workers, layout.words)
+    out = np.zeros((interface.most_successors + 1) * layout.words, dtype=np.uint64)
+    rows = sample(started._holders(), layout.words)
     for row in rows[:: max(1, len(rows) // size)]:
         state = layout.unpack(row)
         assert layout.pack(state) == tuple(row.tolist()), state
@@ -138,8 +138,7 @@ def assert_whole_set_agrees(started: search._Search) -> None:
     layout = started.interface.layout
     packed = {layout.pack(state) for state in states}
     found = started.found
-    store = started.workers[0].store[: found.distinct * layout.words].reshape(-1, layout.words)
-    native = {tuple(row) for row in store.tolist()}
+    native = {tuple(row) for piece in started.pieces() for row in piece.tolist()}
     missing = [layout.unpack(words) for words in sorted(packed - native)[:3]]
     invented = [layout.unpack(words) for words in sorted(native - packed)[:3]]
     assert not missing, f"CPython reaches {missing}"

@@ -58,6 +58,16 @@ def offset(array: Words, index: int) -> Words:
     raise NotImplementedError
 
 
+def peek(address: int) -> int:
+    """The word at an address, which may be any byte's."""
+    raise NotImplementedError
+
+
+def poke(address: int, value: int) -> None:
+    """Sets the word at an address, which may be any byte's."""
+    raise NotImplementedError
+
+
 def prefetch(array: Words, index: int) -> None:
     """Tells the processor to load an element into its cache."""
     raise NotImplementedError
@@ -293,6 +303,10 @@ class _Loop:
                 return self.builder.inttoptr(values[0], I32.as_pointer())
             case "offset":
                 return self.builder.gep(values[0], [values[1]])
+            case "peek":
+                return self.builder.load(self.builder.inttoptr(values[0], I64.as_pointer()), align=1)
+            case "poke":
+                return self.builder.store(values[1], self.builder.inttoptr(values[0], I64.as_pointer()), align=1)
             case "acquire":
                 place = self.builder.gep(values[0], [values[1]])
                 loaded = self.builder.load_atomic(place, "acquire", place.type.pointee.width // 8)

@@ -15,13 +15,13 @@ def run_all(jobs: Sequence[Job], count: int) -> Iterator[tuple[int, bytes | Exce
     Each of ``count`` processes runs one job at a time, on one core. A single job gets all cores.
     """
     order = sorted(range(len(jobs)), key=lambda position: -jobs[position].seconds)
-    ordered = [jobs[position] if len(jobs) == 1 else _on_one_core(jobs[position]) for position in order]
+    ordered = [jobs[position] if len(jobs) == 1 else _on_one_core(jobs[position], count) for position in order]
     for index, content in processes.run_each(run_pickled, ordered, count, _limit):
         yield order[index], content
 
 
-def _on_one_core(job: Job) -> Job:
-    return replace(job, check=job.check.beside_others) if isinstance(job, CheckJob) else job
+def _on_one_core(job: Job, count: int) -> Job:
+    return replace(job, check=job.check.beside(count)) if isinstance(job, CheckJob) else job
 
 
 def _limit(job: Job) -> float | None:

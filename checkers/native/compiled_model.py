@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 
@@ -19,6 +19,8 @@ from floodmark.checkers.codegen.loop_compiler import compile_loops
 from floodmark.checkers.codegen.model_module import Interface, Part, parts, whole
 from floodmark.checkers.licence import license_symmetry
 from floodmark.checkers.native import loops
+from floodmark.checkers.native.partitioned import PARTITIONED_LOOPS
+from floodmark.compiler.layout import Layout
 from floodmark.compiler.program import read_program
 from floodmark.language.errors import ModelError
 from floodmark.language.model import Model
@@ -32,7 +34,7 @@ class Kernel:
     ) -> None:
         self.interface = interface
         self.symmetry = symmetry
-        self.loops = _loops(interface.layout.words, symmetry, threads)
+        self.loops = _loops(loops.LOOPS, loop_constants(interface.layout, symmetry, threads))
         self._name = name
         self._parts = made_of
         self._key = {"whole": " ".join(part.key for part in made_of), "compiler": _compiler()}
@@ -40,6 +42,15 @@ class Kernel:
         """Whether ``model`` is the good edition."""
         self.model = self._good() if self.good else self._plain()
         self._earlier: list[MachineCode] = []
+
+    @cached_property
+    def partitioned(self) -> MachineCode:
+        """The loops of a set in partitions, which a search that fits into memory does not need."""
+        return _loops(PARTITIONED_LOOPS, loop_constants(self.interface.layout, self.symmetry, 1))
+
+    def prepare_for_files(self) -> None:
+        """Has the code ready that a search needs when it goes on through files."""
+        self.partitioned.address("route")
 
     def improve(self) -> None:
         """Makes ``model`` the good edition. Addresses in the plain one stay valid."""
@@ -80,15 +91,32 @@ def build_kernel(
         raise
 
 
-_KNOWN_LOOPS: dict[tuple[int, bool, int], MachineCode] = {}
+def stride_of(layout: Layout) -> int:
+    """The bytes that a stored state takes: its words, the last one as far as bits of it are used."""
+    return (layout.words - 1) * 8 + -(-_last_bits(layout) // 8)
 
 
-def _loops(words: int, symmetry: bool, threads: int) -> MachineCode:
-    key = (words, symmetry, threads)
+def _last_bits(layout: Layout) -> int:
+    ends = (slot.word * 64 + slot.offset + slot.bits for slot in layout.slots.values())
+    return max(max(ends, default=0) - (layout.words - 1) * 64, 1)
+
+
+_KNOWN_LOOPS: dict[tuple[object, ...], MachineCode] = {}
+
+
+def loop_constants(layout: Layout, symmetry: bool, threads: int) -> dict[str, int]:
+    """What the loops are specialised for."""
+    words, stride = layout.words, stride_of(layout)
+    bits = 8 * (stride - (words - 1) * 8)
+    return {"NW": words, "STRIDE": stride, "LAST": (1 << bits) - 1, "SYMMETRY": int(symmetry), "THREADS": threads}
+
+
+def _loops(made_of: Sequence[Callable[..., object]], constants: Mapping[str, int]) -> MachineCode:
+    key = (len(made_of), *constants.values())
     if key not in _KNOWN_LOOPS:
-        constants = {"NW": words, "SYMMETRY": int(symmetry), "THREADS": threads}
-        source = {"loops": _compiler(), "constants": repr(constants)}
-        image = object_image(source, lambda: compile_loops(loops.LOOPS, constants), GOOD)
+        names = " ".join(loop.__name__ for loop in made_of)
+        source = {"loops": _compiler(), "constants": repr(constants), "names": names}
+        image = object_image(source, lambda: compile_loops(list(made_of), constants), GOOD)
         _KNOWN_LOOPS[key] = MachineCode([image])
     return _KNOWN_LOOPS[key]
 

@@ -7,7 +7,12 @@ plus one and, in the bits that are left, a tag of the fingerprint. A successor i
 so nothing is ever taken for something else. A cell is set once, by an atomic operation, after its state was written;
 workers take the frontier in chunks, from each other when their own is done.
 
-Constants that specialise a compilation: ``NW`` (words of a state), ``SYMMETRY``, ``THREADS`` (workers).
+A stored state takes ``STRIDE`` bytes, as few as its bits need: what a word of it holds beyond them is the next state's,
+and is masked. A state is written as whole words, so it clears the first bytes of the place after it, where nothing
+is yet: a worker writes its own store only, in order.
+
+Constants that specialise a compilation: ``NW`` (words of a state), ``STRIDE``, ``LAST`` (the bits that the last word of
+a stored state has of it), ``SYMMETRY``, ``THREADS`` (workers).
 """
 
 from __future__ import annotations
@@ -24,6 +29,8 @@ from floodmark.checkers.codegen.loop_compiler import (
     claim,
     exported,
     offset,
+    peek,
+    poke,
     prefetch,
     put_if_zero,
     release,
@@ -31,6 +38,8 @@ from floodmark.checkers.codegen.loop_compiler import (
 )
 
 NW = 1
+STRIDE = 8
+LAST = (1 << 64) - 1
 SYMMETRY = 0
 THREADS = 1
 
@@ -38,8 +47,10 @@ THREADS = 1
 STORE, COUNT, TABLE, BITS, LIMIT, CURSOR, LEVEL_END, LEVEL = range(8)
 BUFFER, PENDING, SCRATCH, CONTEXT, EXPAND, CHECK, CANONICAL, BEST = range(8, 16)
 DIGEST_1, DIGEST_2, ME, STORES, CURSORS, ENDS, STOP, OWNER = range(16, 24)
-FALSE_WANTED, TRUE_WANTED, DEADLOCK, TARGET = range(24, 28)
+FALSE_WANTED, TRUE_WANTED, DEADLOCK, TARGET, SIZE, STATE = range(24, 30)
 FIELDS = 32
+"""``SIZE`` is how many cells the table has, ``BITS`` how many bits of a cell are for a position; ``STATE`` is room for
+the words of one state."""
 
 # What ``run`` returns.
 PAUSED, LEVEL_DONE, GROW = range(3)
@@ -96,26 +107,67 @@ def same(a: Words, b: Words) -> Word:
     return 0
 
 
-def less(a: Words, b: Words) -> Word:
-    for i in range(NW):
-        if a[i] < b[i]:
-            return 1
-        if a[i] > b[i]:
-            return 0
-    return 0
-
-
 def copy(target: Words, source: Words) -> None:
     for i in range(NW):
         target[i] = source[i]
 
 
-def state_at(w: Words, position: Word) -> Words:
-    """The words of the state at a position, whichever worker stores it."""
+def address_of(w: Words, position: Word) -> Word:
+    """Where the state at a position is stored, whichever worker stores it."""
     if THREADS == 1:
-        return offset(words_at(w[STORE]), position * NW)
+        return w[STORE] + position * STRIDE
     stores = words_at(w[STORES])
-    return offset(words_at(stores[position % THREADS]), position // THREADS * NW)
+    return stores[position % THREADS] + position // THREADS * STRIDE
+
+
+def word_of(address: Word, i: Word) -> Word:
+    """A word of the state that is stored at an address."""
+    word = peek(address + i * 8)
+    if i == NW - 1:
+        word = word & LAST
+    return word
+
+
+def is_stored(address: Word, state: Words) -> Word:
+    """Whether the state that is stored at an address is this one."""
+    difference = 0
+    for i in range(NW):
+        difference = difference | (word_of(address, i) ^ state[i])
+    if difference == 0:
+        return 1
+    return 0
+
+
+def keep(address: Word, state: Words) -> None:
+    """Stores a state at an address, after which nothing is stored yet."""
+    for i in range(NW):
+        poke(address + i * 8, state[i])
+
+
+def state_at(w: Words, position: Word) -> Words:
+    """The words of the state at a position, until the next one is asked for."""
+    address = address_of(w, position)
+    state = words_at(address)
+    if STRIDE != NW * 8:
+        state = words_at(w[STATE])
+        for i in range(NW):
+            state[i] = word_of(address, i)
+    return state
+
+
+def less(a: Word, b: Word) -> Word:
+    """Whether the state that is stored at one address is smaller than that at another."""
+    for i in range(NW):
+        if word_of(a, i) < word_of(b, i):
+            return 1
+        if word_of(a, i) > word_of(b, i):
+            return 0
+    return 0
+
+
+def place_of(cells: Word, h: Word) -> Word:
+    """The cell at which the search for a fingerprint begins: the low half of it, as a fraction of the table."""
+    return ((h & 4294967295) * cells) >> 32
 
 
 def note(w: Words, place: Word, position: Word) -> None:
@@ -125,7 +177,7 @@ def note(w: Words, place: Word, position: Word) -> None:
     if known == 0:
         best[place] = position + 1
     else:
-        if less(state_at(w, position), state_at(w, known - 1)) == 1:
+        if less(address_of(w, position), address_of(w, known - 1)) == 1:
             best[place] = position + 1
 
 
@@ -138,10 +190,11 @@ def note_all(w: Words, first: Word, mask: Word, position: Word) -> None:
 
 def insert_all(w: Words, buffer: Words, count: Word) -> None:
     """Adds the states of a buffer that are new to the store."""
-    store = words_at(w[STORE])
+    store = w[STORE]
     table = cells_at(w[TABLE])
     scratch = words_at(w[SCRATCH])
     bits = w[BITS]
+    size_of_table = w[SIZE]
     mask = (1 << bits) - 1
     tags = (1 << (32 - bits)) - 1
     me = w[ME]
@@ -156,18 +209,20 @@ def insert_all(w: Words, buffer: Words, count: Word) -> None:
         for i in range(size):
             h = fingerprint(offset(buffer, (start + i) * NW), SEED_1)
             scratch[i] = h
-            prefetch(table, h & mask)
+            prefetch(table, place_of(size_of_table, h))
         for j in range(size):
             h = scratch[j]
             tag = (h >> 32) & tags
-            place = h & mask
+            place = place_of(size_of_table, h)
             cell = acquire(table, place)
             while cell != 0 and (cell >> bits) != tag:
-                place = (place + 1) & mask
+                place = place + 1
+                if place == size_of_table:
+                    place = 0
                 cell = acquire(table, place)
             scratch[GROUP + j] = place
             if cell != 0:
-                prefetch(state_at(w, (cell & mask) - 1), 0)
+                prefetch(words_at(address_of(w, (cell & mask) - 1)), 0)
         for k in range(size):
             h = scratch[k]
             tag = (h >> 32) & tags
@@ -176,7 +231,7 @@ def insert_all(w: Words, buffer: Words, count: Word) -> None:
             cell = acquire(table, place)
             while True:
                 if cell == 0:
-                    copy(offset(store, known * NW), state)
+                    keep(store + known * STRIDE, state)
                     mine = (tag << bits) | (known * THREADS + me + 1)
                     if THREADS == 1:
                         table[place] = mine
@@ -187,9 +242,11 @@ def insert_all(w: Words, buffer: Words, count: Word) -> None:
                         digest_1 = digest_1 + h
                         digest_2 = digest_2 + fingerprint(state, SEED_2)
                         break
-                if (cell >> bits) == tag and same(state_at(w, (cell & mask) - 1), state) == 1:
+                if (cell >> bits) == tag and is_stored(address_of(w, (cell & mask) - 1), state) == 1:
                     break
-                place = (place + 1) & mask
+                place = place + 1
+                if place == size_of_table:
+                    place = 0
                 cell = acquire(table, place)
         start = start + size
     w[COUNT] = known
@@ -308,11 +365,10 @@ def check_states(w: Words, start: Word, stop: Word) -> Word:
 @exported
 def rehash(w: Words) -> Word:
     """Enters the positions of the worker's states, which differ from each other, into a new table."""
-    store = words_at(w[STORE])
     table = cells_at(w[TABLE])
     scratch = words_at(w[SCRATCH])
     bits = w[BITS]
-    mask = (1 << bits) - 1
+    size_of_table = w[SIZE]
     tags = (1 << (32 - bits)) - 1
     start = 0
     while start < w[COUNT]:
@@ -320,20 +376,24 @@ def rehash(w: Words) -> Word:
         if size > GROUP:
             size = GROUP
         for i in range(size):
-            h = fingerprint(offset(store, (start + i) * NW), SEED_1)
+            h = fingerprint(state_at(w, (start + i) * THREADS + w[ME]), SEED_1)
             scratch[i] = h
-            prefetch(table, h & mask)
+            prefetch(table, place_of(size_of_table, h))
         for j in range(size):
             h = scratch[j]
-            place = h & mask
+            place = place_of(size_of_table, h)
             mine = (((h >> 32) & tags) << bits) | ((start + j) * THREADS + w[ME] + 1)
             if THREADS == 1:
                 while table[place] != 0:
-                    place = (place + 1) & mask
+                    place = place + 1
+                    if place == size_of_table:
+                        place = 0
                 table[place] = mine
             else:
                 while put_if_zero(table, place, mine) != 0:
-                    place = (place + 1) & mask
+                    place = place + 1
+                    if place == size_of_table:
+                        place = 0
         start = start + size
     return 0
 
@@ -359,9 +419,14 @@ def find_parent(w: Words, start: Word, stop: Word) -> Word:
 LOOPS: list[Callable[..., Any]] = [
     fingerprint,
     same,
-    less,
     copy,
+    address_of,
+    word_of,
+    is_stored,
+    keep,
     state_at,
+    less,
+    place_of,
     note,
     note_all,
     insert_all,

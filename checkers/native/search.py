@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,25 +15,27 @@ from numpy.typing import NDArray
 from floodmark.checkers.exploration import Exploration, Options, Premise, Progress, TraceState, Violation, Watcher
 from floodmark.checkers.native import loops
 from floodmark.checkers.native.compiled_model import Kernel, build_kernel
-from floodmark.checkers.native.memory import physical_memory
+from floodmark.checkers.native.files import Files, Partition
+from floodmark.checkers.native.memory import Budget, give_back_large_arrays
+from floodmark.checkers.native.scratch import base_folder
 from floodmark.checkers.native.statistics import values_seen
 from floodmark.checkers.native.symmetry import confirm_symmetry
 from floodmark.checkers.native.trace import Tracer
-from floodmark.checkers.native.worker import Crew, OutOfRoom, Worker
+from floodmark.checkers.native.worker import Crew, Holder, OutOfRoom, Worker
 from floodmark.checkers.properties import Property
 from floodmark.compiler.layout import digest_text
 from floodmark.language.errors import ModelError, SourceError, ValueOutOfRange
 from floodmark.language.model import Model
 from floodmark.language.reference import holds, initial_states, within_boundary
 
-SHARE_OF_MEMORY = 0.85
-"""How much of the machine's memory a search may take when no limit is given."""
 PROGRESS_SECONDS = 0.2
 PATIENCE = 0.5
 """Seconds that a search runs in plain code before it takes the time to compile good code."""
 MANY_STATES = 600_000
 """A search that is likely to find so many states begins with good code; one that is not waits until it has found more
 than it was likely to."""
+COMPILER_BYTES = 64 << 20
+"""About what compiling good code takes for a while; where a limit of memory leaves less, a search stays with plain."""
 COUNTED_STATES = 4_000_000
 """Above this many states the distinct values of each variable are not counted."""
 
@@ -43,7 +47,11 @@ def explore(
 
     Raises SourceError when the model or a property cannot be read, or fails in an initial state.
     """
-    return _prepare(model, properties, options, watch).run()
+    search = _prepare(model, properties, options, watch)
+    try:
+        return search.run()
+    finally:
+        search.close()
 
 
 def reachable_set(model: Model, options: Options) -> NDArray[np.uint64]:
@@ -57,7 +65,8 @@ def reachable_set(model: Model, options: Options) -> NDArray[np.uint64]:
         raise SourceError(violation.message, violation.file, violation.line)
     if not found.complete:
         raise RuntimeError(f"the search was ended by {found.stopped}")
-    rows = [worker.store[: worker.count * worker.words].reshape(-1, worker.words) for worker in search.workers]
+    rows = list(search.pieces())
+    search.close()
     return np.concatenate(rows)
 
 
@@ -96,19 +105,21 @@ class _Search:
         self.watch = watch
         self.by_name = {prop.name: prop for prop in properties}
         layout = self.interface.layout
-        per_state = layout.words * 8 + 18
-        self.memory_limit = options.limits.memory or int(SHARE_OF_MEMORY * physical_memory())
-        least = 4 * (loops.BATCH + self.interface.most_successors)
-        most_states = max(self.memory_limit // per_state // workers * 2, least)
+        self.budget = self._budget()
+        if options.limits.memory is not None:
+            kernel.prepare_for_files()  # while there is room for a compiler
+            give_back_large_arrays()
         try:
-            self.crew = Crew(kernel, workers, most_states)
+            crew = Crew(kernel, workers, self.budget)
         except (OSError, OverflowError):
             message = (
                 f"there is no room for the {self.interface.most_successors:,} successors that a state may have; draw "
                 "the parameters of actions from sets of the state: require(request in self.requests)"
             )
             raise ModelError(message, *type(model).source_position()) from None
-        self.workers = self.crew.workers
+        self.crew: Crew | None = crew
+        self.workers: Sequence[Holder] = crew.workers
+        self.files: Files | None = None
         self.found = Exploration("native", workers=workers, state_bits=layout.bits)
         kinds = {name: self.by_name[name].kind for name in self.interface.state_predicates}
         self.reachable = self._mask(name for name, kind in kinds.items() if kind == "reachable")
@@ -118,8 +129,14 @@ class _Search:
         self.tracer = Tracer(model, kernel, self.workers)
         self.level = 0
         self.initial = 0
+        self.memory = self.latest = 0
+        self.telling = threading.Lock()
+        self.looked = 0.0
         self.stop = ""
         self.started = self.shown = time.perf_counter()
+
+    def _budget(self) -> Budget:
+        return Budget(self.options.limits.memory)
 
     def _mask(self, names: object) -> int:
         wanted = set(names)  # type: ignore[call-overload]
@@ -130,20 +147,24 @@ class _Search:
         try:
             self._start()
             self._flood()
-        except OutOfRoom:
-            self.stop = self.stop or "the memory limit"
+        except OutOfRoom as full:
+            self.stop = self.stop or str(full)
         self._confirm_symmetry()
         found = self.found
         found.violations.sort(key=lambda violation: len(violation.trace))
         found.stopped = self.stop
         found.complete = not self.stop and not found.violations
         found.seconds = time.perf_counter() - self.started
+        self._look_at_memory()
         self._count()
+        self._look_at_memory()
+        found.memory = self.memory
         return found
 
     def _confirm_symmetry(self) -> None:
-        if self.options.symmetry:
-            confirm_symmetry(self.kernel, self.workers)
+        is_whole = self.files is not None or (self.crew is not None and self.crew.table is not None)
+        if self.options.symmetry and is_whole:
+            confirm_symmetry(self.kernel, self._holders())
 
     # Levels.
 
@@ -163,8 +184,21 @@ class _Search:
                 "the model has no initial state: every @initial method's require is false",
                 *type(self.model).source_position(),
             )
-        self.workers[0].add([self.tracer.canonical(words) for words in packed])
+        for start in range(0, len(packed), loops.BATCH):
+            self._add([self.tracer.canonical(words) for words in packed[start : start + loops.BATCH]])
         self._check()
+
+    def _add(self, states: list[tuple[int, ...]]) -> None:
+        """Adds initial states."""
+        if self.files is not None:
+            self.files.add(states)
+            return
+        assert self.crew is not None
+        first = self.crew.workers[0]
+        done = first.add(states)
+        while not done and self.crew is not None:
+            self._grow(lambda task: [task(worker) for worker in self.crew.workers] if self.crew else None)
+            done = self.crew is None or first.expand_level(lambda: False)
 
     def _starts_within(self, first: TraceState) -> bool:
         """Whether an initial state lies within the boundary; one outside is only checked."""
@@ -207,57 +241,122 @@ class _Search:
         now = time.perf_counter()
         if self.kernel.good or now - self.started < PATIENCE:
             return
-        if sum(worker.count for worker in self.workers) <= (self.options.likely or 0):
+        if self._distinct() <= (self.options.likely or 0) or self.latest + COMPILER_BYTES > self.budget.limit:
             return
         self.kernel.improve()
         for worker in self.workers:
             worker.take_code()
+        self._look_at_memory()
         spent = time.perf_counter() - now
         self.found.compile_seconds += spent
         self.started += spent
 
     def _expand(self, threads: ThreadPoolExecutor) -> None:
-        """Expands the frontier; when one worker finds the table too full, all stop until it has grown."""
+        """Expands the frontier; when one worker finds no room for what it found, all stop until there is some."""
         self._improve()
         while not self.stop:
             self._each(threads, lambda worker: worker.expand_level(self._paused))
-            if not self.crew.must_grow:
+            if self.crew is None or not self.crew.must_grow:
                 return
-            try:
-                self.crew.grow(lambda task: self._each(threads, task))
-            except OutOfRoom:
-                self.stop = self.stop or "the memory limit"
+            self._grow(lambda task: self._each(threads, task))
 
-    def _each(self, threads: ThreadPoolExecutor, task: Callable[[Worker], object]) -> None:
+    def _grow(self, each: Callable[[Callable[[Worker], object]], object]) -> None:
+        """Makes room for more states: in memory, or where that has none, in files."""
+        assert self.crew is not None
+        try:
+            self.crew.grow(each)
+        except OutOfRoom as full:
+            self._outgrown(str(full))
+
+    def _outgrown(self, why: str) -> None:
+        """Goes on where the states are not in memory, with all that was found, at this very point of the level."""
+        assert self.crew is not None
+        self._look_at_memory()
+        self._say(f"at {self._distinct():,} states it outgrew {why}, and went on through files in {base_folder()}")
+        self._go_on_in_files(Files(self.kernel, self.crew, self.budget))
+
+    def _go_on_in_files(self, files: Files) -> None:
+        self.files, self.crew = files, None
+        self.workers = [files]
+        self.tracer.workers = self.workers
+
+    def close(self) -> None:
+        """Gives back what a search has taken beside memory."""
+        if self.files is not None:
+            self.files.close()
+
+    def pieces(self) -> Iterator[NDArray[np.uint64]]:
+        """All states that were found, rows of words, some at a time."""
+        for holder in self._holders():
+            yield from holder.pieces()
+
+    def _holders(self) -> Sequence[Worker | Partition]:
+        """Those whose states can be looked at here."""
+        if self.files is not None:
+            return self.files.partitions
+        return [] if self.crew is None else self.crew.workers
+
+    def _each(self, threads: ThreadPoolExecutor, task: Callable[[Any], object]) -> None:
         futures = [threads.submit(task, worker) for worker in self.workers[1:]]
         try:
             task(self.workers[0])
-        except OutOfRoom:
-            self.stop = self.stop or "the memory limit"
-        for future in futures:
-            try:
-                future.result()
-            except OutOfRoom:
-                self.stop = self.stop or "the memory limit"
+        finally:
+            ended = [future.exception() for future in futures]
+        for error in ended:
+            if error is not None:
+                raise error
 
     def _paused(self) -> bool:
         """Looks at the budgets and shows progress; True when the search is to stop."""
         limits = self.options.limits
         now = time.perf_counter()
-        distinct = sum(worker.count for worker in self.workers)
-        memory = sum(worker.memory for worker in self.workers)
+        distinct = self._distinct()
         if limits.seconds is not None and now - self.started > limits.seconds:
             self.stop = self.stop or f"the limit of {limits.seconds:g} seconds"
         if limits.states is not None and distinct > limits.states:
             self.stop = self.stop or f"the limit of {limits.states:,} states"
-        if memory > self.memory_limit:
-            self.stop = self.stop or "the memory limit"
+        if now - self.looked > PROGRESS_SECONDS:
+            self._look_at_memory()
         if self.watch is not None and now - self.shown > PROGRESS_SECONDS:
             self.shown = now
-            frontier = self.found.levels[-1] if self.found.levels else 0
-            seconds = now - self.started
-            self.watch(Progress(self.level, frontier, distinct, self._generated(), seconds, memory, self._shuffled()))
+            self._tell()
         return bool(self.stop)
+
+    def _look_at_memory(self) -> None:
+        """Notes how much memory the command has, and ends the search where it is too much."""
+        self.looked = time.perf_counter()
+        self.latest = self.budget.used()
+        self.memory = max(self.memory, self.latest)
+        if self.crew is not None:
+            self.crew.look_at_memory()
+        elif self.latest > self.budget.limit:
+            self.stop = self.stop or "the memory limit"
+
+    def _distinct(self) -> int:
+        return sum(worker.count for worker in self.workers)
+
+    def _shown(self) -> tuple[int, int]:
+        """The level and how many states there are, as a user is told."""
+        return self.level, self._distinct()
+
+    def _say(self, what: str) -> None:
+        """Tells the user of something that changes how the search goes on."""
+        self.found.notes.append(what)
+        self._tell()
+
+    def _tell(self) -> None:
+        if self.watch is None:
+            return
+        with self.telling:  # by one worker at a time, so that what is told never becomes less
+            level, distinct = self._shown()
+            frontier = self.found.levels[-1] if self.found.levels else 0
+            seconds = time.perf_counter() - self.started
+            note = self.found.notes[-1] if self.found.notes else ""
+            self.watch(
+                Progress(
+                    level, frontier, distinct, self._generated(), seconds, self.latest, self._shuffled(), note
+                )
+            )
 
     def _shuffled(self) -> int:
         """Bytes that went between processes."""
@@ -272,7 +371,7 @@ class _Search:
         """Evaluates the state predicates on the states that the last level found."""
         missing = self.reachable & ~self._mask(self.found.reached)
 
-        def check(worker: Worker) -> None:
+        def check(worker: Holder) -> None:
             worker.check_level(self.invariants, missing)
 
         if threads is None:
@@ -346,7 +445,7 @@ class _Search:
         first = self.interface.first_premise
         fired = counters[loops.COUNTERS : first]
         found.actions = {name: int(count) for name, count in zip(self.interface.actions, fired, strict=True)}
-        found.distinct = sum(worker.count for worker in self.workers)
+        found.distinct = self._distinct()
         found.generated = self._generated()
         found.depth = len(found.levels)
         if found.violations and found.distinct > sum(found.levels):
@@ -356,12 +455,17 @@ class _Search:
             *(sum(int(w.fields[f]) for w in self.workers) for f in (loops.DIGEST_1, loops.DIGEST_2))
         )
         found.cut += int(counters[loops.CUT])
-        found.memory = sum(worker.memory for worker in self.workers)
         if found.complete:
             seen = counters[first : first + len(self.interface.premises)]
             found.vacuous = [
                 Premise(*premise) for premise, times in zip(self.interface.premises, seen, strict=True) if not times
             ]
             if found.distinct <= COUNTED_STATES and not self.options.symmetry:
-                stores = [worker.store[: worker.count * worker.words] for worker in self.workers]
-                found.values_seen = values_seen(self.interface.layout, stores)
+                if self.crew is not None:
+                    self.crew.drop_table()
+                found.values_seen = self._values_seen()
+
+    def _values_seen(self) -> dict[str, int]:
+        held = 0 if self.crew is None else self.crew.held
+        room = self.budget.room(held) - held
+        return values_seen(self.interface.layout, self.pieces, self._distinct(), room)

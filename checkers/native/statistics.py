@@ -2,37 +2,98 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from floodmark.compiler.layout import Layout
+from floodmark.compiler.layout import Layout, Slot
 
 _NARROW = 16
+_COPIES = 5
+"""How many times the values are in memory while those that are new are sorted among those that are known."""
+_MOST_PARTS = 64
+_MULTIPLIER = 0x9E3779B97F4A7C15
+
+Rows = NDArray[np.uint64]
 
 
-def values_seen(layout: Layout, stores: Sequence[NDArray[np.uint64]]) -> dict[str, int]:
-    """Distinct values of each variable; ``stores`` are flat arrays of packed states."""
-    seen = {}
-    for name, slot in layout.slots.items():
-        if slot.bits > 64:
-            parts = range(slot.word, slot.word + -(-slot.bits // 64))
-            rows = [np.stack([_column(layout, store, word) for word in parts], axis=1) for store in stores]
-            if slot.bits % 64:
-                for own in rows:
-                    own[:, -1] &= np.uint64((1 << slot.bits % 64) - 1)  # its last word has other variables, too
-            seen[name] = len(np.unique(np.concatenate(rows), axis=0))
-            continue
-        mask = np.uint64((1 << slot.bits) - 1)
-        columns = [_column(layout, store, slot.word) >> np.uint64(slot.offset) & mask for store in stores]
-        if slot.bits <= _NARROW:
-            counts = sum(np.bincount(column.astype(np.int64), minlength=1 << slot.bits) for column in columns)
-            seen[name] = int(np.count_nonzero(counts))
+def values_seen(
+    layout: Layout, pieces: Callable[[], Iterable[Rows]], states: int = 0, room: int | None = None
+) -> dict[str, int]:
+    """Distinct values of each variable; ``pieces`` gives all ``states``, rows of words, some at a time.
+
+    With so many bytes of ``room`` it takes no more: what would not fit is counted a part of the values at a time.
+    """
+    narrow = {name: np.zeros(1 << slot.bits, dtype=bool) for name, slot in layout.slots.items() if slot.bits <= _NARROW}
+    wide = {name: slot for name, slot in layout.slots.items() if name not in narrow}
+    each = {name: _COPIES * -(-slot.bits // 64) * 8 * states for name, slot in wide.items()}
+    together = room is None or sum(each.values()) <= room
+    distinct = {name: _Distinct() for name in wide}
+    for rows in pieces():
+        for name, flags in narrow.items():
+            flags[column(rows, layout.slots[name])] = True
+        for name, slot in wide.items() if together else ():
+            distinct[name].add(column(rows, slot))
+    seen = {name: int(np.count_nonzero(flags)) for name, flags in narrow.items()}
+    for name, slot in wide.items():
+        if together:
+            seen[name] = distinct[name].count()
         else:
-            seen[name] = len(np.unique(np.concatenate(columns)))
+            seen[name] = _counted_in_parts(slot, pieces, -(-each[name] // max(room or 0, each[name] // _MOST_PARTS, 1)))
     return {name: seen[name] for name in layout.variables}
 
 
-def _column(layout: Layout, store: NDArray[np.uint64], word: int) -> NDArray[np.uint64]:
-    return store[word :: layout.words]
+def _counted_in_parts(slot: Slot, pieces: Callable[[], Iterable[Rows]], parts: int) -> int:
+    """How many distinct values a variable has: each belongs to one of the parts, which are counted one by one."""
+    found = 0
+    for part in range(parts):
+        values = _Distinct()
+        for rows in pieces():
+            codes = column(rows, slot)
+            mixed = (codes if codes.ndim == 1 else np.bitwise_xor.reduce(codes, axis=1)) * np.uint64(_MULTIPLIER)
+            values.add(codes[(mixed >> np.uint64(32)) % np.uint64(parts) == part])
+        found += values.count()
+    return found
+
+
+class _Distinct:
+    """The distinct codes of a variable. New ones wait until they are as many as those that are known: sorting all of
+    them for each piece would take a time that grows with the square of the states."""
+
+    def __init__(self) -> None:
+        self._known: list[Rows] = []
+        self._waiting = 0
+
+    def add(self, codes: Rows) -> None:
+        self._known.append(_distinct(codes))
+        self._waiting += len(self._known[-1])
+        if self._waiting >= len(self._known[0]):
+            self.count()
+
+    def count(self) -> int:
+        if len(self._known) > 1:
+            self._known = [_distinct(np.concatenate(self._known))]
+        self._waiting = 0
+        return len(self._known[0]) if self._known else 0
+
+
+def _distinct(codes: Rows) -> Rows:
+    """The distinct ones among codes, ascending. (What numpy has for it takes ten times the memory of a code.)"""
+    if codes.ndim > 1:
+        return np.unique(codes, axis=0)
+    codes = np.sort(codes)
+    is_first = np.ones(len(codes), dtype=bool)
+    np.not_equal(codes[1:], codes[:-1], out=is_first[1:])
+    return codes[is_first]
+
+
+def column(rows: Rows, slot: Slot) -> Rows:
+    """A variable's code in each row; a row of words where it is wider than one."""
+    if slot.bits > 64:
+        whole, rest = divmod(slot.bits, 64)
+        own = rows[:, slot.word : slot.word + whole + (rest > 0)].copy()
+        if rest:
+            own[:, -1] &= np.uint64((1 << rest) - 1)  # others lie in its last word, too
+        return own
+    return rows[:, slot.word] >> np.uint64(slot.offset) & np.uint64((1 << slot.bits) - 1)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from floodmark.checkers.native import loops
 from floodmark.checkers.native.compiled_model import Kernel
+from floodmark.checkers.native.files import Partition
 from floodmark.checkers.native.worker import Worker
 from floodmark.compiler.renaming import Renaming, renamed, symmetric_types
 
@@ -28,21 +29,21 @@ Rows = NDArray[np.uint64]
 Packed = tuple[int, ...]
 
 
-def confirm_symmetry(kernel: Kernel, workers: Sequence[Worker]) -> None:
+def confirm_symmetry(kernel: Kernel, workers: Sequence[Worker | Partition]) -> None:
     """Raises RuntimeError, which is an internal error, when a sampled state and a renamed copy are treated
     differently."""
     _Comparison(kernel, workers).run()
 
 
 class _Comparison:
-    def __init__(self, kernel: Kernel, workers: Sequence[Worker]) -> None:
+    def __init__(self, kernel: Kernel, workers: Sequence[Worker | Partition]) -> None:
         self.kernel = kernel
         self.layout = kernel.interface.layout
         self.workers = workers
         self._expand = kernel.model.function("expand", 3)
         self._check = kernel.model.function("check", 2)
         self._canonical = kernel.model.function("canonical", 1)
-        self._out = np.zeros(workers[0].room * self.layout.words, dtype=np.uint64)
+        self._out = np.zeros((kernel.interface.most_successors + 1) * self.layout.words, dtype=np.uint64)
 
     def run(self) -> None:
         renamings = list(self._renamings())
@@ -87,24 +88,20 @@ def _alike(one: tuple[object, ...], other: tuple[object, ...]) -> bool:
     return one == other
 
 
-def sample(workers: Sequence[Worker], words: int) -> Rows:
+def sample(workers: Sequence[Worker | Partition], words: int) -> Rows:
     """A sample of reachable states, the same for any number of workers."""
     chosen = np.zeros((0, words), dtype=np.uint64)
     for level in range(len(workers[0].levels)):
         if len(chosen) >= EARLIEST:
             break
-        rows = np.concatenate([_rows(worker, *worker.levels[level]) for worker in workers])
+        rows = np.concatenate([worker.rows(*worker.levels[level]) for worker in workers])
         chosen = np.concatenate([chosen, _first(rows, EARLIEST - len(chosen))])
     drawn = np.zeros((0, words), dtype=np.uint64)
     for worker in workers:
         for start in range(0, worker.count, _CHUNK):
-            rows = _rows(worker, start, min(start + _CHUNK, worker.count))
+            rows = worker.rows(start, min(start + _CHUNK, worker.count))
             drawn = _first(np.concatenate([drawn, rows]), SAMPLED)
     return np.unique(np.concatenate([chosen, drawn]), axis=0)
-
-
-def _rows(worker: Worker, start: int, stop: int) -> Rows:
-    return worker.store[start * worker.words : stop * worker.words].reshape(-1, worker.words)
 
 
 def _first(rows: Rows, count: int) -> Rows:

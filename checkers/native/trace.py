@@ -14,7 +14,7 @@ import numpy as np
 
 from floodmark.checkers.exploration import TraceState, Violation
 from floodmark.checkers.native.compiled_model import Kernel
-from floodmark.checkers.native.worker import Worker
+from floodmark.checkers.native.worker import Holder
 from floodmark.checkers.properties import Property
 from floodmark.language.errors import ModelError, SourceError
 from floodmark.language.model import Model, State
@@ -26,7 +26,7 @@ Packed = tuple[int, ...]
 class Tracer:
     """Rebuilds shortest paths from the levels that the workers hold."""
 
-    def __init__(self, model: Model, kernel: Kernel, workers: Sequence[Worker]) -> None:
+    def __init__(self, model: Model, kernel: Kernel, workers: Sequence[Holder]) -> None:
         self.model = model
         self.layout = kernel.interface.layout
         self.unbounded = kernel.interface.unbounded

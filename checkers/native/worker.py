@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from floodmark.checkers.codegen.model_module import COUNTERS
 from floodmark.checkers.native import loops
-from floodmark.checkers.native.compiled_model import Kernel
-from floodmark.checkers.native.memory import reserve
+from floodmark.checkers.native.compiled_model import Kernel, stride_of
+from floodmark.checkers.native.memory import Budget, Region, in_pages, reserve
 
-FULLEST = 0.7
-"""A table with more of its cells taken is replaced by one twice as large."""
-FIRST_BITS = 16
+FULL = 0.7
+"""A table with more of its cells taken is replaced by a larger one."""
+CROWDED = 0.9
+"""The part of the last table that memory has room for that may be taken: a look-up then passes more cells."""
+GROWTH, GROWTH_OF_LARGE = 2.0, 1.5
+"""How much larger the next table is. A large one grows in smaller steps, so that fewer cells are empty."""
+LARGE_CELLS = 1 << 22
+FIRST_CELLS = 1 << 16
 MOST_BITS = 32
+CELL_BYTES = 4
+WORTHWHILE = 1.05
+"""A table is filled anew only where it then has room for so many times the states."""
+PIECE = 1 << 16
+"""States that Python looks at together."""
 
 Array = NDArray[np.uint64]
 
@@ -24,53 +35,179 @@ class OutOfRoom(Exception):  # noqa: N818 - it ends a search undetermined, it is
     """The states no longer fit the memory that was set aside for them."""
 
 
+class Holder(Protocol):
+    """Whoever holds states of a search: a thread of this process, files, a cluster."""
+
+    words: int
+    levels: list[tuple[int, int]]
+
+    @property
+    def fields(self) -> Array:
+        """What it says of itself, at the places that ``loops`` names."""
+
+    @property
+    def context(self) -> Array:
+        """What was counted."""
+
+    @property
+    def count(self) -> int:
+        """States that it found first."""
+
+    @property
+    def fired(self) -> Array:
+        """How often each action fired."""
+
+    def take_code(self) -> None:
+        """Calls the kernel's present edition of the model's code from now on."""
+
+    def start_level(self, level: int) -> None:
+        """Makes everything found since the last level the frontier; ``level`` counts from 1."""
+
+    def expand_level(self, paused: Callable[[], bool]) -> bool:
+        """Expands what is left of the frontier; False when it had to stop on the way."""
+
+    def check_level(self, false_wanted: int, true_wanted: int) -> None:
+        """Evaluates the state predicates on the states found since the last level began."""
+
+    def noted(self, place: int) -> tuple[int, ...] | None:
+        """The words of the smallest state noted at a place, and nothing any more afterwards."""
+
+    def parent_in(self, level: int, target: tuple[int, ...]) -> tuple[int, ...] | None:
+        """The smallest state of a level (counted from 0) that has ``target`` as a successor."""
+
+
+def unpacked(stored: NDArray[np.uint8], words: int) -> Array:
+    """Stored states, a row of bytes each, as rows of words."""
+    rows = np.zeros((len(stored), words * 8), dtype=np.uint8)
+    rows[:, : stored.shape[1]] = stored
+    return rows.view(np.uint64)
+
+
 class Crew:
     """What the workers of one search share: the table, where each one's states are, the frontier that is left."""
 
-    def __init__(self, kernel: Kernel, workers: int, most_states: int) -> None:
+    def __init__(self, kernel: Kernel, workers: int, budget: Budget) -> None:
         self.kernel = kernel
+        self.budget = budget
         self.words = kernel.interface.layout.words
-        self.stores = [reserve(most_states * self.words) for _ in range(workers)]
-        self.addresses = np.array([store.ctypes.data for store in self.stores], dtype=np.uint64)
+        self.stride = stride_of(kernel.interface.layout)
+        first = int(FULL * FIRST_CELLS) * self.stride
+        self.stores = [Region(max(budget.limit, first) + 8) for _ in range(workers)]
+        self.addresses = np.array([store.address for store in self.stores], dtype=np.uint64)
         self.cursors = reserve(workers * loops.LINE)
         self.ends = reserve(workers * loops.LINE)
         self.stop = reserve(loops.LINE)
-        self.most_states = most_states
         self.must_grow = False
-        self.bits = FIRST_BITS
-        self.table: Array = np.zeros(0, dtype=np.uint64)
+        self.capacity = 0
+        self.cells = FIRST_CELLS
+        self.table: Region | None = None
         self.workers = [Worker(self, number) for number in range(workers)]
-        room = self.workers[0].room
-        while FULLEST * (1 << self.bits) < 4 * room * workers:
-            self.bits += 1
-        self._share_table()
+        self._take_table(FIRST_CELLS, int(FULL * FIRST_CELLS))
+        self.look_at_memory()
 
-    def _share_table(self) -> None:
-        self.table = reserve((1 << self.bits) // 2)
-        limit = min(int(FULLEST * (1 << self.bits)) // len(self.workers), self.most_states)
-        for worker in self.workers:
-            worker.fields[loops.TABLE] = self.table.ctypes.data
-            worker.fields[loops.BITS] = self.bits
-            worker.fields[loops.LIMIT] = limit
+    # The table, and how many states there may be.
+
+    @property
+    def needed(self) -> int:
+        """States that there are, and that there may be when what is pending is looked up."""
+        return sum(worker.count + worker.pending for worker in self.workers)
+
+    @property
+    def held(self) -> int:
+        """Bytes of states and table."""
+        states = sum(in_pages(worker.count * self.stride) for worker in self.workers)
+        return states + (0 if self.table is None else self.table.size)
 
     def grow(self, each: Callable[[Callable[[Worker], object]], object]) -> None:
-        """Replaces the table by one twice as large; ``each`` runs a task for every worker. No worker may be running."""
-        if any(worker.count + worker.room > self.most_states for worker in self.workers):
-            raise OutOfRoom("the states fill the memory that was set aside")
-        if self.bits == MOST_BITS:
-            raise OutOfRoom("a search holds at most three billion states")
+        """Makes room for more states; ``each`` runs a task for every worker. No worker may be running.
+
+        Raises OutOfRoom when memory has none.
+        """
         self.must_grow = False
         self.stop[0] = 0
-        self.table = np.zeros(0, dtype=np.uint64)  # given back before more is taken: what is entered are the stores
-        self.bits += 1
-        self._share_table()
+        if self.capacity - self.needed > self.capacity // 64 and self._divide():
+            return
+        cells, capacity = self._next_table()
+        if cells == self.cells:
+            self.capacity = capacity
+            if self._divide():
+                return
+        self.drop_table()  # before more is taken: what is entered are the stores
+        if not self._take_table(cells, capacity):
+            raise OutOfRoom("what a table of 32-bit cells can point to")
         each(lambda worker: worker.rehash())
+
+    def _next_table(self) -> tuple[int, int]:
+        """How many cells the table is to have, and how many states then fit beside it. Raises OutOfRoom."""
+        needed = self.needed
+        room = self.budget.room(self.held) - self.budget.of_pages(len(self.workers))
+        cells = _next_size(self.cells)
+        while int(FULL * cells) < WORTHWHILE * needed:
+            cells = _next_size(cells)
+        capacity = int(FULL * cells)
+        if cells * CELL_BYTES + capacity * self.stride > room:
+            fitting = int(max(room, 0) / (self.stride + CELL_BYTES / CROWDED))
+            here = min(int(CROWDED * self.cells), max(room - self.cells * CELL_BYTES, 0) // self.stride)
+            cells, capacity = int(fitting / CROWDED), fitting
+            if capacity < WORTHWHILE * max(needed, here):
+                cells, capacity = self.cells, here
+            if capacity < needed + needed // 64:
+                raise OutOfRoom("the memory limit")
+        if cells >= 1 << MOST_BITS:
+            raise OutOfRoom("what a table of 32-bit cells can point to")
+        return cells, capacity
+
+    def _take_table(self, cells: int, capacity: int) -> bool:
+        self.cells, self.capacity = cells, capacity
+        self.table = Region(cells * CELL_BYTES)
+        most = max(worker.count + worker.pending for worker in self.workers)
+        # A worker may find twice its share.
+        bits = min((2 * max(cells, len(self.workers) * most)).bit_length(), MOST_BITS)
+        for worker in self.workers:
+            worker.fields[loops.TABLE] = self.table.address
+            worker.fields[loops.SIZE] = cells
+            worker.fields[loops.BITS] = bits
+        return self._divide()
+
+    def drop_table(self) -> None:
+        """Gives back the table, without which nothing can be looked up."""
+        self.table = None
+
+    def let_go(self) -> None:
+        """Gives back all states, which somebody else has by now."""
+        for store in self.stores:
+            store.give_back(0, store.size)
+
+    def _divide(self) -> bool:
+        """Gives each worker an equal share of what is left; False where a cell has no room for such a position, or the
+        store for such a state."""
+        share = max(self.capacity - self.needed, 0) // len(self.workers)
+        bits = int(self.workers[0].fields[loops.BITS])
+        most = min((1 << bits) // len(self.workers) - 1, (self.stores[0].size - 8) // self.stride)
+        for worker in self.workers:
+            worker.fields[loops.LIMIT] = min(worker.count + worker.pending + share, most)
+        return all(worker.count + worker.pending <= most for worker in self.workers)
+
+    def look_at_memory(self) -> None:
+        """Lowers how many states there may be where something else has taken the memory meanwhile."""
+        if self.table is None:
+            return
+        room = self.budget.room(self.held) - self.table.size - self.budget.of_pages(len(self.workers))
+        if self.capacity * self.stride <= room:
+            return
+        self.capacity = max(room, 0) // self.stride
+        share = max(self.capacity - self.needed, 0) // len(self.workers)
+        for worker in self.workers:
+            worker.fields[loops.LIMIT] = min(int(worker.fields[loops.LIMIT]), worker.count + share)
 
     def state(self, position: int) -> tuple[int, ...]:
         """The words of the state at a position."""
         index, owner = divmod(position, len(self.stores))
-        start = index * self.words
-        return tuple(int(word) for word in self.stores[owner][start : start + self.words])
+        return tuple(int(word) for word in self.workers[owner].rows(index, index + 1)[0])
+
+
+def _next_size(cells: int) -> int:
+    return int(cells * (GROWTH if cells < LARGE_CELLS else GROWTH_OF_LARGE))
 
 
 class Worker:
@@ -82,15 +219,17 @@ class Worker:
         self.kernel = crew.kernel
         self.number = number
         self.words = crew.words
+        self.stride = crew.stride
         self.store = crew.stores[number]
         self.room = loops.BATCH + interface.most_successors
         self.levels: list[tuple[int, int]] = []
         # Each of these has pages of its own, so that no two workers write to one cache line.
-        self.fields = reserve(loops.FIELDS)
+        self.fields: Array = reserve(loops.FIELDS)
         self.buffer = reserve(self.room * self.words)
-        self.context = self.new_context()
+        self.context: Array = self.new_context()
         self.best = reserve(loops.BEST_PLACES)
-        self._scratch = reserve(4 * loops.GROUP)
+        self._scratch = reserve(2 * loops.GROUP)
+        self._state = reserve(self.words)
         self._fill()
         self._run = crew.kernel.loops.function("run", 1)
         self._check = crew.kernel.loops.function("check_states", 3)
@@ -105,9 +244,10 @@ class Worker:
 
     def _fill(self) -> None:
         values = {
-            loops.STORE: self.store.ctypes.data,
+            loops.STORE: self.store.address,
             loops.BUFFER: self.buffer.ctypes.data,
             loops.SCRATCH: self._scratch.ctypes.data,
+            loops.STATE: self._state.ctypes.data,
             loops.CONTEXT: self.context.ctypes.data,
             loops.BEST: self.best.ctypes.data,
             loops.ME: self.number,
@@ -121,7 +261,6 @@ class Worker:
         self.take_code()
 
     def take_code(self) -> None:
-        """Calls the kernel's present edition of the model's code from now on."""
         code = self.kernel.model
         self.fields[loops.EXPAND] = code.address("expand")
         self.fields[loops.CHECK] = code.address("check")
@@ -129,31 +268,39 @@ class Worker:
 
     @property
     def count(self) -> int:
-        """States that this worker found first."""
         return int(self.fields[loops.COUNT])
 
     @property
-    def memory(self) -> int:
-        """Bytes of its states and buffers, and of its share of the table."""
-        table = self.crew.table.nbytes // len(self.crew.workers)
-        return (self.count + min(self.room, 1 << 20)) * self.words * 8 + table
+    def pending(self) -> int:
+        """Successors that were not looked up yet."""
+        return int(self.fields[loops.PENDING])
 
     @property
     def fired(self) -> Array:
-        """How often each action fired."""
         return self.context[COUNTERS : self.kernel.interface.first_premise]
 
-    def add(self, states: Sequence[tuple[int, ...]]) -> None:
-        """Adds states outside of a level."""
-        for start in range(0, len(states), loops.BATCH):
-            part = np.array(states[start : start + loops.BATCH], dtype=np.uint64).reshape(-1)
-            self.buffer[: len(part)] = part
-            self.fields[loops.PENDING] = len(part) // self.words
-            while self._run(self.fields.ctypes.data) == loops.GROW:
-                self.crew.grow(lambda task: [task(worker) for worker in self.crew.workers])
+    def rows(self, start: int, stop: int) -> Array:
+        """A slice of its states, a row of words each."""
+        stored = self.store.bytes[start * self.stride : stop * self.stride].reshape(-1, self.stride)
+        return unpacked(stored, self.words)
+
+    def pieces(self) -> Iterator[Array]:
+        """All of its states, some at a time."""
+        for start in range(0, self.count, PIECE):
+            yield self.rows(start, min(start + PIECE, self.count))
+
+    def give_back(self, start: int, stop: int) -> None:
+        """Gives back the memory of a slice of its states, which somebody else has by now."""
+        self.store.give_back(start * self.stride, stop * self.stride)
+
+    def add(self, states: Sequence[tuple[int, ...]]) -> bool:
+        """Adds up to a batch of states outside of a level; False where the table has to grow for them."""
+        part = np.array(states, dtype=np.uint64).reshape(-1)
+        self.buffer[: len(part)] = part
+        self.fields[loops.PENDING] = len(states)
+        return self.expand_level(lambda: False)
 
     def start_level(self, level: int) -> None:
-        """Makes everything found since the last level the frontier; ``level`` counts from 1."""
         start, stop = self.levels[-1][1] if self.levels else 0, self.count
         assert len(self.levels) == level - 1
         self.levels.append((start, stop))
@@ -173,8 +320,6 @@ class Worker:
             match self._run(self.fields.ctypes.data):
                 case loops.LEVEL_DONE:
                     return True
-                case loops.GROW if alone:
-                    self.crew.grow(lambda task: task(self))
                 case loops.GROW:
                     self.crew.must_grow = True
                     return False
@@ -186,20 +331,17 @@ class Worker:
         self._rehash(self.fields.ctypes.data)
 
     def check_level(self, false_wanted: int, true_wanted: int) -> None:
-        """Evaluates the state predicates on the states found since the last level began."""
         start = self.levels[-1][1] if self.levels else 0
         self.fields[loops.FALSE_WANTED] = false_wanted
         self.fields[loops.TRUE_WANTED] = true_wanted
         self._check(self.fields.ctypes.data, start, self.count)
 
     def noted(self, place: int) -> tuple[int, ...] | None:
-        """The words of the smallest state noted at a place, and nothing any more afterwards."""
         position = int(self.best[place])
         self.best[place] = 0
         return None if position == 0 else self.crew.state(position - 1)
 
     def parent_in(self, level: int, target: tuple[int, ...]) -> tuple[int, ...] | None:
-        """The smallest state of a level (counted from 0) that has ``target`` as a successor."""
         wanted = np.array(target, dtype=np.uint64)
         context = self.new_context()
         self.fields[loops.TARGET] = wanted.ctypes.data

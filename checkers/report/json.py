@@ -60,6 +60,7 @@ def entry(result: CheckResult) -> dict[str, Any]:
         "seconds": round(found.seconds, 6),
         "compile_seconds": round(found.compile_seconds, 6),
         "memory": found.memory,
+        "notes": found.notes,
         "workers": found.workers,
         "state_bits": found.state_bits,
         "reproduce": result.reproduce,

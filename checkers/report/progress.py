@@ -37,6 +37,7 @@ def describe(check: Check, at: Progress) -> str:
     return (
         f"{check.spec.name} {variant_name(check)}: {at.distinct:,} states of {at.generated:,} generated, "
         f"level {at.level} of {at.frontier:,}, {_short(rate)} states/s, {_short(at.memory)}B{shuffled}"
+        + (f"; {at.note}" if at.note else "")
     )
 
 

@@ -89,8 +89,11 @@ def seconds(result: CheckResult) -> str:
 def warnings(result: CheckResult) -> list[str]:
     """What a reader should know besides the verdict, above all what was not exercised."""
     found = result.exploration
-    if found is None or result.variant is not None or (result.expected and result.verdict == "violated"):
+    if found is None:
         return []
+    notes = [f"{' ' * _WIDTH}  note: {note}" for note in found.notes]
+    if result.variant is not None or (result.expected and result.verdict == "violated"):
+        return notes
     said = []
     if result.idle_actions():
         said.append(f"never fired: {', '.join(result.idle_actions())}")
@@ -102,7 +105,7 @@ def warnings(result: CheckResult) -> list[str]:
         said.append(f"never reached: {name}" + (f" ({_relative(prop.file)}:{prop.line})" if prop else ""))
     if found.cut:
         said.append(f"the search was cut at the boundary {found.cut:,} times")
-    return [f"{' ' * _WIDTH}  {click.style('warning', fg='yellow')}  {text}" for text in said]
+    return notes + [f"{' ' * _WIDTH}  {click.style('warning', fg='yellow')}  {text}" for text in said]
 
 
 def counterexample(result: CheckResult) -> list[str]:

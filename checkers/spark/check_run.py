@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 from floodmark.checkers.check import Check
 from floodmark.checkers.engine import RunCheck
@@ -11,8 +12,9 @@ from floodmark.checkers.result import CheckResult
 from floodmark.checkers.spark.check_tasks import TASK_STATES, run_as_tasks
 from floodmark.checkers.spark.cluster import reason
 from floodmark.checkers.spark.folders import Folder
+from floodmark.checkers.spark.memory import LEAST_LIMIT
 from floodmark.checkers.spark.results_frame import results_frame
-from floodmark.checkers.spark.session import session
+from floodmark.checkers.spark.session import is_local, session
 from floodmark.language.errors import SourceError
 
 
@@ -21,7 +23,12 @@ def run_on_spark(
 ) -> Iterator[CheckResult]:
     """Runs checks in one session: those that may be small as tasks, then the others distributed, in order."""
     settings = every[0].settings
-    spark = session(settings.master)
+    here = [check for check in every if _has_no_room(check)]
+    yield from _without_spark(here, run_check, watcher)
+    every = [check for check in every if check not in here]
+    if not every:
+        return
+    spark = session(settings.master, min(filter(None, (check.options.limits.memory for check in every)), default=None))
     if settings.resume is not None and not Folder(spark.sparkContext, settings.resume).names():
         raise SourceError(f"there is no checkpoint in {settings.resume}")
     tasks = [check for check in every if _may_be_a_task(check, every)]
@@ -39,6 +46,33 @@ def run_on_spark(
         yield results[-1]
     if settings.keep_results is not None:
         _keep(results, settings.keep_results, settings.master)
+
+
+def _has_no_room(check: Check) -> bool:
+    """Whether the memory that a check may have is less than Spark's processes on this machine take."""
+    memory = check.options.limits.memory
+    return memory is not None and memory < LEAST_LIMIT and is_local(check.settings.master)
+
+
+def _without_spark(
+    every: Sequence[Check], run_check: RunCheck, watcher: Callable[[Check], Watcher | None]
+) -> Iterator[CheckResult]:
+    """Runs checks here, where a limit of memory has no room for Spark. Raises SourceError when an option needs it."""
+    least = -(-LEAST_LIMIT // 10**6)
+    for check in every:
+        for option in ("checkpoint", "resume", "keep_states", "keep_results"):
+            if getattr(check.settings, option) is not None:
+                raise SourceError(
+                    f"--{option.replace('_', '-')} needs Spark, whose processes take {least} MB before there is a "
+                    f"state; give --max-memory {least}M or more"
+                )
+    for check in every:
+        here = replace(check, settings=replace(check.settings, engine="native", distribute="auto"))
+        result = run_check(here, watcher(check))
+        if result.exploration is not None:
+            note = f"without Spark, whose processes alone take {least} MB of memory"
+            result.exploration.notes.insert(0, note)
+        yield replace(result, reproduce=check.reproduce())
 
 
 def _may_be_a_task(check: Check, every: Sequence[Check]) -> bool:

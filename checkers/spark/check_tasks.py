@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING
 
 from floodmark.checkers.check import Check
 from floodmark.checkers.engine import RunCheck
-from floodmark.checkers.native.memory import physical_memory
-from floodmark.checkers.native.search import SHARE_OF_MEMORY
+from floodmark.checkers.native.memory import SHARE_OF_MEMORY, physical_memory
 from floodmark.checkers.paths import shown
 from floodmark.checkers.resources import cores
 from floodmark.checkers.result import CheckResult
 from floodmark.checkers.result_transfer import pickled, unpickled
+from floodmark.checkers.spark.memory import share
 from floodmark.checkers.spark.project_transfer import Files, broadcast_files, placed
+from floodmark.checkers.spark.session import is_local
 
 if TYPE_CHECKING:
     from pyspark import Broadcast
@@ -44,10 +45,12 @@ def run_as_tasks(
 
 
 def _for_a_task(check: Check) -> Check:
-    limits = check.settings.limits
+    limits, memory = check.settings.limits, check.options.limits.memory
     states = min(limits.states or TASK_STATES, TASK_STATES)
+    if memory is not None and is_local(check.settings.master):
+        memory = share(memory, cores()).each
     settings = replace(
-        check.settings, engine="native", workers=1, limits=replace(limits, states=states),
+        check.settings, engine="native", workers=1, limits=replace(limits, states=states, memory=memory),
         invariant_files=tuple(file.resolve() for file in check.settings.invariant_files),
     )
     spec = replace(

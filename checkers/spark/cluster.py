@@ -24,6 +24,7 @@ from floodmark.checkers.spark import tasks
 from floodmark.checkers.spark.code_transfer import Code
 from floodmark.checkers.spark.folders import Folder
 from floodmark.checkers.spark.ledger import Accepted, Ledger
+from floodmark.checkers.spark.memory import MOST_BUFFERS
 from floodmark.checkers.spark.shard import Array, Packed, divided
 from floodmark.checkers.spark.tasks import Absent, Expanded, Level, Merged, Run
 from floodmark.language.errors import SourceError
@@ -38,7 +39,7 @@ _LOST = "floodmark.checkers.spark.shard.Lost"
 """By this Spark's account of a job says that a partition was lost."""
 DIGESTS = [native_loops.DIGEST_1, native_loops.DIGEST_2]
 SEED_BYTES = 256 << 20
-"""States that are known already go to the workers in rounds of this size."""
+"""States that are known already go to the workers in rounds of at most this size."""
 
 
 class Cancelled(Exception):  # noqa: N818 - it ends a search undetermined, it is no mistake
@@ -53,7 +54,8 @@ class Cluster:
     """All partitions of a search. It answers what ``floodmark.checkers.native.worker.Worker`` answers to the search."""
 
     def __init__(
-        self, context: SparkContext, code: Code, interface: Interface, partitions: int | None, initial: Array
+        self, context: SparkContext, code: Code, interface: Interface, partitions: int | None, initial: Array,
+        buffers: int = MOST_BUFFERS,
     ) -> None:
         self.spark = context
         self.interface = interface
@@ -62,7 +64,8 @@ class Cluster:
         self.initial = initial
         self.code = context.broadcast(code)
         folder = f"{socket.gethostname()}+{os.getpid()}+{uuid.uuid4().hex[:8]}"
-        self.run = Run(folder, context.getConf().get("spark.local.dir"), self.partitions, self.code)
+        self.run = Run(folder, context.getConf().get("spark.local.dir"), self.partitions, self.code, buffers)
+        self.seed_bytes = min(SEED_BYTES, buffers)
         self.home = self._home()
         self.fields = np.zeros(native_loops.FIELDS, dtype=np.uint64)
         self.context = np.zeros(COUNTERS + len(interface.actions) + len(interface.premises) + 1, dtype=np.uint64)
@@ -123,6 +126,9 @@ class Cluster:
 
     def check_level(self, false_wanted: int, true_wanted: int) -> None:
         """The level's states were checked when they were found."""
+
+    def take_code(self) -> None:
+        """The workers have good code from the start."""
 
     def noted(self, place: int) -> Packed | None:
         return self._noted.pop(place, None)
@@ -246,25 +252,23 @@ class Cluster:
         self._put(token, [(p, (0, parts[p][0].tobytes())) for p in partitions if len(parts[p][0])])
         return self._adopt(token, partitions, 1)
 
-    def seed(self, levels: Iterable[Array]) -> None:
-        """Gives all partitions their share of states that were found elsewhere, level after level."""
+    def seed(self, levels: Iterable[Iterable[Array]]) -> None:
+        """Gives all partitions their share of states that were found elsewhere, level after level, in pieces."""
         records: list[tuple[int, tuple[int, bytes]]] = []
         waiting = 0
         token = _token()
-        for states in levels:
+        for pieces in levels:
             counts = [0] * self.partitions
             sums = [[0, 0] for _ in range(self.partitions)]
             before = [int(self.ledger.of(p)[-1, 0]) if self.ledger.levels else 0 for p in range(self.partitions)]
-            step = (tasks.OUTBOX_BYTES // 8) // self.words * self.words
-            for start in range(0, len(states), step):
-                part = states[start : start + step]
+            for part in pieces:
                 for p, (mine, digest) in enumerate(divided(part, self.words, self.partitions)):
                     if len(mine):
                         records.append((p, (before[p] + counts[p], mine.tobytes())))
                         counts[p] += len(mine)
                         sums[p] = [(a + b) & native_loops.EVERYTHING for a, b in zip(sums[p], digest, strict=True)]
                 waiting += len(part) * 8
-                if waiting > SEED_BYTES:
+                if waiting > self.seed_bytes:
                     self._put(token, records)
                     records, waiting = [], 0
             self.ledger.accept(counts, sums)

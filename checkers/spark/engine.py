@@ -1,15 +1,13 @@
-"""The Spark engines, as a run knows them."""
+"""The Spark engine, as a run knows it."""
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Callable, Iterator, Sequence
 from urllib.parse import quote
 
 from floodmark.checkers.check import Check, Settings, variant_name
 from floodmark.checkers.engine import Cluster, RunCheck
 from floodmark.checkers.exploration import Exploration, Watcher
-from floodmark.checkers.native.engine import Native
 from floodmark.checkers.properties import Property
 from floodmark.checkers.result import CheckResult
 from floodmark.language.model import Model
@@ -38,20 +36,8 @@ class Spark(Cluster):
         return run_on_spark(every, run_check, watcher)
 
 
-class NativeThenSpark(Native):
-    """Searches natively, and goes on in Spark when it outgrows its process, if that has the machine to itself."""
-
-    def asked_for(self, check: Check) -> bool:
-        return check.alone and all(importlib.util.find_spec(name) for name in ("pyspark", "fcntl"))
-
-    def explore(
-        self, check: Check, model: Model, properties: Sequence[Property], watch: Watcher | None
-    ) -> Exploration:
-        return _explore(check, model, properties, watch, None)
-
-
 def _explore(
-    check: Check, model: Model, properties: Sequence[Property], watch: Watcher | None, wide: int | None
+    check: Check, model: Model, properties: Sequence[Property], watch: Watcher | None, wide: int
 ) -> Exploration:
     """Searches with what the command line says of Spark; levels are distributed from the width ``wide`` on."""
     from floodmark.checkers.spark.search import Distribution, explore

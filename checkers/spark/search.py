@@ -7,9 +7,8 @@ have to be shuffled and stored with every state of every search, and a trace is 
 
 from __future__ import annotations
 
-import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,13 +19,16 @@ import numpy as np
 from floodmark.checkers.exploration import Exploration, Options, Watcher
 from floodmark.checkers.native import loops as native_loops
 from floodmark.checkers.native.compiled_model import Kernel, build_kernel
-from floodmark.checkers.native.search import COUNTED_STATES, _Search, is_long
-from floodmark.checkers.native.worker import Crew
+from floodmark.checkers.native.memory import Budget
+from floodmark.checkers.native.search import _Search, is_long
+from floodmark.checkers.native.worker import PIECE
 from floodmark.checkers.properties import Property
 from floodmark.checkers.resources import cores
 from floodmark.checkers.spark.checkpoint import FORMAT, Checkpoints, Manifest, refuse_another
 from floodmark.checkers.spark.cluster import DIGESTS, Cluster, reason
 from floodmark.checkers.spark.code_transfer import Code, build_code
+from floodmark.checkers.spark.memory import share
+from floodmark.checkers.spark.session import is_local
 from floodmark.checkers.spark.shard import Array
 from floodmark.language.errors import SourceError
 from floodmark.language.model import Model
@@ -40,12 +42,12 @@ WIDE = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Distribution:
-    """How a search uses Spark. ``wide`` is the width from which on levels are distributed; None: only when the memory
-    of this process is full. The folders may be on any file system that Spark reaches."""
+    """How a search uses Spark. ``wide`` is the width from which on levels are distributed; so is everything when the
+    memory of this process is full. The folders may be on any file system that Spark reaches."""
 
     master: str | None = None
     partitions: int | None = None
-    wide: int | None = WIDE
+    wide: int = WIDE
     checkpoint: str | None = None
     resume: str | None = None
     keep_states: str | None = None
@@ -74,6 +76,10 @@ def explore(
         search.close()
 
 
+class _Outgrown(Exception):  # noqa: N818 - the search goes on elsewhere
+    """The states no longer fit the memory of this process."""
+
+
 class Search(_Search):
     """A search that begins in this process and goes on in a cluster."""
 
@@ -87,13 +93,20 @@ class Search(_Search):
         watch: Watcher | None,
         distribution: Distribution,
     ) -> None:
-        super().__init__(model, properties, options, kernel, workers, watch)
         self.distribution = distribution
+        super().__init__(model, properties, options, kernel, workers, watch)
         self.cluster: Cluster | None = None
         self.checkpoints: Checkpoints | None = None
         self.earlier = 0.0
-        if distribution.wide is not None:
-            self.found.engine = "spark"
+        self.most_shown = (0, 0)
+        self.found.engine = "spark"
+
+    def _budget(self) -> Budget:
+        """What Spark's processes will have is set aside, if they are on this machine."""
+        limit = self.options.limits.memory
+        if limit is None or not is_local(self.distribution.master):
+            return Budget(limit)
+        return Budget(limit, share(limit, cores()).elsewhere)
 
     @cached_property
     def code(self) -> Code:
@@ -102,6 +115,7 @@ class Search(_Search):
         return build_code(self.model, functions, self.options.symmetry)
 
     def close(self) -> None:
+        super().close()
         if self.cluster is not None:
             self.cluster.close()
 
@@ -124,7 +138,7 @@ class Search(_Search):
     def session(self) -> SparkSession:
         from floodmark.checkers.spark.session import session
 
-        return session(self.distribution.master)
+        return session(self.distribution.master, self.options.limits.memory)
 
     def _confirm_symmetry(self) -> None:
         """The states of a cluster are not looked at: the licence does not rest on them."""
@@ -149,18 +163,25 @@ class Search(_Search):
     def _flood(self) -> None:
         with ThreadPoolExecutor(len(self.workers)) as threads:
             while not self.found.violations and not self.stop:
-                if self.cluster is None and self._is_wide():
+                if self._is_wide():
                     self._move()
                     self._save()
-                if self._level(threads):
-                    continue
-                if self._outgrew_this_process():
+                try:
+                    if not self._level(threads):
+                        break
+                except _Outgrown as full:
+                    self._say(f"at {self._distinct():,} states it outgrew {full}, and went on in Spark")
                     self._take_back()
                     self._move()
-                    continue
-                break
+                    self._save()
         if self.cluster is not None and not self.stop:
             self.cluster.verify()
+
+    def _outgrown(self, why: str) -> None:
+        if not self.level:  # there is no level that could be taken back
+            super()._outgrown(why)
+            return
+        raise _Outgrown(why)
 
     def _level(self, threads: ThreadPoolExecutor) -> bool:
         """One level; False when there was none, or when it was not completed."""
@@ -186,35 +207,32 @@ class Search(_Search):
         self._save()
         return not self.stop
 
-    def _outgrew_this_process(self) -> bool:
-        """Whether memory ended the search here and there is a Spark to go on in."""
-        if self.cluster is not None or self.stop != "the memory limit" or self.distribution.wide is not None:
-            return False
-        try:
-            self.session()
-        except SourceError:
-            return False
-        return True
-
     def _shuffled(self) -> int:
         return 0 if self.cluster is None else self.cluster.shuffled
 
     def _is_wide(self) -> bool:
-        """Whether the next level is to be distributed."""
-        wide = self.distribution.wide
-        known = sum(worker.levels[-1][1] for worker in self.workers if worker.levels)
-        return wide is not None and sum(worker.count for worker in self.workers) - known >= wide
+        """Whether the next level is the first to be distributed."""
+        if self.crew is None:
+            return False
+        known = sum(worker.levels[-1][1] for worker in self.crew.workers if worker.levels)
+        return self._distinct() - known >= self.distribution.wide
+
+    def _shown(self) -> tuple[int, int]:
+        """Never less than before: a level that is taken back is found again."""
+        self.most_shown = (max(self.level, self.most_shown[0]), max(self._distinct(), self.most_shown[1]))
+        return self.most_shown
 
     # From this process to the cluster.
 
     def _remember(self) -> None:
         """Keeps what a level changes besides the states, so that it can be taken back."""
-        if self.cluster is None:
-            self.before = [(worker.context.copy(), worker.fields.copy()) for worker in self.workers]
+        if self.crew is not None:
+            self.before = [(worker.context.copy(), worker.fields.copy()) for worker in self.crew.workers]
 
     def _take_back(self) -> None:
         """Undoes a level that did not fit, so that the search can go on from the boundary before it."""
-        for worker, (context, fields) in zip(self.workers, self.before, strict=True):
+        assert self.crew is not None
+        for worker, (context, fields) in zip(self.crew.workers, self.before, strict=True):
             worker.context[:] = context
             for field in (native_loops.COUNT, *DIGESTS):
                 worker.fields[field] = fields[field]
@@ -226,29 +244,38 @@ class Search(_Search):
         self.stop = ""
 
     def _new_cluster(self, partitions: int | None = None) -> Cluster:
-        initial = self._known_levels(1)[0]
+        holders = self._holders()
+        ends = [holder.levels[0][1] if holder.levels else holder.count for holder in holders]
+        initial = np.concatenate([holder.rows(0, end) for holder, end in zip(holders, ends, strict=True)])
         context = self.session().sparkContext
-        cluster = Cluster(context, self.code, self.interface, partitions or self.distribution.partitions, initial)
+        cluster = Cluster(
+            context, self.code, self.interface, partitions or self.distribution.partitions, initial.reshape(-1),
+            share(self.options.limits.memory, context.defaultParallelism).buffers,
+        )
         cluster.deadlock = self.options.deadlock
         return cluster
 
-    def _known_levels(self, most: int | None = None) -> list[Array]:
-        """The states that this process has found, level by level; those of the next level are the last."""
-        cuts = [[0, *(stop for _, stop in worker.levels), worker.count] for worker in self.workers]
-        found = []
-        for level in range(len(cuts[0]) - 1)[:most]:
-            parts = [
-                worker.store[cut[level] * worker.words : cut[level + 1] * worker.words]
-                for worker, cut in zip(self.workers, cuts, strict=True)
-            ]
-            found.append(np.concatenate(parts))
-        return found
+    def _known_levels(self) -> Iterator[Iterator[Array]]:
+        """The states that this process has found, level by level, those of the next level last; some at a time, and
+        given back when the next level is asked for."""
+        holders = self._holders()
+        cuts = [[0, *(stop for _, stop in holder.levels), holder.count] for holder in holders]
+        for level in range(len(cuts[0]) - 1):
+            yield (
+                holder.rows(at, min(at + PIECE, cut[level + 1])).reshape(-1)
+                for holder, cut in zip(holders, cuts, strict=True)
+                for at in range(cut[level], cut[level + 1], PIECE)
+            )
+            for holder, cut in zip(holders, cuts, strict=True):
+                holder.give_back(cut[level], cut[level + 1])
 
     def _move(self) -> None:
         """Gives all that was found to a cluster, which goes on from there."""
         cluster = self._new_cluster()
+        if self.crew is not None:
+            self.crew.drop_table()
+        totals = [sum(holder.levels[level][1] for holder in self._holders()) for level in range(self.level)]
         cluster.seed(self._known_levels())
-        totals = [sum(worker.levels[level][1] for worker in self.workers) for level in range(self.level)]
         cluster.levels = list(zip([0, *totals], totals, strict=False))
         own = np.zeros(native_loops.FIELDS, dtype=np.uint64)
         for worker in self.workers:
@@ -260,10 +287,9 @@ class Search(_Search):
 
     def _go_on_in(self, cluster: Cluster) -> None:
         self.cluster = cluster
-        self.crew = Crew(self.kernel, 1, native_loops.BATCH)
-        self.workers = [cluster]  # type: ignore[list-item]
+        self.crew = None
+        self.workers = [cluster]
         self.tracer.workers = self.workers
-        self.memory_limit = sys.maxsize
         self.found.engine = "spark"
         self.found.workers = cluster.partitions
 
@@ -309,12 +335,8 @@ class Search(_Search):
             cluster.close()
         raise SourceError(f"there is no whole checkpoint in {checkpoints.folder.url}")
 
-    def _count(self) -> None:
-        super()._count()
-        found = self.found
-        counted = found.complete and found.distinct <= COUNTED_STATES and not self.options.symmetry
-        if self.cluster is not None and counted:
-            found.values_seen = self.cluster.values_seen()
+    def _values_seen(self) -> dict[str, int]:
+        return super()._values_seen() if self.cluster is None else self.cluster.values_seen()
 
 
 

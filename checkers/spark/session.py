@@ -14,7 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from floodmark.checkers.loading import PACKAGE
+from floodmark.checkers.resources import cores
 from floodmark.checkers.spark.java import find_java, java_home
+from floodmark.checkers.spark.memory import Share, share
 from floodmark.checkers.spark.package import package_zip
 from floodmark.language.errors import SourceError
 
@@ -63,14 +65,22 @@ _SMALL_JAVA = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
 _STARTED: list[SparkSession] = []
 
 
+def is_local(master: str | None) -> bool:
+    """Whether a session would run its workers on this machine."""
+    if "PYSPARK_GATEWAY_PORT" in os.environ:
+        return False
+    return (master or os.environ.get("FLOODMARK_MASTER") or "local").startswith("local")
+
+
 def available() -> bool:
     """Whether PySpark is installed."""
     return importlib.util.find_spec("pyspark") is not None
 
 
-def session(master: str | None = None) -> SparkSession:
+def session(master: str | None = None, memory: int | None = None) -> SparkSession:
     """The session of this process, started on the first call: ``master``, else what spark-submit says, else local[*].
 
+    ``memory`` is the limit of what the command may have, in bytes; a session that is started keeps to its share.
     Raises SourceError where PySpark or Java is missing, or the master cannot be reached.
     """
     if not available():
@@ -81,7 +91,7 @@ def session(master: str | None = None) -> SparkSession:
 
     active = SparkSession.getActiveSession()
     if active is None:
-        active = _start(master)
+        active = _start(master, memory)
     _STARTED[:] = [active]
     return active
 
@@ -110,7 +120,7 @@ def _end_gateway() -> None:
             process.wait(10)
 
 
-def _start(master: str | None) -> SparkSession:
+def _start(master: str | None, memory: int | None) -> SparkSession:
     from pyspark.errors import PySparkRuntimeError
     from pyspark.sql import SparkSession
 
@@ -118,9 +128,11 @@ def _start(master: str | None) -> SparkSession:
     builder = SparkSession.builder.appName("floodmark")
     if not submitted:
         _prepare_launch()
-        for name, value in _defaults().items():
+        asked = master or os.environ.get("FLOODMARK_MASTER") or "local[*]"
+        own = share(memory, _cores(asked))
+        for name, value in {**_defaults(), **_limited(own)}.items():
             builder = builder.config(name, value)
-        url = _retrying(master or os.environ.get("FLOODMARK_MASTER") or "local[*]")
+        url = _retrying(asked, own.workers)
         builder = builder.master(url)
         if url.startswith("local"):
             for name, value in _LOCAL.items():
@@ -142,10 +154,29 @@ def _start(master: str | None) -> SparkSession:
     return started
 
 
-def _retrying(url: str) -> str:
-    """A local master that starts a failed task again, which it does not do by itself."""
-    match = re.fullmatch(r"local(?:\[([^,\]]+)\])?", url)
-    return url if match is None else f"local[{match[1] or 1},{_RETRIES}]"
+_LOCAL_MASTER = re.compile(r"local(?:\[([^,\]]+)\])?")
+
+
+def _retrying(url: str, workers: int | None) -> str:
+    """A local master that starts a failed task again, which it does not do by itself, with so many workers at most."""
+    match = _LOCAL_MASTER.fullmatch(url)
+    if match is None:
+        return url
+    return f"local[{(match[1] or 1) if workers is None else workers},{_RETRIES}]"
+
+
+def _cores(url: str) -> int:
+    """How many tasks of a local master run at once."""
+    match = _LOCAL_MASTER.fullmatch(url)
+    return int(match[1]) if match is not None and str(match[1]).isdigit() else cores()
+
+
+def _limited(own: Share) -> dict[str, str]:
+    """The settings of a session that has a limit of memory."""
+    if own.workers is None:
+        return {}
+    os.environ["MALLOC_ARENA_MAX"] = "2"  # else each of Java's threads keeps memory of its own
+    return {"spark.driver.memory": f"{own.heap >> 20}m"}
 
 
 def _defaults() -> dict[str, str]:

@@ -18,7 +18,6 @@ What is lost is computed again from the others, and has to have the digests that
 from __future__ import annotations
 
 import contextlib
-import errno
 import fcntl
 import hashlib
 import json
@@ -36,12 +35,17 @@ from numpy.typing import NDArray
 
 from floodmark.checkers.codegen.model_module import COUNTERS
 from floodmark.checkers.native import loops as native_loops
-from floodmark.checkers.native.worker import FIRST_BITS, FULLEST, MOST_BITS
+from floodmark.checkers.native.partitioned import fingerprints
+from floodmark.checkers.native.scratch import allocate
+from floodmark.checkers.native.worker import MOST_BITS
 from floodmark.checkers.spark import ledger
 from floodmark.checkers.spark.code_transfer import Loaded
 
 Array = NDArray[np.uint64]
 Packed = tuple[int, ...]
+FULLEST = 0.7
+"""A table with more of its cells taken is replaced by one twice as large."""
+FIRST_BITS = 16
 _FIRST_STATES = 1 << 16
 _GROWTH = 8
 """The file of the states grows by this part of itself."""
@@ -117,7 +121,8 @@ class Shard:
         self.buffer = np.zeros(self.room * self.words, dtype=np.uint64)
         self.best = np.zeros(native_loops.BEST_PLACES, dtype=np.uint64)
         self.context = self.new_context()
-        self._scratch = np.zeros(4 * native_loops.GROUP, dtype=np.uint64)
+        self._scratch = np.zeros(2 * native_loops.GROUP, dtype=np.uint64)
+        self._state = np.zeros(self.words, dtype=np.uint64)
         self.store: Array = np.zeros(0, dtype=np.uint64)
         self.table: Array = np.zeros(0, dtype=np.uint64)
         self._file: IO[bytes] | None = None
@@ -127,6 +132,7 @@ class Shard:
         for place, value in {
             native_loops.BUFFER: self.buffer.ctypes.data,
             native_loops.SCRATCH: self._scratch.ctypes.data,
+            native_loops.STATE: self._state.ctypes.data,
             native_loops.CONTEXT: self.context.ctypes.data,
             native_loops.BEST: self.best.ctypes.data,
             native_loops.EXPAND: code.model.address("expand"),
@@ -349,7 +355,7 @@ class Shard:
         if states <= known:
             return
         wanted = max(states, _FIRST_STATES, known + known // _GROWTH) * self.words
-        _allocate(self._file, wanted * 8, self.folder)
+        allocate(self._file, wanted * 8, self.folder)
         self._map(wanted)
 
     def _take_table(self, bits: int) -> bool:
@@ -373,6 +379,7 @@ class Shard:
             return False
         self.fields[native_loops.TABLE] = self.table.ctypes.data
         self.fields[native_loops.BITS] = bits
+        self.fields[native_loops.SIZE] = 1 << bits
         self._limit()
         return True
 
@@ -391,7 +398,7 @@ class Shard:
         path.unlink(missing_ok=True)
         try:
             with open(path, "w+b") as file:
-                _allocate(file, 4 << bits, self.folder)
+                allocate(file, 4 << bits, self.folder)
         except FileNotFoundError:
             raise Lost(f"{self.folder} was removed") from None
         if not self._map_table(bits):
@@ -482,33 +489,6 @@ def _file_of(path: Path) -> tuple[int, int]:
 def _stat_of(file: IO[bytes]) -> tuple[int, int]:
     found = os.fstat(file.fileno())
     return found.st_dev, found.st_ino
-
-
-def _allocate(file: IO[bytes], size: int, folder: Path) -> None:
-    """Makes a file as large, with blocks of the disk: a mapped file without them ends the process on a full disk."""
-    try:
-        if hasattr(os, "posix_fallocate"):
-            os.posix_fallocate(file.fileno(), 0, size)
-        else:
-            os.ftruncate(file.fileno(), size)
-    except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
-            raise
-        where = f"{folder} on {socket.gethostname()}"
-        said = f"the disk of {where} is full; a file of {size / 1e6:,.1f} MB does not fit"
-        raise OSError(error.errno, said) from None
-
-
-def fingerprints(states: Array, words: int, seed: int) -> Array:
-    """The fingerprint of each state, as ``floodmark.compiler.layout.fingerprint`` defines it."""
-    rows = states.reshape(-1, words)
-    h = np.full(len(rows), seed, dtype=np.uint64)
-    for column in range(words):
-        h = (h ^ rows[:, column]) * np.uint64(native_loops.MULTIPLIER_1)
-        h ^= h >> np.uint64(32)
-        h *= np.uint64(native_loops.MULTIPLIER_2)
-        h ^= h >> np.uint64(29)
-    return h
 
 
 def divided(states: Array, words: int, owners: int) -> list[tuple[Array, tuple[int, int]]]:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from floodmark.checkers.native.statistics import column
 from floodmark.checkers.report.value import show
-from floodmark.checkers.spark import tasks
 from floodmark.checkers.spark.cluster import Cluster
 from floodmark.compiler.layout import Layout, Slot, decode
 from floodmark.language.types import BoolType, IntType, Type
@@ -92,7 +92,7 @@ def _convert(words: int, columns: Any, level_name: str, batches: Iterable[pa.Rec
 
 def _places(rows: Any, slot: Slot, codes: Any) -> Any:
     """The index of each row's code among the codes, which are in ascending order."""
-    own = tasks.column(rows, slot)
+    own = column(rows, slot)
     if own.ndim > 1:
         codes, own = _as_bytes(codes), _as_bytes(own)
     places = np.searchsorted(codes, own)

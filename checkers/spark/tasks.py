@@ -31,9 +31,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from floodmark.checkers.native import loops as native_loops
-from floodmark.checkers.spark.code_transfer import Code, Loaded
-from floodmark.checkers.spark.ledger import Accepted, Array
-from floodmark.checkers.spark.loops import (
+from floodmark.checkers.native.partitioned import (
     COUNTS,
     DROPPED,
     FILTER,
@@ -43,15 +41,18 @@ from floodmark.checkers.spark.loops import (
     OWNERS,
     ROOM,
     ROUTE_FIELDS,
+    empty_filter,
 )
-from floodmark.checkers.spark.shard import Lost, Packed, Shard, fingerprints
+from floodmark.checkers.native.statistics import column
+from floodmark.checkers.spark.code_transfer import Code, Loaded
+from floodmark.checkers.spark.ledger import Accepted, Array
+from floodmark.checkers.spark.shard import Lost, Packed, Shard
 
 if TYPE_CHECKING:
     from pyspark import Broadcast
 
 OUTBOX_BYTES = 4 << 20
-"""States go to the shuffle in pieces of about this size."""
-ALL_OUTBOXES_BYTES = 64 << 20
+"""States go to the shuffle in pieces of at most about this size."""
 MOST_FILTER_BITS = 22
 KEPT_RUNS = 2
 """Searches whose code and open files a Python worker keeps."""
@@ -61,12 +62,14 @@ Record = tuple[int, Any]
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One search, as its tasks know it. ``folder`` lies in the scratch folder of whatever machine they are on."""
+    """One search, as its tasks know it. ``folder`` lies in the scratch folder of whatever machine they are on;
+    ``buffers`` are the bytes that a task may have for outboxes and its filter."""
 
     folder: str
     scratch: str | None
     partitions: int
     code: Broadcast[Code]
+    buffers: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,12 +302,13 @@ def _routed(
         return
     words, owners = shard.words, run.partitions
     most = native_loops.BATCH + shard.code.code.most_successors
-    room = max(min(OUTBOX_BYTES, ALL_OUTBOXES_BYTES // owners) // (words * 8), most)
+    room = max(min(OUTBOX_BYTES, run.buffers // 2 // owners) // (words * 8), most)
     boxes = np.zeros((owners, (room + most) * words), dtype=np.uint64)
     addresses = np.array([box.ctypes.data for box in boxes], dtype=np.uint64)
     counts = np.zeros(owners, dtype=np.uint64)
     route = np.zeros(ROUTE_FIELDS, dtype=np.uint64)
-    bits = min(MOST_FILTER_BITS, max(10, (stop - start).bit_length() + 2))
+    fitting = (run.buffers // 2 // (words * 8)).bit_length() - 1
+    bits = max(10, min(MOST_FILTER_BITS, fitting, (stop - start).bit_length() + 2))
     lately = _empty_filter(_process(run), bits, words)
     for where, value in {
         OUTBOXES: addresses.ctypes.data, COUNTS: counts.ctypes.data, ROOM: room, OWNERS: owners,
@@ -334,15 +338,7 @@ def _empty_filter(process: _Process, bits: int, words: int) -> Any:
     if len(process.filter_words) < size:
         process.filter_words = np.zeros(size, dtype=np.uint64)
     cells = process.filter_words[:size]
-    cells[:] = 0
-    mask = np.uint64((1 << bits) - 1)
-    own = int(fingerprints(np.zeros(words, dtype=np.uint64), words, native_loops.SEED_1)[0] & mask)
-    other = np.zeros(words, dtype=np.uint64)
-    while True:
-        other[0] += np.uint64(1)
-        if int(fingerprints(other, words, native_loops.SEED_1)[0] & mask) != own:
-            break
-    cells[own * words : (own + 1) * words] = other
+    empty_filter(cells, bits, words)
     return cells
 
 
@@ -446,17 +442,6 @@ def values(run: Run, accepted: Accepted, slots: dict[str, Any], partition: int) 
             }
     except Lost as lost:
         yield Absent(partition, str(lost))
-
-
-def column(rows: Any, slot: Any) -> Any:
-    """A variable's code in each row; a row of words where it is wider than one."""
-    if slot.bits > 64:
-        whole, rest = divmod(slot.bits, 64)
-        own = rows[:, slot.word : slot.word + whole + (rest > 0)].copy()
-        if rest:
-            own[:, -1] &= np.uint64((1 << rest) - 1)  # the others in its last word
-        return own
-    return rows[:, slot.word] >> np.uint64(slot.offset) & np.uint64((1 << slot.bits) - 1)
 
 
 def all_pieces(run: Run, accepted: Accepted, partition: int) -> Iterator[tuple[int, bytes]]:

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 @report_options
 @click.option("--max-states", type=click.IntRange(0), help="Stops, undetermined, after this many states.")
 @click.option("--max-seconds", type=click.FloatRange(0), help="Stops, undetermined, after this time.")
-@click.option("--max-memory", type=Memory(), help="Stops, undetermined, at this much memory, such as 8G.")
+@click.option("--max-memory", type=Memory(),
+              help="The most memory for all processes, such as 8G; a search that needs more continues in files.")
 @workers_option
 @click.option("--symmetry/--no-symmetry", default=None,
               help="Treats states that differ only in the names of identifiers as one, or not.")
