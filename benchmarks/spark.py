@@ -1,11 +1,10 @@
 """Cost of a distributed search: ``python -m benchmarks.spark [--last N] [--write]``.
 
-Three measurements, each in its own process:
+Two measurements, each in its own process:
 
 - *levels*: every level of the philosophers is distributed, and the cost of a level is fitted: a fixed part, and a part
   for each generated state (expanded, filtered, shuffled, looked up and, if new, stored and checked).
 - *workers*: KIP-497 with failovers on one and on two executors, each a process bound to one core.
-- *spill*: a search whose visited set is larger than the memory that it may use.
 
 ``--write`` writes the figures to benchmarks/RESULTS.md; benchmarks/scaling.py derives predictions from them.
 """
@@ -17,7 +16,6 @@ import contextlib
 import os
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -29,7 +27,7 @@ import numpy as np
 from benchmarks.results import section
 from floodmark.checkers import spec as specs
 from floodmark.checkers.codegen.model_module import COUNTERS
-from floodmark.checkers.exploration import Exploration, Limits, Options
+from floodmark.checkers.exploration import Exploration, Options
 from floodmark.checkers.spark.cluster import Cluster
 from floodmark.checkers.spark.search import Distribution, explore
 from floodmark.checkers.spark.session import session, stop
@@ -38,8 +36,6 @@ ROOT = Path(__file__).parent.parent
 PHILOSOPHERS = "specs/examples/philosophers.toml"
 FAILOVER = "specs/alter_isr/failover_deep.toml"
 NARROW = 2000
-SPILL_BUDGET = 32 << 20
-SAMPLE_SECONDS = 0.05
 
 
 @dataclass(frozen=True)
@@ -54,7 +50,7 @@ class Level:
 
 
 def search(path: str, constants: dict[str, int], master: str, **how: Any) -> tuple[Exploration, list[Level]]:
-    """A search with its distributed levels. ``limits`` in ``how`` is for the options, the rest for the distribution."""
+    """A search with its distributed levels."""
     taken: list[tuple[float, int, int, int]] = []
     original = Cluster._level
 
@@ -73,7 +69,7 @@ def search(path: str, constants: dict[str, int], master: str, **how: Any) -> tup
     spark.sparkContext.parallelize(range(cores), cores).map(str).collect()
     spec = specs.read(ROOT / path)
     cls = spec.model_class()
-    options = Options(limits=how.pop("limits", Limits()))
+    options = Options()
     Cluster._level = timed  # type: ignore[method-assign, assignment]
     try:
         distribution = Distribution(**{"partitions": cores, "wide": 0, **how})
@@ -149,58 +145,7 @@ def _executors(count: int) -> list[Path]:
 WORKERS = ["| single-core workers | distinct | generated | levels | all levels |", "|---|---|---|---|---|"]
 
 
-# Spilling.
-
-
-def measure_spill(arguments: argparse.Namespace) -> list[str]:
-    """A row: the budget, the size of the partitions, and what a Python worker held besides mapped files."""
-    largest = [0]
-    sizes = [0]
-    original = Cluster.expand_level
-
-    def noting(self: Cluster, *given: Any) -> bool:
-        done = original(self, *given)
-        sizes[0] = max(sizes[0], self.memory)
-        return done
-
-    ended = threading.Event()
-    sampler = threading.Thread(target=_sample, args=(ended, largest))
-    sampler.start()
-    Cluster.expand_level = noting  # type: ignore[method-assign]
-    try:
-        limits = Limits(memory=SPILL_BUDGET)
-        found, levels = search(PHILOSOPHERS, {"last": arguments.last}, f"local[{arguments.cores}]", wide=None,
-                               limits=limits)
-    finally:
-        Cluster.expand_level = original  # type: ignore[method-assign]
-        ended.set()
-        sampler.join()
-    return [
-        f"| {SPILL_BUDGET / 1e6:.0f} MB | {found.distinct:,} | {found.complete} | {found.depth - len(levels)} "
-        f"| {sizes[0] / 1e6:.0f} MB | {largest[0] / 1e6:.0f} MB |"
-    ]
-
-
-SPILL = [
-    "| memory limit | distinct | complete | native levels | states and tables in files | peak of a Python worker |",
-    "|---|---|---|---|---|---|",
-]
-
-
-def _sample(ended: threading.Event, largest: list[int]) -> None:
-    """The peak private memory of one of the Python workers; pages of mapped files do not count."""
-    while not ended.wait(SAMPLE_SECONDS):
-        for entry in Path("/proc").iterdir():
-            if not entry.name.isdigit():
-                continue
-            with contextlib.suppress(OSError, StopIteration, IndexError):
-                if b"pyspark.daemon" in (entry / "cmdline").read_bytes():
-                    lines = (entry / "status").read_text().splitlines()
-                    own = next(line for line in lines if line.startswith("RssAnon"))
-                    largest[0] = max(largest[0], int(own.split()[1]) * 1024)
-
-
-MEASUREMENTS = {"levels": measure_levels, "workers": measure_workers, "spill": measure_spill}
+MEASUREMENTS = {"levels": measure_levels, "workers": measure_workers}
 
 
 def main() -> None:
@@ -227,8 +172,6 @@ def _all(arguments: argparse.Namespace) -> Iterator[str]:
     yield from ("", "KIP-497 with failovers, each worker a separate process on its own core:", "", *WORKERS)
     for cores in (1, 2):
         yield _alone(arguments, "workers", cores)
-    yield from ("", "Philosophers, with a memory limit (`--max-memory`):", "", *SPILL)
-    yield _alone(arguments, "spill", 2)
 
 
 def _alone(arguments: argparse.Namespace, only: str, cores: int) -> str:
