@@ -14,8 +14,8 @@ from typing import IO, Annotated, Any
 
 import numpy as np
 import pytest
-from benchmarks.memory import measure
 
+from benchmarks.memory import measure
 from floodmark import (
     Between,
     Constant,
@@ -36,6 +36,7 @@ from floodmark.checkers.exploration import Exploration, Limits, Options, Progres
 from floodmark.checkers.native import compiled_model, files, loops, scratch, worker
 from floodmark.checkers.native.compiled_model import build_kernel, stride_of
 from floodmark.checkers.native.memory import Budget, Region, memory_of_command
+from floodmark.checkers.native.partitioned import fingerprints
 from floodmark.checkers.native.search import explore, reachable_set
 from floodmark.checkers.native.statistics import column, values_seen
 from floodmark.checkers.properties import collect
@@ -383,3 +384,28 @@ def test_a_limit_that_leaves_no_room_at_all(limit: int, workers: int, monkeypatc
     assert now.stopped == "the memory limit"
     assert not now.complete
     assert now.distinct > 0
+
+
+def test_the_last_cell_of_a_table_is_followed_by_the_first() -> None:
+    """States that all belong into the last cell go into the first ones, and nothing goes behind the table."""
+    kernel = build_kernel(Jumps(size=4000), {}, False)
+    every = np.arange(1, 2000, dtype=np.uint64)
+    h = fingerprints(every, 1, loops.SEED_1)
+    states = every[((h & np.uint64(0xFFFFFFFF)) * np.uint64(8)) >> np.uint64(32) == 7][:5]
+    table, store = np.zeros(64, dtype=np.uint32), np.zeros(64, dtype=np.uint64)
+    scratch_words, state = np.zeros(2 * loops.GROUP, dtype=np.uint64), np.zeros(1, dtype=np.uint64)
+    fields = np.zeros(loops.FIELDS, dtype=np.uint64)
+    for field, value in {
+        loops.TABLE: table.ctypes.data, loops.STORE: store.ctypes.data, loops.SCRATCH: scratch_words.ctypes.data,
+        loops.STATE: state.ctypes.data, loops.SIZE: 8, loops.BITS: 4,
+    }.items():
+        fields[field] = value
+    insert, rehash = (kernel.partitioned.function(name, count) for name, count in (("insert", 3), ("rehash", 1)))
+    for _ in range(2):  # the second time all are known
+        fields[loops.LIMIT] = fields[loops.COUNT] + 5
+        assert insert(fields.ctypes.data, states.ctypes.data, 5) == 5
+        assert int(fields[loops.COUNT]) == 5
+        assert list(np.nonzero(table)[0]) == [0, 1, 2, 3, 7]
+    table[:] = 0
+    rehash(fields.ctypes.data)
+    assert list(np.nonzero(table)[0]) == [0, 1, 2, 3, 7]

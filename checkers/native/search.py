@@ -315,7 +315,7 @@ class _Search:
             self.stop = self.stop or f"the limit of {limits.seconds:g} seconds"
         if limits.states is not None and distinct > limits.states:
             self.stop = self.stop or f"the limit of {limits.states:,} states"
-        if now - self.looked > PROGRESS_SECONDS:
+        if now - self.looked > PROGRESS_SECONDS or self.files is not None:
             self._look_at_memory()
         if self.watch is not None and now - self.shown > PROGRESS_SECONDS:
             self.shown = now
