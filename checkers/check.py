@@ -71,7 +71,7 @@ class Check:
         if self.flawed is not None:
             deadlock = self.flawed.property == DEADLOCK
         workers = self.settings.workers
-        return Options(workers, self.symmetry, deadlock, limits, self._likely)
+        return Options(workers, self.symmetry, deadlock, limits, self._likely, self.spec.fairness)
 
     @property
     def _likely(self) -> int | None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
+from floodmark.language.fairness import Fairness
 from floodmark.language.model import State
 from floodmark.language.reference import Step
 
@@ -29,6 +30,8 @@ class Options:
     deadlock: bool = False
     limits: Limits = Limits()
     likely: int | None = None
+    fairness: Mapping[str, Fairness | None] = field(default_factory=dict)
+    """What a spec adds to the fairness of a model's actions or, by None, takes away."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +57,7 @@ class TraceState:
     state: State
 
 
-ViolationKind = Literal["invariant", "transition", "deadlock", "error"]
+ViolationKind = Literal["invariant", "transition", "deadlock", "error", "liveness"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +65,8 @@ class Violation:
     """A property that is false, with a shortest trace to the state in which it is.
 
     ``kind`` "error" means that the model left its declared types; ``message``, ``file`` and ``line`` then say how and
-    where, and ``failed_step`` is the step that could not be completed from the last state of the trace.
+    where, and ``failed_step`` is the step that could not be completed from the last state of the trace. ``loop`` is the
+    place in the trace from which a run that breaks a liveness property goes round for ever.
     """
 
     kind: ViolationKind
@@ -72,6 +76,36 @@ class Violation:
     file: str | None = None
     line: int | None = None
     failed_step: Step | None = None
+    loop: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FairReason:
+    """Why a loop treats an action fairly: ``assumption`` in words, and what the loop shows."""
+
+    assumption: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """The verdict on one liveness property for one choice of its parameters; ``name`` says which.
+
+    A run that breaks it is a lasso: ``trace`` up to the place ``loop``, and what follows it for ever. The last state is
+    that at ``loop`` again; where nothing follows, the run stutters. ``loop`` is None for a state from which nothing
+    leads to the goal. ``bounds`` are those because of which the lasso need not be a run of the protocol: then the
+    property is undetermined. ``needs`` is a smallest set of assumptions under which it holds.
+    """
+
+    property: str
+    name: str
+    arguments: Mapping[str, Any]
+    verdict: Literal["holds", "violated", "undetermined"]
+    trace: tuple[TraceState, ...] = ()
+    loop: int | None = None
+    fair: tuple[FairReason, ...] = ()
+    bounds: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +125,7 @@ class Exploration:
     state visited for each orbit shows only some of them.
     ``memory`` is the largest number of bytes that the command was seen to use; ``notes`` say what the user should know
     about how the search was done.
+    ``assumed`` is the fairness that ``liveness`` rests on.
     """
 
     engine: str
@@ -106,6 +141,8 @@ class Exploration:
     reached: dict[str, tuple[TraceState, ...]] = field(default_factory=dict)
     vacuous: list[Premise] = field(default_factory=list)
     values_seen: dict[str, int] = field(default_factory=dict)
+    liveness: list[Finding] = field(default_factory=list)
+    assumed: tuple[str, ...] = ()
     cut: int = 0
     seconds: float = 0.0
     compile_seconds: float = 0.0

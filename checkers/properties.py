@@ -12,18 +12,25 @@ from typing import Any, Literal
 from floodmark.checkers.project import is_copy
 from floodmark.language.bindings import member_place, place, require_own_decorators, require_single_names
 from floodmark.language.errors import SourceError
-from floodmark.language.members import MARKS, PROPERTY_KINDS, kind_of, role_of
+from floodmark.language.members import LIVENESS_KINDS, MARKS, PROPERTY_KINDS, kind_of, role_of
 from floodmark.language.model import Model
 from floodmark.language.source import source_of
 
-PropertyKind = Literal["invariant", "transition", "reachable"]
+PropertyKind = Literal[
+    "invariant", "transition", "reachable",
+    "eventually", "always_eventually", "leads_to", "eventually_always", "recoverable",
+]  # fmt: skip
+_ALL_KINDS = (*PROPERTY_KINDS, *LIVENESS_KINDS)
 DEADLOCK = "deadlock"
 """The name under which a spec expects a state without successors; no property may have it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Property:
-    """Something that must hold of a model. ``function`` takes the model, or (old, new) for a transition property."""
+    """Something that must hold of a model. ``function`` takes the model, or (old, new) for a transition property.
+
+    That of a liveness property may take parameters behind the model; it has to hold for each choice of them.
+    """
 
     name: str
     kind: PropertyKind
@@ -36,6 +43,11 @@ class Property:
     def place(self) -> str:
         return f"{self.file}:{self.line}"
 
+    @property
+    def is_liveness(self) -> bool:
+        """Whether it is about whole runs, not about states or steps."""
+        return self.kind in LIVENESS_KINDS
+
 
 def collect(cls: type[Model], modules: Iterable[ModuleType]) -> dict[str, Property]:
     """The properties of ``cls`` by name: its decorated methods, then the decorated functions of the modules.
@@ -44,14 +56,14 @@ def collect(cls: type[Model], modules: Iterable[ModuleType]) -> dict[str, Proper
     Raises SourceError when two properties share a name, or a property and another member of the model do.
     """
     found: dict[str, Property] = {}
-    for kind in PROPERTY_KINDS:
+    for kind in _ALL_KINDS:
         for name, method in cls.methods(kind).items():
             found[name] = _property(name, kind, method)
     for module in modules:
         _require_plain_text(module)
         _require_no_lost_step(module)
         for name, function in vars(module).items():
-            if callable(function) and kind_of(function) in PROPERTY_KINDS and _belongs(function, cls):
+            if callable(function) and kind_of(function) in _ALL_KINDS and _belongs(function, cls):
                 _add(found, _property(name, kind_of(function), function))
                 _require_no_member(found[name], cls)
     if DEADLOCK in found:
@@ -63,7 +75,7 @@ def collect(cls: type[Model], modules: Iterable[ModuleType]) -> dict[str, Proper
 def about(cls: type[Model], module: ModuleType) -> bool:
     """Whether a module has a property of the model."""
     return any(
-        callable(function) and kind_of(function) in PROPERTY_KINDS and _belongs(function, cls)
+        callable(function) and kind_of(function) in _ALL_KINDS and _belongs(function, cls)
         for function in vars(module).values()
     )
 
@@ -143,7 +155,7 @@ def _belongs(function: Callable[..., Any], cls: type[Model]) -> bool:
     source = source_of(function)
     parameters = source.tree.args.args
     wanted = 2 if kind_of(function) == "transition" else 1
-    if len(parameters) != wanted:
+    if len(parameters) != wanted and (kind_of(function) not in LIVENESS_KINDS or not parameters):
         shape = "(old, new)" if wanted == 2 else "(model)"
         raise SourceError(f"{function.__name__} must take {shape}", source.file, source.tree.lineno)
     annotation = parameters[0].annotation

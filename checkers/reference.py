@@ -15,6 +15,7 @@ from floodmark.checkers.check import Check
 from floodmark.checkers.engine import Engine
 from floodmark.checkers.exploration import Exploration, Options, Progress, TraceState, Violation, ViolationKind, Watcher
 from floodmark.checkers.licence import license_symmetry
+from floodmark.checkers.liveness import check
 from floodmark.checkers.properties import Property
 from floodmark.checkers.resources import memory_in_use
 from floodmark.compiler.layout import digest, lay_out
@@ -33,7 +34,14 @@ def explore(
     model: Model, properties: Sequence[Property], options: Options, watch: Watcher | None = None
 ) -> Exploration:
     """Searches the reachable states of ``model`` level by level, until a level has a violation or nothing is new."""
-    return _Search(model, properties, options, watch).run()
+    of_states, of_runs = check.split(properties)
+    check.refuse_symmetry(of_runs, options)
+    search = _Search(model, of_states, options, watch)
+    found = search.run()
+    if of_runs and found.complete:
+        begin = [state for state, parent in search.parents.items() if parent is None]
+        check.after_reference(model, of_runs, options, list(search.parents), begin, found)
+    return found
 
 
 class Reference(Engine):

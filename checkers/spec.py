@@ -14,6 +14,7 @@ from floodmark.checkers.exploration import Limits
 from floodmark.checkers.project import Project, module_name
 from floodmark.checkers.properties import DEADLOCK, Property, about, choose, collect, did_you_mean, known
 from floodmark.language.errors import SourceError
+from floodmark.language.fairness import Fairness
 from floodmark.language.model import Model
 
 Tier = Literal["quick", "deep"]
@@ -104,7 +105,8 @@ class Spec:
     """One spec file, read and well formed; its model is not loaded yet.
 
     ``idle`` are the actions that are expected never to fire, ``vacuous`` the properties whose premise is expected never
-    to be true, because the spec's constants leave out what they are about.
+    to be true, because the spec's constants leave out what they are about. ``fairness`` is added to what the model says
+    of its actions or, with None, taken from it.
     """
 
     path: Path
@@ -120,6 +122,7 @@ class Spec:
     idle: tuple[str, ...] = ()
     vacuous: tuple[str, ...] = ()
     limits: Limits = Limits()
+    fairness: Mapping[str, Fairness | None] = field(default_factory=dict)
     flawed: tuple[Flawed, ...] = ()
     prove: tuple[Proving, ...] = ()
     mutation: Mutation | None = None
@@ -170,6 +173,8 @@ class Spec:
         """Refuses a name in ``idle`` that is not an action of the model, and one in ``vacuous`` that is not checked."""
         for name in self.idle:
             known(name, cls.methods("action"), "action", str(self.path), self.line("idle"))
+        for name in self.fairness:
+            known(name, cls.methods("action"), "action", str(self.path), self.line(f"fairness.{name}"))
         for name in self.vacuous:
             known(name, [prop.name for prop in chosen], "property", str(self.path), self.line("vacuous"))
 
@@ -398,6 +403,22 @@ class _Reader:
             raise self.error('property needs verdict = "violated"', f"{key}.property")
         return expect
 
+    def fairness(self, value: Any, key: str) -> dict[str, Fairness | None]:
+        """``name = "weak"``, ``"strong"`` or ``"none"``, or ``{ strong = true, each = "broker" }``."""
+        if not isinstance(value, dict):
+            raise self.error("fairness must be a table of actions", key)
+        return {name: self._fair(how, f"{key}.{name}") for name, how in value.items()}
+
+    def _fair(self, how: Any, key: str) -> Fairness | None:
+        if isinstance(how, str):
+            word = self.one_of(how, ("weak", "strong", "none"), key)
+            return None if word == "none" else Fairness(strong=word == "strong")
+        given = self.table(how, _FAIRNESS_KEYS, key)
+        return Fairness(given.get("strong", False), given.get("each", ()))
+
+    def each(self, value: Any, key: str) -> tuple[str, ...]:
+        return (value,) if isinstance(value, str) else self.names(value, key)
+
     def limits(self, value: Any, key: str) -> Limits:
         return Limits(**self.table(value, _LIMIT_KEYS, key))
 
@@ -473,6 +494,10 @@ _LIMIT_KEYS: dict[str, Convert] = {
     "seconds": _Reader.seconds,
     "memory": _Reader.memory,
 }
+_FAIRNESS_KEYS: dict[str, Convert] = {
+    "strong": _Reader.flag,
+    "each": _Reader.each,
+}
 _FLAWED_KEYS: dict[str, Convert] = {
     "class": _Reader.text,
     "property": _Reader.text,
@@ -511,6 +536,7 @@ _SPEC_KEYS: dict[str, Convert] = {
     "idle": _Reader.names,
     "vacuous": _Reader.names,
     "limits": _Reader.limits,
+    "fairness": _Reader.fairness,
     "flawed": _Reader.flawed,
     "prove": _Reader.prove,
     "mutation": _Reader.mutation,

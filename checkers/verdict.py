@@ -7,6 +7,7 @@ from pathlib import Path
 
 from floodmark.checkers.check import Check
 from floodmark.checkers.exploration import Exploration, Violation
+from floodmark.checkers.liveness.findings import ended_by, undetermined
 from floodmark.checkers.paths import shown
 from floodmark.checkers.result import CheckResult, ExitCode, Verdict
 from floodmark.checkers.spec import Spec
@@ -55,6 +56,9 @@ def judge(check: Check, result: CheckResult, found: Exploration) -> CheckResult:
         wanted = check.wanted_property
         result.property = wanted if wanted in result.unreached else result.unreached[0]
         result.message = "no reachable state satisfies it"
+    elif result.verdict == "undetermined" and found.complete:
+        result.property = undetermined(found)[0].property
+        result.message = ended_by(undetermined(found)[0])
     elif result.verdict == "undetermined":
         result.message = f"the search ended before it was complete, at {found.stopped}"
     differences = _differences(check, result, found)
@@ -75,7 +79,7 @@ def _verdict(result: CheckResult, found: Exploration) -> Verdict:
         return "error" if result.violation.kind == "error" else "violated"
     if result.unreached:
         return "violated"
-    return "holds" if found.complete else "undetermined"
+    return "holds" if found.complete and not undetermined(found) else "undetermined"
 
 
 def _main_violation(check: Check, found: Exploration) -> Violation | None:

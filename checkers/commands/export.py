@@ -43,14 +43,14 @@ def _chosen(path: Path, only_variant: str | None, constants: dict[str, int]) -> 
 
 
 def tla_module(check: Check) -> tla.Module:
-    """The model of a check, with the properties that the check is about, as a TLA+ module."""
+    """The model of a check, with its properties of states and steps, as a TLA+ module."""
     model, program = _read(check)
     initial = [state for _, state in initial_states(model)]
     return tla.module(program, initial, model.constant_values, check.options.deadlock)
 
 
 def promela_process(check: Check) -> promela.Process:
-    """The model of a check, with the properties that the check is about, as a Promela process."""
+    """The model of a check, with its properties of states and steps, as a Promela process."""
     model, program = _read(check)
     initial = [state for _, state in initial_states(model)]
     inside = [within_boundary(model, state) for state in initial]
@@ -59,4 +59,5 @@ def promela_process(check: Check) -> promela.Process:
 
 def _read(check: Check) -> tuple[Model, Program]:
     model = check.cls()(**check.constants)
-    return model, read_program(model, {prop.name: prop.function for prop in check.properties()})
+    of_states = [prop for prop in check.properties() if not prop.is_liveness]
+    return model, read_program(model, {prop.name: prop.function for prop in of_states})

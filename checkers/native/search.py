@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from floodmark.checkers.exploration import Exploration, Options, Premise, Progress, TraceState, Violation, Watcher
+from floodmark.checkers.liveness import check
 from floodmark.checkers.native import loops
 from floodmark.checkers.native.compiled_model import Kernel, build_kernel
 from floodmark.checkers.native.files import Files, Partition
@@ -47,9 +48,14 @@ def explore(
 
     Raises SourceError when the model or a property cannot be read, or fails in an initial state.
     """
-    search = _prepare(model, properties, options, watch)
+    of_states, of_runs = check.split(properties)
+    check.refuse_symmetry(of_runs, options)
+    search = _prepare(model, of_states, options, watch)
     try:
-        return search.run()
+        found = search.run()
+        if of_runs and found.complete:
+            check.after_native(model, of_runs, options, search.pieces(), found)
+        return found
     finally:
         search.close()
 

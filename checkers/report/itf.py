@@ -36,7 +36,10 @@ def itf(result: CheckResult) -> str:
         "description": f"reproduce: {result.reproduce}",
     }
     states = [_state(model, entry, index) for index, entry in enumerate(violation.trace)]
-    return json.dumps({"#meta": meta, "vars": list(model.variable_types), "states": states}, indent=1) + "\n"
+    whole: dict[str, Any] = {"#meta": meta, "vars": list(model.variable_types), "states": states}
+    if violation.loop is not None:
+        whole["loop"] = violation.loop
+    return json.dumps(whole, indent=1) + "\n"
 
 
 def file_name(result: CheckResult) -> str:

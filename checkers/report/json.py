@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from floodmark.checkers.exploration import Exploration, TraceState
+from floodmark.checkers.exploration import Exploration, Finding, TraceState
 from floodmark.checkers.gate.outcome import Drift
 from floodmark.checkers.proof_result import Proved
 from floodmark.checkers.report.value import plain
@@ -57,6 +57,9 @@ def entry(result: CheckResult) -> dict[str, Any]:
         "vacuous": [{"property": it.property, "file": it.file, "line": it.line} for it in found.vacuous],
         "values_seen": found.values_seen,
         "trace": trace_entries(result.subject, trace),
+        "loop": None if result.violation is None else result.violation.loop,
+        "fairness": list(found.assumed),
+        "liveness": [liveness_entry(result.subject, finding) for finding in found.liveness],
         "seconds": round(found.seconds, 6),
         "compile_seconds": round(found.compile_seconds, 6),
         "memory": found.memory,
@@ -64,6 +67,20 @@ def entry(result: CheckResult) -> dict[str, Any]:
         "workers": found.workers,
         "state_bits": found.state_bits,
         "reproduce": result.reproduce,
+    }
+
+
+def liveness_entry(model: Model | None, finding: Finding) -> dict[str, Any]:
+    """One liveness property for one choice of its parameters; ``loop`` is a place in ``trace``, counted from 0."""
+    return {
+        "property": finding.property,
+        "name": finding.name,
+        "verdict": finding.verdict,
+        "trace": trace_entries(model, finding.trace),
+        "loop": finding.loop,
+        "fair": [asdict(reason) for reason in finding.fair],
+        "bounds": list(finding.bounds),
+        "needs": list(finding.needs),
     }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from floodmark.checkers.report.liveness import ending
 from floodmark.checkers.report.sequence import Event, Message, MessageSequence, message_sequence
 from floodmark.checkers.result import CheckResult
 
@@ -21,6 +22,7 @@ def mermaid(result: CheckResult) -> str:
     for event in chart.events:
         lines += [f"    {line}" for line in _event(chart, event)]
     end = violation.message if violation.kind == "error" else f"{violation.property} is false"
+    end = ending(violation) if violation.kind == "liveness" else end
     lines.append(f"    Note over {_everybody(chart)}: {_text('deadlock' if violation.kind == 'deadlock' else end)}")
     return "\n".join(lines) + "\n"
 

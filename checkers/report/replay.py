@@ -9,6 +9,7 @@ from pathlib import Path
 
 from floodmark.checkers.exploration import Violation
 from floodmark.checkers.properties import Property
+from floodmark.checkers.report.liveness import finding_of
 from floodmark.checkers.report.python_source import Code
 from floodmark.checkers.report.source_location import place
 from floodmark.checkers.result import CheckResult
@@ -85,6 +86,8 @@ class _Function:
                 yield "assert not list(successors(model, model.snapshot()))"
             case "error":
                 yield from self._error(steps)
+            case "liveness":
+                yield from self._liveness(steps)
 
     def _take(self, steps: Sequence[Step | None]) -> Iterator[str]:
         """The calls of steps; None stands for the initial values in the class body, which ``reset`` sets."""
@@ -114,6 +117,30 @@ class _Function:
                 yield f"assert {self._property('before', 'model')}"
             else:
                 yield from self._take([step])
+
+    def _liveness(self, steps: Sequence[Step | None]) -> Iterator[str]:
+        """The steps into the loop and once round it: they lead back to where it began, and the goal is missed there."""
+        loop, prop = self.violation.loop, self.result.find_property(self.violation.property)
+        assert prop is not None
+        yield from self._take(steps[: len(steps) if loop is None else loop + 1])
+        yield from self._missed(prop)
+        if loop is None or loop == len(steps) - 1:
+            return
+        yield "before = model.snapshot()"
+        for step in steps[loop + 1 :]:
+            yield from self._take([step])
+            if prop.kind != "eventually_always":
+                yield from self._missed(prop)
+        yield "assert model.snapshot() == before"
+
+    def _missed(self, prop: Property) -> Iterator[str]:
+        """That the goal is false here; of a property that comes and goes it is false in one state of the loop only."""
+        if prop.kind == "eventually_always":
+            return
+        finding = finding_of(self.result.exploration, self.violation)
+        chosen = {} if finding is None else finding.arguments
+        given = [f"{name}={self.code.value(value)}" for name, value in chosen.items()]
+        yield f"assert not {self._property('model', *given)}" + ("[1]" if prop.kind == "leads_to" else "")
 
     def _error(self, steps: Sequence[Step | None]) -> Iterator[str]:
         """The step or the property that leaves the declared types, with the exception that CPython raises."""

@@ -11,7 +11,16 @@ from pathlib import Path
 import click
 
 from floodmark.checkers.exploration import Exploration, Violation
+from floodmark.checkers.liveness.findings import undetermined
 from floodmark.checkers.report.explanation import explain
+from floodmark.checkers.report.liveness import (
+    around,
+    finding_of,
+    lasso_lines,
+    needs_lines,
+    open_lines,
+    superfluous_lines,
+)
 from floodmark.checkers.report.trace import trace_lines
 from floodmark.checkers.report.value import show_step
 from floodmark.checkers.result import MEANINGS, CheckResult, ExitCode, worst
@@ -24,12 +33,20 @@ def lines(result: CheckResult, traces: bool = False) -> list[str]:
 
     An expected counterexample, such as a known-bad design's, is shown only with ``traces``.
     """
-    said = [headline(result), *warnings(result)]
+    said = [headline(result), *_liveness(result), *warnings(result)]
     if result.violation is not None and (traces or not result.expected):
         said += ["", *counterexample(result), ""]
     elif not result.expected and result.reproduce:
         said.append(f"{' ' * _WIDTH}  reproduce: {result.reproduce}")
     return said
+
+
+def _liveness(result: CheckResult) -> list[str]:
+    """Which fairness each liveness property needs, and which of them a bound leaves open."""
+    found = result.exploration
+    if found is None or result.verdict not in ("holds", "undetermined"):
+        return []
+    return [f"{' ' * _WIDTH}  {text}" for text in (*needs_lines(found), *open_lines(undetermined(found)))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +120,7 @@ def warnings(result: CheckResult) -> list[str]:
     for name in result.unreached:
         prop = result.find_property(name)
         said.append(f"never reached: {name}" + (f" ({_relative(prop.file)}:{prop.line})" if prop else ""))
+    said += superfluous_lines(found)
     if found.cut:
         said.append(f"the search was cut at the boundary {found.cut:,} times")
     return notes + [f"{' ' * _WIDTH}  {click.style('warning', fg='yellow')}  {text}" for text in said]
@@ -123,6 +141,9 @@ def counterexample(result: CheckResult) -> list[str]:
         said.append(f"{' ' * len(str(number))}    fails: {_place(result)}{violation.message}")
     if prop is not None and violation.kind in ("invariant", "transition"):
         said += ["", *explain(model, prop, violation.trace)]
+    finding = finding_of(result.exploration, violation)
+    if finding is not None:
+        said += lasso_lines(finding)
     others = Counter(other.property or "a model error" for other in _others(result))
     if others:
         said += ["", f"also violated at the same depth: {', '.join(others)}"]
@@ -162,7 +183,10 @@ def _verdict_line(result: CheckResult, title: str) -> str:
         return f"{title} has an error {steps}: {_place(result)}{violation.message}"
     prop = result.find_property(violation.property)
     place = f" ({_relative(prop.file)}:{prop.line})" if prop is not None else ""
-    return f"{title} violates {violation.property}{place} {steps}"
+    name = " ".join(filter(None, [violation.property + place, violation.message]))
+    if violation.kind == "liveness" and violation.loop is not None:
+        return f"{title} violates {name}: {around(violation.loop, len(violation.trace))}"
+    return f"{title} violates {name} {steps}"
 
 
 def _steps(count: int) -> str:

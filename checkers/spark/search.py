@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from floodmark.checkers.exploration import Exploration, Options, Watcher
+from floodmark.checkers.liveness import check
 from floodmark.checkers.native import loops as native_loops
 from floodmark.checkers.native.compiled_model import Kernel, build_kernel
 from floodmark.checkers.native.memory import Budget
@@ -63,12 +64,18 @@ def explore(
     """Explores ``model`` and says what it found: the same as ``floodmark.checkers.native.search.explore``."""
     started = time.perf_counter()
     workers = options.workers or cores()
-    functions = {prop.name: prop.function for prop in properties}
+    of_states, of_runs = check.split(properties)
+    check.refuse_symmetry(of_runs, options)
+    functions = {prop.name: prop.function for prop in of_states}
     kernel = build_kernel(model, functions, options.symmetry, workers, is_long(options))
-    search = Search(model, properties, options, kernel, workers, watch, distribution)
+    search = Search(model, of_states, options, kernel, workers, watch, distribution)
     search.found.compile_seconds = time.perf_counter() - started
     try:
         found = search.run()
+        if of_runs and found.complete and search.cluster is None:
+            check.after_native(model, of_runs, options, search.crew, found)
+        elif of_runs and found.complete:
+            found.complete, found.stopped = False, "its move to Spark, where liveness is not judged: --engine native"
         if distribution.keep_states is not None and found.complete:
             search.keep(distribution.keep_states)
         return found

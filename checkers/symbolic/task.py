@@ -59,4 +59,7 @@ def subjects(check: Check, task: Task, line: int | None = None) -> list[Property
             if prop.kind == "reachable":
                 message = f"{prop.name} says that a state can be reached; a proof is of what is never violated"
                 raise SourceError(message, str(check.spec.path), line)
-    return [prop for prop in found if prop.kind != "reachable"]
+            if prop.is_liveness:
+                message = f"{prop.name} is about whole runs, which are searched and not proved: floodmark check"
+                raise SourceError(message, str(check.spec.path), line)
+    return [prop for prop in found if prop.kind != "reachable" and not prop.is_liveness]

@@ -18,14 +18,20 @@ never changes under somebody who holds it, and compiled code may copy packed val
 """
 
 from floodmark.language.errors import Disabled, ModelError, SourceError, ValueOutOfRange
+from floodmark.language.fairness import fair, unfair
 from floodmark.language.members import (
     Constant,
     action,
+    always_eventually,
     boundary,
+    eventually,
+    eventually_always,
     initial,
     invariant,
+    leads_to,
     lemma,
     reachable,
+    recoverable,
     rule,
     transition,
 )
@@ -50,13 +56,20 @@ __all__ = [
     "State",
     "ValueOutOfRange",
     "action",
+    "always_eventually",
     "boundary",
+    "eventually",
+    "eventually_always",
+    "fair",
     "implies",
     "initial",
     "invariant",
+    "leads_to",
     "lemma",
     "reachable",
+    "recoverable",
     "require",
     "rule",
     "transition",
+    "unfair",
 ]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from floodmark.language.bindings import member_place, place
 from floodmark.language.errors import ModelError
+from floodmark.language.fairness import fair, unfair
 from floodmark.language.values import located
 
 if TYPE_CHECKING:
@@ -112,8 +113,37 @@ A complete search that finds no such state is a violation.
 lemma = _mark("lemma")
 """Marks a predicate that is true in every reachable state, and serves only to prove others by induction."""
 
-MARKS = (initial, action, rule, boundary, invariant, transition, reachable, lemma)
+eventually = _mark("eventually")
+"""Marks a predicate that in every fair run is true at least once.
+
+    @eventually
+    def everybody_decides(self) -> bool:
+        return all(state != Manager.WORKING for state in self.states.values())
+
+The function of a property of runs may take parameters behind the model; it has to hold for each choice of them.
+"""
+always_eventually = _mark("always_eventually")
+"""Marks a predicate that in every fair run is true again and again, without end."""
+leads_to = _mark("leads_to")
+"""Marks a premise and a goal, returned as a pair: in every fair run, once the premise is true, the goal is then or
+later.
+
+    @leads_to
+    def who_waits_enters(self, process: Process) -> tuple[bool, bool]:
+        return self.waits[process], self.critical == process
+"""
+eventually_always = _mark("eventually_always")
+"""Marks a predicate that in every fair run is true from some point on for ever."""
+recoverable = _mark("recoverable")
+"""Marks a predicate that can still become true from every reachable state, be it fair to get there or not."""
+
+MARKS = (
+    initial, action, rule, boundary, invariant, transition, reachable, lemma,
+    eventually, always_eventually, leads_to, eventually_always, recoverable, fair, unfair,
+)  # fmt: skip
 PROPERTY_KINDS = ("invariant", "transition", "reachable")
+LIVENESS_KINDS = ("eventually", "always_eventually", "leads_to", "eventually_always", "recoverable")
+"""Properties of runs."""
 
 
 def kind_of(function: Any) -> str | None:
@@ -128,12 +158,16 @@ class Constant(Generic[C]):
         restarts = Constant()       # no default: every spec must set it
 
     In a method, ``self.brokers`` is its value; in a type it is named by a string: ``Between(0, "brokers")``.
+
+    A ``bound`` is not part of the protocol: ``max_epoch = Constant(3, bound=True)`` only keeps the search finite, and a
+    run that ends because of it decides no property of runs.
     """
 
     name: str
 
-    def __init__(self, default: C | None = None) -> None:
+    def __init__(self, default: C | None = None, *, bound: bool = False) -> None:
         self.default: C | None = default
+        self.bound = bound
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = getattr(self, "name", name)
@@ -210,7 +244,7 @@ def require_one_role(cls: type, language: type) -> None:
 
 
 _METHOD = "method"
-_KINDS = ("initial", "action", "rule", "boundary", *PROPERTY_KINDS, "lemma")
+_KINDS = ("initial", "action", "rule", "boundary", *PROPERTY_KINDS, *LIVENESS_KINDS, "lemma")
 _INSTEAD = {
     "variable": "; rename one, or repeat its type to give the variable another initial value",
     "constant": "; rename one, or write Constant(...) to give the constant another default",

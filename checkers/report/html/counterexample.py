@@ -10,6 +10,7 @@ from floodmark.checkers.report.explanation import explain
 from floodmark.checkers.report.html.chart import chart
 from floodmark.checkers.report.html.markup import code, tag
 from floodmark.checkers.report.html.states import changes, whole
+from floodmark.checkers.report.liveness import ending, finding_of, lasso_lines
 from floodmark.checkers.report.sequence import MessageSequence, message_sequence
 from floodmark.checkers.report.text import figures
 from floodmark.checkers.report.value import show_step
@@ -51,6 +52,8 @@ def _legend(sequence: MessageSequence) -> Element | None:
 def _ending(violation: Violation) -> str:
     if violation.kind == "deadlock":
         return "deadlock: no step is possible"
+    if violation.kind == "liveness":
+        return ending(violation)
     return violation.message if violation.kind == "error" else f"{violation.property} is false"
 
 
@@ -85,6 +88,11 @@ def _reasons(result: CheckResult, model: Model, violation: Violation) -> list[El
             why = tag("pre", "\n".join(line.removeprefix("  ") for line in lines[1:]))
             box = tag("div", why, class_="scroll", tabindex="0", role="region", aria_label="reason")
             parts += [tag("h4", f"Why {prop.name} is false"), box]
+    finding = finding_of(result.exploration, violation)
+    if finding is not None:
+        why = tag("pre", "\n".join(lasso_lines(finding)))
+        box = tag("div", why, class_="scroll", tabindex="0", role="region", aria_label="reason")
+        parts += [tag("h4", "How the run goes on"), box]
     if result.exploration is not None:
         parts.append(tag("p", f"Found after {figures(result)}.", class_="quiet"))
     return parts

@@ -1,0 +1,85 @@
+"""Why an action is not enabled in a state: the guard that is false, with its place."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from itertools import islice, product
+from pathlib import Path
+
+from floodmark.checkers.report.value import show_step
+from floodmark.language.errors import Disabled, user_position
+from floodmark.language.model import Model, State
+from floodmark.language.reference import WIDEST_PARAMETER, Step, _evaluate, parameter_types
+from floodmark.language.source import leading_guards, source_of
+from floodmark.language.universe import universe
+from floodmark.language.values import running
+
+_LONGEST = 100
+
+
+def why_disabled(model: Model, state: State, action: str, is_meant: Callable[[Step], bool]) -> str:
+    """``turn == me is false (peterson.py:40)``: of the steps that are meant, the one that comes furthest."""
+    method = type(model).methods("action")[action]
+    furthest: tuple[int, str] = (-1, "")
+    for step in _steps(model, action):
+        if is_meant(step):
+            furthest = max(furthest, _stopped(model, state, step), key=lambda found: found[0])
+    if furthest[0] >= 0:
+        return furthest[1]
+    source = source_of(method)
+    guards, _ = leading_guards(source)
+    line = guards[0].lineno if guards else source.tree.lineno
+    return f"no choice of its parameters is allowed by its guards ({_place(source.file, line)})"
+
+
+def _steps(model: Model, action: str) -> list[Step]:
+    """The choices of an action's parameters; none where there are too many."""
+    kinds = parameter_types(model, type(model).methods("action")[action])
+    total = 1
+    for kind in kinds.values():
+        total *= kind.codes
+    if total > WIDEST_PARAMETER:
+        return []
+    with running(model):
+        values = [list(universe(kind)) for kind in kinds.values()]
+    return [Step(action, dict(zip(kinds, chosen, strict=True))) for chosen in islice(product(*values), total)]
+
+
+def _stopped(model: Model, state: State, step: Step) -> tuple[int, str]:
+    """How far a step comes, and what ends it: one of the guards in order, a require behind them, then its effect."""
+    method = type(model).methods("action")[step.action]
+    source = source_of(method)
+    guards, _ = leading_guards(source)
+    model.load(state)
+    names = {**method.__globals__, source.parameters[0]: model, **step.arguments}
+    for place, guard in enumerate(guards):
+        if _evaluate(model, guard, names) is False:
+            return place, f"{_short(guard)} is false{_of(step)} ({_place(source.file, guard.lineno)})"
+    line = source.tree.lineno
+    try:
+        with running(model):
+            method(model, **step.arguments)
+    except Disabled as stop:
+        file, line_there = user_position(stop.__traceback__)
+        return len(guards), f"a require is false{_of(step)} ({_place(file, line_there)})"
+    except Exception:
+        return -1, ""
+    what = "changes nothing" if model.snapshot() == state else "leaves the boundary"
+    return len(guards) + 1, f"{show_step(step)} {what} ({_place(source.file, line)})"
+
+
+def _of(step: Step) -> str:
+    return f" of {show_step(step)}" if step.arguments else ""
+
+
+def _short(guard: ast.expr) -> str:
+    text = ast.unparse(guard)
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 4]} ..."
+
+
+def _place(file: str | None, line: int | None) -> str:
+    if file is None:
+        return "?"
+    path, here = Path(file).resolve(), Path.cwd()
+    return f"{path.relative_to(here).as_posix() if path.is_relative_to(here) else file}:{line}"

@@ -1,0 +1,71 @@
+"""The states of a finished search and the steps between them, as flat arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from floodmark.checkers.liveness.loops import LABEL_MASK, LABEL_SHIFT, NOWHERE, STEERED
+from floodmark.language.model import State
+
+Flags = NDArray[np.bool_]
+Numbers = NDArray[np.int64]
+Edges = NDArray[np.uint64]
+
+
+@dataclass
+class Graph:
+    """States are numbered from 0 on. The edges of state ``i`` are ``edges[first[i] : first[i + 1]]``.
+
+    ``loops`` says what an edge is. Bit ``j`` of ``truth[i]`` says whether condition ``j`` is true of state ``i``. Steps
+    that change nothing are left out; steps that leave the bounds are there and lead NOWHERE. ``words`` gives a state as
+    it is packed, by which equally short ways are told apart, and ``state`` as its values.
+    """
+
+    first: NDArray[np.uint64]
+    edges: Edges
+    truth: NDArray[np.uint64]
+    initial: Numbers
+    words: Callable[[int], tuple[int, ...]]
+    state: Callable[[int], State]
+
+    @property
+    def states(self) -> int:
+        return len(self.first) - 1
+
+    def where(self, condition: int) -> Flags:
+        """The states of which a condition is true."""
+        return (self.truth >> np.uint64(condition) & np.uint64(1)).astype(np.bool_)
+
+    def edges_of(self, states: Numbers) -> tuple[Numbers, Edges]:
+        """The edges of some states: where each begins, and the edge itself."""
+        start = self.first[states].astype(np.int64)
+        count = self.first[states + 1].astype(np.int64) - start
+        total = int(count.sum())
+        before = np.cumsum(count) - count
+        at = np.repeat(start - before, count) + np.arange(total, dtype=np.int64)
+        return np.repeat(states, count), self.edges[at]
+
+    def steps_of(self, states: Numbers, steered: bool = True) -> tuple[Numbers, Numbers, Numbers]:
+        """The edges of some states that stay within the bounds: from where, with which label, to where.
+
+        Those that a bound steers are left out on request.
+        """
+        origin, edges = self.edges_of(states)
+        target = (edges & np.uint64(NOWHERE)).astype(np.int64)
+        kept = target != NOWHERE
+        if not steered:
+            kept &= edges & np.uint64(STEERED) == 0
+        return origin[kept], labels(edges[kept]), target[kept]
+
+    def smallest(self, states: Iterable[int]) -> int:
+        """The one of some states that is the smallest as it is packed: the same for any number of workers."""
+        return min((int(state) for state in states), key=self.words)
+
+
+def labels(edges: Edges) -> Numbers:
+    """The labels of edges."""
+    return (edges >> np.uint64(LABEL_SHIFT) & np.uint64(LABEL_MASK)).astype(np.int64)

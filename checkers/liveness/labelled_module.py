@@ -1,0 +1,119 @@
+"""The machine code that gives the edges of a state: each successor with the label of its fairness.
+
+    expand(state*, rows*, context*) -> rows     the words of a successor, its label shifted by 32 bits (and STEERED),
+                                                and whether it stands for a step beyond the bounds
+    check(state*, context*) -> mask             bit i: condition i is true
+
+It is made of the same parts as the code of the search. No boundary is in it, so that a successor outside is seen: it is
+no state that the search stored. Behind the actions come those that a bound touches once more, without the guards that
+mention it: a row of theirs says that the action may be enabled beyond the bounds, where its state is not looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from llvmlite import ir
+
+from floodmark.checkers.codegen.bits import I64, Value, code_of, const, resize
+from floodmark.checkers.codegen.effects import Effects
+from floodmark.checkers.codegen.guard_order import Plan, plan
+from floodmark.checkers.codegen.model_module import Interface, Part, _function, _Parts, parts
+from floodmark.checkers.liveness.assumptions import Assumptions
+from floodmark.checkers.liveness.loops import LABEL_SHIFT, STEERED
+from floodmark.compiler.conditions import read_condition
+from floodmark.compiler.ir import Action
+from floodmark.compiler.program import Program, _action
+from floodmark.language.bounding import Beyond
+from floodmark.language.conditions import Condition
+from floodmark.language.model import Model
+
+MORE = 2
+"""Words of a row behind those of the state."""
+_BEYOND = ".beyond"
+"""What the second edition of an action is called behind its name, which has no dot."""
+
+
+def labelled_parts(
+    model: Model, conditions: Sequence[Condition], assumptions: Assumptions, beyond: dict[str, Beyond]
+) -> tuple[list[Part], Interface]:
+    """The functions that the code is made of."""
+    methods = type(model).methods("action")
+    actions = [_action(model, name, method) for name, method in methods.items()]
+    for name, action in beyond.items():
+        if action.ruled_out_by:
+            with action.forgotten():
+                without = _action(model, name, methods[name])
+            without.name = name + _BEYOND
+            actions.append(without)
+    predicates = [read_condition(model, condition) for condition in conditions]
+    program = Program(type(model).__name__, model.variable_types, actions, predicates, [])
+    _, interface = parts(program, None)
+    steered = {name for name, action in beyond.items() if action.steered_by}
+    made = _LabelledParts(interface, program, assumptions, steered)
+    return made.all([plan(action) for action in actions], None), interface
+
+
+class _LabelledParts(_Parts):
+    """The parts of one program with labels."""
+
+    def __init__(self, interface: Interface, program: Program, assumptions: Assumptions, steered: set[str]) -> None:
+        super().__init__(interface, program, list(program.predicates), [])
+        self.assumptions = assumptions
+        self.steered = steered
+        self._emitting: Action | None = None
+
+    def _action(self, action: Action, symbol: str, steps: Plan, index: int) -> Part:
+        name = action.name.removesuffix(_BEYOND)
+        assumption = self.assumptions.by_action.get(name)
+        label = None if assumption is None else (assumption.first, [each for each, _ in assumption.each])
+        key = (action, index, "labelled", label, name in self.steered, action.name != name)
+        return self._part(symbol, key, lambda module: self._emit_labelled(module, action, symbol, steps, index))
+
+    def _emit_labelled(self, module: ir.Module, action: Action, symbol: str, steps: Plan, index: int) -> None:
+        self._emitting = action
+        self._emit_action(module, action, symbol, steps, index)
+
+    def _expand(self) -> Part:
+        names = self.of_actions
+
+        def emit(module: ir.Module) -> None:
+            function = _function(module, "expand", I64, 3)
+            builder = ir.IRBuilder(function.append_basic_block("entry"))
+            state, rows, context = function.args
+            count: Value = const(0)
+            for name in names:
+                row = builder.gep(rows, [builder.mul(count, const(self.words + MORE))])
+                added = builder.call(_function(module, name, I64, 3), [state, row, context])
+                count = builder.add(count, added)
+            builder.ret(count)
+
+        return self._part("expand", (names, "labelled"), emit)
+
+    def _deliver(self, emitter: Effects, state: Value, out: Value, count: Value, words: list[Value]) -> None:
+        """Writes a row: no successor is judged, and none taken back."""
+        assert self._emitting is not None
+        action = self._emitting
+        name = action.name.removesuffix(_BEYOND)
+        builder = emitter.builder
+        number = builder.load(count)
+        row = builder.gep(out, [builder.mul(number, const(len(words) + MORE))])
+        values = [*(builder.load(word) for word in words), self._label(emitter, action, name)]
+        for index, value in enumerate([*values, const(int(name != action.name))]):
+            builder.store(value, builder.gep(row, [const(index)]))
+        builder.store(builder.add(number, const(1)), count)
+
+    def _label(self, emitter: Effects, action: Action, name: str) -> Value:
+        """The label of the step that is being made, where an edge has it."""
+        builder = emitter.builder
+        assumption = self.assumptions.by_action.get(name)
+        label: Value = const(0)
+        if assumption is not None:
+            parameters = {parameter.name: parameter for parameter in action.parameters}
+            for each, kind in assumption.each:
+                parameter = parameters[each]
+                code = code_of(builder, parameter.type, builder.load(emitter.variable(parameter)))
+                label = builder.or_(builder.shl(label, const(kind.bits)), resize(builder, code, I64))
+            label = builder.add(label, const(assumption.first))
+        edge = builder.shl(label, const(LABEL_SHIFT))
+        return builder.or_(edge, const(STEERED)) if name in self.steered else edge

@@ -1,0 +1,109 @@
+"""The smallest set of fairness assumptions under which a property holds.
+
+Each run that breaks the property under some of the assumptions is unfair for others, and of these every sufficient set
+has one. So smallest sets that have one of each such group are tried, smallest first, and each that does not suffice
+gives a new group: the first that suffices is a smallest one. A strong assumption counts as the weak one of the same
+action and more, so it is asked for only where the weak one does not do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import combinations, product
+
+import numpy as np
+
+from floodmark.checkers.liveness.assumptions import Assumption
+from floodmark.checkers.liveness.components import Demands
+from floodmark.checkers.liveness.graph import Flags, Graph, Numbers
+from floodmark.checkers.liveness.loops import NOWHERE
+
+LOOKED_AT = 16
+"""Components of one search whose unfairness is looked at; the smaller ones first."""
+Need = tuple[str, bool]
+"""The fairness of an action, strong or not."""
+
+
+def demands_of(assumptions: Iterable[Assumption]) -> Demands:
+    """The labels of some assumptions."""
+    weak: set[int] = set()
+    strong: set[int] = set()
+    for it in assumptions:
+        (strong if it.strong else weak).update(range(it.first, it.first + it.count))
+    return Demands(frozenset(weak), frozenset(strong))
+
+
+def smallest_need(
+    graph: Graph, assumptions: Sequence[Assumption], breaks: Callable[[Demands], Numbers]
+) -> list[Assumption]:
+    """The assumptions that suffice; ``breaks`` gives the fair components that break the property under some."""
+    groups: list[frozenset[Need]] = []
+    for chosen in _candidates(assumptions, groups):
+        fair = breaks(demands_of(chosen))
+        if not fair.any():
+            return chosen
+        found = _unfairness(graph, assumptions, fair)
+        groups += [group for group in found if group not in groups]
+    raise RuntimeError("a property holds under all assumptions and under no set of them")
+
+
+def _candidates(assumptions: Sequence[Assumption], groups: list[frozenset[Need]]) -> Iterator[list[Assumption]]:
+    """The sets of assumptions that have one of each group, smallest first; ``groups`` grows on the way."""
+    for size in range(len(assumptions) + 1):
+        for stronger in range(size + 1):
+            for chosen in combinations(assumptions, size):
+                if not _may_suffice(chosen, groups):
+                    continue
+                for kinds in product((False, True), repeat=size):
+                    if sum(kinds) != stronger or any(s and not it.strong for s, it in zip(kinds, chosen, strict=True)):
+                        continue
+                    candidate = [replace(it, strong=kind) for it, kind in zip(chosen, kinds, strict=True)]
+                    needs = {need for it in candidate for need in _provided(it)}
+                    if all(group & needs for group in groups):
+                        yield candidate
+
+
+def _may_suffice(chosen: Sequence[Assumption], groups: Sequence[frozenset[Need]]) -> bool:
+    needs = {need for it in chosen for need in _provided(it)}
+    return all(group & needs for group in groups)
+
+
+def _provided(assumption: Assumption) -> list[Need]:
+    weak = assumption.action, False
+    return [weak, (assumption.action, True)] if assumption.strong else [weak]
+
+
+def _unfairness(graph: Graph, assumptions: Sequence[Assumption], fair: Numbers) -> list[frozenset[Need]]:
+    """Of some components, what the run that visits all of one is unfair for."""
+    sizes = np.bincount(fair)
+    numbers = np.flatnonzero(sizes)
+    numbers = numbers[numbers > 0]
+    order = numbers[np.argsort(sizes[numbers], kind="stable")]
+    found = []
+    for number in order[:LOOKED_AT].tolist():
+        weak, strong = _violated(graph, fair == number)
+        needs = set()
+        for it in assumptions:
+            own = set(range(it.first, it.first + it.count))
+            if weak & own:
+                needs.add((it.action, False))
+            if it.strong and strong & own:
+                needs.add((it.action, True))
+        found.append(frozenset(needs))
+    return found
+
+
+def _violated(graph: Graph, members: Flags) -> tuple[set[int], set[int]]:
+    """The labels for which the run through all members is not weakly, and not strongly, fair."""
+    states = np.flatnonzero(members)
+    origin, edges = graph.edges_of(states)
+    target = (edges & np.uint64(NOWHERE)).astype(np.int64)
+    label = (edges >> np.uint64(32) & np.uint64((1 << 30) - 1)).astype(np.int64)
+    kept = (target != NOWHERE) & (label != 0)
+    origin, target, label = origin[kept], target[kept], label[kept]
+    taken = set(np.unique(label[members[target]]).tolist())
+    pairs = np.unique(np.stack([label, origin]), axis=1)
+    enabled, count = np.unique(pairs[0], return_counts=True)
+    everywhere = set(enabled[count == len(states)].tolist())
+    return everywhere - taken, set(enabled.tolist()) - taken

@@ -1,0 +1,250 @@
+"""Counterexamples in CPython's words: each step is taken again by the model's class, and the run found to be fair."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Literal
+
+from floodmark.checkers.exploration import FairReason, Finding, TraceState
+from floodmark.checkers.liveness.assumptions import Assumption, Assumptions
+from floodmark.checkers.liveness.disabled import why_disabled
+from floodmark.checkers.liveness.goals import Goal
+from floodmark.checkers.liveness.graph import Graph
+from floodmark.checkers.report.value import show
+from floodmark.language.bounding import Beyond, bounds_of, enlarged, is_within
+from floodmark.language.errors import SourceError
+from floodmark.language.model import Model, State
+from floodmark.language.reference import (
+    Step,
+    choices,
+    fire,
+    initial_states,
+    successors,
+    within_boundary,
+)
+from floodmark.language.steering import ruling_bounds, steering_bounds
+
+Verdict = Literal["violated", "undetermined"]
+
+MOST_CHOICES = 8
+"""An action that is fair for each of more choices is explained for those that are enabled in the loop."""
+
+
+@dataclass
+class Witness:
+    """Shows runs of one model."""
+
+    model: Model
+    graph: Graph
+    assumptions: Assumptions
+    beyond: dict[str, Beyond]
+    known: dict[State, list[tuple[Step, State]]] = field(default_factory=dict)
+
+    def lost(self, goal: Goal, way: Sequence[int], certain: bool) -> Finding:
+        """A run to a state from which nothing leads to the goal; ``certain`` if nothing does beyond the bounds."""
+        trace = self._replayed([self.graph.state(number) for number in way])
+        if goal.goal.holds(self.model, trace[-1].state):
+            raise RuntimeError(f"{goal.name}: a state that cannot lead to the goal is one; it is {trace[-1].state}")
+        bounds: tuple[str, ...] = ()
+        if not certain or not self._outlives_bounds(goal, trace, None):
+            bounds = tuple(sorted({it for found in self._beyond(trace[-1].state).values() for it in found}))
+            bounds = bounds or self._all_bounds()
+        verdict: Verdict = "undetermined" if bounds else "violated"
+        return Finding(goal.prop.name, goal.name, goal.arguments, verdict, trace, bounds=bounds)
+
+    def lasso(self, goal: Goal, way: Sequence[int], loop: Sequence[int]) -> Finding:
+        """A fair run that breaks a goal: a violation, unless it may be unfair, or another, without the bounds."""
+        trace = self._replayed([self.graph.state(number) for number in (*way, *loop)])
+        start = len(way) - 1
+        self._confirm(goal, trace, start)
+        fair = tuple(self._reasons(trace, start))
+        bounds = self._unfair_beyond(trace, start)
+        if not bounds and not self._outlives_bounds(goal, trace, start):
+            bounds = self._all_bounds()
+        verdict: Verdict = "undetermined" if bounds else "violated"
+        return Finding(goal.prop.name, goal.name, goal.arguments, verdict, trace, start, fair, bounds)
+
+    # The steps.
+
+    def _replayed(self, states: Sequence[State]) -> tuple[TraceState, ...]:
+        first = next((step for step, state in initial_states(self.model) if state == states[0]), None)
+        if first is None:
+            raise RuntimeError(f"compiled code begins where CPython does not, in {states[0]}")
+        trace = [TraceState(first, states[0])]
+        for state in states[1:]:
+            step = next((step for step, after in self._steps(trace[-1].state) if after == state), None)
+            if step is None:
+                raise RuntimeError(f"compiled code took a step that CPython does not take, to {state}")
+            trace.append(TraceState(step, state))
+        return tuple(trace)
+
+    def _steps(self, state: State) -> list[tuple[Step, State]]:
+        """The steps that change a state and stay within the boundary."""
+        if state not in self.known:
+            found = [(step, after) for step, after in successors(self.model, state) if after != state]
+            self.known[state] = [(step, after) for step, after in found if within_boundary(self.model, after)]
+        return self.known[state]
+
+    # The run breaks the goal.
+
+    def _confirm(self, goal: Goal, trace: Sequence[TraceState], start: int) -> None:
+        """Raises RuntimeError, which is an internal error, when CPython sees the goal where compiled code does not."""
+        missed = [not goal.goal.holds(self.model, entry.state) for entry in trace]
+        match goal.prop.kind:
+            case "eventually":
+                breaks = all(missed)
+            case "leads_to":
+                assert goal.starts is not None
+                begun = [goal.starts.holds(self.model, entry.state) for entry in trace[: start + 1]]
+                breaks = all(missed[start:]) and any(
+                    is_begun and all(missed[place:]) for place, is_begun in enumerate(begun)
+                )
+            case "eventually_always":
+                breaks = any(missed[start:])
+            case _:
+                breaks = all(missed[start:])
+        if not breaks:
+            raise RuntimeError(f"{goal.name}: compiled code says that a run misses the goal, CPython that it does not")
+
+    # The run is fair.
+
+    def _reasons(self, trace: Sequence[TraceState], start: int) -> Iterator[FairReason]:
+        enabled = {label for entry in trace[start:] for label in self._enabled(entry.state)}
+        for assumption in self.assumptions.by_action.values():
+            own = sorted(label for label in enabled if assumption.has(label))
+            every = assumption.all_labels(MOST_CHOICES) or own
+            if not assumption.each or not every:
+                every = own or [assumption.first]
+            for label in every:
+                if label in own:
+                    yield FairReason(self._said(assumption, label), self._reason(assumption, label, trace, start))
+                else:
+                    meant = label if assumption.each and assumption.all_labels(MOST_CHOICES) else None
+                    why = self._why(assumption, meant, trace, start)
+                    name = str(assumption) if meant is None else self._said(assumption, label)
+                    yield FairReason(name, f"never enabled: {why}")
+
+    def _reason(self, assumption: Assumption, label: int, trace: Sequence[TraceState], start: int) -> str:
+        """Why a loop is fair for a label that is enabled in it. Raises RuntimeError where CPython finds otherwise."""
+        for place in range(start + 1, len(trace)):
+            before, after = trace[place - 1].state, trace[place].state
+            taken = [step for step, to in self._steps(before) if to == after]
+            if any(self.assumptions.label(step.action, step.arguments) == label for step in taken):
+                return f"taken at step {place + 1}"
+        idle = [place for place in range(start, len(trace)) if label not in self._enabled(trace[place].state)]
+        if assumption.strong or not idle:
+            raise RuntimeError(f"compiled code calls a loop fair for {assumption}, CPython does not")
+        return f"not enabled after step {idle[0] + 1}: {self._why(assumption, label, trace, idle[0])}"
+
+    def _enabled(self, state: State) -> set[int]:
+        return {self.assumptions.label(step.action, step.arguments) for step, _ in self._steps(state)}
+
+    def _why(self, assumption: Assumption, label: int | None, trace: Sequence[TraceState], place: int) -> str:
+        def is_meant(step: Step) -> bool:
+            return label is None or self.assumptions.label(step.action, step.arguments) == label
+
+        return why_disabled(self.model, trace[place].state, assumption.action, is_meant)
+
+    def _said(self, assumption: Assumption, label: int) -> str:
+        """An assumption in words, for one choice of its parameters."""
+        said = str(assumption)
+        chosen = assumption.chosen(label)
+        return f"{said} ({', '.join(f'{name}={show(value)}' for name, value in chosen.items())})" if chosen else said
+
+    # The bounds.
+
+    def _outlives_bounds(self, goal: Goal, trace: Sequence[TraceState], start: int | None) -> bool:
+        """Whether a run is one of the model with larger bounds, too, and breaks the goal there.
+
+        No step may read a bound to find out what it does; and the model with each bound one larger has to take the same
+        steps into the same states, but for entries that only the larger bounds make.
+        """
+        bounds = bounds_of(type(self.model))
+        steps = [(before.state, entry.step) for before, entry in pairwise(trace)]
+        if steering_bounds(self.model, steps, bounds):
+            return False
+        larger = enlarged(self.model) if bounds else self.model
+        if larger is None:
+            return False
+        try:
+            states = self._taken_by(larger, trace)
+        except SourceError:
+            return False
+        if len(states) < len(trace) or (start is not None and states[-1] != states[start]):
+            return False
+        return all(
+            condition.holds(self.model, entry.state) == condition.holds(larger, state)
+            for entry, state in zip(trace, states, strict=True)
+            for condition in goal.conditions
+        )
+
+    def _taken_by(self, larger: Model, trace: Sequence[TraceState]) -> list[State]:
+        """The states of a larger model on the steps of a run, as long as it takes them into the states of the run."""
+        first = [state for step, state in initial_states(larger) if step == trace[0].step]
+        states = [state for state in first if is_within(trace[0].state, state)][:1]
+        for entry in trace[1:] if states else ():
+            after = fire(larger, states[-1], entry.step)
+            if after is None or not is_within(entry.state, after):
+                break
+            states.append(after)
+        return states
+
+    def _unfair_beyond(self, trace: Sequence[TraceState], start: int) -> tuple[str, ...]:
+        """The bounds without which a loop might be unfair, since something is enabled only beyond them."""
+        taken = {
+            self.assumptions.label(step.action, step.arguments)
+            for before, after in pairwise(entry.state for entry in trace[start:])
+            for step, to in self._steps(before)
+            if to == after
+        }
+        states = [entry.state for entry in trace[start:]]
+        enabled = [self._enabled(state) for state in states]
+        beyond = [self._beyond(state) for state in states]
+        found: dict[str, None] = {}
+        for assumption in self.assumptions.by_action.values():
+            for label in sorted({label for labels in beyond for label in labels if assumption.has(label)} - taken):
+                pressed = [label in here or label in there for here, there in zip(enabled, beyond, strict=True)]
+                if any(pressed) if assumption.strong else all(pressed):
+                    found.update({bound: None for there in beyond for bound in sorted(there.get(label, ()))})
+        return tuple(found)
+
+    def _beyond(self, state: State) -> dict[int, frozenset[str]]:
+        """The labels that may be enabled in a state without some bounds, and which those are."""
+        found: dict[int, frozenset[str]] = {}
+
+        def add(label: int, bounds: frozenset[str]) -> None:
+            if bounds:
+                found[label] = found.get(label, frozenset()) | bounds
+
+        for step, after in successors(self.model, state):
+            if after != state:
+                label = self.assumptions.label(step.action, step.arguments)
+                add(label, self._boundaries() if not within_boundary(self.model, after) else frozenset())
+        for name, action in self.beyond.items():
+            for open_step in self._open_steps(name, action, state):
+                if open_step is None:
+                    labels = self.assumptions.by_action[name].labels if name in self.assumptions.by_action else [0]
+                    for label in labels:
+                        add(label, action.ruled_out_by)
+                elif not any(open_step == step for step, _ in self._steps(state)):
+                    label = self.assumptions.label(name, open_step.arguments)
+                    add(label, ruling_bounds(self.model, action, state, open_step))
+        return found
+
+    def _open_steps(self, name: str, action: Beyond, state: State) -> list[Step | None]:
+        """The steps of an action that its guards allow but for those that mention bounds; None: who knows."""
+        if not action.ruled_out_by:
+            return []
+        with action.forgotten():
+            try:
+                return [step for step in choices(self.model, state, name) if fire(self.model, state, step) is not None]
+            except SourceError:
+                return [None]
+
+    def _boundaries(self) -> frozenset[str]:
+        return frozenset(type(self.model).methods("boundary"))
+
+    def _all_bounds(self) -> tuple[str, ...]:
+        return *sorted(bounds_of(type(self.model))), *sorted(self._boundaries())

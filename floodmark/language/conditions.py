@@ -1,0 +1,61 @@
+"""The predicates over states that liveness properties are made of, as CPython evaluates them.
+
+The function of such a property takes the model and, behind it, parameters: the property holds for each choice of them.
+A ``leads_to`` returns a pair, its premise and its goal; every other kind returns a bool.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Any
+
+from floodmark.language.errors import ModelError
+from floodmark.language.model import Model, State
+from floodmark.language.reference import WIDEST_PARAMETER, _located, parameter_types
+from floodmark.language.source import source_of
+from floodmark.language.universe import universe
+from floodmark.language.values import running
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A function of a model with its other parameters chosen; of a pair that it returns, the element ``part``."""
+
+    name: str
+    function: Callable[..., Any]
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    part: int | None = None
+
+    def holds(self, model: Model, state: State) -> bool:
+        """Whether it is true of a state. Raises SourceError where the function fails or returns something else."""
+        with _located(), running(model):
+            found = self.function(model.at(state), **self.arguments)
+            if self.part is None and isinstance(found, bool):
+                return found
+            if self.part is not None and isinstance(found, tuple) and [type(it) for it in found] == [bool, bool]:
+                return bool(found[self.part])
+            wanted = "a bool" if self.part is None else "a pair of bools, the premise and the goal"
+            code = self.function.__code__
+            raise ModelError(
+                f"{self.function.__name__} has to return {wanted}, and this is {found!r}",
+                code.co_filename,
+                code.co_firstlineno,
+            )
+
+
+def choices_of(model: Model, function: Callable[..., Any]) -> Iterator[dict[str, Any]]:
+    """The choices of the parameters behind the model of a liveness property; one empty choice when there are none."""
+    kinds = parameter_types(model, function)
+    total = 1
+    for kind in kinds.values():
+        total *= kind.codes
+    if total > WIDEST_PARAMETER:
+        source = source_of(function)
+        message = f"{function.__name__} would be {total} properties, one for each choice of its parameters"
+        raise ModelError(message, source.file, source.tree.lineno)
+    with running(model):
+        values = [list(universe(kind)) for kind in kinds.values()]
+    for chosen in product(*values):
+        yield dict(zip(kinds, chosen, strict=True))

@@ -1,0 +1,93 @@
+"""KIP-497 when messages get lost: what has to happen some day, and what makes it happen.
+
+The design as shipped, over a network that may lose a request or a response. The leader asks again after a time-out, and
+a controller that has made the change already says so again instead of refusing a request that is late (KAFKA-14144).
+What the leader and the controller want to change, and when, is theirs to say, so nothing forces them; how often they do
+is bounded by two budgets, and the versions that these take are enough, so that no bound ends a run.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from floodmark import Between, Constant, Set, action, require, rule
+from model.alter_isr.core import AlterIsrRequest, AlterIsrResponse, Broker, ShippedAlterIsr
+
+
+class RetriedAlterIsr(ShippedAlterIsr):
+    """``proposals`` bounds what the leader asks for, ``evictions`` what the controller does of its own accord."""
+
+    max_offset = Constant(1, bound=True)
+    max_version = Constant(3, bound=True)
+    in_flight = Constant(2, bound=True)
+    proposals = Constant(2)
+    evictions = Constant(1)
+
+    proposals_left: Annotated[int, Between(0, "proposals")]
+    evictions_left: Annotated[int, Between(0, "evictions")]
+
+    def start(self) -> None:
+        super().start()
+        self.proposals_left = self.proposals
+        self.evictions_left = self.evictions
+
+    def propose(self, isr: Set[Broker]) -> None:
+        require(self.proposals_left > 0)
+        self.proposals_left -= 1
+        super().propose(isr)
+
+    def evict(self, broker: Broker) -> None:
+        require(self.evictions_left > 0)
+        self.evictions_left -= 1
+        super().evict(broker)
+
+    # The network.
+
+    @action
+    def network_loses_request(self, request: AlterIsrRequest) -> None:
+        require(request in self.requests)
+        self.requests.discard(request)
+
+    @action
+    def network_loses_response(self, response: AlterIsrResponse) -> None:
+        require(response in self.responses)
+        self.responses.discard(response)
+
+    # Asking again.
+
+    @action
+    def leader_asks_again(self) -> None:
+        """The time-out of a request: neither it nor an answer is on its way any more."""
+        awaited = self.awaited
+        require(awaited is not None and awaited not in self.requests)
+        require(all(response.request != awaited for response in self.responses))
+        if awaited is not None:
+            self.requests.add(awaited)
+
+    @rule
+    def is_repeated(self, request: AlterIsrRequest) -> bool:
+        """The change was made already, and nothing has changed since."""
+        state = self.controller
+        return (
+            request.leader_epoch == state.leader_epoch
+            and request.version + 1 == state.version
+            and request.isr == state.isr
+        )
+
+    def is_stale(self, request: AlterIsrRequest) -> bool:
+        return super().is_stale(request) and not self.is_repeated(request)
+
+    @action
+    def controller_accepts(self, request: AlterIsrRequest, again: bool) -> None:
+        """The leader that asked learns of the change by the answer alone: it is sent no LeaderAndIsr."""
+        require(request in self.requests and not self.is_repeated(request))
+        super().controller_accepts(request, again)
+        self.updates.discard(self.controller)
+
+    @action
+    def controller_confirms(self, request: AlterIsrRequest) -> None:
+        """What is asked for is done already."""
+        require(request in self.requests and self.is_repeated(request))
+        require(len(self.responses) < self.in_flight)
+        self.responses.add(AlterIsrResponse(request=request, error=None))
+        self.take(request, False)

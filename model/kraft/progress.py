@@ -1,0 +1,35 @@
+"""KIP-595 and KIP-996 as they are asked what happens some day: the sizes that only keep the search finite are bounds.
+
+The network cuts off one replica at a time, and loses nothing else. Whether it does, and whether it heals, is its own
+matter: neither is fair.
+"""
+
+from __future__ import annotations
+
+from floodmark import Constant
+from model.kraft.network import KraftNetwork
+from model.kraft.pre_vote import KraftPreVote
+
+
+class KraftProgress(KraftNetwork):
+    """KIP-595: a run that ends because epochs, offsets or restarts have run out says nothing."""
+
+    max_epoch = Constant(2, bound=True)
+    max_log = Constant(2, bound=True)
+    max_restarts = Constant(0, bound=True)
+    lossy_restarts = Constant(False)
+    loss = Constant(False)
+    delays = Constant(0)
+    partitions = Constant(True)
+
+
+class KraftPreVoteProgress(KraftPreVote):
+    """KIP-996 on top of it."""
+
+    max_epoch = Constant(2, bound=True)
+    max_log = Constant(2, bound=True)
+    max_restarts = Constant(0, bound=True)
+    lossy_restarts = Constant(False)
+    loss = Constant(False)
+    delays = Constant(0)
+    partitions = Constant(True)
