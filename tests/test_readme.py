@@ -34,6 +34,11 @@ def test_the_counterexample_is_what_the_command_prints() -> None:
     assert block(command) in floodmark(*command.split()[1:]).stdout
 
 
+def test_the_run_that_goes_round_is_what_the_command_prints() -> None:
+    command = "floodmark check specs/examples/alternating_bit.toml --only-variant LosesEverything"
+    assert block(command) in floodmark(*command.split()[1:]).stdout
+
+
 def test_an_invariant_of_five_lines_is_checked(tmp_path: Path) -> None:
     source = block("invariant")
     assert len([line for line in source.splitlines() if line.strip()]) == 5

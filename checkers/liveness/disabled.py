@@ -6,12 +6,13 @@ import ast
 from collections.abc import Callable
 from itertools import islice, product
 from pathlib import Path
+from typing import Any
 
-from floodmark.checkers.report.value import show_step
+from floodmark.checkers.report.value import show, show_step
 from floodmark.language.errors import Disabled, user_position
 from floodmark.language.model import Model, State
 from floodmark.language.reference import WIDEST_PARAMETER, Step, _evaluate, parameter_types
-from floodmark.language.source import leading_guards, source_of
+from floodmark.language.source import Source, leading_guards, source_of
 from floodmark.language.universe import universe
 from floodmark.language.values import running
 
@@ -55,18 +56,38 @@ def _stopped(model: Model, state: State, step: Step) -> tuple[int, str]:
     names = {**method.__globals__, source.parameters[0]: model, **step.arguments}
     for place, guard in enumerate(guards):
         if _evaluate(model, guard, names) is False:
-            return place, f"{_short(guard)} is false{_of(step)} ({_place(source.file, guard.lineno)})"
+            return place, f"{_false(model, guard, names, step)} ({_place(source.file, guard.lineno)})"
     line = source.tree.lineno
     try:
         with running(model):
             method(model, **step.arguments)
     except Disabled as stop:
         file, line_there = user_position(stop.__traceback__)
-        return len(guards), f"a require is false{_of(step)} ({_place(file, line_there)})"
+        return len(guards), f"{_required(source, line_there)} is false{_of(step)} ({_place(file, line_there)})"
     except Exception:
         return -1, ""
     what = "changes nothing" if model.snapshot() == state else "leaves the boundary"
     return len(guards) + 1, f"{show_step(step)} {what} ({_place(source.file, line)})"
+
+
+def _false(model: Model, guard: ast.expr, names: dict[str, Any], step: Step) -> str:
+    """That a guard is false; of one that takes a parameter from a set, what there is to take."""
+    match guard:
+        case ast.Compare(left=ast.Name(id=name), ops=[ast.In()], comparators=[domain]) if name in step.arguments:
+            members = _evaluate(model, domain, names)
+            return f"{_short(domain)} is {show(members)}"
+    return f"{_short(guard)} is false{_of(step)}"
+
+
+def _required(source: Source, line: int | None) -> str:
+    """What the require on a line of an action says, unless the line is one of another function."""
+    for node in ast.walk(source.tree):
+        match node:
+            case ast.Call(func=ast.Name(id="require"), args=[condition]) if line is not None and (
+                node.lineno <= line <= (node.end_lineno or line)
+            ):
+                return _short(condition)
+    return "a require"
 
 
 def _of(step: Step) -> str:

@@ -29,12 +29,6 @@ def knows(model: Kraft, leader: Replica, voter: Replica) -> bool:
 
 
 @leads_to
-def resigned_leader_makes_way(model: KraftProgress, replica: Replica) -> tuple[bool, bool]:
-    """Who has resigned stands again, or follows another."""
-    return model.role[replica] == Role.RESIGNED, model.role[replica] != Role.RESIGNED
-
-
-@leads_to
 def nobody_is_prospective_for_ever(model: KraftPreVoteProgress, replica: Replica) -> tuple[bool, bool]:
     """A replica that asks for pre-votes becomes a candidate, or gives up (KIP-996)."""
     return model.role[replica] == Role.PROSPECTIVE, model.role[replica] != Role.PROSPECTIVE

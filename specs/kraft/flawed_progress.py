@@ -8,7 +8,7 @@ from model.kraft.quorum import Fate, Replica, Role
 
 
 class NeverResigns(KraftProgress):
-    """A leader goes on leading, whether anybody fetches from it or not (KAFKA-15489)."""
+    """A leader goes on leading, whether anybody fetches from it or not (B-M12, KAFKA-15489)."""
 
     @action
     def fetch_timer_expires(self, leader: Replica) -> None:
@@ -23,15 +23,8 @@ class AnnouncesNothing(KraftProgress):
         require(False)
 
 
-class StaysResigned(KraftProgress):
-    """Who has resigned waits for the others."""
-
-    def may_stand(self, replica: Replica) -> bool:
-        return super().may_stand(replica) and self.role[replica] != Role.RESIGNED
-
-
 class FollowersNeverGrant(KraftPreVoteProgress):
-    """A follower refuses every pre-vote, as long as it knows a leader, reached or not (KAFKA-17641)."""
+    """A follower refuses every pre-vote, as long as it knows a leader, reached or not (B-M25, KAFKA-17641)."""
 
     def misses_leader(self, voter: Replica) -> bool:
         return self.role[voter] not in (Role.FOLLOWER, Role.LEADER)
