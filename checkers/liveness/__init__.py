@@ -13,9 +13,8 @@
 
 Decisions:
 
-- Edges are made once for all properties and kept, a word each, and given back with the graph. Making them costs about as
-  much as the search; each property, and each attempt to do without an assumption, then takes one pass of Tarjan's
-  algorithm over them.
+- Edges are made once for all properties, and kept, a word each. Making them costs about as much as the search; each
+  property, and each attempt to do without an assumption, then takes one pass of Tarjan's algorithm over them.
 - A component is judged by what is enabled and taken within it, never by what leads out of it or into it. In one that is
   unfair to a weakly fair label, every smaller one is unfair, too; one that is unfair to a strongly fair label is looked
   at again without the states that enable it.
