@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
@@ -629,3 +631,50 @@ def test_dijkstras_ring_needs_one_number_fewer_than_machines(numbers: int, verdi
     properties = [collect(TokenRing, [])["one_is_privileged"]]
     [finding] = native.explore(TokenRing(numbers=numbers), properties, Options(workers=1)).liveness
     assert finding.verdict == verdict
+
+
+# The gate.
+
+LAMP = '''
+from floodmark import Model, action, always_eventually, fair
+
+
+class Lamp(Model):
+    on: bool = False
+
+    @fair
+    @action
+    def switches(self) -> None:
+        self.on = not self.on
+
+    @action
+    def fails(self) -> None:
+        self.on = False
+
+    @always_eventually
+    def shines(self) -> bool:
+        return self.on
+'''
+
+
+def gate(folder: Path, *more: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "floodmark", "gate", ".", *more]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+def test_the_lock_holds_the_fairness_that_a_property_needs(tmp_path: Path) -> None:
+    (tmp_path / "lamp.py").write_text(LAMP)
+    (tmp_path / "lamp.toml").write_text('model = "lamp.py:Lamp"\n')
+    assert gate(tmp_path, "--update-lock").returncode == 0
+    lock = (tmp_path / "floodmark.lock").read_text()
+    assert 'needs = ["shines needs switches weakly fair"]' in lock
+    assert gate(tmp_path).returncode == 0
+    (tmp_path / "lamp.toml").write_text('model = "lamp.py:Lamp"\n[fairness]\nfails = "weak"\n')
+    drifted = gate(tmp_path)
+    assert drifted.returncode == 4
+    assert "fairness: - | fails weakly fair  a new assumption" in drifted.stdout
+    (tmp_path / "lamp.py").write_text(LAMP.replace("    @fair\n", ""))
+    (tmp_path / "lamp.toml").write_text('model = "lamp.py:Lamp"\n')
+    broken = gate(tmp_path)
+    assert broken.returncode == 1
+    assert "violates shines" in broken.stdout

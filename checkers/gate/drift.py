@@ -11,7 +11,10 @@ from floodmark.checkers.gate.lock import Entry
 from floodmark.checkers.gate.outcome import Drift
 from floodmark.checkers.result import CheckResult
 
-_ORDER = ("properties", "verdict", "property", "vacuous", "actions", "distinct", "generated", "depth", "cut", "digest")
+_ORDER = (
+    "properties", "verdict", "property", "vacuous", "fairness", "needs", "actions", "distinct", "generated", "depth",
+    "loop", "cut", "digest",
+)  # fmt: skip
 _STATIC = ("tier", "model", "source", "predicates", "constants", "symmetry", "properties")
 """The keys of an entry that are known without a search."""
 _NOTES = {
@@ -60,7 +63,7 @@ def compared(name: str, was: Entry, now: Entry, at: Where) -> Iterator[Drift]:
 
 def _difference(name: str, key: str, was: Any, now: Any, at: Where) -> Iterator[Drift]:
     match key:
-        case "properties" | "vacuous" | "lemmas":
+        case "properties" | "vacuous" | "lemmas" | "fairness" | "needs":
             yield from _names(name, key, was or [], now or [], at)
         case "actions":
             yield from _actions(name, was or {}, now or {}, at)
@@ -85,8 +88,10 @@ _NAMED = {
     "properties": ("the property is no longer checked", "a new property"),
     "vacuous": ("its premise comes true", "its premise is never true: the property says nothing"),
     "lemmas": ("the lemma is gone", "a new lemma"),
+    "fairness": ("this is no longer assumed", "a new assumption"),
+    "needs": ("this no longer holds, or needs something else", "a property of runs, and the fairness that it needs"),
 }
-_ONE = {"properties": "property", "vacuous": "premise", "lemmas": "lemma"}
+_ONE = {"properties": "property", "vacuous": "premise", "lemmas": "lemma", "fairness": "fairness", "needs": "liveness"}
 
 
 def _names(name: str, key: str, was: list[str], now: list[str], at: Where) -> Iterator[Drift]:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from floodmark.checkers.gate.job import Sources
 from floodmark.checkers.gate.lock import Entry
 from floodmark.checkers.proof_result import Proved
+from floodmark.checkers.report.liveness import needs_lines
 from floodmark.checkers.result import CheckResult
 
 
@@ -46,6 +47,8 @@ def _violation(result: CheckResult) -> Entry:
     found: Entry = {} if result.property is None else {"property": result.property}
     if result.violation is not None:
         found["depth"] = len(result.violation.trace)
+        if result.violation.loop is not None:
+            found["loop"] = len(result.violation.trace) - 1 - result.violation.loop
     return found
 
 
@@ -59,6 +62,9 @@ def _figures(result: CheckResult) -> Entry:
         entry["cut"] = found.cut
     entry["vacuous"] = sorted(premise.property for premise in found.vacuous)
     entry["actions"] = dict(sorted(found.actions.items()))
+    if found.liveness:
+        entry["fairness"] = sorted(found.assumed)
+        entry["needs"] = sorted(needs_lines(found))
     return entry
 
 
