@@ -24,20 +24,14 @@ from floodmark.checkers.codegen.loop_compiler import (
     offset,
     words_at,
 )
-from floodmark.checkers.native.loops import fingerprint, same, state_at
+from floodmark.checkers.native.loops import BITS, FAILED, FIELDS, SEED_1, TABLE, fingerprint, same, state_at
 
 NW = 1
 THREADS = 1
 
-# Fields of a worker of the native search that its own loops read, too.
-STORE = 0
-TABLE = 2
-BITS = 3
-STORES = 17
-
 # Fields of a gathering worker beyond those.
-ROWS, MOST, CAPACITY, CONTEXT, EXPAND, CHECK, BASES, EDGES, FIRST, TRUTH, LABELS = range(32, 43)
-GATHERING_FIELDS = 48
+ROWS, MOST, CAPACITY, CONTEXT, EXPAND, CHECK, BASES, EDGES, FIRST, TRUTH, LABELS = range(FIELDS, FIELDS + 11)
+GATHERING_FIELDS = FIELDS + 16
 
 # Fields of a search for components.
 (
@@ -51,8 +45,6 @@ LABEL_SHIFT = 32
 LABEL_MASK = (1 << 30) - 1
 STEERED = 1 << 63
 OUT_OF_REGION = (1 << 32) - 1
-FAILED = 0
-SEED_1 = 0x9E3779B97F4A7C15
 
 
 def position_of(w: Words, state: Words) -> Word:

@@ -162,11 +162,11 @@ class Witness:
         steps into the same states, but for entries that only the larger bounds make.
         """
         bounds = bounds_of(type(self.model))
+        if not bounds:
+            return True
         steps = [(before.state, entry.step) for before, entry in pairwise(trace)]
-        if steering_bounds(self.model, steps, bounds):
-            return False
-        larger = enlarged(self.model) if bounds else self.model
-        if larger is None:
+        larger = enlarged(self.model)
+        if larger is None or steering_bounds(self.model, steps, bounds):
             return False
         try:
             states = self._taken_by(larger, trace)

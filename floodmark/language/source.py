@@ -107,14 +107,17 @@ def rewritten(function: Callable[..., Any], tree: ast.FunctionDef) -> Iterator[N
     The function stays the same object, so everyone who holds it, a class or another module, sees the change. ``tree``
     is the function's own tree except for statements and expressions of its body, with line numbers as in the file.
     """
-    before = function.__code__
+    before, known = function.__code__, _REWRITTEN.get(function)
     _REWRITTEN[function] = Source(function, tree, source_of(function).file)
     function.__code__ = _compiled(function, tree)
     try:
         yield
     finally:
         function.__code__ = before
-        del _REWRITTEN[function]
+        if known is None:
+            del _REWRITTEN[function]
+        else:
+            _REWRITTEN[function] = known
 
 
 def _compiled(function: Callable[..., Any], tree: ast.FunctionDef) -> types.CodeType:
