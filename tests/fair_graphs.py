@@ -146,9 +146,15 @@ _COUNT = itertools.count()
 @contextlib.contextmanager
 def as_model(graph: FairGraph) -> Iterator[type[Model]]:
     """The class of a graph, as of a file."""
+    with loaded(graph.source()) as cls:
+        yield cls
+
+
+@contextlib.contextmanager
+def loaded(text: str) -> Iterator[type[Model]]:
+    """The class ``Walk`` of a text, as of a file."""
     name = f"fair_graph_{next(_COUNT)}"
     file = f"/nowhere/{name}.py"
-    text = graph.source()
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
     module = types.ModuleType(name)
     module.__file__ = file
