@@ -94,6 +94,12 @@ def test_violations_outlive_their_bound() -> None:
     assert min(seen[verdict] for verdict in ("holds", "violated", "undetermined")) > 5, seen
 
 
+def test_engines_agree_on_bounds() -> None:
+    chance = random.Random(5)
+    for _ in range(6):
+        violations_outlive(random_source(chance), engines=True)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(10))
 def test_violations_outlive_their_bound_on_a_thousand(seed: int) -> None:

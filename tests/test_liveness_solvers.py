@@ -122,7 +122,7 @@ def finding(drawn: FairGraph, kind: str, solver: Solver) -> Finding:
     assert kind in get_args(PropertyKind)
     prop = Property(kind, kind, nothing, "", 0, "")  # type: ignore[arg-type]
     goal = Goal(prop, {}, Condition("goal", nothing), Condition("premise", nothing) if kind == "leads_to" else None)
-    judge = Judge(None, assumed(drawn), graph, solver, Recorder(drawn, graph))  # type: ignore[arg-type]
+    judge = Judge(None, assumed(drawn), graph, solver, Recorder(drawn, graph), drawn.bound is not None)  # type: ignore[arg-type]
     return judge.finding(goal, _TRUTH, _PREMISE if kind == "leads_to" else None)
 
 

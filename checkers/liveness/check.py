@@ -103,7 +103,8 @@ def _findings(
         message = f"liveness properties come to {len(conditions)} conditions, more than {MOST_CONDITIONS}"
         raise ModelError(f"{message}; check them in two specs", *type(model).source_position())
     graph = make(conditions, assumptions, beyond)
-    judge = Judge(model, assumptions, graph, solver, Witness(model, graph, assumptions, beyond))
+    bounded = bool(beyond or type(model).methods("boundary"))
+    judge = Judge(model, assumptions, graph, solver, Witness(model, graph, assumptions, beyond), bounded)
     begun: dict[str, bool] = {}
     for goal in goals:
         paused(found.memory)

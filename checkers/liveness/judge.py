@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -20,7 +19,6 @@ from floodmark.checkers.liveness.components import Demands, Region
 from floodmark.checkers.liveness.goals import Goal
 from floodmark.checkers.liveness.graph import Flags, Graph, Numbers
 from floodmark.checkers.liveness.lasso import enter, fair_loop, no_levels, shortest_way
-from floodmark.checkers.liveness.loops import NOWHERE, STEERED
 from floodmark.checkers.liveness.needs import demands_of, smallest_need
 from floodmark.checkers.liveness.witness import Witness
 from floodmark.language.model import Model
@@ -38,13 +36,14 @@ class Solver(Protocol):
 
 @dataclass
 class Judge:
-    """Judges the goals of one model over its graph. ``conditions`` says which bit of the graph's truth is which."""
+    """Judges the goals of one model over its graph; ``bounded`` if its runs may end at a bound."""
 
     model: Model
     assumptions: Assumptions
     graph: Graph
     solver: Solver
     witness: Witness
+    bounded: bool
 
     def finding(self, goal: Goal, truth: int, premise: int | None) -> Finding:
         """The verdict on a goal, which bit ``truth`` of the graph says, and ``premise`` where it has one."""
@@ -60,7 +59,7 @@ class Judge:
             return Finding(goal.prop.name, goal.name, goal.arguments, "holds")
         every = np.ones(self.graph.states, dtype=np.bool_)
         region = Region(every, every, every)
-        if self._is_bounded:
+        if self.bounded:
             certain = self.solver.unrecoverable(self.graph, self.reached, definite=True) & self._unsteered()
             if certain.any():
                 way = shortest_way(self.graph, replace(region, steered=False), certain)
@@ -68,7 +67,7 @@ class Judge:
                 if found.verdict == "violated":
                     return found
         way = shortest_way(self.graph, region, lost)
-        return self.witness.lost(goal, way, certain=not self._is_bounded)
+        return self.witness.lost(goal, way, certain=not self.bounded)
 
     # Some fair run misses the goal.
 
@@ -118,12 +117,6 @@ class Judge:
             newest = enter(levels, self.graph.steps_of(newest, steered=False)[2], int(levels.max()) + 1)
         met: Flags = levels >= 0
         return met
-
-    @cached_property
-    def _is_bounded(self) -> bool:
-        """Whether any step leaves the bounds or is steered by one."""
-        edges = self.graph.edges
-        return bool(((edges & np.uint64(NOWHERE)) == np.uint64(NOWHERE)).any() or (edges & np.uint64(STEERED)).any())
 
     def _lasso(self, goal: Goal, region: Region, demands: Demands, fair: Numbers) -> Finding:
         way = shortest_way(self.graph, region, fair != 0)
