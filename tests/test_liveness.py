@@ -6,18 +6,22 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
+from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any
 
 import pytest
 
 from floodmark import (
+    Bag,
     Between,
+    Capacity,
     Constant,
     Identifier,
     Map,
     Model,
     ModelError,
+    Record,
     Set,
     SourceError,
     action,
@@ -169,6 +173,68 @@ def test_fairness_is_said_once() -> None:
             @action
             def rests(self) -> None:
                 require(len(self.done) == 0)
+
+
+class Colour(Enum):
+    """What a letter may be."""
+
+    RED = 0
+    GREEN = 1
+
+
+class Letter(Record):
+    """What is on its way."""
+
+    colour: Colour
+    to: Node | None
+    weight: Annotated[int, Between(-1, 0)]
+
+
+class Post(Model):
+    """Letters of many kinds; each is delivered some day if each is treated fairly."""
+
+    nodes = Constant(2)
+    sacks: Annotated[Bag[Letter], Capacity(2)] = Bag()
+    wide: Map[Annotated[int, Between(0, 9)], Annotated[int, Between(0, 1023)]]
+    sent: Annotated[int, Between(0, 2)] = 0
+
+    @initial
+    def start(self) -> None:
+        self.wide = Map({place: 1000 + place for place in range(10)})
+
+    @action
+    def sends(self, colour: Colour, to: Node | None, weight: Annotated[int, Between(-1, 0)]) -> None:
+        letter = Letter(colour=colour, to=to, weight=weight)
+        require(len(self.sacks) < 2 and self.sent < 2 and letter not in self.sacks)
+        self.sacks.add(letter)
+        self.sent += 1
+
+    @fair(each="letter")
+    @action
+    def delivers(self, letter: Letter, twice: bool) -> None:
+        require(letter in self.sacks and not twice)
+        self.sacks.remove(letter)
+        self.sent -= 1
+
+    @leads_to
+    def letter_arrives(self, to: Node) -> tuple[bool, bool]:
+        waits = Letter(colour=Colour.GREEN, to=to, weight=-1) in self.sacks
+        return waits, not waits
+
+
+class LosesCount(Post):
+    """Only some letter has to be delivered."""
+
+    @fair
+    @action
+    def delivers(self, letter: Letter, twice: bool) -> None:
+        super().delivers(letter, twice)
+
+
+def test_each_letter_is_treated_fairly_whatever_it_is_made_of() -> None:
+    assert {it.verdict for it in found(Post).liveness} == {"holds"}
+    assert {it.needs for it in found(Post).liveness} == {("delivers weakly fair for each letter",)}
+    assert {it.verdict for it in found(LosesCount).liveness} == {"violated"}
 
 
 # What a property says.

@@ -30,6 +30,9 @@ def export(
     for name, text in files.items():
         (folder / name).write_text(text, encoding="utf-8")
         yield f"wrote {folder / name}"
+    left_out = [prop.name for prop in check.properties() if prop.is_liveness]
+    if left_out:
+        yield f"left out, since only properties of states and steps are exported: {', '.join(left_out)}"
 
 
 def _chosen(path: Path, only_variant: str | None, constants: dict[str, int]) -> Check:
