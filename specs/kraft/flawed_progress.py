@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from floodmark import action, require
+from floodmark import action, fair, require
+from model.kraft.high_watermark import Fetch as HwFetch
+from model.kraft.high_watermark import HighWatermark
 from model.kraft.progress import KraftPreVoteProgress, KraftProgress
 from model.kraft.quorum import Fate, Replica, Role
 
@@ -36,3 +38,20 @@ class NeverGivesUp(KraftPreVoteProgress):
     @action
     def prospective_gives_up(self, replica: Replica) -> None:
         require(False)
+
+
+class WaitsForRecords(HighWatermark):
+    """A fetch waits for a record, though the high watermark has risen (before KIP-1166)."""
+
+    def has_news(self, fetch: HwFetch) -> bool:
+        return fetch.offset < self.log_end
+
+
+class TellsLogEnd(HighWatermark):
+    """A leader tells where its log ends for what is committed."""
+
+    @fair
+    @action
+    def leader_answers(self) -> None:
+        super().leader_answers()
+        self.follower_high_watermark = self.follower_end
