@@ -47,6 +47,7 @@ from floodmark.checkers.report import itf as itf_report
 from floodmark.checkers.report import json as json_report
 from floodmark.checkers.report import replay, text
 from floodmark.checkers.run import run_check
+from floodmark.checkers.spark import search as spark_search
 from floodmark.checkers.spec import read
 from floodmark.language.bounding import beyond_bounds
 from floodmark.language.fairness import Fairness, declared_fairness
@@ -295,6 +296,12 @@ def test_a_search_that_memory_ends_while_edges_are_made_is_not_complete() -> Non
     result = native.explore(Work(), list(collect(Work, []).values()), Options(workers=1, limits=Limits(seconds=1e-9)))
     assert not result.complete
     assert "limit" in result.stopped
+
+
+def test_a_search_that_stays_out_of_spark_is_judged_as_natively() -> None:
+    here = spark_search.Distribution(wide=None)
+    result = spark_search.explore(Work(), list(collect(Work, []).values()), ALONE, None, here)
+    assert [it.verdict for it in result.liveness] == ["holds", "holds"]
 
 
 def test_the_smallest_fairness_is_found_and_the_rest_is_told() -> None:
