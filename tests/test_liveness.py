@@ -537,6 +537,26 @@ def test_a_parameter_that_a_bound_limits_has_more_choices_beyond() -> None:
     assert only(Jumps).verdict == "undetermined"
 
 
+def test_a_choice_that_only_a_larger_bound_has_is_fair_too() -> None:
+    """The loop takes every choice that there is; the next one is never taken, and beyond the bound it could be."""
+
+    class Rounds(Model):
+        furthest = Constant(2, bound=True)
+        here: Annotated[int, Between(0, "furthest")] = 0
+
+        @fair(each="to")
+        @action
+        def goes(self, to: Annotated[int, Between(0, "furthest")]) -> None:
+            require(to != self.here)
+            self.here = to
+
+        @eventually
+        def is_far(self) -> bool:
+            return self.here > 2
+
+    assert only(Rounds).verdict == "undetermined"
+
+
 def test_a_require_behind_the_guards_may_name_a_bound() -> None:
     class Late(Model):
         most = Constant(2, bound=True)

@@ -204,14 +204,19 @@ class Witness:
         beyond = [self._beyond(state) for state in states]
         found: dict[str, None] = {}
         for assumption in self.assumptions.by_action.values():
-            for label in sorted({label for labels in beyond for label in labels if assumption.has(label)} - taken):
+            own = {label for labels in beyond for label in labels if assumption.has(abs(label))}
+            for label in sorted(own - taken):
                 pressed = [label in here or label in there for here, there in zip(enabled, beyond, strict=True)]
                 if any(pressed) if assumption.strong else all(pressed):
                     found.update({bound: None for there in beyond for bound in sorted(there.get(label, ()))})
         return tuple(found)
 
     def _beyond(self, state: State) -> dict[int, frozenset[str]]:
-        """The labels that may be enabled in a state without some bounds, and which those are."""
+        """The labels that may be enabled in a state without some bounds, and which those are.
+
+        Where an action is fair for each choice of a parameter that has more choices beyond them, these have no label of
+        their own: the negative of the action's first one stands for them.
+        """
         found: dict[int, frozenset[str]] = {}
 
         def add(label: int, bounds: frozenset[str]) -> None:
@@ -223,10 +228,13 @@ class Witness:
                 label = self.assumptions.label(step.action, step.arguments)
                 add(label, self._boundaries() if not within_boundary(self.model, after) else frozenset())
         for name, action in self.beyond.items():
+            assumption = self.assumptions.by_action.get(name)
+            more = assumption is not None and any(each in action.loose for each, _ in assumption.each)
             for open_step in self._open_steps(name, action, state):
+                if assumption is not None and more:
+                    add(-assumption.first, action.ruled_out_by)
                 if open_step is None:
-                    labels = self.assumptions.by_action[name].labels if name in self.assumptions.by_action else [0]
-                    for label in labels:
+                    for label in [0] if assumption is None else assumption.labels:
                         add(label, action.ruled_out_by)
                 elif not any(open_step == step for step, _ in self._steps(state)):
                     label = self.assumptions.label(name, open_step.arguments)
