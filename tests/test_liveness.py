@@ -557,6 +557,47 @@ def test_a_choice_that_only_a_larger_bound_has_is_fair_too() -> None:
     assert only(Rounds).verdict == "undetermined"
 
 
+def test_a_number_that_begins_at_its_bound_goes_on_beyond() -> None:
+    """No step is taken here: that none changes anything is the bound's doing."""
+
+    class Late(Model):
+        horizon = Constant(3, bound=True)
+        time: Annotated[int, Between(0, 9)] = 3
+
+        @fair
+        @action
+        def ticks(self) -> None:
+            self.time = min(self.time + 1, self.horizon)
+
+        @eventually
+        def is_late(self) -> bool:
+            return self.time == 9
+
+    assert only(Late).verdict == "undetermined"
+
+
+def test_a_step_that_counts_what_a_bound_makes_is_another_beyond_it() -> None:
+    class Counts(Model):
+        most = Constant(2, bound=True)
+        marks: Map[Annotated[int, Between(0, "most")], bool]
+        total: Annotated[int, Between(0, 9)] = 0
+
+        @initial
+        def start(self) -> None:
+            self.marks = Map({place: False for place in range(self.most + 1)})
+
+        @fair
+        @action
+        def counts(self) -> None:
+            self.total = sum(1 for marked in self.marks.values() if not marked)
+
+        @eventually
+        def are_many(self) -> bool:
+            return self.total > 6
+
+    assert only(Counts).verdict == "undetermined"
+
+
 def test_a_require_behind_the_guards_may_name_a_bound() -> None:
     class Late(Model):
         most = Constant(2, bound=True)
