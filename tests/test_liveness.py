@@ -46,6 +46,7 @@ from floodmark.checkers.properties import collect
 from floodmark.checkers.report import itf as itf_report
 from floodmark.checkers.report import json as json_report
 from floodmark.checkers.report import replay, text
+from floodmark.checkers.report.listing import description
 from floodmark.checkers.run import run_check
 from floodmark.checkers.spark import search as spark_search
 from floodmark.checkers.spec import read
@@ -678,6 +679,16 @@ def test_a_spec_says_what_is_fair(tmp_path: Path) -> None:
     wrong = outcome(tmp_path, "Work", '[fairness]\nwork = "weak"\n')
     assert (wrong.verdict, wrong.line) == ("error", 3)
     assert "there is no action 'work'; did you mean 'works'?" in wrong.message
+
+
+def test_show_says_what_is_fair(tmp_path: Path) -> None:
+    spec = tmp_path / "it.toml"
+    spec.write_text(SPEC.format(file=__file__, name="Work") + '[fairness]\nforgets = "strong"\n')
+    [check] = checks(read(spec), Settings())
+    said = list(description(check))
+    at = said.index("fairness")
+    assert said[at + 1 : at + 3] == ["  works weakly fair for each node", "  forgets strongly fair"]
+    assert any(line.startswith("  each_works (always_eventually)") for line in said)
 
 
 def test_reports_know_lassos(tmp_path: Path) -> None:

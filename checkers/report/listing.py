@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from floodmark.checkers.check import Check
+from floodmark.checkers.liveness.assumptions import assumptions_of
 from floodmark.checkers.paths import shown
 from floodmark.checkers.spec import Spec
 from floodmark.language.model import Model
@@ -37,6 +38,10 @@ def description(check: Check) -> Iterator[str]:
         if methods:
             yield heading
             yield from _table([(_signature(name, method), _summary(method), "") for name, method in methods.items()])
+    assumed = assumptions_of(model, check.spec.fairness).by_action.values()
+    if assumed:
+        yield "fairness"
+        yield from (f"  {assumption}" for assumption in assumed)
     yield "properties"
     found = check.spec.properties(cls)
     places = {name: f"{shown(Path(it.file))}:{it.line}" for name, it in found.items()}
