@@ -87,7 +87,8 @@ def run(check: Check, constants: dict[str, int], limit: int, checked: bool = Tru
     """The native search up to so many states, and whether it saw all; without properties none can end it early."""
     model = check.cls()(**constants)
     options = Options(workers=1, limits=Limits(states=limit))
-    started = search._prepare(model, check.properties() if checked else [], options, None)
+    of_states = [prop for prop in check.properties() if not prop.is_liveness]
+    started = search._prepare(model, of_states if checked else [], options, None)
     return started, started.run().complete
 
 
