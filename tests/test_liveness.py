@@ -300,8 +300,7 @@ def test_a_search_that_memory_ends_while_edges_are_made_is_not_complete() -> Non
 
 
 def test_a_search_that_stays_out_of_spark_is_judged_as_natively() -> None:
-    here = spark_search.Distribution(wide=None)
-    result = spark_search.explore(Work(), list(collect(Work, []).values()), ALONE, None, here)
+    result = spark_search.explore(Work(), list(collect(Work, []).values()), ALONE)
     assert [it.verdict for it in result.liveness] == ["holds", "holds"]
 
 

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from floodmark.checkers.exploration import Exploration, Finding, Options, Premise, Violation
 from floodmark.checkers.liveness.assumptions import Assumptions, assumptions_of
 from floodmark.checkers.liveness.goals import goals_of
 from floodmark.checkers.liveness.graph import Graph
 from floodmark.checkers.liveness.judge import Judge, Solver
-from floodmark.checkers.liveness.native import Ended, GraphMaker, NativeSolver, budget
+from floodmark.checkers.liveness.native import Ended, GraphMaker, NativeSolver, Rows, budget
 from floodmark.checkers.liveness.plain import PlainSolver, plain_graph
 from floodmark.checkers.liveness.witness import Witness
-from floodmark.checkers.native.worker import Crew
 from floodmark.checkers.properties import Property
 from floodmark.language.bounding import Beyond, beyond_bounds
 from floodmark.language.conditions import Condition
@@ -40,17 +39,17 @@ def refuse_symmetry(liveness: Sequence[Property], options: Options) -> None:
 
 
 def after_native(
-    model: Model, liveness: Sequence[Property], options: Options, crew: Crew, found: Exploration
+    model: Model, liveness: Sequence[Property], options: Options, pieces: Iterable[Rows], found: Exploration
 ) -> None:
-    """Judges liveness over the states that a native search holds, and adds it to what was found."""
+    """Judges liveness over the states that a native search found, rows of words, and adds it to what was found."""
     paused = budget(time.perf_counter() - found.seconds, options.limits)
 
     def make(conditions: Sequence[Condition], assumptions: Assumptions, beyond: dict[str, Beyond]) -> Graph:
-        maker = GraphMaker(model, crew, conditions, assumptions, beyond, lambda memory: paused(found.memory + memory))
+        threads = max(found.workers, 1)
+        maker = GraphMaker(model, pieces, found.distinct, threads, conditions, assumptions, beyond, paused)
         graph = maker.graph()
         found.compile_seconds += maker.compile_seconds
         found.seconds -= maker.compile_seconds
-        found.memory += maker.memory
         return graph
 
     _judge(model, liveness, options, found, make, NativeSolver(), paused)
@@ -71,7 +70,7 @@ def after_reference(
 
 def _judge(
     model: Model, liveness: Sequence[Property], options: Options, found: Exploration, make: Make, solver: Solver,
-    paused: Callable[[int], None],
+    paused: Callable[[], None],
 ) -> None:  # fmt: skip
     started = time.perf_counter()
     try:
@@ -91,7 +90,7 @@ def _judge(
 
 def _findings(
     model: Model, liveness: Sequence[Property], fairness: Mapping[str, Fairness | None], found: Exploration, make: Make,
-    solver: Solver, paused: Callable[[int], None],
+    solver: Solver, paused: Callable[[], None],
 ) -> list[Finding]:  # fmt: skip
     goals = goals_of(model, liveness)
     assumptions = assumptions_of(model, fairness)
@@ -107,7 +106,7 @@ def _findings(
     judge = Judge(model, assumptions, graph, solver, Witness(model, graph, assumptions, beyond), bounded)
     begun: dict[str, bool] = {}
     for goal in goals:
-        paused(found.memory)
+        paused()
         place = conditions.index(goal.goal)
         premise = None if goal.starts is None else conditions.index(goal.starts)
         findings.append(judge.finding(goal, place, premise))

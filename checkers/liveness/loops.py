@@ -1,12 +1,12 @@
 """The inner loops of the liveness check, compiled by ``floodmark.checkers.codegen.loop_compiler``.
 
-``gather`` and ``evaluate`` make the graph out of the states that a native search has stored; ``components``, ``survey``
-and ``split`` find its fair components, ``recover`` the states from which a goal can still be reached. These look at the
-graph alone: FIRST has, for each state, where its edges begin in EDGES. An edge is a word: its target in the lowest 32
+``enter``, ``gather`` and ``evaluate`` make the graph out of the states that a native search has found; ``components``,
+``survey`` and ``split`` find its fair components, ``recover`` the states from which a goal can still be reached. These
+look at the graph alone: FIRST has, for each state, where its edges begin in EDGES. An edge is a word: its target in the lowest 32
 bits, NOWHERE for a step that leaves the bounds; the label of its fairness in the next 30; STEERED if a bound decides
 where it leads.
 
-Constants that specialise a compilation: ``NW`` (words of a state), ``THREADS`` (workers of the search).
+A constant specialises a compilation: ``NW`` (words of a state).
 """
 
 from __future__ import annotations
@@ -17,21 +17,19 @@ from typing import Any
 from floodmark.checkers.codegen.loop_compiler import (
     Word,
     Words,
-    acquire,
     call_model,
     cells_at,
     exported,
     offset,
     words_at,
 )
-from floodmark.checkers.native.loops import BITS, FAILED, FIELDS, SEED_1, TABLE, fingerprint, same, state_at
+from floodmark.checkers.native.loops import FAILED, SEED_1, fingerprint, same
 
 NW = 1
-THREADS = 1
 
-# Fields of a gathering worker beyond those.
-ROWS, MOST, CAPACITY, CONTEXT, EXPAND, CHECK, BASES, EDGES, FIRST, TRUTH, LABELS = range(FIELDS, FIELDS + 11)
-GATHERING_FIELDS = FIELDS + 16
+# Fields of a gathering worker.
+STATES_HERE, TABLE, MASK, ROWS, MOST, CAPACITY, CONTEXT, EXPAND, CHECK, EDGES, FIRST, TRUTH, LABELS = range(13)
+GATHERING_FIELDS = 16
 
 # Fields of a search for components.
 (
@@ -47,33 +45,41 @@ STEERED = 1 << 63
 OUT_OF_REGION = (1 << 32) - 1
 
 
-def position_of(w: Words, state: Words) -> Word:
-    """The number of a stored state, NOWHERE if the search did not store it."""
+@exported
+def enter(w: Words, count: Word) -> Word:
+    """Enters the numbers of the first states, from 1 on, into an empty table of cells."""
+    states = words_at(w[STATES_HERE])
     table = cells_at(w[TABLE])
-    bases = words_at(w[BASES])
-    bits = w[BITS]
-    mask = (1 << bits) - 1
-    tags = (1 << (32 - bits)) - 1
-    h = fingerprint(state, SEED_1)
-    tag = (h >> 32) & tags
-    place = h & mask
-    cell = acquire(table, place)
+    for number in range(count):
+        place = fingerprint(offset(states, number * NW), SEED_1) & w[MASK]
+        while table[place] != 0:
+            place = (place + 1) & w[MASK]
+        table[place] = number + 1
+    return 0
+
+
+@exported
+def position_of(w: Words, state: Words) -> Word:
+    """The number of a state, from 0 on; NOWHERE if there is none like it."""
+    states = words_at(w[STATES_HERE])
+    table = cells_at(w[TABLE])
+    place = fingerprint(state, SEED_1) & w[MASK]
+    cell = table[place]
     while cell != 0:
-        if (cell >> bits) == tag:
-            position = (cell & mask) - 1
-            if same(state_at(w, position), state) == 1:
-                return bases[position % THREADS] + position // THREADS
-        place = (place + 1) & mask
-        cell = acquire(table, place)
+        if same(offset(states, (cell - 1) * NW), state) == 1:
+            return cell - 1
+        place = (place + 1) & w[MASK]
+        cell = table[place]
     return NOWHERE
 
 
 @exported
-def gather(w: Words, store: Words, start: Word, stop: Word) -> Word:
-    """Writes the edges of the states ``start`` to ``stop`` of a store, and in FIRST how many there were after each.
+def gather(w: Words, start: Word, stop: Word) -> Word:
+    """Writes the edges of the states ``start`` to ``stop``, and in FIRST how many there were after each.
 
     Returns how many states were done; fewer than asked for when the room for edges is full.
     """
+    store = words_at(w[STATES_HERE])
     rows = words_at(w[ROWS])
     context = words_at(w[CONTEXT])
     edges = words_at(w[EDGES])
@@ -105,11 +111,12 @@ def gather(w: Words, store: Words, start: Word, stop: Word) -> Word:
 
 
 @exported
-def evaluate(w: Words, store: Words, start: Word, stop: Word) -> Word:
-    """Writes of each state of a part of a store which conditions are true of it.
+def evaluate(w: Words, start: Word, stop: Word) -> Word:
+    """Writes of each state of a part which conditions are true of it.
 
     Returns the place, from 1 on, of the last state in which one failed; 0 when none did.
     """
+    store = words_at(w[STATES_HERE])
     context = words_at(w[CONTEXT])
     truth = words_at(w[TRUTH])
     failed = 0
@@ -323,5 +330,5 @@ def recover(w: Words) -> Word:
     return 0
 
 
-GATHERING: list[Callable[..., Any]] = [fingerprint, same, state_at, position_of, gather, evaluate]
+GATHERING: list[Callable[..., Any]] = [fingerprint, same, enter, position_of, gather, evaluate]
 GRAPH: list[Callable[..., Any]] = [components, enabled_labels, survey, split, recover]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from floodmark.checkers.codegen.jit import GOOD, PLAIN, MachineCode, object_image
 from floodmark.checkers.codegen.loop_compiler import compile_loops
@@ -18,19 +20,20 @@ from floodmark.checkers.liveness.assumptions import Assumptions
 from floodmark.checkers.liveness.graph import Edges, Flags, Graph, Numbers
 from floodmark.checkers.liveness.labelled_module import MORE, labelled_parts
 from floodmark.checkers.liveness.sources import own_sources
-from floodmark.checkers.native.memory import physical_memory, reserve
-from floodmark.checkers.native.worker import Array, Crew, Worker
+from floodmark.checkers.native.memory import Budget, reserve
 from floodmark.language.bounding import Beyond
 from floodmark.language.conditions import Condition
 from floodmark.language.errors import ModelError
 from floodmark.language.model import Model
+from floodmark.language.reference import initial_states, within_boundary
+
+Array = NDArray[np.uint64]
+Rows = NDArray[np.uint64]
 
 CHUNK = 1 << 15
 """States whose edges are made in one call."""
 ROOM = 1 << 20
 """Edges that fit into the room of one call, at least."""
-SHARE_OF_MEMORY = 0.85
-"""How much of the machine's memory states and edges may take when no limit is given."""
 MANY_STATES = 100_000
 """From so many states on, code is worth to be optimised."""
 
@@ -49,120 +52,128 @@ class NativeSolver:
 
 @dataclass
 class GraphMaker:
-    """Makes the graph of the states that the workers of a search hold.
+    """Makes the graph of the states that a search has found: rows of words, some at a time, in whatever order.
 
-    ``paused`` is told how many bytes it takes by then, and raises when a limit is reached.
+    ``paused`` raises when a limit is reached.
     """
 
     model: Model
-    crew: Crew
+    pieces: Iterable[Rows]
+    count: int
+    threads: int
     conditions: Sequence[Condition]
     assumptions: Assumptions
     beyond: dict[str, Beyond]
-    paused: Callable[[int], None]
-    memory: int = 0
+    paused: Callable[[], None]
     compile_seconds: float = 0.0
 
     def graph(self) -> Graph:
         """The graph. Raises ModelError for what cannot be compiled, SourceError where a condition fails."""
-        workers = self.crew.workers
-        counts = [worker.count for worker in workers]
-        self.bases = np.concatenate([[0], np.cumsum(counts)]).astype(np.uint64)
         started = time.perf_counter()
-        made, interface = self._code(sum(counts))
+        self.made, self.interface = self._code()
+        self.layout = self.interface.layout
+        self.loops = _loops(self.layout.words)
         self.compile_seconds = time.perf_counter() - started
-        self.loops = _loops(self.crew.words, len(workers))
-        self.truth = np.zeros(sum(counts), dtype=np.uint64)
-        with ThreadPoolExecutor(len(workers)) as threads:
-            parts = list(threads.map(lambda worker: self._part(worker, made, interface), workers))
-        ends = [ends for found, _ in parts for ends in found]
-        edges = [edges for _, found in parts for edges in found]
-        first = np.zeros(sum(counts) + 1, dtype=np.uint64)
+        self._index()
+        self.truth = np.zeros(self.count, dtype=np.uint64)
+        share = -(-self.count // self.threads)
+        parts = [(start, min(start + share, self.count)) for start in range(0, self.count, share)]
+        with ThreadPoolExecutor(len(parts)) as threads:
+            made = list(threads.map(lambda part: self._part(*part), parts))
+        first = np.zeros(self.count + 1, dtype=np.uint64)
         number = total = 0
-        for those, own in zip(ends, edges, strict=True):
+        edges: list[Edges] = []
+        for those, own in (pair for found in made for pair in found):
             first[number + 1 : number + 1 + len(those)] = those + np.uint64(total)
             number += len(those)
             total += len(own)
+            edges.append(own)
         whole_edges = np.concatenate([np.zeros(0, dtype=np.uint64), *edges])
-        layout = interface.layout
         return Graph(
             first, whole_edges, self.truth, self._initial(),
-            self._words, lambda number: layout.unpack(self._words(number)),
+            self._words, lambda number: self.layout.unpack(self._words(number)),
         )  # fmt: skip
 
-    def _code(self, states: int) -> tuple[MachineCode, Interface]:
+    def _code(self) -> tuple[MachineCode, Interface]:
         try:
             made_of, interface = labelled_parts(self.model, self.conditions, self.assumptions, self.beyond)
-            return _machine_code(made_of, type(self.model).__name__, states >= MANY_STATES), interface
+            return _machine_code(made_of, type(self.model).__name__, self.count >= MANY_STATES), interface
         except ModelError as error:
             if error.file is None:
                 error.file, error.line = type(self.model).source_position()
             raise
 
+    def _index(self) -> None:
+        """Puts the states into one array, and their numbers into a table by which they are found."""
+        self.states = np.zeros((self.count, self.layout.words), dtype=np.uint64)
+        at = 0
+        for piece in self.pieces:
+            self.paused()
+            self.states[at : at + len(piece)] = piece
+            at += len(piece)
+        if at != self.count:
+            raise RuntimeError(f"a search found {self.count} states and gives {at}")
+        self.table = np.zeros(1 << (2 * self.count + 16).bit_length(), dtype=np.uint32)
+        self.loops.function("enter", 2)(self._fields().ctypes.data, self.count)
+
+    def _fields(self) -> Array:
+        """The fields of a worker, as far as they are the same for all."""
+        fields = np.zeros(loops.GATHERING_FIELDS, dtype=np.uint64)
+        fields[loops.STATES_HERE] = self.states.ctypes.data
+        fields[loops.TABLE] = self.table.ctypes.data
+        fields[loops.MASK] = len(self.table) - 1
+        fields[loops.EXPAND] = self.made.address("expand")
+        fields[loops.CHECK] = self.made.address("check")
+        fields[loops.MOST] = self.interface.most_successors
+        fields[loops.LABELS] = self.assumptions.labels
+        return fields
+
     def _initial(self) -> Numbers:
-        ranges = [worker.levels[0] for worker in self.crew.workers]
-        return np.concatenate([
-            np.arange(start, stop, dtype=np.int64) + int(base)
-            for (start, stop), base in zip(ranges, self.bases, strict=False)
-        ])  # fmt: skip
+        """The numbers of the initial states, as CPython finds them."""
+        fields, find = self._fields(), self.loops.function("position_of", 2)
+        found = set()
+        for _, state in initial_states(self.model):
+            if within_boundary(self.model, state):
+                words = np.array(self.layout.pack(state), dtype=np.uint64)
+                found.add(find(fields.ctypes.data, words.ctypes.data))
+        if loops.NOWHERE in found:
+            raise RuntimeError("an initial state is none of those that the search found")
+        return np.array(sorted(found), dtype=np.int64)
 
     def _words(self, number: int) -> tuple[int, ...]:
-        owner = int(np.searchsorted(self.bases, number, side="right")) - 1
-        return self.crew.state((number - int(self.bases[owner])) * len(self.crew.workers) + owner)
+        return tuple(int(word) for word in self.states[number])
 
-    def _part(self, worker: Worker, made: MachineCode, interface: Interface) -> tuple[list[Array], list[Edges]]:
-        """The edges of a worker's states, in pieces: how many there are after each state of one, and the edges."""
-        words = self.crew.words
-        room = max(ROOM, 2 * (interface.most_successors + self.assumptions.labels))
-        fields = reserve(loops.GATHERING_FIELDS)
-        fields[: len(worker.fields)] = worker.fields
-        context = worker_context(interface)
-        rows = reserve((interface.most_successors + 1) * (words + MORE))
+    def _part(self, start: int, stop: int) -> list[tuple[Array, Edges]]:
+        """The edges of some states, in pieces: how many there are after each state of one, and the edges."""
+        room = max(ROOM, 2 * (self.interface.most_successors + self.assumptions.labels))
+        fields = self._fields()
+        context = np.zeros(self.interface.context_words + 1, dtype=np.uint64)
+        rows = reserve((self.interface.most_successors + 1) * (self.layout.words + MORE))
         edges, first = reserve(room), reserve(CHUNK)
-        for field, value in {
-            loops.ROWS: rows.ctypes.data,
-            loops.MOST: interface.most_successors,
-            loops.CAPACITY: room,
-            loops.CONTEXT: context.ctypes.data,
-            loops.EXPAND: made.address("expand"),
-            loops.CHECK: made.address("check"),
-            loops.BASES: self.bases.ctypes.data,
-            loops.EDGES: edges.ctypes.data,
-            loops.FIRST: first.ctypes.data,
-            loops.LABELS: self.assumptions.labels,
-        }.items():
-            fields[field] = value
-        gather, evaluate = self.loops.function("gather", 4), self.loops.function("evaluate", 4)
-        ends: list[Array] = []
-        found: list[Edges] = []
-        base = int(self.bases[worker.number])
-        at = 0
-        while at < worker.count:
-            self.paused(self.memory)
-            stop = min(at + CHUNK, worker.count)
-            done = gather(fields.ctypes.data, worker.store.ctypes.data, at, stop)
+        fields[loops.ROWS], fields[loops.CAPACITY] = rows.ctypes.data, room
+        fields[loops.CONTEXT], fields[loops.EDGES] = context.ctypes.data, edges.ctypes.data
+        fields[loops.FIRST] = first.ctypes.data
+        gather, evaluate = self.loops.function("gather", 3), self.loops.function("evaluate", 3)
+        found: list[tuple[Array, Edges]] = []
+        at = start
+        while at < stop:
+            self.paused()
+            done = gather(fields.ctypes.data, at, min(at + CHUNK, stop))
             if not done:
                 raise RuntimeError("a state has more successors than there is room for")
-            fields[loops.TRUTH] = self.truth[base + at :].ctypes.data
-            failed = evaluate(fields.ctypes.data, worker.store.ctypes.data, at, at + done)
+            fields[loops.TRUTH] = self.truth[at:].ctypes.data
+            failed = evaluate(fields.ctypes.data, at, at + done)
             if failed:
-                self._explain_failure(base + at + failed - 1, interface)
-            ends.append(first[:done].copy())
-            found.append(edges[: int(first[done - 1])].copy())
-            self.memory += 2 * (ends[-1].nbytes + found[-1].nbytes)  # in pieces, and then in one
+                self._explain_failure(at + failed - 1)
+            found.append((first[:done].copy(), edges[: int(first[done - 1])].copy()))
             at += done
-        return ends, found
+        return found
 
-    def _explain_failure(self, number: int, interface: Interface) -> None:
-        state = interface.layout.unpack(self._words(number))
+    def _explain_failure(self, number: int) -> None:
+        state = self.layout.unpack(self._words(number))
         for condition in self.conditions:
             condition.holds(self.model, state)
         raise RuntimeError(f"a condition fails in compiled code and not in CPython, in {state}")
-
-
-def worker_context(interface: Interface) -> Array:
-    """A context as the model's code expects it."""
-    return reserve(interface.context_words + 1)
 
 
 def _machine_code(made_of: Sequence[Part], name: str, good: bool) -> MachineCode:
@@ -173,31 +184,24 @@ def _machine_code(made_of: Sequence[Part], name: str, good: bool) -> MachineCode
     return MachineCode([object_image(key, part.module, PLAIN) for key, part in zip(keys, made_of, strict=True)])
 
 
-_KNOWN_LOOPS: dict[tuple[int, int], MachineCode] = {}
-
-
-def _loops(words: int, threads: int) -> MachineCode:
-    key = (words, threads)
-    if key not in _KNOWN_LOOPS:
-        constants = {"NW": words, "THREADS": threads}
-        source = {"gathering": own_sources(), "constants": repr(constants)}
-        image = object_image(source, lambda: compile_loops(loops.GATHERING, constants), GOOD)
-        _KNOWN_LOOPS[key] = MachineCode([image])
-    return _KNOWN_LOOPS[key]
+@cache
+def _loops(words: int) -> MachineCode:
+    source = {"gathering": own_sources(), "words": str(words)}
+    return MachineCode([object_image(source, lambda: compile_loops(loops.GATHERING, {"NW": words}), GOOD)])
 
 
 class Ended(Exception):  # noqa: N818 - it is no error
     """A limit ended the check of liveness."""
 
 
-def budget(started: float, limits: Limits) -> Callable[[int], None]:
-    """Raises Ended when the time is over, or so many bytes are too many."""
-    most = limits.memory or int(SHARE_OF_MEMORY * physical_memory())
+def budget(started: float, limits: Limits) -> Callable[[], None]:
+    """Raises Ended when the time is over, or the command has more memory than it may."""
+    memory = Budget(limits.memory)
 
-    def paused(memory: int) -> None:
+    def paused() -> None:
         if limits.seconds is not None and time.perf_counter() - started > limits.seconds:
             raise Ended(f"the limit of {limits.seconds:g} seconds")
-        if memory > most:
+        if memory.used() > memory.limit:
             raise Ended("the memory limit")
 
     return paused

@@ -73,7 +73,7 @@ def explore(
     try:
         found = search.run()
         if of_runs and found.complete and search.cluster is None:
-            check.after_native(model, of_runs, options, search.crew, found)
+            check.after_native(model, of_runs, options, search.pieces(), found)
         elif of_runs and found.complete:
             found.complete, found.stopped = False, "its move to Spark, where liveness is not judged: --engine native"
         if distribution.keep_states is not None and found.complete:
