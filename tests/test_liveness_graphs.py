@@ -7,9 +7,10 @@ from typing import Annotated
 
 import pytest
 
-from floodmark import Between, Model, action, always_eventually, fair, require
+from floodmark import Between, Model, action, always_eventually, boundary, eventually, fair, initial, require
 from floodmark.checkers import reference
 from floodmark.checkers.exploration import Exploration, Options
+from floodmark.checkers.liveness import native as graph_of_native
 from floodmark.checkers.native import search as native
 from floodmark.checkers.properties import collect
 from tests.fair_graphs import KINDS, FairGraph, as_model, by_lassos, by_streett, random_graph, verdict
@@ -214,3 +215,41 @@ def test_several_workers_see_every_loop() -> None:
         assert found.verdict == "violated"
         assert [entry.state for entry in found.trace] == [(0,), (301,), (302,), (301,)]
         assert found.loop == 1
+
+
+def test_edges_and_conditions_are_made_piece_by_piece(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many pieces as states, for one thread and for several."""
+    monkeypatch.setattr(graph_of_native, "CHUNK", 1)
+    for workers in (1, 2):
+        [found] = native.explore(Rings(), list(collect(Rings, []).values()), Options(workers=workers)).liveness
+        assert [entry.state for entry in found.trace] == [(0,), (301,), (302,), (301,)]
+
+
+class Begins(Model):
+    """Begins within the boundary and outside of it; outside nothing is asked."""
+
+    here: Annotated[int, Between(0, 5)] = 0
+
+    @initial
+    def start(self, first: Annotated[int, Between(0, 5)]) -> None:
+        self.here = first
+
+    @boundary
+    def near(self) -> bool:
+        return self.here < 3
+
+    @fair
+    @action
+    def returns(self) -> None:
+        require(self.here > 0)
+        self.here = 0
+
+    @eventually
+    def is_home(self) -> bool:
+        return self.here == 0
+
+
+def test_a_run_begins_within_the_boundary() -> None:
+    for explore in (native.explore, reference.explore):
+        [found] = explore(Begins(), list(collect(Begins, []).values()), Options(workers=1)).liveness
+        assert found.verdict == "holds"

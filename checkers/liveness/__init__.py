@@ -15,6 +15,7 @@ Decisions:
 
 - Edges are made once for all properties, and kept, a word each. Making them costs about as much as the search; each
   property, and each attempt to do without an assumption, then takes one pass of Tarjan's algorithm over them.
+- The states are put into an array and a table of the room's own, so it does not matter how a search stored them.
 - A component is judged by what is enabled and taken within it, never by what leads out of it or into it. In one that is
   unfair to a weakly fair label, every smaller one is unfair, too; one that is unfair to a strongly fair label is looked
   at again without the states that enable it.

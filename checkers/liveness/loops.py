@@ -2,9 +2,9 @@
 
 ``enter``, ``gather`` and ``evaluate`` make the graph out of the states that a native search has found; ``components``,
 ``survey`` and ``split`` find its fair components, ``recover`` the states from which a goal can still be reached. These
-look at the graph alone: FIRST has, for each state, where its edges begin in EDGES. An edge is a word: its target in the lowest 32
-bits, NOWHERE for a step that leaves the bounds; the label of its fairness in the next 30; STEERED if a bound decides
-where it leads.
+look at the graph alone: FIRST has, for each state, where its edges begin in EDGES. An edge is a word: its target in the
+lowest 32 bits, NOWHERE for a step that leaves the bounds; the label of its fairness in the next 30; STEERED if a bound
+may decide where it leads.
 
 A constant specialises a compilation: ``NW`` (words of a state).
 """
