@@ -32,7 +32,7 @@ MEANINGS = {
     ExitCode.AS_EXPECTED: "every verdict is as expected",
     ExitCode.NOT_AS_EXPECTED: "a property is violated, or an expected violation did not happen",
     ExitCode.USER_ERROR: "usage, spec or model error",
-    ExitCode.UNDETERMINED: "undetermined: a search reached a limit before it was complete",
+    ExitCode.UNDETERMINED: "undetermined: a search reached a limit before it was complete, or a bound ends a run",
     ExitCode.DRIFT: "drift from the lock",
     ExitCode.NOTHING_CHECKED: "nothing was checked",
     ExitCode.INTERNAL_ERROR: "internal error in floodmark",
