@@ -1,4 +1,4 @@
-"""What is checked: a spec's model or one of its known-bad designs, and how the command line wants it searched."""
+"""One check: a spec's model or one of its known-bad designs, with the command line's settings for the search."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from floodmark.language.model import Model
 EngineName = Literal["auto", "native", "spark", "reference"]
 
 LARGE = 2_000_000
-"""From this many expected states on, a search gets all cores for itself."""
+"""A search that expects at least this many states gets all cores."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What the command line says over and above the specs; None leaves it to the spec."""
+    """What the command line adds to the specs; None leaves the choice to the spec."""
 
     engine: EngineName = "auto"
     constants: dict[str, int] = field(default_factory=dict)
@@ -75,12 +75,12 @@ class Check:
 
     @property
     def _likely(self) -> int | None:
-        """How many states the spec expects; unknown of a known-bad design and with other constants."""
+        """How many states the spec expects; unknown for a known-bad design and with other constants."""
         changed = self.settings.constants or self.settings.symmetry is not None
         return None if changed or self.flawed is not None else self.spec.expect.distinct
 
     def beside(self, others: int) -> Check:
-        """The check on one core, for a process that is one of so many, each of which has its share of the memory."""
+        """The check on one core, for one of ``others`` processes that run at once and share the memory equally."""
         given, memory = self.settings.limits, self.options.limits.memory
         limits = given if memory is None else replace(given, memory=memory // others)
         return replace(self, settings=replace(self.settings, workers=1, limits=limits))
@@ -92,7 +92,7 @@ class Check:
 
     @property
     def large(self) -> bool:
-        """Whether the search should have the machine for itself; that of a known-bad design ends early."""
+        """Whether the search should have the machine to itself; that of a known-bad design ends early."""
         if self.spec.tier == "deep":
             return True
         return self.flawed is None and (self.spec.expect.distinct or 0) >= LARGE
@@ -125,7 +125,7 @@ class Check:
         return cls(**self.constants)
 
     def properties(self) -> list[Property]:
-        """What the search checks: of a known-bad design only what its entry names."""
+        """What the search checks; for a known-bad design, only what its entry names."""
         found = self.spec.properties(self.cls(), self.settings.invariant_files)
         if self.flawed is not None:
             return self.spec.named(self.flawed, found)
@@ -176,9 +176,9 @@ def variant_name(check: Check) -> str:
 
 
 def must_matter(files: Sequence[Path], every: Sequence[Check]) -> None:
-    """Refuses a file of properties of which none is about any model that is checked: it would be ignored."""
+    """Refuses a file if none of its properties is about a model being checked, because it would be ignored."""
     models = {check.spec.model: check for check in every if check.flawed is None}
     for file in files:
         if not any(about(check.cls(), check.spec.project.load(file)) for check in models.values()):
-            names = ", ".join(model.rpartition(":")[2] for model in models) or "any model that is checked"
+            names = ", ".join(model.rpartition(":")[2] for model in models) or "any model being checked"
             raise SourceError(f"no property in this file is about {names}; its parameter's type says which", str(file))

@@ -1,7 +1,7 @@
-"""What every engine is: something that searches a check's model for states that break its properties.
+"""The interface of all engines, which search a check's model for states that break its properties.
 
-An engine knows nothing of the run that it is part of. A run asks a cluster for many results at once, and hands it what
-finds one; the checks of any other engine run in processes of this machine, beside those of the others.
+An engine knows nothing about the run that it is part of. A run asks a cluster for many results at once and passes it
+the function that finds one; the checks of all other engines run in processes on this machine, in parallel.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from floodmark.checkers.result import CheckResult
 from floodmark.language.model import Model
 
 RunCheck = Callable[[Check, Watcher | None], CheckResult]
-"""Finds the result of one check, whichever engine searches; other processes import it by its name."""
+"""Finds the result of one check, whichever engine searches; other processes import the function by name."""
 
 
 class Engine(ABC):
@@ -24,17 +24,17 @@ class Engine(ABC):
 
     @abstractmethod
     def asked_for(self, check: Check) -> bool:
-        """Whether ``--engine auto`` means this engine, unless one that comes before it is meant."""
+        """Whether ``--engine auto`` selects this engine, unless it selects an earlier one."""
 
     def load(self) -> None:
-        """Imports what a search takes, so that processes that fork from this one begin with it."""
+        """Imports what a search needs, so that processes forked from this one start with it loaded."""
         return
 
     @abstractmethod
     def explore(
         self, check: Check, model: Model, properties: Sequence[Property], watch: Watcher | None
     ) -> Exploration:
-        """Searches the check's model as its options say. Raises SourceError for what cannot be searched."""
+        """Searches the check's model as its options say. Raises SourceError if the model cannot be searched."""
 
 
 class Cluster(Engine):
@@ -44,4 +44,4 @@ class Cluster(Engine):
     def run(
         self, every: Sequence[Check], run_check: RunCheck, watcher: Callable[[Check], Watcher | None]
     ) -> Iterator[CheckResult]:
-        """Runs checks and gives each result when it is there."""
+        """Runs checks and yields each result when it is ready."""

@@ -1,4 +1,4 @@
-"""The engines there are, and which of them searches a check."""
+"""The available engines, and which of them searches a check."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from floodmark.checkers.spark.engine import Spark
 _NATIVE, _SPARK = Native(), Spark()
 _NAMED: Mapping[EngineName, Engine] = {"native": _NATIVE, "spark": _SPARK, "reference": Reference()}
 _AUTOMATIC: tuple[Engine, ...] = (_SPARK, _NATIVE)
-"""What ``--engine auto`` means: the first that a check asks for."""
+"""``--engine auto`` selects the first of these that a check asks for."""
 
 
 def engine_of(check: Check) -> Engine:
-    """The engine that searches a check: the one that the command line names, else what the check asks for."""
+    """The engine that searches a check: the one named on the command line, else the one that the check asks for."""
     name = check.settings.engine
     if name != "auto":
         return _NAMED[name]

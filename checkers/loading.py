@@ -1,12 +1,11 @@
-"""Loads the Python files of users' repositories, and notices what they depend on beside their own text.
+"""Loads the Python files of users' repositories, and notices what they depend on besides their own text.
 
-Files are always compiled from their source. Python would take bytecode that fits their size and their time, which a
-quick edit, a checkout or an archive can leave as they were.
+Files are always compiled from their source. Python would use cached bytecode whenever a file's size and time match,
+and a quick edit, a checkout or an archive can leave both unchanged.
 
-While files are loaded, an audit hook hears when one of them opens a file, reads the environment, starts a process,
-talks to another machine, or executes text. (Python says nothing of clocks, of randomness, or of whether a file is
-there: what comes of those is in the values that a module has in the end, which ``floodmark.checkers.gate.values``
-encodes.)
+While files are loaded, an audit hook notices when one of them opens a file, reads the environment, starts a process,
+talks to another machine, or executes text. (Python reports nothing about clocks, randomness, or tests of whether a file
+exists: their effects are in the values that a module ends up with, which ``floodmark.checkers.gate.values`` encodes.)
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ PACKAGE = Path(floodmark.__file__).resolve().parent
 def _shipped() -> Path:
     """The root of the project that Floodmark ships: a folder of the installed package, or the repository itself.
 
-    Of a package that is imported from a zip file, as on workers of a cluster, the project is unpacked.
+    If the package is imported from a zip file, as on a cluster's workers, the project is unpacked.
     """
     if (PACKAGE / "project").exists():
         return PACKAGE / "project"
@@ -54,7 +53,7 @@ _STANDARD = tuple(
 
 @functools.cache
 def is_users(file: str) -> bool:
-    """Whether a file is a model, a property or what they use: not Python's, not installed, not floodmark's own."""
+    """Whether a file is a model, a property or something they use: not Python's, not installed, not Floodmark's own."""
     if file.startswith("<"):
         return False
     path = str(Path(file).resolve())
@@ -67,13 +66,13 @@ def is_users(file: str) -> bool:
 
 @functools.cache
 def _is_tool(file: str) -> bool:
-    """Whether a file is floodmark's, by whichever link it was imported."""
+    """Whether a file is Floodmark's, through whichever link it was imported."""
     return not file.startswith("<") and str(Path(file).resolve()).startswith(_TOOL)
 
 
 class SourceLoader(SourceFileLoader):
-    """Loads a file from its source; ``digest`` is of the text that was loaded, ``inner`` has the names of the modules
-    that were loaded while this one was."""
+    """Loads a file from its source. ``digest`` is that of the loaded text; ``inner`` has the names of the modules
+    that were loaded meanwhile."""
 
     def __init__(self, fullname: str, path: str) -> None:
         super().__init__(fullname, path)
@@ -122,13 +121,13 @@ _hooked = False
 
 
 def noticed(file: str) -> str | None:
-    """What a user's file depends on beside its text, as far as it was seen to: ``m.py:3 reads the environment``."""
+    """What a user's file was seen to depend on besides its text: ``m.py:3 reads the environment``."""
     return _noticed.get(file)
 
 
 @contextmanager
 def observed() -> Iterator[None]:
-    """While it lasts, users' files are loaded by ``SourceLoader`` and what they depend on is noticed."""
+    """Inside the block, users' files are loaded by ``SourceLoader`` and what they depend on is noticed."""
     global _observers, _hooked
     if not _hooked:
         _hooked = True
@@ -149,7 +148,7 @@ def observed() -> Iterator[None]:
 
 @contextmanager
 def _environment_observed() -> Iterator[None]:
-    """Reads of variables pass through functions that ``os.environ`` has for their text; there is no audit event."""
+    """Notices reads of variables in the functions that ``os.environ`` encodes names with; there is no audit event."""
     watched = [os.environ, *([os.environb] if os.supports_bytes_environ else [])]
     kept = [(each, name, vars(each)[name]) for each in watched for name in ("encodekey", "decodekey")]
     for each, name, function in kept:
@@ -188,7 +187,7 @@ _EVENTS = {
     "builtins.input": "asks for input",
 }
 _DIRECT = ("exec", "compile")
-"""Events that the standard library raises for named tuples and the like, from text that it makes itself."""
+"""Events that the standard library also raises for text that it makes itself, for named tuples and the like."""
 
 
 def _audit(event: str, _: tuple[Any, ...]) -> None:
@@ -197,10 +196,10 @@ def _audit(event: str, _: tuple[Any, ...]) -> None:
 
 
 def _note(what: str, frame: FrameType | None, direct: bool = False) -> None:
-    """Remembers what the nearest user's file among the callers did, unless it only loads a module.
+    """Remembers what the nearest user's file among the callers did, unless it was only importing a module.
 
-    Between it and the event there may be frames of libraries, but not those by which a module is loaded: what a library
-    does when it is imported does not depend on who imports it.
+    Frames of libraries may lie between it and the event, but not frames that load a module: what a library does when it
+    is imported does not depend on who imports it.
     """
     while frame is not None:
         file, function = frame.f_code.co_filename, frame.f_code.co_name

@@ -1,4 +1,4 @@
-"""Paths as people read them."""
+"""Paths in messages."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def shown(path: Path) -> str:
-    """A path as the user would write it: relative to where the command runs, when it is below."""
+    """A path as the user would write it: relative to the current directory if it is below it."""
     resolved = path.resolve()
     here = Path.cwd()
     return resolved.relative_to(here).as_posix() if resolved.is_relative_to(here) else str(path)

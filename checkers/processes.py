@@ -1,8 +1,8 @@
-"""Runs each job in a process of its own, so that one that dies or never ends is the only one without a result.
+"""Runs jobs in separate processes, so that only a job that dies or never ends is left without a result.
 
-A process has one job at a time and gets the next when it is done, so it is known which job it had when it died. The
-process that waits for the results never runs machine code or a solver, and so notices an interrupt at once. Jobs need
-not cooperate: one that ignores interrupts, or hangs where no Python runs, is stopped all the same.
+A process has one job at a time and gets the next one when that is done, so it is known which job it had when it died.
+The process that waits for the results never runs machine code or a solver, so it notices an interrupt at once. Jobs
+need not cooperate: one that ignores interrupts, or hangs outside Python code, is still stopped.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ J = TypeVar("J")
 R = TypeVar("R")
 
 FORKS = sys.platform.startswith("linux")
-"""Whether processes start with everything that this one has loaded."""
+"""Whether new processes start with everything that this one has loaded."""
 GRACE = 30.0
-"""Seconds beyond twice its time limit after which a job is killed. A job also has to compile, and to reconstruct the
-counterexample that it found, before it answers."""
+"""Seconds beyond twice its time limit after which a job is killed. Before it answers, a job also has to
+compile, and to reconstruct the counterexample that it found."""
 _SOON, _LEAVING = 2.0, 60.0
-"""Seconds that a process gets to clean up: when it is no longer wanted, and when it has done all its jobs."""
+"""Seconds that a process gets to clean up: when it is no longer needed, and when all jobs are done."""
 
 
 class _News(IntEnum):
@@ -42,7 +42,7 @@ class _News(IntEnum):
     LOST = 3
 
 
-class Lost(Exception):  # noqa: N818 - it says what became of a job
+class Lost(Exception):  # noqa: N818 - it says what happened to a job
     """A job without a result, because its process died."""
 
 
@@ -59,9 +59,9 @@ def run_each(
 ) -> Iterator[tuple[int, R | Exception]]:
     """The result of ``function`` for each job, with the job's position, as jobs finish; the first jobs start first.
 
-    In place of a result there is the exception that the function raised, or Lost. ``limit`` gives the seconds that a
-    job allows itself; ``heard`` gets what a job reports on its way. No job runs any more when this ends, however it
-    ends.
+    In place of a result there may be the exception that the function raised, or Lost. ``limit`` gives a job's time
+    limit in seconds; ``heard`` receives what a job reports while it runs. When this ends, for whatever reason, no job
+    is still running.
     """
     limits = [limit(job) for job in jobs]
     waiting = deque(range(len(jobs)))
@@ -141,14 +141,14 @@ class _Worker(Generic[J, R]):
         self.until = inf
 
     def begin(self, position: int, seconds: float | None) -> None:
-        """Gives the process a job. If it has died in the meantime, its next news says so."""
+        """Gives the process a job. If it has died meanwhile, its next news says so."""
         self.position = position
         self.until = inf if seconds is None else time.monotonic() + 2 * seconds + GRACE
         with suppress(OSError):
             self.line.send(position)
 
     def news(self) -> tuple[_News, Any]:
-        """What the process reports, or what became of it."""
+        """What the process reports, or what happened to it."""
         try:
             if self.line.poll():
                 kind, content = self.line.recv()
@@ -213,7 +213,7 @@ def _work(
     function: Callable[[Any], Any], jobs: Sequence[Any], line: Connection, inherited: Sequence[Connection]
 ) -> None:
     global _line
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles it, and ends its workers
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles it and ends its workers
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that Python code can clean up
     for other in inherited:
         other.close()
@@ -235,7 +235,7 @@ def _next(line: Connection) -> int | None:
 
 
 def _end_with_parent() -> None:
-    """Ends this process when its parent ends, whatever it is doing: nobody waits for it any more."""
+    """Ends this process when its parent ends, whatever it is doing: nothing waits for its results any more."""
     parent = multiprocessing.parent_process()
     assert parent is not None
     parent.join()

@@ -1,14 +1,14 @@
-"""Loads the files of a project, the repository that a spec belongs to, without a clash with those of another one.
+"""Loads the files of a project, the repository that a spec belongs to, without clashes between projects.
 
-Every project has a top-level ``model/``, ``invariants/`` and ``specs/``, and so has the one that Floodmark ships: its
-protocols. While a file is loaded, ``import model.foo`` means ``foo`` in ``model/`` of its own project when there is
-one, and the shipped project's otherwise; other names mean what Python would find with the project's root first on its
-path, except that nothing replaces the standard library. A project's modules have names of their own
-(``floodmark_1a2b3c4d.model.foo``), so that any number of projects can be loaded by one process.
+Every project has a top-level ``model/``, ``invariants/`` and ``specs/``, including the one that Floodmark ships, which
+holds its protocols. While a file is being loaded, ``import model.foo`` means ``foo`` in ``model/`` of its own project
+if it exists there, and otherwise that of the shipped project; other names mean what Python would find with the
+project's root first on its path, except that nothing replaces the standard library. A project's modules have unique
+names (``floodmark_1a2b3c4d.model.foo``), so one process can load any number of projects.
 
-A file is loaded once, by whichever name and in whichever order it is asked for: a spec takes the module that a script
-or a test has imported as ``model.foo`` before, and such an import takes the module that a spec has loaded. So there is
-one copy of each class.
+A file is loaded once, whatever names it is requested by and in whatever order: a spec uses the module that a script or
+a test has already imported as ``model.foo``, and such an import uses the module that a spec has loaded. So there is one
+copy of each class.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ _PACKAGES = ("model", "invariants")
 """The packages that a project may take from the shipped one."""
 _ROOT_MARKS = (".git", "pyproject.toml", "specs")
 _PROTOCOLS = "floodmark_protocols"
-"""How the names of the shipped project's modules begin."""
+"""The prefix of the names of the shipped project's modules."""
 _SCRIPTS = ("__main__", "__mp_main__")
-"""What a script is called that is run; who imports its file gets another module, as always in Python."""
+"""The name of a script being run; importing its file gives another module, as always in Python."""
 
 
 def load_file(path: str | Path) -> ModuleType:
-    """A file of a repository as the module that its specs see, for tests that replay counterexamples."""
+    """Loads a file of a repository as the module that its specs see, for tests that replay counterexamples."""
     return Project.of(Path(path)).load(Path(path))
 
 
@@ -72,9 +72,9 @@ class Project:
         return _found_in(self.root, dotted)
 
     def owner(self, dotted: str) -> Project:
-        """The project, this one or the shipped one, in which a name in ``model`` or ``invariants`` is looked for.
+        """The project, this one or the shipped one, in which to look for a name in ``model`` or ``invariants``.
 
-        A protocol is one project's as a whole: what a repository's own ``model/kraft`` lacks is missing, and is not
+        A protocol belongs to one project as a whole: a file missing from a repository's own ``model/kraft`` is not
         taken from the shipped ``model/kraft``.
         """
         return self if self.find(_protocol(dotted)) is not None else self.shipped()
@@ -97,26 +97,26 @@ class Project:
                 return importlib.import_module(dotted)
 
     def required(self, dotted: str) -> ModuleType:
-        """A module of this project that has to be there."""
+        """A module that this project must have."""
         found = self.find(dotted)
         if found is None:
             raise ModuleNotFoundError(f"{self.root} has no {dotted}", name=dotted)
         return self.load(found)
 
     def imported(self, dotted: str, folder: Path) -> Path | None:
-        """The file that a file in ``folder`` means by a dotted name; None for the language and what is installed."""
+        """The file that a file in ``folder`` means by a dotted name; None for the language and installed packages."""
         found = _Finder(self, folder).locate(dotted)
         return None if found is None else found[1]
 
     def load(self, path: Path) -> ModuleType:
-        """Runs a Python file once, as a module of this project. Raises SourceError with the place of what fails."""
+        """Runs a Python file once, as a module of this project. Raises SourceError with the place of a failure."""
         path = path.resolve()
         name = self.name_of(path)
         _by_prefix.setdefault(self.prefix, self)
         _Everywhere.install()
         known = sys.modules.get(name)
         if known is not None and _file_of(known) != path:
-            raise SourceError(f"the name of this module is already that of {_file_of(known)}; rename one", str(path))
+            raise SourceError(f"this module has the same name as {_file_of(known)}; rename one of them", str(path))
         self._make_root_package()
         module = known or _module_of(path)
         if module is None:
@@ -126,14 +126,14 @@ class Project:
         return sys.modules.setdefault(name, module)
 
     def loaded_files(self) -> Iterator[Path]:
-        """The files below the root that are loaded as modules and are the user's."""
+        """The user's files below the root that are loaded as modules."""
         for module in list(sys.modules.values()):
             file = _file_of(module)
             if file is not None and file.is_relative_to(self.root) and is_users(str(file)) and file.is_file():
                 yield file
 
     def _make_root_package(self) -> None:
-        """Makes the first part of modules' names importable: relative imports and pickle ask for it."""
+        """Makes the first part of modules' names importable, for relative imports and pickle."""
         if self.prefix not in sys.modules:
             package = ModuleType(self.prefix)
             package.__path__ = [str(self.root)]
@@ -151,7 +151,7 @@ class Project:
 
     @contextmanager
     def _imports(self, folder: Path) -> Iterator[None]:
-        """While it lasts, imports mean what they mean in this project, for a file in ``folder``."""
+        """Inside the block, imports mean what they mean in this project, for a file in ``folder``."""
         finder = _Finder(self, folder)
         hidden = _hide([name for name in sys.modules if finder.gives(name)])
         _hidden.append(hidden)
@@ -168,9 +168,9 @@ class Project:
 
 
 _by_prefix: dict[str, Project] = {}
-"""The projects of which something was loaded."""
+"""The projects from which something was loaded."""
 _hidden: list[dict[str, ModuleType]] = []
-"""The modules whose names mean others while files are loaded."""
+"""The modules whose names mean other modules while files are loaded."""
 
 
 @functools.cache
@@ -179,7 +179,7 @@ def project_at(root: Path) -> Project:
 
 
 def placed_project(root: Path, prefix: str) -> Project:
-    """The project in a folder, with the names of modules that another process has for its copy of it."""
+    """The project in a folder, with the module names that another process uses for its copy of it."""
     project = project_at(root)
     project.prefix = prefix
     _by_prefix[prefix] = project
@@ -187,7 +187,7 @@ def placed_project(root: Path, prefix: str) -> Project:
 
 
 def reserved(dotted: str) -> bool:
-    """Whether a name is Floodmark's own, whatever a project has."""
+    """Whether a name is Floodmark's own, whatever a project contains."""
     return dotted.split(".")[0] == "floodmark"
 
 
@@ -204,7 +204,7 @@ def on_path(dotted: str) -> Path | None:
 
 
 def plain_name(module: str) -> str:
-    """The name by which Python itself finds a module of a project; the name that it has where there is none."""
+    """The name by which Python itself finds a module of a project; the module's current name if there is none."""
     prefix, _, dotted = module.partition(".")
     if prefix not in _by_prefix or module not in sys.modules or not dotted:
         return module
@@ -213,13 +213,13 @@ def plain_name(module: str) -> str:
 
 
 def module_name(cls: type) -> str:
-    """The name of the module of a class; of one in a script that is run, the name that it has when it is imported."""
+    """The name of a class's module; for a script being run, the name that it has when it is imported."""
     file = _file_of(sys.modules.get(cls.__module__)) if cls.__module__ in _SCRIPTS else None
     return cls.__module__ if file is None else Project.of(file).name_of(file)
 
 
 def is_copy(one: type, other: type) -> bool:
-    """Whether two different classes are made by the same text, which was run twice."""
+    """Whether two different classes come from the same source text, run twice."""
     if one.__qualname__ != other.__qualname__ or "<locals>" in one.__qualname__:
         return False
     places = [_file_of(sys.modules.get(cls.__module__)) for cls in (one, other)]
@@ -243,7 +243,7 @@ def _found_in(root: Path, dotted: str) -> Path | None:
 
 
 class _Finder(MetaPathFinder):
-    """Gives a project's files under the names by which they import each other."""
+    """Finds a project's files under the names by which they import each other."""
 
     def __init__(self, project: Project, folder: Path) -> None:
         self.project = project
@@ -251,7 +251,7 @@ class _Finder(MetaPathFinder):
         self.given: list[str] = []
 
     def locate(self, name: str) -> tuple[Project, Path] | None:
-        """The file or folder that ``name`` means, with its project; None when it means what it means everywhere."""
+        """The file or folder that ``name`` means, with its project; None when the name has no special meaning here."""
         project, first = self.project, name.split(".")[0]
         if name in _SCRIPTS or reserved(name) or first in _by_prefix:
             return None
@@ -284,11 +284,11 @@ class _Finder(MetaPathFinder):
 
 
 class _Everywhere(MetaPathFinder):
-    """Gives the modules of projects to whoever imports them outside of a project: by their own names, as relative
-    imports and pickle do, and by the names under which Python itself finds their files, as scripts and tests do."""
+    """Finds modules of projects for imports from outside a project: by their unique names, as relative imports and
+    pickle do, and by the names under which Python itself finds their files, as scripts and tests do."""
 
     last_names: ClassVar[set[str]] = set()
-    """The last parts of the names of all files that projects have loaded: what else is imported is not looked at."""
+    """The last parts of the names of all files that projects have loaded; other imports are ignored."""
 
     @classmethod
     def install(cls) -> None:
@@ -315,7 +315,7 @@ class _Everywhere(MetaPathFinder):
 
 
 class _Alias(Loader):
-    """Gives the module that there is for a file, whatever name it is imported by."""
+    """Returns the existing module of a file, whatever name it is imported by."""
 
     def __init__(self, module: Callable[[], ModuleType]) -> None:
         self.module = module
@@ -332,7 +332,7 @@ class _Alias(Loader):
 @functools.cache
 def _is_own(first: str, root: Path, folder: Path, _: tuple[str, ...]) -> bool:
     """Whether a top-level name is a project's, for a file in ``folder``: Python finds it there with the project first
-    on its path, and it is none of the standard library's."""
+    on its path, and it is not in the standard library."""
     if first in sys.builtin_module_names or first in sys.stdlib_module_names:
         return False
     spec = PathFinder.find_spec(first, [str(root), str(folder), *sys.path])
@@ -346,7 +346,7 @@ def _is_own(first: str, root: Path, folder: Path, _: tuple[str, ...]) -> bool:
 
 
 def _module_of(path: Path) -> ModuleType | None:
-    """The module of a file, by whatever name it was imported."""
+    """The module of a file, whatever name it was imported by."""
     for modules in (sys.modules, *_hidden):
         for name, module in list(modules.items()):
             if name not in _SCRIPTS and _file_of(module) == path:
@@ -369,7 +369,7 @@ def _last_name(path: Path) -> str:
 
 
 def _hide(names: Sequence[str]) -> dict[str, ModuleType]:
-    """Takes modules out of the import system and gives them back, for ``_bind`` to restore."""
+    """Removes modules from the import system and returns them, for ``_bind`` to restore."""
     hidden = {}
     for name in names:
         if name in sys.modules:
@@ -390,7 +390,7 @@ def _execute(name: str, path: Path) -> ModuleType:
     loader = SourceLoader(name, str(path)) if path.suffix == ".py" else None
     spec = importlib.util.spec_from_file_location(name, path, loader=loader)
     if spec is None or spec.loader is None:
-        raise SourceError("this is no Python file", str(path))
+        raise SourceError("this is not a Python file", str(path))
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:
@@ -403,7 +403,7 @@ def _execute(name: str, path: Path) -> ModuleType:
 
 @contextmanager
 def _errors_placed(path: Path) -> Iterator[None]:
-    """Turns whatever a user's file raises while it is loaded into an error with its file and line."""
+    """Turns anything that a user's file raises while being loaded into an error with its file and line."""
     try:
         yield
     except SourceError as error:
@@ -419,7 +419,7 @@ def _errors_placed(path: Path) -> Iterator[None]:
 
 
 def _place(error: BaseException, path: Path) -> tuple[str, int | None]:
-    """The innermost line of the file, or of one beside or below it, that an error passed through."""
+    """The innermost line of the file, or of one in the same folder or below, that an error passed through."""
     place: tuple[str, int | None] = (str(path), None)
     for frame in traceback.extract_tb(error.__traceback__):
         if frame.filename == str(path) or Path(frame.filename).is_relative_to(path.parent):

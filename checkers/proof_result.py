@@ -1,4 +1,4 @@
-"""What came of one proof or of one claim."""
+"""The result of one proof or one claim."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from floodmark.checkers.result import ExitCode, Verdict
 
 @dataclass(slots=True)
 class Proved:
-    """What came of one spec or one claim. ``line`` is a claim's; ``lines`` say more than the headline does.
+    """The result for one spec or one claim. ``line`` is that of a claim; ``lines`` add detail to the headline.
 
-    A bounded search that finds nothing is ``undetermined``, also where its spec expects no more.
+    A bounded search that finds nothing is ``undetermined``, even if its spec expects no more.
     """
 
     name: str
@@ -37,7 +37,7 @@ class Proved:
 
     @property
     def word(self) -> str:
-        """The verdict for people: a violation that was looked for is found, and a bounded search may be enough."""
+        """The verdict for people: an expected violation is "found", and a bounded search that was enough "bounded"."""
         words: dict[Verdict, str] = {"violated": "found", "undetermined": "bounded"}
         return words.get(self.verdict, self.verdict) if self.expected else self.verdict
 

@@ -1,4 +1,4 @@
-"""Results on their way from the process that ran a check to the one that asked for it."""
+"""Transfers results from the process that ran a check to the one that asked for it."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from floodmark.checkers.verdict import blank, internal_error
 
 
 def pickled(result: CheckResult) -> bytes:
-    """A result for another process."""
-    result.properties = []  # functions of the user's files, which the asking process has itself
+    """A result, pickled for another process."""
+    result.properties = []  # functions of the user's files, which the asking process loads itself
     return pickle.dumps(result, pickle.HIGHEST_PROTOCOL)
 
 
 def unpickled(check: Check, content: bytes) -> CheckResult:
-    """The result that another process gives by ``pickled``."""
+    """The result that another process passed through ``pickled``."""
     result: CheckResult = pickle.loads(content)
     if result.exploration is not None:
         result.properties = check.properties()
@@ -27,13 +27,13 @@ def unpickled(check: Check, content: bytes) -> CheckResult:
 
 
 def received(check: Check, content: bytes | Exception) -> CheckResult:
-    """The result that another process gives by ``pickled``, or what is said of a check that gave none."""
+    """The result that another process passed through ``pickled``, or one that says why the check gave none."""
     if isinstance(content, bytes):
         return unpickled(check, content)
     if isinstance(content, Overdue):
         return replace(
             blank(check), verdict="undetermined", exit_code=ExitCode.UNDETERMINED,
-            message=f"the search was still in one step long after the limit of {check.seconds:g} seconds",
+            message=f"the search was still in a single step long after its limit of {check.seconds:g} seconds",
         )
     if isinstance(content, Lost):
         return internal_error(check, str(content))

@@ -1,4 +1,4 @@
-"""Runs checks: each spec's model, then each of its known-bad designs, in parallel processes where they are small."""
+"""Runs checks: each spec's model, then each of its known-bad designs, small ones in parallel processes."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from floodmark.checkers.verdict import blank, internal_error, judge
 from floodmark.language.errors import SourceError
 
 Watch = Callable[[Check, Any], None]
-"""Hears of the progress of a check's search."""
+"""Receives reports of the progress of a check's search."""
 
 
 def run(every: Sequence[Check], watch: Watch | None = None) -> Iterator[CheckResult]:
-    """Runs the checks and gives each result when it and those before it are there: the small ones, then the large,
-    then those that a cluster runs."""
+    """Runs the checks and yields their results in order, each as soon as it and all before it are done: small checks
+    first, then large ones, then those that a cluster runs."""
     here: list[Check] = []
     elsewhere: dict[Cluster, list[Check]] = {}
     for check in every:
@@ -41,7 +41,7 @@ def _watcher(watch: Watch, check: Check) -> Watcher:
 
 
 def _run_here(every: Sequence[Check], watch: Watch | None) -> Iterator[CheckResult]:
-    """Runs each check in a process other than this one, which is free to hear of interrupts and of what has died."""
+    """Runs each check in another process, which leaves this one free to notice interrupts and processes that die."""
     _load(every)
     small = [check for check in every if not check.large]
     large = [check for check in every if check.large]
@@ -69,7 +69,7 @@ def _run_parallel(
 
 
 def _load(every: Sequence[Check]) -> None:
-    """Loads the models once, so that no worker has to; what is wrong with one is said when its check runs."""
+    """Loads the models once, so that no worker has to; errors in a model are reported when its check runs."""
     for check in every:
         with suppress(SourceError):
             check.properties()
@@ -83,12 +83,12 @@ def _run_for_another(check: Check) -> bytes:
 
 
 def _run_and_tell(check: Check) -> bytes:
-    """Runs a check for another process, which hears of its progress."""
+    """Runs a check for another process and reports progress to it."""
     return pickled(run_check(check, processes.tell))
 
 
 def run_check(check: Check, watch: Watcher | None = None) -> CheckResult:
-    """Searches and judges what was found. Never raises: an error is a result too."""
+    """Searches, and judges what was found. Never raises: an error is a result too."""
     result = blank(check)
     try:
         return _search(check, result, watch)

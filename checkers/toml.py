@@ -1,4 +1,4 @@
-"""Reads TOML files; an error says which line is broken."""
+"""Reads TOML files; errors name the broken line."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def text_of(path: Path) -> str:
 
 
 def parse(text: str, path: Path) -> dict[str, Any]:
-    """The data of a text. Raises SourceError with the first line that is not valid TOML."""
+    """Parses a TOML text. Raises SourceError with the first line that is not valid TOML."""
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

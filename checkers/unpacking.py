@@ -1,4 +1,4 @@
-"""Folders that are unpacked from zip files, as on workers of a cluster, and shared by the processes of a machine."""
+"""Folders unpacked from zip files, such as on a cluster's workers, and shared by the processes of a machine."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from pathlib import Path
 def unpacked(content: bytes, name: str, below: str = "") -> Path:
     """A folder with the files of a zip file whose names begin with ``below``.
 
-    It is made under another name and renamed, so that no process reads files that another one is still writing. A
-    folder that is there already is used if it is this user's and has these files and no others, to the byte: files of
-    a model that are missing or different would be another model.
+    It is written under another name and then renamed, so that no process reads files that another one is still
+    writing. An existing folder is used only if it belongs to this user and holds exactly these files, byte for byte:
+    with missing or different files it would be another model.
     """
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         wanted = {entry: archive.read(entry) for entry in archive.namelist() if entry.startswith(below)}
@@ -29,7 +29,7 @@ def unpacked(content: bytes, name: str, below: str = "") -> Path:
         (own / entry).write_bytes(text)
     try:
         own.rename(folder)
-    except OSError:  # there is one by now, of another process or with other files
+    except OSError:  # it exists by now, made by another process or with other files
         if not _has(folder, wanted):
             return own
         shutil.rmtree(own)

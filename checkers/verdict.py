@@ -1,4 +1,4 @@
-"""The result of a check: as it is before the search, judged by what the spec expects, or ended by an error."""
+"""The result of a check: blank before the search, judged against the spec's expectations, or ended by an error."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ def failed(spec: Path, error: SourceError) -> CheckResult:
 
 
 def internal_error(check: Check, message: str, trace: str = "") -> CheckResult:
-    """The result of a check that failed by a fault of ours."""
+    """The result of a check that failed because of a fault in Floodmark."""
     return replace(blank(check), exit_code=ExitCode.INTERNAL_ERROR, message=message, traceback=trace)
 
 
 def judge(check: Check, result: CheckResult, found: Exploration) -> CheckResult:
-    """Sets the verdict, and whether it is the expected one."""
+    """Sets the verdict, and whether it is as expected."""
     result.violation = _main_violation(check, found)
     result.verdict = _verdict(result, found)
     if result.violation is not None:
@@ -83,7 +83,7 @@ def _verdict(result: CheckResult, found: Exploration) -> Verdict:
 
 
 def _main_violation(check: Check, found: Exploration) -> Violation | None:
-    """The violation to show: of the expected property, else an error of the model, else the first found."""
+    """The violation to show: that of the expected property, else an error in the model, else the first one found."""
     for violation in found.violations:
         if violation.property == check.wanted_property and violation.kind != "error":
             return violation
@@ -92,7 +92,7 @@ def _main_violation(check: Check, found: Exploration) -> Violation | None:
 
 
 def _differences(check: Check, result: CheckResult, found: Exploration) -> list[str]:
-    """What is not as the spec expects it; nothing when all is."""
+    """What differs from the spec's expectations; empty when nothing does."""
     wanted = "holds" if check.wanted_property is None else "violated"
     if result.verdict != wanted:
         return [f"expected {check.wanted_property} to be violated" if wanted == "violated" else "expected to hold"]
@@ -111,10 +111,10 @@ def _differences(check: Check, result: CheckResult, found: Exploration) -> list[
 
 
 def _not_silent(spec: Spec, found: Exploration) -> list[str]:
-    """What the spec lists as idle or vacuous and is not."""
-    said = [f"{name} fires, though the spec lists it as idle" for name in spec.idle if found.actions.get(name)]
-    if not found.complete or found.engine == "reference":  # which does not look at premises
+    """What the spec lists as idle or vacuous but is not."""
+    said = [f"{name} fires, although the spec lists it as idle" for name in spec.idle if found.actions.get(name)]
+    if not found.complete or found.engine == "reference":  # the reference engine does not evaluate premises
         return said
     vacuous = {premise.property for premise in found.vacuous}
     never = [name for name in spec.vacuous if name not in vacuous]
-    return said + [f"the premise of {name} comes true, though the spec lists it as vacuous" for name in never]
+    return said + [f"the premise of {name} is met, although the spec lists it as vacuous" for name in never]

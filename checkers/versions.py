@@ -1,4 +1,4 @@
-"""What a verdict depends on besides its model: the sources of the language and the checkers, and versions."""
+"""What a verdict depends on besides its model: versions, and the sources of the language and the checkers."""
 
 from __future__ import annotations
 

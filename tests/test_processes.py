@@ -339,7 +339,7 @@ def test_a_step_that_outlasts_the_limit_is_undetermined(
     limits = Limits(seconds=0.1)
     (found,) = run.run(checks(spec, Settings(engine=engine, limits=limits, workers=1)))
     assert summary(found) == ("undetermined", None, ExitCode.UNDETERMINED)
-    assert found.message == "the search was still in one step long after the limit of 0.1 seconds"
+    assert found.message == "the search was still in a single step long after its limit of 0.1 seconds"
 
 
 def test_a_long_step_beside_other_checks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

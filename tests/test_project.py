@@ -207,7 +207,7 @@ def test_two_files_of_one_name_are_refused(tmp_path: Path) -> None:
     root = write(tmp_path, {f"specs/{name}.{end}": text for name in ("v1.0", "v1_0")
                             for end, text in (("py", TANK), ("toml", f'model = "{name}.py:Tank"\n'))})
     assert read(root / "specs/v1.0.toml").model_class()
-    with pytest.raises(SourceError, match=r"the name of this module is already that of .*/specs/v1\.0\.py; rename one"):
+    with pytest.raises(SourceError, match=r"this module has the same name as .*/specs/v1\.0\.py; rename one of them"):
         read(root / "specs/v1_0.toml").model_class()
 
 

@@ -154,7 +154,7 @@ def of(name: str, method: str, *arguments: str) -> tuple[int, str]:
 def test_bounded_search() -> None:
     code, text = of("Even", "bmc", "--depth", "3")
     assert code == 3
-    assert "undetermined  even  bmc: no violation within 3 states; what is deeper was not looked at" in text
+    assert "undetermined  even  bmc: no violation within 3 states; deeper states were not searched" in text
     code, text = of("Odd", "bmc")
     assert code == 0
     assert "found         even Odd  bmc: violates not_five in 3 states; there is no shorter run" in text
@@ -171,7 +171,7 @@ def test_bounded_search() -> None:
 def test_bounded_search_holds_where_no_run_is_longer() -> None:
     """0, 2, 4, 6 are four states; the transition property also looks at the step from the last."""
     code, text = of("Even", "bmc", "--depth", "4")
-    assert (code, "what is deeper was not looked at" in text) == (3, True)
+    assert (code, "deeper states were not searched" in text) == (3, True)
     code, text = of("Even", "bmc", "--depth", "5")
     assert code == 0
     assert "holds         even  bmc: no violation within 5 states, which lead to all 4 reachable states" in text
@@ -184,7 +184,7 @@ def test_bounded_search_holds_where_no_run_is_longer() -> None:
 def test_bounded_search_of_what_is_not_enumerated(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(enumeration, "STATES", 2)
     code, text = of("Even", "bmc", "--depth", "9")
-    assert (code, "what is deeper was not looked at" in text) == (3, True)
+    assert (code, "deeper states were not searched" in text) == (3, True)
 
 
 BOUNDED = 'model = "model.even:Even"\n[[prove]]\nmethod = "bmc"\ndepth = 3\n{}'
@@ -264,7 +264,7 @@ def test_induction_shows_what_a_lemma_has_to_exclude() -> None:
 def test_induction_finds_reachable_breaches() -> None:
     code, text = of("Five", "induction")
     assert code == 1
-    assert "not_five is false of an initial state" in text
+    assert "not_five is false in an initial state" in text
     assert "as in an initial one" in text
     code, text = of("Overflows", "induction", "--property", "rises")
     assert "grow() leaves the declared types" in text
@@ -283,7 +283,7 @@ def test_nobody_says_what_is_reachable_when_there_is_too_much(
     assert "in a state:" in text
     code, text = of("Even", "infer", "--property", "not_five")
     assert code == 0
-    assert "not looked at in all reachable states: the limit of 2 states" in text
+    assert "not checked in all reachable states: the limit of 2 states" in text
 
 
 def test_a_constant_is_left_open(project: Path) -> None:

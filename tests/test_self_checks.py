@@ -174,7 +174,7 @@ def test_too_many_states_are_told(monkeypatch: pytest.MonkeyPatch, limit: str) -
     monkeypatch.setattr(enumeration, limit, 0)
     code, text = prove()
     assert code == 0
-    assert "not looked at in all reachable states: the limit of 0 " in text
+    assert "not checked in all reachable states: the limit of 0 " in text
 
 
 def test_a_model_that_the_engine_cannot_have_is_not_enumerated(monkeypatch: pytest.MonkeyPatch) -> None:

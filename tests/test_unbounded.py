@@ -631,7 +631,7 @@ class RunsThroughBrokers(Counter):
         (Range, "a range of any number of numbers"),
         (Stepped, "the step of a range is a constant"),
         (Counts, "a set of any size has no elements that can be counted"),
-        (RunsThrough, "a set of any size has no elements that can be counted or run through"),
+        (RunsThrough, "a set of any size has no elements that can be counted or iterated"),
     ],
 )
 def test_what_is_not_known_for_every_value_is_refused_with_its_place(cls: type[Model], why: str) -> None:
@@ -753,7 +753,7 @@ def test_the_command_says_for_which_values(tmp_path: Path) -> None:
     proved = _proved(tmp_path, SPEC)
     assert proved.verdict == "holds"
     assert "for every n with n - 1 >= 0" in proved.headline
-    assert proved.lines == ["once more at n = 1; 2; 3; 1000"]
+    assert proved.lines == ["proved again at n = 1; 2; 3; 1000"]
     assert proved.facts["spots"] == [{"n": 1}, {"n": 2}, {"n": 3}, {"n": 1000}]
 
 
@@ -769,4 +769,4 @@ def test_a_proof_that_no_value_confirms_is_not_believed(tmp_path: Path) -> None:
     with patch.object(spot_checks, "induction", lambda *_: unknown):
         proved = _proved(tmp_path, SPEC)
     assert (proved.verdict, int(proved.exit_code)) == ("undetermined", 3)
-    assert "could it be proved once more" in proved.headline
+    assert "could not be proved again at any" in proved.headline

@@ -1,4 +1,4 @@
-"""The time limit of z3's work."""
+"""The time limit on z3's work."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(slots=True)
 class Deadline:
-    """When the time for questions is over: ``seconds`` after it was made, or never."""
+    """When time for queries runs out: ``seconds`` after the deadline was created, or never."""
 
     seconds: float | None = None
     started: float = field(default_factory=time.perf_counter)
@@ -27,7 +27,7 @@ class Deadline:
         return f"the limit of {self.seconds:g} seconds"
 
     def limit(self, solver: Any, most: float | None = None) -> None:
-        """Gives a solver the time that is left, but at most ``most`` seconds."""
+        """Gives a solver the remaining time, but at most ``most`` seconds."""
         left = None if self.seconds is None else self.seconds - self.taken
         limits = [limit for limit in (left, most) if limit is not None]
         if limits:

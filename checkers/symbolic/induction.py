@@ -22,7 +22,7 @@ INITIAL = "initial states"
 TYPES = "declared types"
 """The obligation that an action leaves every value within its type and every container within its capacity."""
 BOUNDARY = "the boundary"
-"""The obligation that the boundary can be evaluated: where that fails, it is not known whether exploration goes on."""
+"""The obligation that the boundary can be evaluated: where it cannot, it is unknown whether exploration continues."""
 
 Outcome = Literal["proved", "fails", "undetermined"]
 
@@ -31,8 +31,8 @@ Outcome = Literal["proved", "fails", "undetermined"]
 class Counterexample:
     """A counterexample to induction: a state that satisfies all assumptions, and a step to one that does not.
 
-    ``reachable``, whether the first state is, is None when that was not asked or is not known. ``constants`` are those
-    that are left open.
+    ``reachable`` says whether the first state is reachable; None when that was not asked or is not known. ``constants``
+    are those left open.
     """
 
     before: State
@@ -44,7 +44,7 @@ class Counterexample:
 
 @dataclass(frozen=True, slots=True)
 class Obligation:
-    """One thing to prove: that ``action`` preserves ``property``, or that the initial states have it."""
+    """One thing to prove: that ``action`` preserves ``property``, or that the initial states satisfy it."""
 
     action: str
     property: str
@@ -125,7 +125,7 @@ def induction(
 
 
 def assumption(system: System, state: Components, properties: Sequence[Property]) -> Truth:
-    """That a state is of the declared types, within the boundary, and has the properties."""
+    """That a state is of the declared types, within the boundary, and satisfies the properties."""
     judged = [system.judge(system.predicates[prop.name], state) for prop in properties]
     return conj(
         [
@@ -156,7 +156,7 @@ def _initiation(system: System, questions: Questions, properties: Sequence[Prope
 
 
 def _beginning(system: System, questions: Questions, properties: Sequence[Property]) -> list[Obligation]:
-    """The obligations of the initial states when constants are left open: z3 is asked about the code that sets them."""
+    """The obligations of the initial states when constants are left open: z3 checks the code that sets them."""
     allowed = system.constants_allowed()
     solver = questions.solver()
     solver.add(as_term(allowed))
@@ -180,7 +180,7 @@ def _at_first(name: str) -> str:
 
 
 def _subjects(system: System, properties: Sequence[Property]) -> list[tuple[str, Property | None]]:
-    """What has to be proved of an action, or of an initial method: types, boundary, properties."""
+    """What has to be proved about an action, or about an initial method: types, boundary, properties."""
     boundary: list[tuple[str, Property | None]] = [(BOUNDARY, None)] if system.program.boundaries else []
     return [(TYPES, None), *boundary, *((prop.name, prop) for prop in properties)]
 
@@ -201,8 +201,8 @@ def _preserved(
 ) -> list[Obligation]:
     """The obligations of one action: first whether anything can break, then what.
 
-    Where constants are left open, that the action never fails is proved first and not assumed again: it is hard for z3
-    that a set of any size has room for another element.
+    With constants left open, it is proved first that the action never fails, and later obligations do not repeat this
+    as an assumption: that a set of any size has room for another element is hard for z3.
     """
     solver = questions.solver()
     solver.add(as_term(assumed))
@@ -266,9 +266,9 @@ def with_reachability(proof: Proof, reaches: Callable[[State], bool | None]) -> 
 
 
 def confirm(model: Model, properties: Sequence[Property], obligation: Obligation) -> None:
-    """Runs the step of a counterexample in CPython. Raises RuntimeError when it does not break what z3 says.
+    """Runs the step of a counterexample in CPython. Raises RuntimeError when it does not break what z3 says it does.
 
-    It is for models without unbounded constants: only those are the model that CPython runs.
+    Only for models without unbounded constants: with them, CPython would run a different model.
     """
     shown = obligation.counterexample
     if shown is None or obligation.action == INITIAL:

@@ -1,7 +1,7 @@
 """Symmetry: proves that a model cannot distinguish identifiers.
 
-A run with its identifiers renamed is then a run as well, and of all runs that differ only in names one is enough. For
-each two neighbours, and for every state, reachable or not, z3 is asked whether actions, properties and boundaries do
+A run with its identifiers renamed is then a run too, so one of all runs that differ only in names is enough. For each
+pair of neighbours, and for every state, reachable or not, z3 is asked whether actions, properties and boundaries behave
 the same after the two swap names; such swaps generate all renamings. Initial states are compared one by one.
 """
 
@@ -75,7 +75,7 @@ class Swap:
         return {tuple(renamed(value, self.swap) for value in state) for state in states} == set(states)
 
     def keeps_steps(self, properties: Sequence[Property]) -> bool:
-        """Whether z3 proves that actions, boundaries and properties do the same after the swap."""
+        """Whether z3 proves that actions, boundaries and properties behave the same after the swap."""
         try:
             return all(self._is_proved(goal) for goal in self._goals(properties))
         except UnsupportedError:
@@ -92,7 +92,7 @@ class Swap:
         return bool(solver.check() == z3.unsat)
 
     def same_step(self, one: Fired) -> Truth:
-        """That an action does the same after renaming, in every state and with every choice of its parameters."""
+        """That an action behaves the same after renaming, in every state and with every choice of its parameters."""
         system, values = self.system, self.system.values
         pairs = [(it.type, value) for it, value in zip(one.action.parameters, one.parameters, strict=True)]
         arguments = [swapped(values, kind, value, self.swap) for kind, value in pairs]
@@ -103,9 +103,9 @@ class Swap:
         return implied(conj((system.well_formed(system.now.state), chosen)), conj(same))
 
     def same_judgement(self, predicate: Predicate, old: Components) -> Truth:
-        """That a predicate says the same after renaming, of every state or of every step from a state ``old``.
+        """That a predicate has the same value after renaming, in every state or for every step from a state ``old``.
 
-        What has to be true everywhere counts as violated both where it is false and where it fails.
+        A predicate that must be true everywhere counts as violated both where it is false and where it fails.
         """
         system = self.system
         now = system.now.state
@@ -121,7 +121,7 @@ class Swap:
         return implied(there, conj((*same, *met)))
 
     def _goals(self, properties: Sequence[Property]) -> Iterator[Truth]:
-        """For each action, boundary and property, that it does the same after renaming in every state."""
+        """For each action, boundary and property, that it behaves the same after renaming in every state."""
         system = self.system
         now, old = system.now.state, system.replica("old:").state
         other = self._swapped(now)
@@ -156,7 +156,7 @@ class _Judged(Effects):
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """Why a part of a model is not known to be impartial; ``shown`` when there is a state in which it is not."""
+    """Why a part of a model is not known to be impartial; ``shown`` if a state was found in which it is not."""
 
     text: str
     shown: bool
@@ -207,7 +207,7 @@ class Judge:
                 if found is not None:
                     return self._doubt(swap, place, found)
                 if answer != z3.unsat:
-                    return Doubt(f"z3 had no answer within {self.deadline.seconds:g} seconds", shown=False)
+                    return Doubt(f"z3 gave no answer within {self.deadline.seconds:g} seconds", shown=False)
         except UnsupportedError as error:
             return Doubt(f"z3 cannot decide it: {error.message}", shown=False)
         return None
@@ -236,7 +236,7 @@ class Judge:
         return answer, solver.model() if answer == z3.sat else None
 
     def _doubt(self, swap: Swap, place: int, found: z3.ModelRef) -> Doubt:
-        """What a z3 model shows, if CPython sees it, too."""
+        """What a z3 model shows, if CPython confirms it."""
         system = self.system
         state = system.decode(system.now.state, found)
         if place < len(system.fired):

@@ -40,8 +40,8 @@ class Replica:
 class System:
     """The symbolic form of a model: its variables, initial states, actions and properties.
 
-    With ``unbounded``, the named constants stand for every natural number at once, as far as the types that they bound
-    hold anything: ``domain`` has what must not be negative for that. ``model`` keeps the constants that it has.
+    With ``unbounded``, the named constants stand for every natural number at once for which the types that they bound
+    are not empty: ``domain`` has the forms that must not be negative for that. ``model`` keeps its own constants.
     """
 
     def __init__(
@@ -111,7 +111,7 @@ class System:
         return conj([*parts, self.constants_allowed()])
 
     def constants_allowed(self) -> Truth:
-        """That constants that are left open are natural numbers for which no type is empty."""
+        """That constants left open are natural numbers for which no type is empty."""
         values = self.values
         return conj([values.natural(), *(values.numbers.at_most(0, values.bound(form)) for form in self.domain)])
 
@@ -123,7 +123,7 @@ class System:
         return conj(self.values.equal(kind, a[name], b[name]) for name, kind in self.variables.items())
 
     def initial_states(self) -> list[tuple[Step, State]]:
-        """Every initial state, as CPython finds it."""
+        """Every initial state, found by CPython."""
         if self._initial is None:
             found = list(itertools.islice(initial_states(self.model), MOST_INITIAL + 1))
             if not found:
@@ -140,7 +140,7 @@ class System:
     def _beginnings(self, read: Model) -> list[Fired]:
         """The methods that set the initial states, for every value of the open constants.
 
-        Before them, variables with a default have that value, which has to be of their type, and others have any value.
+        Before they run, variables with a default have that value, which must be of their type; others have any value.
         """
         given = defaults_of(self.model)
         failures = [
@@ -184,12 +184,12 @@ class System:
         return judge(self.values, self.variables, predicate, state, old)
 
     def within(self, state: Components) -> Truth:
-        """Whether exploration goes on from a state; it does not where a boundary fails."""
+        """Whether exploration continues from a state; it does not where a boundary fails."""
         judged = [self.judge(boundary, state) for boundary in self.program.boundaries]
         return conj(part for one in judged for part in (one.truth, negation(one.failed)))
 
     def boundary_failed(self, state: Components) -> Truth:
-        """Whether evaluating a boundary is a model error. After a boundary that is false no other is evaluated."""
+        """Whether evaluating a boundary is a model error. Once a boundary is false, no other is evaluated."""
         failed: list[Truth] = []
         reached: Truth = True
         for boundary in self.program.boundaries:
@@ -234,7 +234,7 @@ def replaced(term: Truth, old: Iterable[Any], new: Iterable[Any]) -> Any:
 
 
 def _domain(kinds: Iterable[Type]) -> list[Linear]:
-    """What must not be negative for no type to be empty; forms that never are negative are left out."""
+    """What must not be negative for no type to be empty; forms that are never negative are left out."""
     found: dict[Linear, None] = {}
     for part in itertools.chain.from_iterable(parts_of(kind) for kind in kinds):
         match part:

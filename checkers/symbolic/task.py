@@ -1,4 +1,4 @@
-"""What is asked to be proved: the method, its bounds, and which properties."""
+"""What to prove: the method, its bounds, and which properties."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ DEFAULT_DEPTH = 10
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What is asked of ``floodmark prove``, beside the specs.
+    """What ``floodmark prove`` is asked to do, apart from the specs.
 
-    With ``expect`` "bounded" a bounded search need not show more than that there is no violation within ``depth``.
+    With ``expect`` "bounded", a bounded search need only show that there is no violation within ``depth``.
     """
 
     method: ProofMethod = "induction"
@@ -32,7 +32,7 @@ class Task:
 
 
 def task_of(proving: Proving) -> Task:
-    """What is asked for a proof that a spec lists."""
+    """The task of a proof that a spec lists."""
     return Task(
         method=proving.method,
         depth=DEFAULT_DEPTH if proving.depth is None else proving.depth,
@@ -46,7 +46,7 @@ def task_of(proving: Proving) -> Task:
 def subjects(check: Check, task: Task, line: int | None = None) -> list[Property]:
     """What is to be proved: invariants and transition properties. An unknown name is an error.
 
-    Of a known-bad design a bounded search looks at what its entry names; a proof may need all there is.
+    For a known-bad design, a bounded search checks what its entry names; a proof may need every property.
     """
     found = check.properties()
     if check.flawed is not None and (task.method != "bmc" or task.properties):
@@ -57,7 +57,7 @@ def subjects(check: Check, task: Task, line: int | None = None) -> list[Property
         found = [prop for prop in found if prop.name in wanted]
         for prop in found:
             if prop.kind == "reachable":
-                message = f"{prop.name} says that a state can be reached; a proof is of what is never violated"
+                message = f"{prop.name} says that a state can be reached; only what is never violated can be proved"
                 raise SourceError(message, str(check.spec.path), line)
             if prop.is_liveness:
                 message = f"{prop.name} is about whole runs, which are searched and not proved: floodmark check"

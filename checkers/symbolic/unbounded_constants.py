@@ -9,7 +9,7 @@ from floodmark.language.types import OpenIntType, parts_of
 
 
 def unbounded_constants(model: Model) -> list[str]:
-    """The constants that bound an integer of the state, if everything else that they bound may be left open as well."""
+    """The constants that bound an integer of the state, if everything else that they bound can be left open too."""
     found = []
     for name, value in model.constant_values.items():
         if isinstance(value, bool):

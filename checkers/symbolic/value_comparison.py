@@ -1,4 +1,4 @@
-"""When values are equal, which is the less, and a value that depends on a condition."""
+"""Equality and order of values, and values that depend on a condition."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ class Comparison(Components):
         raise UnsupportedError(f"{kind} has no symbolic form")
 
     def less(self, kind: Type, a: Value, b: Value) -> Truth:
-        """The order of the codes: what an iteration over a set or a bag follows."""
+        """The order of the codes, which iteration over a set or a bag follows."""
         match kind:
             case BoolType():
                 return conj((negation(a), b))
@@ -113,7 +113,7 @@ class Comparison(Components):
         return self._lexicographic(self._by_weight(kind, a, b))
 
     def _by_weight(self, kind: Type, a: Value, b: Value) -> list[tuple[Type, Value, Value]]:
-        """The parts of two values from the most significant down."""
+        """The parts of two values, most significant first."""
         flag = BoolType()
         match kind:
             case NoneType() | NothingType():
@@ -149,7 +149,7 @@ class Comparison(Components):
         return result
 
     def _of_every(self, kind: Type, item: Value, truth: Truth) -> Truth:
-        """What is said of fresh values of a type, said of every one."""
+        """A statement about fresh values of a type, made for all values of it."""
         if isinstance(truth, bool):
             return truth
         return z3.ForAll(symbols_in(item), truth)

@@ -1,4 +1,4 @@
-"""The components of a value: fresh ones, those of a type's first value, and each with its place in words."""
+"""The components of a value: fresh ones, those of a type's first value, and a description of where each is."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from floodmark.language.types import (
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """A set of any size: whether it holds a value, and how many elements it has at ``most``, when that is known."""
+    """A set of any size: whether it holds a value, and the ``most`` elements it can have, if that is known."""
 
     holds: Callable[[Value], Truth]
     most: Number | None
@@ -39,7 +39,7 @@ class Relation:
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """One component of a value: where it is, in words, and its term."""
+    """One component of a value: a description of where it is, and its term."""
 
     path: str
     type: Type
@@ -108,7 +108,7 @@ class Components(Types):
         raise UnsupportedError(f"{kind} has no symbolic form")
 
     def leaves(self, kind: Type, value: Value, path: str = "") -> list[Leaf]:
-        """The components of a value, each with its place in the words of the model."""
+        """The components of a value, each with its place described in the model's words."""
         return list(self._leaves(kind, value, path))
 
     def arguments(self, kind: Type, value: Value) -> list[Any]:

@@ -1,4 +1,4 @@
-"""What is in a set, a bag, a map or a sequence, and what is in it after a change."""
+"""The elements of a set, a bag, a map or a sequence, before and after a change."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from floodmark.language.types import BagType, MapType, SeqType, SetType, Type
 
 
 class Containers(Translation):
-    """Looks into containers and changes them."""
+    """Reads and changes containers."""
 
     def elements(self, kind: Type, value: Value) -> list[tuple[Truth, Value]]:
-        """What an iteration may meet, in its order, each with whether it does."""
+        """The elements that an iteration may visit, in its order, each with whether it does."""
         match kind:
             case SetType(NothingType(), _):
                 return []
@@ -29,7 +29,7 @@ class Containers(Translation):
                 length, items = value
                 found = [(self.numbers.less(index, length), item) for index, item in enumerate(items)]
                 return [(there, item) for there, item in found if there is not False]
-        raise UnsupportedError("a set of any size has no elements that can be counted or run through in order here")
+        raise UnsupportedError("a set of any size has no elements that can be counted or iterated in order here")
 
     def contains(self, kind: Type, value: Value, item: Value) -> Truth:
         """Whether a container has an element of its own element type."""
@@ -41,7 +41,7 @@ class Containers(Translation):
         return disj(conj((there, self.equal(kind.element, held, item))) for there, held in self.elements(kind, value))
 
     def with_element(self, kind: SetType, value: Value, item: Value) -> tuple[Truth, Value]:
-        """A set with one element more, and whether there is room."""
+        """A set with one more element, and whether there is room."""
         if kind.capacity is None:
             lifted = self.lifted(kind.element)
             return True, tuple(
@@ -50,7 +50,7 @@ class Containers(Translation):
         return self.insert(kind.element, value, item, once=True)
 
     def insert(self, element: Type, slots: Value, item: Value, once: bool) -> tuple[Truth, Value]:
-        """Descending slots with one element more, and whether there is room; ``once`` for a set."""
+        """Descending slots with one more element, and whether there is room; ``once`` for a set."""
         carried: tuple[Truth, Value] = (True, item)
         result = []
         for used, held in slots:
@@ -65,7 +65,7 @@ class Containers(Translation):
         return negation(carried[0]), tuple(result)
 
     def without(self, element: Type, slots: Value, item: Value) -> tuple[Truth, Value]:
-        """Slots with one occurrence of an element fewer, and whether it was there."""
+        """Slots with one occurrence of an element removed, and whether there was one."""
         gone: Truth = False
         result = []
         following = (*slots[1:], (False, self.default(element)))

@@ -1,4 +1,4 @@
-"""Values of the language as components, and components in a model of z3 as values of the language."""
+"""Translates values of the language to components, and components in a z3 model back to values of the language."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Translation(Comparison):
         return self._lifted[kind]
 
     def well_formed(self, kind: Type, value: Value) -> Truth:
-        """Whether components are those of a value of the type."""
+        """Whether components form a value of the type."""
         match kind:
             case IntType():
                 if kind == INT:
@@ -119,7 +119,7 @@ class Translation(Comparison):
         return True
 
     def admits(self, kind: Type, value: Any) -> Truth:
-        """Whether a value of the language is within the bounds of a type that are left open."""
+        """Whether a value of the language is within the open bounds of a type."""
         match kind:
             case OpenIntType():
                 low, high = self.range(kind)
@@ -138,7 +138,7 @@ class Translation(Comparison):
         return True
 
     def decode(self, kind: Type, value: Value, model: Any) -> Any:
-        """The value of the language that components have in a model of z3."""
+        """The value of the language that components stand for in a z3 model."""
         match kind:
             case BoolType():
                 return value if isinstance(value, bool) else z3.is_true(model.eval(value, True))
@@ -174,7 +174,7 @@ class Translation(Comparison):
         return cls(number)
 
     def _decode_relation(self, element: Type, value: Relation, model: Any) -> Any:
-        """The members that a model of z3 mentions."""
+        """The members that a z3 model mentions."""
         shape = self.fresh(element, "shown")
         found = []
         for declaration in model.decls():
@@ -189,7 +189,7 @@ class Translation(Comparison):
         return Set(found)
 
     def _rebuilt(self, kind: Type, shape: Value, terms: list[Any]) -> Value | None:
-        """A value of the form of ``shape`` with these components; None when they do not fit."""
+        """A value in the form of ``shape`` with these components; None when they do not fit."""
         leaves = [leaf.term for leaf in self.leaves(kind, shape)]
         if [term.sort() for term in leaves] != [term.sort() for term in terms]:
             return None

@@ -1,4 +1,4 @@
-"""What a type is to z3: its bounds, its members, and whether they are unbounded."""
+"""Types as z3 sees them: their bounds, their members, and whether they are unbounded."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from floodmark.language.values import Set, order_key
 
 Value = Any
 MOST_SLOTS = 256
-"""A set with a larger capacity would take longer to compare than anybody waits."""
+"""A set with a larger capacity would take too long to compare."""
 
 
 class UnsupportedError(ModelError):
     """The symbolic checker cannot express this."""
 
     def at(self, position: Position) -> UnsupportedError:
-        """The error with a place in the source, unless it has one."""
+        """The error with a place in the source, unless it already has one."""
         if self.file is None:
             self.file, self.line = position.file, position.line
         return self
@@ -44,7 +44,7 @@ class UnsupportedError(ModelError):
 class Types:
     """The types of one model.
 
-    ``unbounded`` names constants that stand for any natural number; ``integers`` says that numbers have no bounds, too.
+    ``unbounded`` names constants that stand for any natural number; with ``integers``, numbers are unbounded too.
     """
 
     def __init__(self, unbounded: Iterable[str] = (), integers: bool = False) -> None:
@@ -63,7 +63,7 @@ class Types:
         return self._codes[kind]
 
     def bound(self, bound: Bound) -> Number:
-        """A bound of a type, over the symbols of the constants that are left open."""
+        """A bound of a type, over the symbols of the constants left open."""
         if isinstance(bound, int):
             return bound
         numbers = self.numbers
@@ -77,13 +77,13 @@ class Types:
         return kind.low, kind.high
 
     def natural(self) -> Truth:
-        """That the constants which are left open are natural numbers."""
+        """That the constants left open are natural numbers."""
         return conj(self.numbers.at_most(0, constant) for constant in self.constants.values())
 
     def members(self, kind: Type) -> list[Any]:
         """Every value of a finite type."""
         if self.is_unbounded(kind):
-            raise UnsupportedError(f"the values of {kind} are endless here and cannot be run through")
+            raise UnsupportedError(f"{kind} has infinitely many values here, so they cannot be enumerated")
         if kind not in self._members:
             self._members[kind] = self._all(kind)
         return self._members[kind]
@@ -105,13 +105,13 @@ class Types:
         return sorted(universe(kind), key=order_key)
 
     def is_relation(self, kind: Type) -> bool:
-        """Whether a set is kept as a relation: one that may have any size."""
+        """Whether a set is represented as a relation, because it may have any size."""
         if not self.unbounded or not isinstance(kind, SetType) or not self.is_unbounded(kind.element):
             return False
-        return kind.capacity is None or kind.capacity >= WIDEST_INTEGER // 2  # those of its elements may be fewer
+        return kind.capacity is None or kind.capacity >= WIDEST_INTEGER // 2  # its elements may have fewer values
 
     def is_unbounded(self, kind: Type) -> bool:
-        """Whether a type has infinitely many values, or as good as that."""
+        """Whether a type has infinitely many values, or so many that it makes no difference."""
         match kind:
             case IntType(low, high):
                 return low <= -WIDEST_INTEGER or high >= WIDEST_INTEGER
@@ -126,7 +126,7 @@ class Types:
         return False
 
     def slots(self, kind: SetType | BagType) -> int:
-        """In how many slots a set or a bag with a capacity is kept."""
+        """How many slots represent a set or a bag with a capacity."""
         assert kind.capacity is not None
         if kind.capacity > MOST_SLOTS:
             raise UnsupportedError(f"{kind} holds up to {kind.capacity} elements, more than {MOST_SLOTS}")

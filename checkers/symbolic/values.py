@@ -2,16 +2,16 @@
 
     bool                    a truth value
     int, enum, identifier   a number; enums and identifiers are numbered from 0
-    T | None                (there, value)
+    T | None                (present, value)
     record                  its fields, in order
-    Set                     for each possible element whether it is in, or with a capacity as a Bag
+    Set                     whether each possible element is in it; with a capacity, as a Bag
     Bag                     descending slots (used, element)
     Map                     the values, in the order of the keys
     Seq                     (length, elements)
 
-What stands where nothing is (the value of None, an unused slot) is the type's first value, so that equal values have
-equal components. A set that may hold any number of elements is a relation: a function from an element to whether it is
-in. Constants that are left open are symbols themselves, and the bounds of types are terms over them.
+Where there is no value (the value of None, an unused slot), the component is the type's first value, so that equal
+values have equal components. A set that may hold any number of elements is a relation: a function from an element to
+whether it is in the set. Constants left open are symbols themselves, and the bounds of types are terms over them.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ from floodmark.language.types import (
 
 
 class Values(Containers):
-    """The values of one model, and each as one of another type."""
+    """The values of one model, and their conversion from one type to another."""
 
     def cast(self, source: Type, target: Type, value: Value) -> tuple[Truth, Value]:
-        """Whether a value belongs to another type, and it there; anything when it does not."""
+        """Whether a value belongs to another type, and its components there, which mean nothing when it does not."""
         if source == target:
             return True, value
         fits: Truth
@@ -102,7 +102,10 @@ class Values(Containers):
             if isinstance(value, Relation):
                 if source.element == target.element:
                     return self._within(target, value)
-                raise UnsupportedError(f"an endless set of {source.element} is no set of {target.element} here")
+                raise UnsupportedError(
+                    f"a set of {source.element} that may have any size cannot become a set of {target.element} while "
+                    f"{', '.join(self.unbounded)} is unbounded; prove it without --unbounded"
+                )
             listed = [(there, *self.cast(source.element, target.element, item)) for there, item in
                       self.elements(source, value)]
             fits = conj(implied(there, inside) for there, inside, _ in listed)
@@ -114,7 +117,10 @@ class Values(Containers):
             room, made = self._within(target, made)
             return conj((fits, room)), made
         if isinstance(value, Relation):
-            raise UnsupportedError("an endless set becomes a bounded one")
+            raise UnsupportedError(
+                f"a set of {source.element} may have any size while {', '.join(self.unbounded)} is unbounded, so it "
+                f"cannot become a {target}; prove it without --unbounded"
+            )
         fits = True
         result = self.default(target)
         for there, item in self.elements(source, value):
@@ -125,16 +131,17 @@ class Values(Containers):
         return fits, result
 
     def _within(self, kind: SetType, value: Relation) -> tuple[Truth, Relation]:
-        """Whether a set of any size is within the capacity of a type, and it there."""
+        """Whether a set of any size is within the capacity of a type, and the set as a value of that type."""
         if not isinstance(kind, OpenSetType):
             return True, value
         return self.has_room(kind, value), Relation(value.holds, self.bound(kind.limit))
 
     def has_room(self, kind: OpenSetType, value: Relation) -> Truth:
-        """That a set has no more elements than its capacity; false also where that cannot be shown.
+        """That a set has no more elements than its capacity; also false where that cannot be shown.
 
-        It has not when it is known to be small enough. Or when a number in its elements is different for each and lies
-        in a range of as many numbers as the capacity allows: one that begins or ends where the number's type does.
+        It is shown when the set is known to be small enough, or when some number in its elements differs from element
+        to element and lies in a range of as many numbers as the capacity allows, a range that begins or ends where the
+        number's type does.
         """
         numbers, element = self.numbers, kind.element
         limit = self.bound(kind.limit)
@@ -170,10 +177,9 @@ class Values(Containers):
         return conj(fits), (settled, tuple(held))
 
     def settled(self, kind: Type, value: Value) -> tuple[Truth, Value]:
-        """A value with its numbers in the sorts of their types, and whether it is the same there.
+        """A value with its numbers in the sorts of their types, and whether that leaves it unchanged.
 
-        What a type's numbers are computed as may be wider than the type, even where only such results can come about
-        that the type holds.
+        Numbers may be computed in a sort wider than their type, even where every possible result fits the type.
         """
         if isinstance(self.numbers, Integers) or not _has_numbers(kind):
             return True, value

@@ -1,4 +1,4 @@
-"""A proof under way: what every method says of what it finds."""
+"""A proof under way, and how every method reports what it finds."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from floodmark.language.model import Model
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One proof under way: what is asked, what came of it so far, and who is told of its obligations."""
+    """One proof under way: its task, its result so far, and the record of its obligations, if one is kept."""
 
     check: Check
     task: Task
@@ -34,13 +34,13 @@ class Attempt:
 
     @property
     def left(self) -> float | None:
-        """Seconds that are left of the time limit."""
+        """Seconds left of the time limit."""
         return None if self.task.seconds is None else max(0.0, self.task.seconds - self.result.seconds)
 
     def proved(self, headline: str, judged: Sequence[Property]) -> None:
-        """Says that there is a proof, unless compiled code contradicts it in a reachable state.
+        """Reports a proof, unless compiled code contradicts it in a reachable state.
 
-        ``judged`` is what the proof says of every such state: properties, lemmas, inferred clauses.
+        ``judged`` is what the proof claims for every such state: properties, lemmas, inferred clauses.
         """
         result = self.result
         found = self.enumerated(judged)
@@ -48,7 +48,7 @@ class Attempt:
             self.contradicted(headline, found.violation, judged)
             return
         result.verdict, result.exit_code = "holds", ExitCode.AS_EXPECTED
-        result.headline = f"{headline}; {_looked_at(found)}"
+        result.headline = f"{headline}; {_checked(found)}"
         self.judge_by_the_spec()
 
     def violated(self, violation: Violation) -> None:
@@ -57,7 +57,11 @@ class Attempt:
         result.verdict = "error" if violation.kind == "error" else "violated"
         result.exit_code = ExitCode.USER_ERROR if violation.kind == "error" else ExitCode.NOT_AS_EXPECTED
         result.broken = violation.property or None
-        result.headline = f"violates {violation.property or violation.message} in {counted(len(violation.trace))}"
+        length = counted(len(violation.trace))
+        if violation.property:
+            result.headline = f"violates {violation.property} in {length}"
+        else:
+            result.headline = f"error after {length}: {violation.message}"
         result.lines += _run_lines(self.model, violation, self.properties)
         result.facts["trace"] = _trace(self.model, violation.trace)
 
@@ -73,14 +77,14 @@ class Attempt:
         result.facts["trace"] = _trace(self.model, violation.trace)
 
     def judge_by_the_spec(self) -> None:
-        """Of what holds: says if the spec expects it to be violated."""
+        """For properties that hold: reports if the spec expects one of them to be violated."""
         wanted = self.check.wanted_property
         if wanted in [prop.name for prop in self.properties]:
             self.result.exit_code = ExitCode.NOT_AS_EXPECTED
             self.result.headline += f", but the spec expects {wanted} to be violated"
 
     def enumerated(self, judged: Sequence[Property]) -> Enumeration:
-        """What compiled code says of the reachable states."""
+        """What compiled code says about the reachable states."""
         started = time.perf_counter()
         found = enumerate_states(self.model, judged, self.left)
         self.result.seconds += time.perf_counter() - started
@@ -88,10 +92,10 @@ class Attempt:
         return found
 
 
-def _looked_at(found: Enumeration) -> str:
+def _checked(found: Enumeration) -> str:
     if found.complete:
         return f"true of all {found.states:,} reachable states" if found.states > 1 else "true of the reachable state"
-    return f"not looked at in all reachable states: {found.reason}"
+    return f"not checked in all reachable states: {found.reason}"
 
 
 def _run_lines(model: Model, violation: Violation, properties: Sequence[Property]) -> list[str]:
@@ -118,5 +122,5 @@ def _trace(model: Model, trace: tuple[TraceState, ...]) -> list[dict[str, Any]]:
 
 
 def counted(count: int) -> str:
-    """A number of states in words."""
+    """A number of states, in words."""
     return "1 state" if count == 1 else f"{count} states"

@@ -12,7 +12,7 @@ from floodmark.language.values import Identifier
 
 
 def attempt_bounded(attempt: Attempt) -> None:
-    """Looks for a run that breaks a property, or for all runs there are."""
+    """Looks for a run that breaks a property, up to a depth."""
     result, task, wanted = attempt.result, attempt.task, attempt.properties
     system, deadline = system_of(attempt.model, wanted), Deadline(task.seconds)
     found = bmc.search(system, wanted, task.depth, deadline, record=attempt.record)
@@ -33,10 +33,10 @@ def attempt_bounded(attempt: Attempt) -> None:
 
 
 def _to_the_end(attempt: Attempt, depth: int) -> None:
-    """Whether runs of ``depth`` states are all there is; if they are not, nothing is known of longer ones.
+    """Whether runs of ``depth`` states cover everything; if they do not, nothing is known about longer ones.
 
-    Each state is the end of a shortest run, which has at most as many states as the search has levels. A step from the
-    last level, which a transition property looks at, is one more, and so is a state outside of the boundary.
+    Each state ends a shortest run, which has at most as many states as the search has levels. A step from the last
+    level, which a transition property is checked on, adds one more state, and so does a state outside the boundary.
     """
     result, headline = attempt.result, attempt.result.headline
     found = attempt.enumerated(attempt.properties)
@@ -54,7 +54,7 @@ def _to_the_end(attempt: Attempt, depth: int) -> None:
         result.exit_code = ExitCode.AS_EXPECTED
         result.headline += ", which is what the spec asks for"
     else:
-        result.headline += "; what is deeper was not looked at"
+        result.headline += "; deeper states were not searched"
 
 
 def _beyond(attempt: Attempt) -> int:

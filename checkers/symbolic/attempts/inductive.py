@@ -1,4 +1,4 @@
-"""An attempt by induction, for the constants of a spec or for every value of some."""
+"""An attempt by induction, with the constants of a spec or for every value of some of them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from floodmark.language.errors import SourceError
 
 
 def attempt_inductive(attempt: Attempt) -> None:
-    """Asks for every action whether it preserves every property."""
+    """Asks of each action whether it preserves each property."""
     check, task, model, result, properties = (
         attempt.check, attempt.task, attempt.model, attempt.result, attempt.properties
     )
@@ -62,15 +62,15 @@ def attempt_inductive(attempt: Attempt) -> None:
 
 
 def _spot_check(system: System, properties: list[Property], task: Task, result: Proved) -> None:
-    """Makes the proof for every value at a few once more; without any it is not believed."""
+    """Proves again, at a few values, what was proved for every value; if none succeeds, the proof is not believed."""
     spots = spot_check(system, properties, task.seconds)
     result.facts["spots"] = spots.proved
     result.seconds += spots.seconds
     tried = [", ".join(str(value) for value in constants.values()) for constants in spots.proved]
-    result.lines.append(f"once more at {', '.join(system.values.unbounded)} = {'; '.join(tried) or 'nothing'}")
+    result.lines.append(f"proved again at {', '.join(system.values.unbounded)} = {'; '.join(tried) or 'nothing'}")
     if not spots.proved:
         result.verdict, result.exit_code = "undetermined", ExitCode.UNDETERMINED
-        result.headline += ", but at no values of them could it be proved once more"
+        result.headline += ", but it could not be proved again at any of their values"
 
 
 def _judged(proof: Proof) -> tuple[Verdict, ExitCode]:

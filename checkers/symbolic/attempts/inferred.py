@@ -1,4 +1,4 @@
-"""An attempt by an inductive invariant that is inferred."""
+"""An attempt by inferring an inductive invariant."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ def attempt_inferred(attempt: Attempt) -> None:
 
 
 def _refuted(attempt: Attempt) -> None:
-    """z3 says that a reachable state breaks a property: compiled code shows the run, where it can."""
+    """z3 says that a reachable state breaks a property: compiled code shows the run if it can."""
     found = attempt.enumerated(attempt.properties)
     if found.complete:
-        raise RuntimeError(f"z3 says that a reachable state breaks a property; none of {found.states:,} states does")
+        raise RuntimeError(f"z3 says that a reachable state breaks a property; none of the {found.states:,} does")
     if found.violation is not None:
         attempt.violated(found.violation)
         return

@@ -9,7 +9,7 @@ from floodmark.checkers.symbolic.system import system_of
 
 
 def attempt_k_inductive(attempt: Attempt) -> None:
-    """Asks whether runs of some length preserve the properties."""
+    """Asks whether the properties, true throughout a run of some length, are true after one more step."""
     task, result, properties = attempt.task, attempt.result, attempt.properties
     found = k_induction(system_of(attempt.model, properties), properties, task.depth, task.seconds, attempt.record)
     result.seconds = found.seconds

@@ -1,4 +1,4 @@
-"""The text that is printed of an obligation without a proof."""
+"""The text printed for an obligation that was not proved."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from floodmark.language.model import State
 def obligation_lines(system: System, obligation: Obligation) -> list[str]:
     """An obligation that was not proved, with its counterexample to induction."""
     if obligation.action == INITIAL:
-        said = f"{obligation.property} is false of an initial state"
+        said = f"{obligation.property} is false in an initial state"
         if obligation.property == TYPES:
             said = "an initial state has values that are not of the declared types"
     else:
@@ -27,7 +27,7 @@ def obligation_lines(system: System, obligation: Obligation) -> list[str]:
 
 
 def _counterexample_lines(system: System, shown: Counterexample) -> list[str]:
-    """Two states: the first as it differs from an initial one, the second as it differs from the first."""
+    """Two states: how the first differs from an initial one, and how the second differs from the first."""
     names = list(system.variables)
     _, first = system.initial_states()[0]
     reached = {True: "which is reachable", False: "which is not reachable: a lemma that excludes it is missing"}
