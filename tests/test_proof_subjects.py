@@ -122,7 +122,7 @@ def test_options_that_nothing_answers_to_are_errors(project: Path) -> None:
                     "specs/claims/mine.py": CLAIMS})
     with pytest.raises(SourceError, match="no property in this file is about Counter"):
         prove("--invariants", "other.py")
-    with pytest.raises(SourceError, match="there is no spec whose property 'small' could be proved"):
+    with pytest.raises(SourceError, match="no spec has a property 'small' to prove"):
         prove("--property", "small", spec="specs/claims/mine.py")
 
 

@@ -1,5 +1,5 @@
 """The command line.
 
-``cli.py`` is the command ``floodmark``, ``options/`` has the options and the help of each subcommand. The other files
-run one subcommand each and print what came of it.
+``cli.py`` is the command ``floodmark``; ``options/`` has the options and help of each subcommand. The other files each
+run one subcommand and print its results.
 """

@@ -1,4 +1,4 @@
-"""``floodmark check``: plans the checks of specs, runs them and tells what they found."""
+"""``floodmark check``: plans the checks of specs, runs them and reports what they found."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Asked:
 
 
 def check(asked: Asked, reports: Reports) -> ExitCode:
-    """Checks, prints verdicts or a test, and writes reports; the exit code says what came of it."""
+    """Checks, prints verdicts or a test, writes reports, and returns the exit code."""
     paths = find(asked.paths, asked.tier)
     reports.must_be_writable([*paths, *asked.settings.invariant_files])
     broken, every = _plan(paths, asked.settings)
@@ -76,7 +76,7 @@ def _plan(paths: Sequence[Path], settings: Settings) -> tuple[list[CheckResult],
 
 
 def _tell(result: CheckResult, traces: bool, aside: bool) -> None:
-    """Prints a result; ``aside`` on standard error, where standard output is for something else."""
+    """Prints a result; with ``aside``, on standard error, because standard output is for something else."""
     for line in text.lines(result, traces):
         click.echo(line, err=aside)
     if result.traceback:

@@ -50,7 +50,7 @@ class _Command(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
-        except BrokenPipeError:  # click itself would end with 1, which means violated
+        except BrokenPipeError:  # click itself would exit with 1, which means violated
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is still to be flushed
             raise click.exceptions.Exit(ExitCode.BROKEN_PIPE) from None
 

@@ -41,7 +41,7 @@ _EXIT_CODES = {
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What the command line says, beside the files."""
+    """What the command line says, apart from the files."""
 
     hidden: int = 0
     strict: bool = False
@@ -62,9 +62,9 @@ class Settings:
 def conform_traces(
     spec: Path, traces: Sequence[Path], settings: Settings, json_file: Path | None
 ) -> Iterator[str | ExitCode]:
-    """The lines to print, and at last the exit code."""
+    """The lines to print, then the exit code."""
     work = Work(_check(spec, settings), settings.hidden, Limits(settings.max_states, settings.max_seconds))
-    work.model()  # what is wrong with the spec or the model is said once
+    work.model()  # errors in the spec or the model are reported once
     texts = recorded(found(traces))
     if not texts:
         yield "nothing was checked: there is no *.jsonl there"
@@ -131,7 +131,7 @@ def _reason(reason: Reason) -> str:
 
 
 def conform_log(paths: Sequence[Path], settings: Settings, json_file: Path | None) -> Iterator[str | ExitCode]:
-    """The lines to print, and at last the exit code."""
+    """The lines to print, then the exit code."""
     report = judge_log(paths, settings.strict, settings.engine, settings.workers, settings.master)
     for malformed in report.malformed[:MOST_SHOWN]:
         yield f"malformed  {shown(Path(malformed.file))}:{malformed.line}: {malformed.message}"
@@ -212,7 +212,7 @@ def _count(count: int, what: str) -> str:
 
 
 def _keep(frame: DataFrame, folder: str) -> None:
-    """Adds rows to the Parquet in a folder."""
+    """Adds rows to the Parquet table in a folder."""
     frame.coalesce(1).write.mode("append").parquet(folder)
 
 

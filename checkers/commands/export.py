@@ -18,7 +18,7 @@ from floodmark.language.reference import initial_states, within_boundary
 def export(
     path: Path, as_tla: bool, folder: Path, only_variant: str | None, constants: dict[str, int]
 ) -> Iterator[str]:
-    """Writes the files and gives a line for each. Raises SourceError for what cannot be said."""
+    """Writes the files and returns a line for each. Raises SourceError for what cannot be expressed."""
     check = _chosen(path, only_variant, constants)
     if as_tla:
         module = tla_module(check)

@@ -42,7 +42,7 @@ class Asked:
 
 
 def gate(asked: Asked, reports: Reports, say: Callable[[str], None]) -> ExitCode:
-    """Runs the gate, says what it found, writes reports and the lock; the exit code says what came of it."""
+    """Runs the gate, prints what it found, writes reports and the lock, and returns the exit code."""
     if not asked.folder.is_dir():
         raise SourceError("there is no such folder", str(asked.folder))
     reports.must_be_writable()
@@ -56,18 +56,18 @@ def gate(asked: Asked, reports: Reports, say: Callable[[str], None]) -> ExitCode
     for line in (*text.table(outcome), *text.end(outcome, accepted)):
         say(line)
     if asked.update and not accepted:
-        say("the lock was not written: it takes verdicts that are as expected only")
+        say("the lock was not written: it accepts only verdicts that are as expected")
     return worst([code, write_reports(reports, outcome.results, outcome.proofs, [] if accepted else outcome.drift)])
 
 
 def _refused(results: list[CheckResult], proofs: list[Proved]) -> bool:
-    """Whether anything is such that a lock must not say that it should be so."""
+    """Whether any result is one that a lock must not accept."""
     codes = [result.exit_code for result in results] + [proved.exit_code for proved in proofs]
     return not results or worst(codes) != ExitCode.AS_EXPECTED
 
 
 def _tell(result: CheckResult | Proved, missing: int, say: Callable[[str], None]) -> None:
-    """Says what is wrong as soon as it is known; on a terminal also how much is missing, in one line that goes away."""
+    """Reports failures as soon as they are known; on a terminal also how much is left, in a line that is erased."""
     live = sys.stderr.isatty()
     if live:
         click.echo("\r\033[K", nl=False, err=True)

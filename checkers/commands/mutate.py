@@ -31,7 +31,7 @@ _MEANINGS = {
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The options of the command. ``only`` is a part of the changes that are meant."""
+    """The options of the command. ``only`` is text that the changes to try must contain."""
 
     only: str | None = None
     engine: str = "native"
@@ -46,7 +46,7 @@ class Settings:
 
     @property
     def where(self) -> str | None:
-        """The Spark master to use; None for this machine's processes."""
+        """The Spark master to use; None for processes on this machine."""
         return self.master or ("local[*]" if self.engine == "spark" else None)
 
 
@@ -99,7 +99,7 @@ def _chosen(spec: Spec, only: str | None) -> list[Mutant]:
 
 
 def _against_lock(report: Report, update: bool) -> list[str]:
-    """Writes the surviving set to the lock of the repository, or says how it differs from what is there."""
+    """Writes the surviving set to the repository's lock, or reports how it differs from the lock."""
     if not report.whole:
         return []
     specs = report.spec.project.root / "specs"

@@ -25,19 +25,19 @@ from floodmark.language.errors import SourceError
 
 
 def moves_of(plan: Path, current: Path) -> list[PlannedMove]:
-    """The moves of a plan file, each with the replicas that the partition has now. Raises SourceError."""
+    """The moves of a plan file, each with the partition's current replicas. Raises SourceError."""
     moves = planned(read(plan), read(current), str(plan), str(current))
     for move in moves:
         if len(move.brokers) > LARGEST_SHAPE:
             raise SourceError(
-                f"{move.partition} takes part with {len(move.brokers)} brokers; {LARGEST_SHAPE} are the most", str(plan)
+                f"{move.partition} involves {len(move.brokers)} brokers; the most is {LARGEST_SHAPE}", str(plan)
             )
     return moves
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What the command line says, beside the files."""
+    """What the command line says, apart from the files."""
 
     min_insync: int = 1
     design: Design = "kraft"
@@ -54,7 +54,7 @@ class Settings:
 
 
 def check_plan(plan: Path, current: Path, settings: Settings, json_file: Path | None) -> Iterator[str | ExitCode]:
-    """The lines to print, and at last the exit code."""
+    """The lines to print, then the exit code."""
     moves = moves_of(plan, current)
     if not moves:
         yield f"nothing was checked: {plan} has no partitions"

@@ -1,4 +1,4 @@
-"""``floodmark prove``: runs a method on specs, asks claims, and tells what came of it."""
+"""``floodmark prove``: runs a method on specs, checks claims, and reports the results."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ def run(paths: list[Path], given: dict[str, Any], json_file: Path | None, say: C
 
 
 def _prove(paths: list[Path], task: Task, scripts: Scripts | None) -> Iterator[Proved]:
-    """Proves what specs say, and asks the claims of Python files; of a folder, its claims and its quick specs.
+    """Proves the properties of specs and checks the claims in Python files; in a folder, its claims and quick specs.
 
-    ``scripts`` gets every obligation. Raises SourceError for what is asked of no spec at all.
+    ``scripts`` receives every obligation. Raises SourceError for an option that applies to no spec at all.
     """
     every = _checks(paths, task)
     for path in paths:
@@ -60,7 +60,7 @@ def _prove(paths: list[Path], task: Task, scripts: Scripts | None) -> Iterator[P
 
 
 def _checks(paths: list[Path], task: Task) -> dict[Path, list[Check]]:
-    """What is to be proved of the specs that each path means. Options that no spec is there for are an error."""
+    """What to prove of the specs that each path stands for. Options that apply to none of them are an error."""
     settings = Settings(constants=task.constants, invariant_files=task.files, only_variant=task.only_variant)
     specs = {path: [read(spec) for spec in find([path], "quick")] if path.suffix != ".py" else [] for path in paths}
     found = {
@@ -79,7 +79,7 @@ def _checks(paths: list[Path], task: Task) -> dict[Path, list[Check]]:
         offered = did_you_mean(task.only_variant, dict.fromkeys(names))
         raise SourceError(f"no spec has a variant {task.only_variant!r}{offered}")
     if task.properties and not every:
-        raise SourceError(f"there is no spec whose property {task.properties[0]!r} could be proved")
+        raise SourceError(f"no spec has a property {task.properties[0]!r} to prove")
     must_matter(task.files, every)
     return found
 

@@ -1,7 +1,7 @@
-"""What of a model has been covered: the effects of its actions, and the values of its variables, each by itself.
+"""How much of a model has been covered: the effects of its actions and the values of its variables, separately.
 
-Whole states are new nearly always, so they say little about where to go; a value of one variable that was never there,
-or an action that changes what it never changed, says more.
+Whole states are nearly always new, so they say little about where to go; a value that a variable never had before, or
+an action that changes something it never changed before, says more.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Piece = tuple[str | int, int]
 
 
 class Coverage:
-    """Counts how often each piece was covered. ``states`` has the hashes of the states that were come to."""
+    """Counts how often each piece was covered. ``states`` has the hashes of the states reached."""
 
     def __init__(self, layout: Layout) -> None:
         self.counts: Counter[Piece] = Counter()
@@ -38,7 +38,7 @@ class Coverage:
         yield proposal.action, changed
 
     def add(self, before: Packed, proposal: Proposal) -> list[Piece]:
-        """Counts a step, and gives its pieces."""
+        """Counts a step, and returns its pieces."""
         pieces = list(self.pieces(before, proposal))
         self.counts.update(pieces)
         self.states.add(hash(proposal.after))

@@ -1,6 +1,6 @@
 """What a model proposes in a state: every step that it can take, found by its compiled code.
 
-CPython stays the meaning: a step that is to be taken is taken by CPython, and has to lead where the compiled code says.
+CPython remains the reference: a chosen step is taken by CPython and must lead where the compiled code says.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Packed = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A step by its number among those of a state, its action and the state that it leads to."""
+    """A step: its number among those of a state, its action, and the state that it leads to."""
 
     action: str
     after: Packed
@@ -32,8 +32,8 @@ class Proposal:
 class Offer:
     """All that a model proposes in a state.
 
-    ``broken`` says that some step may break a transition property. ``failed`` says that some step leaves the model's
-    types, or that a property does.
+    ``broken`` says that some step may break a transition property. ``failed`` says that some step, or evaluating a
+    property, leaves the model's types.
     """
 
     proposals: list[Proposal]
@@ -73,7 +73,7 @@ class Proposals:
         return Offer(found, bool(self._context[BROKEN]), bool(self._context[FAILED]))
 
     def false_in(self, state: Packed) -> Property | None:
-        """An invariant that is false of a state."""
+        """An invariant that is false in a state."""
         self._state[:] = state
         self._context[FAILED] = 0
         mask = self._check(self._places[0], self._places[2])
@@ -82,19 +82,19 @@ class Proposals:
         now = self.layout.unpack(state)
         found = next((p for p in self.of_states if not reference.holds(self.model, p.function, now)), None)
         if found is None:
-            raise RuntimeError(f"compiled code says that a property is false where CPython says that none is, in {now}")
+            raise RuntimeError(f"compiled code says that a property is false, but CPython finds none that is, in {now}")
         return found
 
     def false_of(self, before: Packed, after: Packed) -> Property | None:
-        """A transition property that is false of a step, as CPython has it."""
+        """A transition property that is false for a step, according to CPython."""
         old, new = self.layout.unpack(before), self.layout.unpack(after)
         return next((p for p in self.of_steps if not reference.holds(self.model, p.function, old, new)), None)
 
     def step(self, state: State, proposal: Proposal) -> tuple[Step, State]:
-        """The step of a proposal, as CPython takes it."""
+        """The step of a proposal, taken by CPython."""
         wanted = self.layout.unpack(proposal.after)
         for step in reference.choices(self.model, state, proposal.action):
             after = reference.fire(self.model, state, step)
             if after == wanted:
                 return step, after
-        raise RuntimeError(f"compiled code took {proposal.action}, to {wanted}, where CPython does not")
+        raise RuntimeError(f"compiled code took {proposal.action}, to {wanted}, which CPython does not take")

@@ -1,4 +1,4 @@
-"""Makes a run that ends badly shorter: steps are left out as long as what is left ends badly in the same way."""
+"""Shortens a run that ends badly, leaving out steps as long as the rest ends badly in the same way."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from floodmark.language.model import Model, State
 from floodmark.language.reference import Step
 
 Fails = Callable[[Sequence[Step]], tuple[Step, ...] | None]
-"""Tries some steps, those that are not enabled left out, and gives those that were taken when they end badly, up to
-there; otherwise None. The first step begins the run."""
+"""Tries some steps, leaving out those that are not enabled; returns the steps taken up to the bad end, or None if there
+is none. The first step begins the run."""
 
 
 def shrunk(steps: Sequence[Step], fails: Fails) -> tuple[Step, ...]:
@@ -29,7 +29,7 @@ def shrunk(steps: Sequence[Step], fails: Fails) -> tuple[Step, ...]:
 
 
 def _without_piece(steps: tuple[Step, ...], size: int, fails: Fails) -> tuple[Step, ...] | None:
-    """The run without one piece of so many steps, the last one for which that will do."""
+    """The run without one piece of so many steps: the last piece that can be left out."""
     for end in range(len(steps), 1, -size):
         taken = fails([*steps[: max(1, end - size)], *steps[end:]])
         if taken is not None and len(taken) < len(steps):
@@ -55,7 +55,7 @@ def breaking(model: Model, prop: Property) -> Fails:
 
 
 def followed(model: Model, steps: Sequence[Step]) -> list[tuple[Step, State]]:
-    """The steps that are enabled, one after the other, and where each leads to."""
+    """The steps that are enabled, in turn, and where each leads."""
     state = next(state for step, state in reference.initial_states(model) if step == steps[0])
     found = [(steps[0], state)]
     for step in steps[1:]:

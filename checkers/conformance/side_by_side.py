@@ -13,7 +13,7 @@ WIDEST = 70
 
 
 def side_by_side(mismatch: Mismatch) -> list[str]:
-    """A table with a line for each place in which model and implementation differ."""
+    """A table with a line for each place where model and implementation differ."""
     rows = [("", "model", "implementation")]
     for name, expected, shown in mismatch.differences:
         rows += [(place, _text(one), _text(other)) for place, one, other in _apart(name, plain(expected), plain(shown))]
@@ -26,7 +26,7 @@ class _Nothing:
 
 
 def _apart(place: str, one: Any, other: Any) -> Iterator[tuple[str, Any, Any]]:
-    """The innermost places in which two values differ."""
+    """The innermost places where two values differ."""
     if isinstance(one, Mapping) and isinstance(other, Mapping):
         for key in {**one, **other}:
             yield from _apart(f"{place}[{key}]", one.get(key, _Nothing), other.get(key, _Nothing))

@@ -1,11 +1,11 @@
-"""Walks through a model, in step with an implementation or alone: the model proposes, and chance decides.
+"""Walks through a model, in lockstep with an implementation or alone: the model proposes, and chance decides.
 
-A walk looks at every step that the model could take next, so a violation one step away is never passed by. There are
-two ways to choose where to go:
+A walk examines every step that the model could take next, so it never misses a violation one step away. There are two
+ways to choose where to go:
 
-* ``uniform``: each walk begins at the beginning.
-* ``guided``: for each piece of coverage (``checkers.conformance.coverage``) a pool keeps the shortest run that covers
-  it. Most walks begin at the end of a run from the pool, of some that were drawn the one that was begun from least.
+* ``uniform``: each walk starts in an initial state.
+* ``guided``: for each piece of coverage (``checkers.conformance.coverage``), a pool keeps the shortest run that covers
+  it. Most walks start at the end of a run from the pool: a few runs are drawn, and the one used least often is taken.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ from floodmark.language.reference import Step
 Choice = Literal["uniform", "guided"]
 
 LENGTH = 40
-"""Steps of a walk from the beginning."""
+"""Steps of a walk from an initial state."""
 FURTHER = 20
 """Steps of a walk from the end of a kept run."""
 FRESH = 0.1
-"""The share of guided walks that begin at the beginning."""
+"""The share of guided walks that start in an initial state."""
 DRAWN = 8
-"""So many kept runs are drawn, and the one that was begun from least is taken."""
+"""This many kept runs are drawn, and the one used least often as a start is taken."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A run that ends badly: in a step that breaks a property, or where the implementation is not where the model is.
+    """A run that ends badly: a step breaks a property, or the implementation is not in the model's state.
 
-    ``taken`` counts the steps of all walks up to then.
+    ``taken`` counts the steps of all walks so far.
     """
 
     steps: tuple[Step, ...]
@@ -53,7 +53,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A state of a walk, and how it came there. ``proposal`` is None for an initial state."""
+    """A state of a walk, and how the walk got there. ``proposal`` is None for an initial state."""
 
     state: Packed
     start: Step
@@ -78,10 +78,10 @@ class _Kept:
 
 
 class Walks:
-    """Walks until something is found. With a ``contract``, each step is taken in its implementation as well.
+    """Walks until something is found. With a ``contract``, its implementation takes each step too.
 
-    ``steps`` counts the states whose proposals were looked at; going back to the end of a kept run, which costs an
-    implementation that run once more, is not counted.
+    ``steps`` counts the states whose proposals were examined. Going back to the end of a kept run, for which an
+    implementation has to repeat that run, is not counted.
     """
 
     def __init__(
@@ -104,7 +104,7 @@ class Walks:
         self._bounded = bool(type(model).methods("boundary"))
 
     def begin_after(self, steps: Sequence[Step]) -> None:
-        """Lets every walk begin where a run ends, to see what comes of it. Raises SourceError when it is no run."""
+        """Makes every walk start where a run ends, to see what follows. Raises SourceError when it is not a run."""
         pack = self.proposals.layout.pack
         node = next(node for node in self._starts if node.start == steps[0])
         state = self.proposals.layout.unpack(node.state)
@@ -117,7 +117,7 @@ class Walks:
         self._starts = [node]
 
     def search(self, most: int) -> Found | None:
-        """Walks for up to ``most`` steps in all. Raises SourceError when the model leaves its types."""
+        """Walks for up to ``most`` steps in total. Raises SourceError when the model leaves its types."""
         for node in self._starts:
             false = self.proposals.false_in(node.state)
             if false is not None:
@@ -177,7 +177,7 @@ class Walks:
         return run, now
 
     def _settled(self, node: Node, run: Lockstep) -> Node:
-        """The node where the model is when it has done what the implementation does by itself."""
+        """The node where the model is after the steps that the implementation takes by itself."""
         if not run.contract.eager:
             return node
         state = self.proposals.layout.pack(run.state)
@@ -198,11 +198,11 @@ class Walks:
         return Offer(kept, offer.broken, False)
 
     def _fail(self, state: State) -> None:
-        """Raises what is wrong with a step, or with a property of it, as CPython finds it."""
+        """Raises the error in a step, or in a property of it, that CPython finds."""
         for _, after in reference.successors(self.model, state):
             for prop in self.proposals.of_steps:
                 reference.holds(self.model, prop.function, state, after)
-        raise RuntimeError(f"compiled code says that a step fails where CPython takes it, in {state}")
+        raise RuntimeError(f"compiled code says that a step fails, but CPython takes it, in {state}")
 
     def _is_allowed(self, proposal: Proposal) -> bool:
         if self._allowed is not None and proposal.action not in self._allowed:
@@ -222,7 +222,7 @@ class Walks:
         return None
 
     def _keep(self, node: Node, proposal: Proposal) -> None:
-        """Counts what a step covers, and keeps the run for the pieces of which it is the shortest so far."""
+        """Counts what a step covers, and keeps the run for each piece for which it is the shortest so far."""
         pieces = self.coverage.add(node.state, proposal)
         if self.choice == "uniform":
             return
@@ -236,7 +236,7 @@ class Walks:
                 kept.node = Node(proposal.after, node.start, proposal, node, depth)
 
     def _steps(self, node: Node) -> tuple[Step, ...]:
-        """The steps of a run, as CPython takes them."""
+        """The steps of a run, taken by CPython."""
         path = node.path()
         unpack = self.proposals.layout.unpack
         steps = [path[0].start]
@@ -250,9 +250,9 @@ def walk(
     model: Model, adapter: type[Adapter], choice: Choice = "guided", seed: int = 1, most: int = 10_000,
     properties: Sequence[Property] = (),
 ) -> Found | None:
-    """Drives an implementation in step with a model for up to ``most`` steps.
+    """Drives an implementation in lockstep with a model for up to ``most`` steps.
 
-    What is found is shortened: a difference to a run of which no step can be left out. The same seed finds the same.
+    A difference is shortened to a run from which no step can be left out. The same seed finds the same difference.
     """
     contract = Contract(model, adapter)
     found = Walks(model, properties, choice, seed, contract).search(most)

@@ -1,4 +1,4 @@
-"""Comprehensions in Promela: loops before the expression that needs what they come to."""
+"""Comprehensions in Promela: loops before the expression that needs their result."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from floodmark.language.types import MapType, SeqType, SetType
 
 
 class Comprehensions(Expressions):
-    """Writes expressions, but for calls."""
+    """Writes expressions other than calls."""
 
     @contextmanager
     def each(self, variable: ir.Local, domain: ir.Domain, freeze: bool) -> Iterator[None]:
-        """Runs through a domain with the variable set."""
+        """Loops over a domain, with the variable set to each element."""
         match domain:
             case ir.Universe(kind):
                 with self.text.loop("0", str(size(kind))) as index:
@@ -47,7 +47,7 @@ class Comprehensions(Expressions):
                 return
         container = self.evaluate(domain)
         if isinstance(variable.type, ir.NothingType):
-            with self.text.aside():  # nothing is ever in it
+            with self.text.aside():  # it is always empty
                 self.locals[variable.slot] = Nothing()
                 yield
             return
@@ -59,7 +59,7 @@ class Comprehensions(Expressions):
 
     @contextmanager
     def generated(self, generators: list[ir.Generator], depth: int = 0) -> Iterator[None]:
-        """Runs through what a comprehension runs through."""
+        """Loops over the elements that a comprehension iterates over."""
         if depth == len(generators):
             yield
             return

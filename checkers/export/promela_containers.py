@@ -1,4 +1,4 @@
-"""Sets, bags, maps and sequences in Promela: what is in them, what is put into them, and when two are equal."""
+"""Sets, bags, maps and sequences in Promela: reading them, adding to them, and comparing them."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ from floodmark.language.types import BagType, MapType, OptionalType, RecordType,
 
 
 class Containers(Memory):
-    """Runs through containers, and compares values of any type."""
+    """Iterates over containers, and compares values of any type."""
 
     def insert(self, kind: SetType | BagType, place: Place, item: Value) -> None:
-        """Puts an element into its slot, once in a set; a failure when there is no room."""
+        """Puts an element into its slot, at most once for a set; fails when there is no room."""
         element, room = kind.element, kind.capacity
         assert room is not None
         if room == 0:
@@ -77,14 +77,14 @@ class Containers(Memory):
 
     def _code(self, kind: Type, value: Value) -> str:
         if size(kind) > WIDEST:
-            raise refuse(f"sets and bags of {kind}, which has more values than an integer of Spin")
+            raise refuse(f"sets and bags of {kind}, which has more values than a Spin integer")
         return code(kind, value)
 
     @contextmanager
     def elements(self, kind: Type, container: Value) -> Iterator[Value]:
-        """Runs through what is in a container, in order."""
+        """Iterates over the elements of a container, in order."""
         if isinstance(kind, SetType | BagType | SeqType) and size_bound(kind) == 0:
-            with self.text.aside():  # nothing is ever in it
+            with self.text.aside():  # it is always empty
                 yield empty(kind.element)
             return
         match kind, container:
@@ -129,7 +129,7 @@ class Containers(Memory):
         return result
 
     def equal(self, kind: Type, a: Value, b: Value) -> str:
-        """Whether two values of one type are the same."""
+        """Whether two values of one type are equal."""
         match kind, a, b:
             case (NoneType() | NothingType()), _, _:
                 return "1"

@@ -1,4 +1,4 @@
-"""Values of one type as values of another, in Promela."""
+"""Conversion of values from one type to another, in Promela."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ from floodmark.language.types import (
 
 
 class Conversions(Containers):
-    """Says whether a value is one of another type, and makes it one."""
+    """Tests whether a value belongs to another type, and converts it."""
 
     def fits(self, source: Type, target: Type, value: Value) -> str:
-        """Whether a value of ``source`` is one of ``target``."""
+        """Whether a value of ``source`` belongs to ``target``."""
         if fits(source, target):
             return "1"
         match source, target, value:
@@ -77,7 +77,7 @@ class Conversions(Containers):
         return result if room is None else both([result, f"{total} <= {room}"])
 
     def converted(self, source: Type, target: Type, value: Value) -> Value:
-        """A value of ``source``, which is one of ``target``, in the cells of that."""
+        """A value of ``source`` that belongs to ``target``, in the cells of ``target``."""
         if source == target:
             return value
         match source, target, value:

@@ -1,4 +1,4 @@
-"""Statements as Promela: an action changes the state variables in place, and is undone if it turns out not enabled."""
+"""Statements as Promela: an action changes variables in place and is undone if it turns out not to be enabled."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Effects(Comprehensions):
         self._loops: list[_Loop] = []
 
     def run(self, body: list[ir.Stmt]) -> None:
-        """Runs statements; a Return goes to their end."""
+        """Writes statements; a Return jumps to their end."""
         for local in [*assigned(body), *results(body)]:
             self._memory[local.slot] = self.text.temporary(local.name, cells(local.type))
             self.locals[local.slot] = load(local.type, self._memory[local.slot])

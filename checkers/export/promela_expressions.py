@@ -1,4 +1,4 @@
-"""Expressions of the graph as Promela: what can be said in an expression, and statements before it for the rest."""
+"""Expressions of the graph as Promela: what fits in an expression, and statements before it for the rest."""
 
 from __future__ import annotations
 
@@ -40,15 +40,15 @@ from floodmark.language.types import BagType, IntType, MapType, SeqType, SetType
 
 
 class Expressions(Conversions):
-    """Writes expressions, but for comprehensions and calls."""
+    """Writes expressions other than comprehensions and calls."""
 
     def evaluate(self, node: ir.Expr) -> Value:
-        """The value of an expression; what has to be computed first is written."""
+        """The value of an expression; statements that must run first are written."""
         must_fit(node.type, node.at)
         if not isinstance(node, ir.Inline):
             parts = ir.children(node)
             if len(parts) > 1 and any(ir.has_effects(part) for part in parts):
-                raise refuse("an expression that changes a variable in its middle; assign its value first", node.at)
+                raise refuse("an expression that changes a variable midway; assign its value first", node.at)
         method: Callable[[Any], Value] = getattr(self, "_" + type(node).__name__.lower())
         return method(node)
 
@@ -86,7 +86,7 @@ class Expressions(Conversions):
         return seq.at(self.index(seq.length, node.index))
 
     def index(self, length: str, node: ir.Expr) -> str:
-        """Where an index points, as Python means it; a failure when it is outside."""
+        """Where an index points, by Python's rules; fails when it is out of range."""
         length = self.short(length)
         index = self.index_of(self.number(node), "index")
         assert isinstance(node.type, IntType)
@@ -299,7 +299,7 @@ class Expressions(Conversions):
         if a.low >= 0 and b.low >= 0:
             return Number(f"({left} {'/' if node.op == '//' else '%'} {right})")
         left, right = self.held(left, "x"), self.held(right, "y")
-        rest = self.held(f"{left} % {right}", "r")  # of C, with the sign of the dividend
+        rest = self.held(f"{left} % {right}", "r")  # C's remainder has the sign of the dividend
         corrected = f"({rest} != 0 && (({rest} < 0) != ({right} < 0)))"
         if node.op == "//":
             return Number(f"({left} / {right} - ({corrected} -> 1 : 0))")
@@ -322,7 +322,7 @@ class Expressions(Conversions):
         return Number(self._chained(node.operands, "0"))
 
     def _chained(self, operands: list[ir.Expr], going_on: str) -> str:
-        """Operands from the left, each only while those before leave it open."""
+        """Operands from the left, each evaluated only if those before it do not decide the result."""
         joined = both if going_on == "1" else either
         found = self.number(operands[0])
         for operand in operands[1:]:
@@ -411,7 +411,7 @@ class Expressions(Conversions):
 
 
 def _sources(op: str, left: Value, right: Value) -> list[tuple[Value, Value, bool | None]]:
-    """What a combination of two sets is made of: elements of one that are, are not, or may be in the other."""
+    """What makes up a combination of two sets: elements of one that are, are not, or may be in the other."""
     return {
         "|": [(left, right, None), (right, left, None)],
         "&": [(left, right, True)],

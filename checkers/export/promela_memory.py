@@ -1,4 +1,4 @@
-"""Values in the memory of a Promela process: what is computed once and kept, and what is written where."""
+"""Values in the memory of a Promela process: what is computed once and kept, and where values are written."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from floodmark.compiler.ir import NoneType, NothingType
 from floodmark.language.types import BagType, MapType, OptionalType, RecordType, SeqType, SetType, Type
 
 UNROLLED = 4
-"""Up to this many parts are written one after the other, more are a loop."""
+"""Up to this many parts are written out one by one; more become a loop."""
 
 
 LONG = 60
@@ -36,7 +36,7 @@ LONG = 60
 
 
 class Memory:
-    """Keeps and writes values."""
+    """Stores and writes values."""
 
     def __init__(self, text: Text, state: dict[str, dict[str, Value]]) -> None:
         self.text = text
@@ -53,7 +53,7 @@ class Memory:
         return place.cell("0")
 
     def index_of(self, text: str, wanted: str) -> str:
-        """An expression that may stand in brackets; Spin does not take an array there that may be the indexed one."""
+        """An expression that may be used as an index; Spin rejects an array there that may be the indexed one."""
         return self.held(text, wanted) if "[" in text else self.short(text, wanted)
 
     def held(self, text: str, wanted: str) -> str:
@@ -66,7 +66,7 @@ class Memory:
             self.text.emit(f"assert({condition});")
 
     def kept(self, kind: Type, value: Value, wanted: str = "v") -> Value:
-        """A value as it is now, whatever becomes of what it was computed from."""
+        """A copy of a value as it is now, whatever happens to what it was computed from."""
         return load(kind, self.saved(kind, value, wanted))
 
     def saved(self, kind: Type, value: Value, wanted: str = "v") -> Place:
@@ -75,7 +75,7 @@ class Memory:
         return place
 
     def repeat(self, count: int, body: Callable[[str], None]) -> None:
-        """The body for each index."""
+        """Writes the body for each index."""
         if count <= self.unrolled:
             for index in range(count):
                 body(str(index))
@@ -84,7 +84,7 @@ class Memory:
             body(index_name)
 
     def write(self, kind: Type, place: Place, value: Value) -> None:
-        """Puts a value, which does not depend on what is there, into a place."""
+        """Writes a value to a place; the value must not depend on what is there."""
         text = self.text
         match kind, value:
             case (NoneType() | NothingType(), _) | (_, Nothing()):
@@ -128,7 +128,7 @@ class Memory:
         self.write_if(element, here.at("1"), here.cell("0"), value)
 
     def write_if(self, kind: Type, place: Place, condition: str, value: Value) -> None:
-        """Puts a value into a place when the condition is true, and nothing when it is not."""
+        """Writes a value to a place if the condition is true, and the value for nothing if it is not."""
         if cells(kind) == 0:
             return
         if isinstance(value, Number):
@@ -145,7 +145,7 @@ class Memory:
         self.text.emit("fi;")
 
     def guarded(self, condition: str, evaluate: Callable[[], str]) -> str:
-        """What is computed only when the condition is true."""
+        """A value that is computed only if the condition is true."""
         with self.text.aside() as lines:
             found = evaluate()
         if not lines:

@@ -13,7 +13,7 @@ from floodmark.checkers.export.promela_values import Place
 class Text:
     """Lines, and the temporary variables that they use.
 
-    A temporary is free again after the statement that needed it, so that few are needed in all.
+    A temporary is free again after the statement that needed it, so few are needed in total.
     """
 
     def __init__(self, names: Names) -> None:
@@ -37,14 +37,14 @@ class Text:
 
     @contextmanager
     def aside(self) -> Iterator[list[str]]:
-        """Lines that are collected separately."""
+        """Collects lines separately."""
         saved, self.lines = self.lines, []
         yield self.lines
         self.lines = saved
 
     @contextmanager
     def when(self, condition: str) -> Iterator[None]:
-        """For what is done only when the condition is true."""
+        """For statements that run only if the condition is true."""
         self.emit(f"if :: {condition} ->")
         with self.indented():
             before = len(self.lines)
@@ -70,8 +70,8 @@ class Text:
         return f"{wanted}_{self._labels}"
 
     def temporary(self, wanted: str, cells: int) -> Place:
-        """Cells that nothing else uses until the statement is over; they are C globals, so no name may be one of
-        C's."""
+        """Cells that nothing else uses until the statement ends. They are C globals, so their names must not clash
+        with C's."""
         key = (wanted, cells)
         self._used[key] += 1
         slot = (wanted, cells, self._used[key])
@@ -82,7 +82,7 @@ class Text:
 
     @contextmanager
     def statement(self) -> Iterator[None]:
-        """A statement; the temporaries that it took are free again at its end."""
+        """A statement; its temporaries are free again at its end."""
         saved = self._used.copy()
         yield
         self._used = saved

@@ -2,13 +2,13 @@
 
     bool, enum, identifier  one cell, numbered from 0
     int                     one cell, the integer itself
-    T | None                whether it is there, and its cells
-    record, Map             the cells of its fields, of its entries in the order of the keys
-    Set                     one cell for each possible element, or with a capacity as a Bag
-    Bag                     slots in the order of their elements: whether it is used, and the element
+    T | None                whether there is a value, and its cells
+    record, Map             the cells of its fields, or of its entries in the order of the keys
+    Set                     one cell for each possible element; with a capacity, as a Bag
+    Bag                     slots in the order of their elements: whether each is used, and its element
     Seq                     the length, and its elements
 
-A cell that stands for nothing is 0, so that equal values have equal cells and a state of the model is one state of
+A cell without a value is 0, so that equal values have equal cells and a state of the model is one state of
 Spin.
 
 A value that is not in cells yet is a tree whose leaves are expressions; an indexed part is a function of the index.
@@ -39,7 +39,7 @@ from floodmark.language.universe import universe
 from floodmark.language.values import order_key
 
 WIDEST = 2**31 - 1
-"""Spin's integers are those of C."""
+"""Spin's integers are C's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ Value = Number | Maybe | Row | Mask | Slots | Entries | Listing | Nothing
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where cells are: a variable and the index of the first cell; no index for a variable of one cell."""
+    """Where cells are: a variable and the index of the first cell, or no index if the variable is a single cell."""
 
     name: str
     offset: str | None = "0"
@@ -260,7 +260,7 @@ def members(kind: Type) -> list[Any]:
 
 
 def empty(kind: Type) -> Value:
-    """The value that stands for nothing."""
+    """The value of cells that hold nothing."""
     match kind:
         case NoneType() | NothingType():
             return Nothing()
@@ -325,7 +325,7 @@ def choose(kind: Type, condition: str, a: Value, b: Value) -> Value:
 
 
 def choice(condition: str, a: str, b: str) -> str:
-    """One of two texts, by a condition."""
+    """One of two texts, chosen by a condition."""
     if condition in ("0", "1"):
         return a if condition == "1" else b
     return a if a == b else f"({condition} -> {a} : {b})"
@@ -442,7 +442,7 @@ def no(text: str) -> str:
 
 
 def stride(index: str, step: int) -> str:
-    """The cell at which an entry begins, when each has ``step`` cells."""
+    """The cell where an entry begins, if each has ``step`` cells."""
     if index.isdigit():
         return str(int(index) * step)
     return index if step == 1 else f"{index} * {step}"

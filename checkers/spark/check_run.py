@@ -1,4 +1,4 @@
-"""Many checks in one session of Spark: which are tasks, which are distributed, and where the results are kept."""
+"""Many checks in one Spark session: which run as tasks, which are distributed, and where the results go."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from floodmark.language.errors import SourceError
 def run_on_spark(
     every: Sequence[Check], run_check: RunCheck, watcher: Callable[[Check], Watcher | None]
 ) -> Iterator[CheckResult]:
-    """Runs checks in one session: those that may be small as tasks, then the others distributed, in order."""
+    """Runs checks in one session: those that may be small run as tasks, then the others distributed, in order."""
     settings = every[0].settings
     here = [check for check in every if _has_no_room(check)]
     yield from _without_spark(here, run_check, watcher)
@@ -49,7 +49,7 @@ def run_on_spark(
 
 
 def _has_no_room(check: Check) -> bool:
-    """Whether the memory that a check may have is less than Spark's processes on this machine take."""
+    """Whether a check's memory limit is below what Spark's processes on this machine use."""
     memory = check.options.limits.memory
     return memory is not None and memory < LEAST_LIMIT and is_local(check.settings.master)
 
@@ -57,7 +57,7 @@ def _has_no_room(check: Check) -> bool:
 def _without_spark(
     every: Sequence[Check], run_check: RunCheck, watcher: Callable[[Check], Watcher | None]
 ) -> Iterator[CheckResult]:
-    """Runs checks here, where a limit of memory has no room for Spark. Raises SourceError when an option needs it."""
+    """Runs checks without Spark, as the memory limit has no room for it. Raises SourceError if an option needs it."""
     least = -(-LEAST_LIMIT // 10**6)
     for check in every:
         for option in ("checkpoint", "resume", "keep_states", "keep_results"):

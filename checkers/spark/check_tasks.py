@@ -1,6 +1,6 @@
-"""Many searches on Spark: one task each, natively; those that turn out large are distributed afterwards, one by one.
+"""Many searches on Spark: one native task each; those that turn out large are distributed afterwards, one by one.
 
-A task gets a check and gives a pickled result.
+A task takes a check and returns a pickled result.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 TASK_STATES = 20_000_000
-"""A search that finds more states than this in its task is given up there and distributed instead. So many are found
-natively, on one core, in about the time that Spark needs for the levels of a distributed search."""
+"""A search that finds more states than this in its task is abandoned there and distributed instead. Finding this many
+natively on one core takes about as long as Spark needs for the levels of a distributed search."""
 
 
 def run_as_tasks(
     spark: SparkSession, every: Sequence[Check], run_check: RunCheck
 ) -> Iterator[tuple[Check, CheckResult | None]]:
-    """Runs each check in a task of its own, and gives the results in order; None for one that is to be distributed."""
+    """Runs each check in its own task and returns the results in order; None for one that has to be distributed."""
     context = spark.sparkContext
     files = broadcast_files(context, every)
     tasks = context.parallelize([_for_a_task(check) for check in every], len(every))
@@ -61,7 +61,7 @@ def _for_a_task(check: Check) -> Check:
 
 
 def _as_of(check: Check, result: CheckResult) -> CheckResult:
-    """The result as it is of the check of this machine."""
+    """The result as that of this machine's check."""
     if result.exploration is not None:
         result.exploration.engine = "spark"
         result.engine = "spark"
@@ -69,7 +69,7 @@ def _as_of(check: Check, result: CheckResult) -> CheckResult:
 
 
 def _is_too_large(check: Check, result: CheckResult) -> bool:
-    """Whether only the task's own limit ended a search, or that its memory is a part of the machine's."""
+    """Whether a search ended only because of its task's own limit, or because it had only a share of the memory."""
     found = result.exploration
     if result.verdict != "undetermined" or found is None:
         return False
@@ -84,7 +84,7 @@ def _run(files: Broadcast[Files], run_check: RunCheck, check: Check) -> bytes:
 
 
 def _with_its_share(check: Check) -> Check:
-    """The check with as much of this machine's memory as it has of its cores, unless it says how much."""
+    """The check with a share of this machine's memory equal to its share of the cores, unless it sets a limit."""
     if check.options.limits.memory is not None:
         return check
     limits = replace(check.settings.limits, memory=int(SHARE_OF_MEMORY * physical_memory()) // cores())

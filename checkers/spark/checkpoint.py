@@ -4,7 +4,7 @@ A manifest contains its own checksum, and the name and checksum of the manifest 
 all levels up to it. The states are compared, by level and partition, with the counts and digests in the manifests. A
 checkpoint that is incomplete or in which a byte has changed is skipped in favour of the one before it.
 
-Every run writes under names of its own and claims the folder first; a run whose claim another has taken over ends.
+Every run writes under its own names and claims the folder first; a run ends when another one takes over its claim.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Manifest:
     """Everything about a search except its states, after ``level`` complete levels.
 
     ``rows`` has, for each level in the folder ``data`` and each partition, the number of states and their digest.
-    ``previous`` is the name and the checksum of the manifest before.
+    ``previous`` is the name and checksum of the manifest before it.
     """
 
     format: int
@@ -59,7 +59,7 @@ class Manifest:
     previous: list[str] = field(default_factory=list)
 
     def packed(self) -> tuple[bytes, str]:
-        """The file's content, and its checksum."""
+        """The file's content and its checksum."""
         said = json.dumps(asdict(self), sort_keys=True)
         known = _sum(said)
         return json.dumps({"sum": known, "said": said}).encode(), known
@@ -86,16 +86,16 @@ class Checkpoints:
         self.last = -1
 
     def must_be_empty(self) -> None:
-        """Raises SourceError when the folder already has checkpoints, or another run is about to write some."""
+        """Raises SourceError if the folder already has checkpoints or another run is about to write some."""
         if self.known:
-            raise SourceError(f"{self.folder.url} holds checkpoints already: continue from them with --resume, "
+            raise SourceError(f"{self.folder.url} already holds checkpoints: continue from them with --resume, "
                               "or name another folder")
         if self.is_claimed:
             raise SourceError(f"another run has taken {self.folder.url} for its checkpoints: {self._claimant()}; name "
                               "another folder, or take this one over with --resume when that run has ended")
 
     def claim(self) -> None:
-        """Claims the folder for this run; a run that had claimed it before ends when it is about to write."""
+        """Claims the folder for this run; a run that claimed it earlier ends when it next tries to write."""
         said = json.dumps({"run": self.run, "host": socket.gethostname(), "process": os.getpid()})
         self._write(_CLAIM, said.encode())
 
@@ -123,7 +123,7 @@ class Checkpoints:
             raise SourceError(f"{self.folder.at(name)} cannot be written: {_first_line(error)}") from None
 
     def save(self, cluster: Cluster, manifest: Manifest) -> None:
-        """Writes the levels that were not written before, then the manifest."""
+        """Writes the levels not written yet, then the manifest."""
         level = cluster.ledger.levels - 1
         if level <= self.last:
             return
@@ -148,7 +148,7 @@ class Checkpoints:
     # Reading.
 
     def manifests(self) -> Iterator[list[Manifest]]:
-        """The manifests from which a search could continue, the newest first, each with those before it, in order."""
+        """The manifests from which a search could continue, newest first, each with those before it, in order."""
         for name in reversed(self.known):
             chain = self._chain(name)
             if chain:
@@ -168,7 +168,7 @@ class Checkpoints:
             name, wanted = found[0].previous
 
     def _read(self, name: str) -> tuple[Manifest, str] | None:
-        """A manifest with its checksum; None if it is damaged. Raises SourceError if it is of another version."""
+        """A manifest with its checksum; None if it is damaged. Raises SourceError if another version wrote it."""
         try:
             found = json.loads(self.folder.read(name))
             content = found
@@ -184,7 +184,7 @@ class Checkpoints:
         return Manifest(**content), found["sum"]
 
     def restore(self, cluster: Cluster, chain: list[Manifest]) -> bool:
-        """Loads the states of a checkpoint into a cluster; False when they are not what its manifests say."""
+        """Loads the states of a checkpoint into a cluster; False when they differ from what its manifests say."""
         manifest = chain[-1]
         ledger = Ledger(manifest.partitions)
         for each in chain:

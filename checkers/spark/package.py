@@ -17,7 +17,7 @@ _PROJECT = ("model", "invariants", "specs")
 def package_zip() -> Path | None:
     """A zip file of the package, removed when the process ends.
 
-    None when this process itself runs from such a file, which spark-submit has sent to the workers already.
+    None when this process itself runs from such a file, which spark-submit has already sent to the workers.
     """
     if not PACKAGE.is_dir():
         return None

@@ -1,7 +1,7 @@
-"""Projects as they travel to workers.
+"""Sends projects to workers.
 
-Where a worker does not see a spec's files, it unpacks them from what the driver sends along, under the module names
-that they have on the driver.
+A worker that does not see a spec's files unpacks them from what the driver sends, under the module names that they have
+on the driver.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 _SUFFIXES = (".py", ".toml", ".lock")
 Files = dict[str, tuple[str, bytes]]
 """For each project's root on the driver: the prefix of its modules' names and a zip file of its sources, which is empty
-where workers see the folder itself."""
+if workers see the folder itself."""
 
 
 def broadcast_files(context: SparkContext, every: Sequence[Check]) -> Broadcast[Files]:
-    """The projects of checks for the workers of a cluster; the sources only where those are on other machines."""
+    """The projects of checks, for a cluster's workers; with sources only if those are on other machines."""
     return context.broadcast(files_of(every, with_sources=not str(context.master).startswith("local")))
 
 
@@ -44,8 +44,8 @@ def files_of(every: Sequence[Check], with_sources: bool = True) -> Files:
 
 
 def _sources(project: Project, every: Sequence[Check]) -> bytes:
-    """A zip file with the models, properties and specs of a project, what lies beside the specs of its checks, and what
-    else of it is loaded by now."""
+    """A zip file of a project: its models, properties and specs, the files in the same folders as the specs of its
+    checks, and whatever else of it has been loaded."""
     found = [*project.loaded_files()]
     for folder in ("model", "invariants", "specs"):
         found += (file for file in (project.root / folder).rglob("*") if file.suffix in _SUFFIXES and file.is_file())
@@ -81,6 +81,6 @@ def placed(files: Files, check: Check) -> Check:
 def _root_here(prefix: str, content: bytes) -> Path:
     """The folder of a project on this machine, whose modules then have the names that they have on the driver.
 
-    A folder that this machine has at the driver's path is not taken for it: it may be an older copy.
+    A folder at the driver's path on this machine is not used instead: it may be an older copy.
     """
     return placed_project(unpacked(content, "floodmark-files"), prefix).root

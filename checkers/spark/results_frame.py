@@ -1,4 +1,4 @@
-"""The results of a run as a table of Spark."""
+"""The results of a run as a Spark table."""
 
 from __future__ import annotations
 

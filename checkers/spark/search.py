@@ -1,8 +1,8 @@
 """One large search on Spark: the native search, whose workers are replaced by a cluster when levels grow wide.
 
-The order of events, the verdicts and the traces are the native search's own. Parents are not kept: a trace is found by
-expanding the levels before it again, on the workers, as the native checker does, because a parent for each state would
-have to be shuffled and stored with every state of every search, and a trace is asked for once.
+The order of events, the verdicts and the traces are the native search's own. Parents are not kept: as in the native
+search, a trace is found by expanding the levels before it again, here on the workers. A parent would have to be
+shuffled and stored with every state of every search, while a trace is needed only once.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 WIDE = 100_000
-"""Levels from this width on go to Spark, with all that was found before; narrower ones are done sooner here."""
+"""Levels at least this wide go to Spark, with everything found before; narrower ones are faster here."""
 
 
 @dataclass(frozen=True, slots=True)
 class Distribution:
-    """How a search uses Spark. ``wide`` is the width from which on levels are distributed; so is everything when the
-    memory of this process is full. The folders may be on any file system that Spark reaches."""
+    """How a search uses Spark. Levels at least ``wide`` states wide are distributed; so is everything once this
+    process's memory is full. The folders may be on any file system that Spark reaches."""
 
     master: str | None = None
     partitions: int | None = None
@@ -61,7 +61,7 @@ def explore(
     watch: Watcher | None = None,
     distribution: Distribution = Distribution(),
 ) -> Exploration:
-    """Explores ``model`` and says what it found: the same as ``floodmark.checkers.native.search.explore``."""
+    """Explores ``model`` and returns the same as ``floodmark.checkers.native.search.explore``."""
     started = time.perf_counter()
     workers = options.workers or cores()
     of_states, of_runs = check.split(properties)
@@ -83,12 +83,12 @@ def explore(
         search.close()
 
 
-class _Outgrown(Exception):  # noqa: N818 - the search goes on elsewhere
-    """The states no longer fit the memory of this process."""
+class _Outgrown(Exception):  # noqa: N818 - the search continues elsewhere
+    """The states no longer fit in the memory of this process."""
 
 
 class Search(_Search):
-    """A search that begins in this process and goes on in a cluster."""
+    """A search that begins in this process and continues in a cluster."""
 
     def __init__(
         self,
@@ -109,7 +109,7 @@ class Search(_Search):
         self.found.engine = "spark"
 
     def _budget(self) -> Budget:
-        """What Spark's processes will have is set aside, if they are on this machine."""
+        """Reserves the memory of Spark's processes, if they are on this machine."""
         limit = self.options.limits.memory
         if limit is None or not is_local(self.distribution.master):
             return Budget(limit)
@@ -117,7 +117,7 @@ class Search(_Search):
 
     @cached_property
     def code(self) -> Code:
-        """The kernel as it travels, which a search that stays here does not need."""
+        """The kernel in the form sent to workers, which a search that stays here does not need."""
         functions = {prop.name: prop.function for prop in self.by_name.values()}
         return build_code(self.model, functions, self.options.symmetry)
 
@@ -140,7 +140,7 @@ class Search(_Search):
         except Exception as error:
             raise SourceError(f"the states cannot be written to {url}: {reason(error)}") from None
         if written != cluster.count:
-            raise SourceError(f"{written:,} of {cluster.count:,} states are in {url}; does anything else write there?")
+            raise SourceError(f"{written:,} of {cluster.count:,} states are in {url}; is anything else writing there?")
 
     def session(self) -> SparkSession:
         from floodmark.checkers.spark.session import session
@@ -148,7 +148,7 @@ class Search(_Search):
         return session(self.distribution.master, self.options.limits.memory)
 
     def _confirm_symmetry(self) -> None:
-        """The states of a cluster are not looked at: the licence does not rest on them."""
+        """Does not sample the states of a cluster: the licence does not rest on them."""
         if self.cluster is None:
             super()._confirm_symmetry()
 
@@ -185,7 +185,7 @@ class Search(_Search):
             self.cluster.verify()
 
     def _outgrown(self, why: str) -> None:
-        if not self.level:  # there is no level that could be taken back
+        if not self.level:  # there is no level to undo
             super()._outgrown(why)
             return
         raise _Outgrown(why)
@@ -225,19 +225,19 @@ class Search(_Search):
         return self._distinct() - known >= self.distribution.wide
 
     def _shown(self) -> tuple[int, int]:
-        """Never less than before: a level that is taken back is found again."""
+        """Never less than before: an undone level is found again."""
         self.most_shown = (max(self.level, self.most_shown[0]), max(self._distinct(), self.most_shown[1]))
         return self.most_shown
 
     # From this process to the cluster.
 
     def _remember(self) -> None:
-        """Keeps what a level changes besides the states, so that it can be taken back."""
+        """Saves what a level changes besides the states, so that it can be undone."""
         if self.crew is not None:
             self.before = [(worker.context.copy(), worker.fields.copy()) for worker in self.crew.workers]
 
     def _take_back(self) -> None:
-        """Undoes a level that did not fit, so that the search can go on from the boundary before it."""
+        """Undoes a level that did not fit, so that the search can continue from the boundary before it."""
         assert self.crew is not None
         for worker, (context, fields) in zip(self.crew.workers, self.before, strict=True):
             worker.context[:] = context
@@ -263,8 +263,8 @@ class Search(_Search):
         return cluster
 
     def _known_levels(self) -> Iterator[Iterator[Array]]:
-        """The states that this process has found, level by level, those of the next level last; some at a time, and
-        given back when the next level is asked for."""
+        """The states that this process has found, in pieces, level by level, those of the next level last. A level's
+        memory is released when the next level is requested."""
         holders = self._holders()
         cuts = [[0, *(stop for _, stop in holder.levels), holder.count] for holder in holders]
         for level in range(len(cuts[0]) - 1):
@@ -277,7 +277,7 @@ class Search(_Search):
                 holder.give_back(cut[level], cut[level + 1])
 
     def _move(self) -> None:
-        """Gives all that was found to a cluster, which goes on from there."""
+        """Hands everything found to a cluster, which continues from there."""
         cluster = self._new_cluster()
         if self.crew is not None:
             self.crew.drop_table()
@@ -303,12 +303,12 @@ class Search(_Search):
     # Checkpoints.
 
     def _save(self) -> None:
-        """Writes a checkpoint of the levels that are complete."""
+        """Writes a checkpoint of the complete levels."""
         if self.cluster is not None and self.checkpoints is not None and not self.found.violations:
             self.checkpoints.save(self.cluster, self._manifest(self.cluster))
 
     def _manifest(self, cluster: Cluster | None) -> Manifest:
-        """What a checkpoint says of the search as it stands."""
+        """What a checkpoint records of the search so far."""
         return Manifest(
             FORMAT,
             type(self.model).__name__,
@@ -325,7 +325,7 @@ class Search(_Search):
         )
 
     def _resume(self, checkpoints: Checkpoints) -> None:
-        """Goes on from the newest checkpoint that is whole."""
+        """Continues from the newest intact checkpoint."""
         own = self._manifest(None)
         for chain in checkpoints.manifests():
             manifest = chain[-1]
@@ -340,7 +340,7 @@ class Search(_Search):
                 self._go_on_in(cluster)
                 return
             cluster.close()
-        raise SourceError(f"there is no whole checkpoint in {checkpoints.folder.url}")
+        raise SourceError(f"there is no intact checkpoint in {checkpoints.folder.url}")
 
     def _values_seen(self) -> dict[str, int]:
         return super()._values_seen() if self.cluster is None else self.cluster.values_seen()

@@ -1,4 +1,4 @@
-"""The one Spark session of a run: embedded ``local[*]``, a cluster named by a master URL, or what spark-submit gave."""
+"""The one Spark session of a run: embedded ``local[*]``, a cluster named by a master URL, or spark-submit's."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ appender.stderr.layout.pattern = spark: %p %c{1}: %m%n%ex{1}
 logger.tasks.name = org.apache.spark
 logger.tasks.level = off
 """
-"""Lost tasks and lost executors are retried by Spark and mean nothing to the verdict, so they are not shown."""
+"""Spark retries lost tasks and lost executors, which do not affect the verdict, so they are not shown."""
 
 _RETRIES = 8
 _DEFAULTS = {
@@ -52,16 +52,16 @@ _DEFAULTS = {
     "spark.locality.wait": "60s",
     "spark.shuffle.reduceLocality.enabled": "false",
 }
-"""What is shuffled are a few large arrays: with Kryo and no threshold each is written to disk once instead of twice.
-Sockets of one machine cost less than TCP. A task waits for the machine that has its partition, whatever sends it most:
-on another machine the partition would have to be computed again."""
+"""Shuffled data is a few large arrays: with Kryo and no threshold, each is written to disk once instead of twice.
+Local sockets cost less than TCP. A task waits for the machine that has its partition, even if most of its data comes
+from another: there the partition would have to be recomputed."""
 _LOCAL = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
     "spark.locality.wait": "0s",
 }
 _SMALL_JAVA = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
-"""Java only schedules and copies here: compiling its code well costs more than that code ever takes."""
+"""Java only schedules and copies here: optimising its code takes longer than it saves."""
 _STARTED: list[SparkSession] = []
 
 
@@ -80,8 +80,8 @@ def available() -> bool:
 def session(master: str | None = None, memory: int | None = None) -> SparkSession:
     """The session of this process, started on the first call: ``master``, else what spark-submit says, else local[*].
 
-    ``memory`` is the limit of what the command may have, in bytes; a session that is started keeps to its share.
-    Raises SourceError where PySpark or Java is missing, or the master cannot be reached.
+    ``memory`` is the limit for the whole command, in bytes; a session that is started keeps to its share.
+    Raises SourceError if PySpark or Java is missing, or the master cannot be reached.
     """
     if not available():
         raise SourceError('the Spark engine needs PySpark; run: pip install "floodmark[spark]"')
@@ -158,7 +158,7 @@ _LOCAL_MASTER = re.compile(r"local(?:\[([^,\]]+)\])?")
 
 
 def _retrying(url: str, workers: int | None) -> str:
-    """A local master that starts a failed task again, which it does not do by itself, with so many workers at most."""
+    """A local master that retries failed tasks, which it does not do by default, with at most so many workers."""
     match = _LOCAL_MASTER.fullmatch(url)
     if match is None:
         return url
@@ -172,10 +172,10 @@ def _cores(url: str) -> int:
 
 
 def _limited(own: Share) -> dict[str, str]:
-    """The settings of a session that has a limit of memory."""
+    """The settings of a session with a memory limit."""
     if own.workers is None:
         return {}
-    os.environ["MALLOC_ARENA_MAX"] = "2"  # else each of Java's threads keeps memory of its own
+    os.environ["MALLOC_ARENA_MAX"] = "2"  # otherwise each of Java's threads keeps its own memory
     return {"spark.driver.memory": f"{own.heap >> 20}m"}
 
 
@@ -194,7 +194,7 @@ def _defaults() -> dict[str, str]:
 
 
 def _prepare_launch() -> None:
-    """What Spark's launcher and the Python workers take from the environment."""
+    """What Spark's launcher and the Python workers read from the environment."""
     home = java_home(find_java())
     atexit.register(shutil.rmtree, home, True)
     os.environ["JAVA_HOME"] = str(home)
@@ -205,7 +205,7 @@ def _prepare_launch() -> None:
 
 
 def _only_this_package() -> Path:
-    """A folder with the package and nothing else: in a checkout ``model`` and ``tests`` lie beside it."""
+    """A folder with the package and nothing else: in a checkout, ``model`` and ``tests`` are in the same folder."""
     if not PACKAGE.is_dir():
         return PACKAGE.parent
     folder = Path(tempfile.mkdtemp(prefix="floodmark-path-"))
@@ -216,7 +216,7 @@ def _only_this_package() -> Path:
 
 @contextlib.contextmanager
 def _silent_stderr():  # type: ignore[no-untyped-def]
-    """Keeps what the launcher says while it starts from the terminal; shows it when the start fails."""
+    """Hides the launcher's output from the terminal while it starts; shows it if the start fails."""
     sys.stderr.flush()
     kept = os.dup(2)
     with tempfile.TemporaryFile() as said:

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 @click.option("--deadlock", is_flag=True, help="Reports a state without successors as a violation.")
 @click.option("--master", metavar="URL", help="The Spark cluster to use; local[*] by default.")
 @click.option("--distribute", type=click.Choice(["auto", "always"]), default="auto",
-              help="Whether to distribute narrow levels as well.")
+              help="Whether to distribute narrow levels too.")
 @click.option("--partitions", type=click.IntRange(1),
               help="Partitions of a distributed search; one per core by default.")
 @click.option("--checkpoint", metavar="DIR", help="Saves each complete level to DIR, for --resume.")
