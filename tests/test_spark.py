@@ -303,7 +303,7 @@ def test_a_checkpoint_of_another_search_is_refused(tmp_path: Path, monkeypatch: 
         found_by(explore, TwoPhaseCommit(managers=4), Options(workers=1, symmetry=True), None, how)
     with pytest.raises(SourceError, match="with other properties"):
         explore(TwoPhaseCommit(managers=4), [], Options(workers=1), None, how)
-    with pytest.raises(SourceError, match="holds checkpoints already"):
+    with pytest.raises(SourceError, match="already holds checkpoints"):
         Checkpoints(session().sparkContext, str(tmp_path)).must_be_empty()
 
 

@@ -117,7 +117,7 @@ def resumed_with_another_byte(kept: Path, part: Path, place: int) -> bool:
     for path in set(kept.iterdir()) - before:
         shutil.rmtree(path) if path.is_dir() else path.unlink()
     if found is None:
-        assert "there is no whole checkpoint" in said
+        assert "there is no intact checkpoint" in said
         return False
     same(found, Sieve())
     return True

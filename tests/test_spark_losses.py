@@ -277,5 +277,5 @@ def test_a_repair_that_comes_to_something_else_ends_the_search(
             shutil.rmtree(files(cluster, 0))
 
     before_levels(monkeypatch, lose)
-    with pytest.raises(Broken, match="level 4 of partition 0 was computed again and came to other states"):
+    with pytest.raises(Broken, match="level 4 of partition 0 was computed again and had other states"):
         explore(*of("philosophers"), quiet(tmp_path), partitions=2)

@@ -130,7 +130,7 @@ def test_without_a_whole_checkpoint_nothing_is_resumed(interrupted: Path, tmp_pa
     kept = copied(interrupted, tmp_path)
     for folder in kept.glob("states-*"):
         shutil.rmtree(folder)
-    with pytest.raises(SourceError, match="there is no whole checkpoint in"):
+    with pytest.raises(SourceError, match="there is no intact checkpoint in"):
         found_by(Sieve(), resume=str(kept))
 
 
@@ -140,7 +140,7 @@ def test_a_checkpoint_of_another_search_is_refused(interrupted: Path, tmp_path: 
         found_by(Unlucky(), resume=kept)
     with pytest.raises(SourceError, match="was made with other options"):
         found_by(Sieve(), Options(workers=1, deadlock=True), resume=kept)
-    with pytest.raises(SourceError, match="holds checkpoints already"):
+    with pytest.raises(SourceError, match="already holds checkpoints"):
         found_by(Sieve(), checkpoint=kept)
     with pytest.raises(SourceError, match=r"the checkpoint folder nowhere://a cannot be reached: .*nowhere"):
         found_by(Sieve(), checkpoint="nowhere://a")
@@ -217,7 +217,7 @@ def test_partitions_that_are_lost_each_time_end_the_search(monkeypatch: pytest.M
 
     monkeypatch.setattr(Cluster, "_level", losing)
     monkeypatch.setattr("floodmark.checkers.spark.cluster.RETRIES", 2)
-    with pytest.raises(Broken, match="lost as fast as they are computed again"):
+    with pytest.raises(Broken, match="lost as fast as they are recomputed"):
         found_by(Sieve())
 
 
