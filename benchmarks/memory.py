@@ -1,9 +1,9 @@
-"""How much memory a command has under a limit: ``python -m benchmarks.memory [--write]``.
+"""How much memory a command uses under a limit: ``python -m benchmarks.memory [--write]``.
 
-Philosophers are searched, 6^n states for n of them, with several limits. Meanwhile the processes of the command are
-looked at every 20 milliseconds: anonymous and shared pages of each, added up. (Pages that processes share by being
-forked count in each, so this is never too little; pages of mapped files, which the system takes back when it needs
-them, do not count.) ``--limit``, ``--engine`` and ``--seats`` make one row of their own.
+The dining philosophers are searched, 6^n states for n of them, with several limits. Meanwhile the memory of the
+command's processes is sampled every 20 milliseconds: anonymous and shared pages of each, added up. (Pages shared
+through a fork count in each process, so this is never too little; pages of mapped files, which the system reclaims when
+it needs them, do not count.) ``--limit``, ``--engine`` and ``--seats`` run a single row.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ HEAD = [
 
 @dataclass
 class Sample:
-    """What the processes of a command have, in bytes, by what they are."""
+    """What the processes of a command use, in bytes, by kind."""
 
     counted: dict[str, int] = field(default_factory=dict)
     mapped: int = 0
@@ -50,7 +50,7 @@ class Sample:
 
 
 def sample(root: int) -> Sample:
-    """What a process and all that descend from it have now."""
+    """What a process and all its descendants use now."""
     found = Sample()
     children: dict[int, list[int]] = {}
     for entry in Path("/proc").iterdir():

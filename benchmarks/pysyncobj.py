@@ -1,8 +1,8 @@
-"""How far walks come on PySyncObj, chosen uniformly and guided: ``python -m benchmarks.pysyncobj --write``.
+"""How far uniform and guided walks get on PySyncObj: ``python -m benchmarks.pysyncobj --write``.
 
-Steps until each bug that a release has, with 30 seeds; steps in lockstep with real nodes for a second of the processor;
-and the share of a small model's reachable states that walks come to. Needs PySyncObj (installed, or in the folder that
-``PYSYNCOBJ`` names) for the lockstep only: what is counted elsewhere is steps of the releases' models.
+Steps until each bug of a release, with 30 seeds; steps in lockstep with real nodes per second of processor time; and
+the share of a small model's reachable states that walks reach. Needs PySyncObj (installed, or in the folder that
+``PYSYNCOBJ`` names) for the lockstep only: the other figures count steps of the releases' models.
 """
 
 from __future__ import annotations

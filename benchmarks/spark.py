@@ -40,7 +40,7 @@ NARROW = 2000
 
 @dataclass(frozen=True)
 class Level:
-    """What a level cost; ``width`` is the number of states that were expanded."""
+    """What a level cost; ``width`` is the number of states expanded."""
 
     seconds: float
     width: int

@@ -1,4 +1,4 @@
-"""A standalone Spark cluster on loopback to be harmed: two workers, each with its own disk and core."""
+"""A standalone Spark cluster on loopback for fault injection: two workers, each with its own disk and core."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ START_SECONDS = 60
 
 @dataclass
 class Standalone:
-    """A master and its workers, children of this process. ``folder`` has what they write."""
+    """A master and its workers, child processes of this one. They write to ``folder``."""
 
     folder: Path
     home: Path
@@ -41,7 +41,7 @@ class Standalone:
         return self.folder / f"disk-{number}"
 
     def scratch(self, number: int) -> Path:
-        """Where a worker's executors keep what is shuffled."""
+        """Where a worker's executors keep shuffled data."""
         return self.folder / f"shuffled-{number}"
 
     def start_master(self) -> None:
@@ -58,7 +58,7 @@ class Standalone:
         """Starts a worker, or a replacement for one that was killed."""
         for folder in (self.disk(number), self.scratch(number)):
             folder.mkdir(exist_ok=True)
-        host = f"127.0.0.{2 + number}"  # still loopback, but another machine to Spark
+        host = f"127.0.0.{2 + number}"  # still loopback, but to Spark another machine
         options = ["--host", host, "--cores", "1", "--memory", "1g", "--webui-port", "0", self.url]
         own = {
             "SPARK_LOCAL_IP": host,
@@ -93,7 +93,7 @@ class Standalone:
         return [pid for worker in self.workers for pid in python_workers(worker.pid)]
 
     def close(self) -> None:
-        """Ends all processes that were started, and their descendants."""
+        """Ends all processes started here and their descendants."""
         for process in [*self.workers, *([self.master] if self.master else [])]:
             below = descendants(process.pid)
             process.terminate()
@@ -120,7 +120,7 @@ def standalone(folder: Path, workers: int = 2) -> Iterator[Standalone]:
 
 
 def descendants(root: int) -> dict[int, tuple[int, str]]:
-    """The processes below one, with their parents and command lines."""
+    """The descendants of a process, with their parents and command lines."""
     known = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():

@@ -1,29 +1,29 @@
 """The native search: breadth first, level by level, exact, in threads that share one table of visited states.
 
-- ``search.py`` is where to begin: levels, budgets, violations, what is counted. ``engine.py`` offers it to a run.
+- Start with ``search.py``: levels, budgets, violations, counters. ``engine.py`` offers it to a run.
 - ``worker.py``: a thread's states, and the table that all threads share.
 - ``loops.py``: the inner loops (expand, look up, insert, check), written for ``checkers/codegen/loop_compiler.py``.
 - ``compiled_model.py``: a model's machine code, ready to be called, in a plain and an optimised edition.
 - ``trace.py``: the way back from a state, replayed in CPython.
-- ``symmetry.py``: checks on some states that the compiled code is as symmetric as its licence says.
-- ``memory.py``: what a command uses, what it may use, and reserved memory; ``statistics.py``: the distinct values of
+- ``symmetry.py``: checks on sampled states that the compiled code is as symmetric as its licence says.
+- ``memory.py``: the memory that a command uses, may use, and has reserved; ``statistics.py``: the distinct values of
   each variable.
 - ``files.py``: the search once memory is full, in partitions that are files; ``partitioned.py``: the loops for that;
-  ``scratch.py``: where scratch files are, and how one gets its size.
+  ``scratch.py``: where scratch files are, and how they are sized.
 
-Decisions; ``benchmarks/RESULTS.md`` has the figures that they rest on:
+Decisions; ``benchmarks/RESULTS.md`` has the figures behind them:
 
 - One table of 32-bit cells points into the workers' stores. States are stored once, in the order in which they were
   found, so a level's frontier is a slice, and a search needs no queue. The bits of a cell that an index does not need
   hold a tag from the fingerprint, so a lookup that misses rarely touches a state. States are compared in full.
 - Workers share the table. They claim a cell with one atomic operation, after the state has been written, and take
   chunks of the frontier from each other. Giving each worker the states of its own hash range and sending them through
-  rings was tried too: it reached 1.2 to 1.4 times the speed of one worker on two cores, the shared table 1.7 to 1.9.
+  rings was also tried: it reached 1.2 to 1.4 times the speed of one worker on two cores, the shared table 1.7 to 1.9.
   When the table is too full, all workers stop and rehash it together.
 - A stored state takes as many bytes as its bits need, not whole words. Small tables double; large ones grow by half,
-  and the last one for which a limit has room is as large as the states that then fit beside it, nine tenths full.
-- When memory is full, the search continues in files from any point of a level, not from its beginning: what is left of
-  the frontier, what was found since and what was not yet looked up move together, so no step is taken twice.
+  and the last one that a limit has room for is sized for the states that then still fit, at nine tenths full.
+- When memory is full, the search continues in files from any point of a level, not from its beginning: the rest
+  of the frontier, the states found since, and those not yet looked up move together, so no step is taken twice.
 - Huge pages hold stores and table: 10 to 30 % faster on one core, more on two.
 - Parents are not kept. A counterexample is found by expanding the levels before it again, which costs at most as much
   as the search and happens only when there is a counterexample. It saves 4 to 8 bytes for each state of every search.

@@ -45,11 +45,11 @@ class Kernel:
 
     @cached_property
     def partitioned(self) -> MachineCode:
-        """The loops of a set in partitions, which a search that fits into memory does not need."""
+        """The loops of a set in partitions, which a search that fits in memory does not need."""
         return _loops(PARTITIONED_LOOPS, loop_constants(self.interface.layout, self.symmetry, 1))
 
     def prepare_for_files(self) -> None:
-        """Has the code ready that a search needs when it goes on through files."""
+        """Compiles the code that a search needs to continue in files."""
         self.partitioned.address("route")
 
     def improve(self) -> None:
@@ -92,7 +92,7 @@ def build_kernel(
 
 
 def stride_of(layout: Layout) -> int:
-    """The bytes that a stored state takes: its words, the last one as far as bits of it are used."""
+    """The bytes that a stored state takes: its words, but of the last one only the bytes that are used."""
     return (layout.words - 1) * 8 + -(-_last_bits(layout) // 8)
 
 

@@ -1,4 +1,4 @@
-"""The native engine, as a run knows it."""
+"""The native engine, as a run sees it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from floodmark.language.model import Model
 
 
 class Native(Engine):
-    """Searches in machine code, on this machine: what is meant where nothing else is."""
+    """Searches in machine code, on this machine: the default engine."""
 
     def asked_for(self, check: Check) -> bool:
         return True

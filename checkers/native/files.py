@@ -1,18 +1,18 @@
-"""A search whose states are in files: what goes on when memory is full.
+"""A search whose states are in files, which continues when memory is full.
 
-The visited set is in partitions, and a state's fingerprint says which one it belongs to. Each has its states, packed,
-in one scratch file and a table of their places in another. Both are mapped, so the system keeps in memory what fits
-and takes it back when others want it. The search takes a level in two passes. *Expand* goes through the frontier,
-partition by partition, and appends successors to the file of candidates of the partition that owns them; a filter of
-states that were sent lately leaves out most duplicates. *Merge* looks the candidates of one partition up after the
-other, each worker one at a time: what is touched at random is then a part of the whole set, and everything else is read
+The visited set is in partitions, and a state's fingerprint says which one it belongs to. Each partition has its states,
+packed, in one scratch file and a table of their positions in another. Both are mapped, so the system keeps in memory
+what fits and reclaims it when memory is needed elsewhere. The search takes a level in two passes. *Expand* goes through
+the frontier, partition by partition, and appends each successor to the candidate file of the partition that owns it; a
+filter of recently sent states drops most duplicates. *Merge* looks up the candidates of one partition after another,
+one partition per worker at a time: random accesses then touch only a part of the whole set, and everything else is read
 in order.
 
-Nothing is ever taken for something else: a successor is left out only when it is equal, word for word, to one that was
-sent to the same partition before, or that is stored there. A level's candidates are all merged before the next one
-begins, so a state is in the level that a search in memory finds it in.
+States are never confused: a successor is dropped only when it is equal, word for word, to one that was sent to the same
+partition before or is stored there. A level's candidates are all merged before the next level begins, so a state is in
+the same level as in a search in memory.
 
-The files have no name, so they are gone when the process is.
+The files have no name, so they disappear with the process.
 """
 
 from __future__ import annotations
@@ -62,19 +62,19 @@ from floodmark.checkers.native.worker import (
 T = TypeVar("T")
 
 PARTITIONS = 64
-"""The part of the set that is looked at together is this part of it."""
+"""The set is worked on one partition at a time, which is one part in this many."""
 CANDIDATE_BYTES = 1 << 30
-"""Candidates are merged when their files are as large, if not at the end of the level."""
+"""Candidates are merged when their files are this large, or at the end of the level."""
 SHARE_OF_LIMIT = 16
-"""Outboxes and filters take this part of a limit of memory, within bounds."""
+"""Outboxes and filters take one part in this many of a memory limit, within bounds."""
 LEAST_BUFFERS, MOST_BUFFERS = 4 << 20, 128 << 20
 MOST_FILTER_BITS = 20
 SLICE = 1 << 14
-"""States of the frontier that a worker takes at once."""
+"""Frontier states that a worker takes at once."""
 _FIRST_STATES = 1 << 12
 _FIRST_CELLS = 1 << 13
 _GROWTH = 4
-"""The file of a partition's states grows by this part of itself, at least."""
+"""The file of a partition's states grows by at least one part in this many."""
 
 
 class Partition:
@@ -97,7 +97,7 @@ class Partition:
 
     @property
     def room(self) -> int:
-        """States that the file has room for; the last one is written with what follows it in its last word."""
+        """States that the file has room for; the last one is written as whole words, past its own end."""
         return max(len(self.store) - 8, 0) // self.stride
 
     @property
@@ -105,7 +105,7 @@ class Partition:
         return len(self.table) // CELL_BYTES
 
     def make_room(self, states: int) -> None:
-        """Room for so many states. Raises OutOfRoom."""
+        """Makes room for this many states. Raises OutOfRoom."""
         if states <= self.room:
             return
         wanted = max(states, _FIRST_STATES, self.room + self.room // _GROWTH)
@@ -113,7 +113,7 @@ class Partition:
         self.store = _mapped(self._states, wanted * self.stride + 8, self.folder)
 
     def new_table(self, states: int) -> None:
-        """An empty table that has room for so many states. Raises OutOfRoom."""
+        """An empty table with room for this many states. Raises OutOfRoom."""
         cells = _FIRST_CELLS
         while int(FULL * cells) < states:
             cells *= 2
@@ -147,7 +147,7 @@ class Partition:
                 raise OutOfRoom(str(full_disk(error, self.sent + len(rest), self.folder).strerror)) from None
 
     def candidates(self) -> Array:
-        """All candidates that were sent."""
+        """All candidates sent so far."""
         return np.frombuffer(mmap.mmap(self._candidates.fileno(), self.sent), dtype=np.uint64)
 
     def forget_candidates(self) -> None:
@@ -159,12 +159,12 @@ class Partition:
         return unpacked(self.store[start * self.stride : stop * self.stride].reshape(-1, self.stride), self.words)
 
     def pieces(self) -> Iterator[Array]:
-        """All of its states, some at a time."""
+        """All of its states, in pieces."""
         for start in range(0, self.count, PIECE):
             yield self.rows(start, min(start + PIECE, self.count))
 
     def give_back(self, start: int, stop: int) -> None:
-        """Nothing: its states are in no memory that counts."""
+        """Does nothing: its states are not in memory that counts."""
 
     def close(self) -> None:
         for file in (self._states, self._cells, self._candidates):
@@ -220,7 +220,7 @@ class _Lane:
         self.fields[loops.CANONICAL] = code.address("canonical") if self.kernel.symmetry else 0
 
     def open(self, partition: Partition) -> None:
-        """Works on a partition from now on."""
+        """Switches to a partition."""
         self.partition = partition
         fields = self.fields
         fields[loops.STORE] = partition.store.ctypes.data
@@ -232,7 +232,7 @@ class _Lane:
         fields[loops.DIGEST_1], fields[loops.DIGEST_2] = partition.digest
 
     def insert(self, partition: Partition, states: Array) -> None:
-        """Adds those candidates that are new."""
+        """Adds the candidates that are new."""
         self.open(partition)
         total = len(states) // self.words
         done = 0
@@ -246,7 +246,7 @@ class _Lane:
             self.enlarge(partition)
 
     def enlarge(self, partition: Partition) -> None:
-        """Makes room for a batch of states: in the store, and in a table that is filled anew."""
+        """Makes room for a batch of states: in the store, and in a newly filled table."""
         needed = partition.count + loops.BATCH
         partition.make_room(needed)
         if needed > int(FULL * partition.cells):
@@ -256,7 +256,7 @@ class _Lane:
         self.open(partition)
 
     def noted(self) -> dict[int, tuple[int, ...]]:
-        """The smallest state of the partition at each place where one was noted, and nothing any more afterwards."""
+        """The smallest state of the partition noted at each place; clears the notes."""
         found = {}
         assert self.partition is not None
         for place in np.nonzero(self.best)[0]:
@@ -266,7 +266,7 @@ class _Lane:
         return found
 
     def flush(self, partitions: Sequence[Partition], at_least: int, put: Callable[[Partition, Array], None]) -> int:
-        """Gives away what is in outboxes with so many states; returns how many bytes that was."""
+        """Sends the contents of outboxes with at least so many states; returns the number of bytes."""
         given = 0
         for owner in map(int, np.nonzero(self.counts[:PARTITIONS] >= at_least)[0]):
             piece = self.boxes[owner][: int(self.counts[owner]) * self.words]
@@ -278,12 +278,12 @@ class _Lane:
 
 
 class Files:
-    """All states of a search, in files. It answers what a worker answers to the search."""
+    """All states of a search, in files. To the search it looks like a worker."""
 
     def __init__(self, kernel: Kernel, crew: Crew, budget: Budget) -> None:
-        """Takes over what the crew has found, and what it is about to do; gives its memory back on the way.
+        """Takes over what the crew has found and still has to do, and releases the crew's memory on the way.
 
-        Raises OutOfRoom where there is no disk, or no room on it.
+        Raises OutOfRoom if there is no disk, or no room on it.
         """
         self.kernel = kernel
         self.words = crew.words
@@ -310,7 +310,7 @@ class Files:
         self._threads = ThreadPoolExecutor(len(self.lanes))
         self._take_over(crew)
 
-    # What it takes over.
+    # Taking over.
 
     def _take_over(self, crew: Crew) -> None:
         done = len(crew.workers[0].levels) - 1
@@ -351,7 +351,7 @@ class Files:
                     lane.flush(self.partitions, 1 if at == stop else lane.room // 2 or 1, Partition.append)
 
     def _end_level(self, crew: Crew, level: int) -> None:
-        """Ends a level of each partition, and gives back the crew's memory up to there."""
+        """Ends a level of each partition, and releases the crew's memory up to there."""
         for partition in self.partitions:
             partition.levels.append((partition.levels[-1][1] if partition.levels else 0, partition.count))
         self.levels.append((self.levels[-1][1] if self.levels else 0, self.count))
@@ -376,7 +376,7 @@ class Files:
                 )
                 self._waiting += lane.flush(self.partitions, 1, Partition.send)
 
-    # What the search asks of a worker.
+    # The interface of a worker.
 
     @property
     def count(self) -> int:
@@ -429,7 +429,7 @@ class Files:
         return True
 
     def _route(self, lane: _Lane, task: tuple[Partition, int, int], paused: Callable[[], bool]) -> bool:
-        """Expands a slice of the frontier; False when that is to stop for now."""
+        """Expands a slice of the frontier; False when it has to stop for now."""
         partition, at, stop = task
         lane.open(partition)
         while at < stop:
@@ -484,7 +484,7 @@ class Files:
                 self._noted[place] = state if known is None else min(known, state)
 
     def _all(self, task: Callable[[_Lane, T], bool], items: deque[T]) -> None:
-        """Runs a task for all items, each on whatever lane is free, until one says that it is enough."""
+        """Runs a task for all items, each on a free lane, until one says to stop."""
         enough = threading.Event()
 
         def drain(lane: _Lane) -> None:
@@ -504,7 +504,7 @@ class Files:
             future.result()
 
     def close(self) -> None:
-        """Gives back the disk."""
+        """Releases the disk space."""
         self._threads.shutdown()
         for partition in self.partitions:
             partition.close()
@@ -516,7 +516,7 @@ def _sum(arrays: Iterable[Array]) -> Array:
 
 
 def _fill(lane: _Lane, partition: Partition) -> bool:
-    """Enters what a partition was given into a table."""
+    """Enters the states given to a partition into a table."""
     partition.make_room(partition.count + loops.BATCH)
     partition.new_table(partition.count + loops.BATCH)
     lane.open(partition)
@@ -538,7 +538,7 @@ def _slices(partition: Partition, start: int, stop: int) -> Iterator[tuple[Parti
 
 
 def _unexpanded(crew: Crew) -> list[list[tuple[int, int]]]:
-    """What each worker's store has of the frontier that nobody has expanded yet, in order."""
+    """The slices of the frontier in each worker's store that are not expanded yet, in order."""
     rest: list[list[tuple[int, int]]] = [[] for _ in crew.workers]
     for worker in crew.workers:
         fields = worker.fields
@@ -553,7 +553,7 @@ def _unexpanded(crew: Crew) -> list[list[tuple[int, int]]]:
 
 
 def _without(whole: tuple[int, int], holes: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """What is left of a slice without the slices of it that ``holes`` are, which are in order."""
+    """What is left of a slice without the slices in ``holes``, which are in order."""
     left = []
     at, end = whole
     for start, stop in holes:
@@ -564,7 +564,7 @@ def _without(whole: tuple[int, int], holes: Sequence[tuple[int, int]]) -> list[t
 
 
 def _must_have_room(folder: Path, crew: Crew) -> None:
-    """Raises OutOfRoom where files would be in memory, too, or would not fit."""
+    """Raises OutOfRoom if the files would be in memory too, or would not fit."""
     if is_in_memory(folder):
         raise OutOfRoom(f"the memory limit ({folder} is in memory, too; name one on a disk in FLOODMARK_LOCAL_DIR)")
     needed = 2 * crew.needed * (crew.stride + 2 * CELL_BYTES)

@@ -1,18 +1,18 @@
 """The inner loops of the search, compiled by ``floodmark.checkers.codegen.loop_compiler``.
 
-A worker stores the states that it is the first to find one after the other in ``STORE``, level after level, so its part
-of a level's frontier is a slice of it. A state's position is its index there times the number of workers plus the
-worker's number. ``TABLE``, which all workers share, is an open-addressing hash table of 32-bit cells, each a position
-plus one and, in the bits that are left, a tag of the fingerprint. A successor is compared with the whole stored state,
-so nothing is ever taken for something else. A cell is set once, by an atomic operation, after its state was written;
-workers take the frontier in chunks, from each other when their own is done.
+A worker stores the states that it is the first to find one after another in ``STORE``, level by level, so its part of
+a level's frontier is a slice of it. A state's position is its index there times the number of workers plus the worker's
+number. ``TABLE``, which all workers share, is an open-addressing hash table of 32-bit cells, each a position
+plus one and, in the remaining bits, a tag from the fingerprint. A successor is compared with the whole stored state, so
+states are never confused. A cell is set once, by an atomic operation, after its state was written; workers take the
+frontier in chunks, and from each other when their own part is done.
 
-A stored state takes ``STRIDE`` bytes, as few as its bits need: what a word of it holds beyond them is the next state's,
-and is masked. A state is written as whole words, so it clears the first bytes of the place after it, where nothing
-is yet: a worker writes its own store only, in order.
+A stored state takes ``STRIDE`` bytes, as few as its bits need: the rest of its last word belongs to the next state and
+is masked. A state is written as whole words, so it clears the first bytes of the next place, which is still empty: a
+worker writes only to its own store, in order.
 
-Constants that specialise a compilation: ``NW`` (words of a state), ``STRIDE``, ``LAST`` (the bits that the last word of
-a stored state has of it), ``SYMMETRY``, ``THREADS`` (workers).
+Constants that specialise a compilation: ``NW`` (words of a state), ``STRIDE``, ``LAST`` (the bits of the last word
+that belong to a stored state), ``SYMMETRY``, ``THREADS`` (workers).
 """
 
 from __future__ import annotations
@@ -49,13 +49,13 @@ BUFFER, PENDING, SCRATCH, CONTEXT, EXPAND, CHECK, CANONICAL, BEST = range(8, 16)
 DIGEST_1, DIGEST_2, ME, STORES, CURSORS, ENDS, STOP, OWNER = range(16, 24)
 FALSE_WANTED, TRUE_WANTED, DEADLOCK, TARGET, SIZE, STATE = range(24, 30)
 FIELDS = 32
-"""``SIZE`` is how many cells the table has, ``BITS`` how many bits of a cell are for a position; ``STATE`` is room for
+"""``SIZE`` is how many cells the table has, ``BITS`` how many bits of a cell hold a position; ``STATE`` is room for
 the words of one state."""
 
 # What ``run`` returns.
 PAUSED, LEVEL_DONE, GROW = range(3)
 
-# Places in BEST, each the position plus one of the smallest state (by its words) of which something was noted.
+# Places in BEST, each the position plus one of the smallest state (by its words) for which something was noted.
 BEST_STATE, BEST_STEP, BEST_OUTSIDE, BEST_FAILED_STEP, BEST_FAILED_CHECK, BEST_DEADLOCK, BEST_PARENT = (
     0,
     64,
@@ -68,15 +68,15 @@ BEST_STATE, BEST_STEP, BEST_OUTSIDE, BEST_FAILED_STEP, BEST_FAILED_CHECK, BEST_D
 BEST_PLACES = 200
 
 BATCH = 512
-"""Successors that are gathered before they are looked up together."""
+"""Successors gathered before they are looked up together."""
 GROUP = 64
-"""Look-ups whose memory is fetched ahead together."""
+"""Look-ups whose memory is prefetched together."""
 PAUSE = 16384
-"""States that are expanded before ``run`` lets Python look at the budgets."""
+"""States expanded before ``run`` lets Python check the budgets."""
 CHUNK = 128
 """Frontier states that a worker takes at once."""
 LINE = 8
-"""Words of a cache line: counters that several workers write lie so far apart."""
+"""Words of a cache line: counters written by different workers are this far apart."""
 EVERYTHING = (1 << 64) - 1
 
 SEED_1 = 0x9E3779B97F4A7C15
@@ -113,7 +113,7 @@ def copy(target: Words, source: Words) -> None:
 
 
 def address_of(w: Words, position: Word) -> Word:
-    """Where the state at a position is stored, whichever worker stores it."""
+    """The address of the state at a position, in whichever worker's store it is."""
     if THREADS == 1:
         return w[STORE] + position * STRIDE
     stores = words_at(w[STORES])
@@ -121,7 +121,7 @@ def address_of(w: Words, position: Word) -> Word:
 
 
 def word_of(address: Word, i: Word) -> Word:
-    """A word of the state that is stored at an address."""
+    """A word of the state stored at an address."""
     word = peek(address + i * 8)
     if i == NW - 1:
         word = word & LAST
@@ -129,7 +129,7 @@ def word_of(address: Word, i: Word) -> Word:
 
 
 def is_stored(address: Word, state: Words) -> Word:
-    """Whether the state that is stored at an address is this one."""
+    """Whether the state stored at an address is this one."""
     difference = 0
     for i in range(NW):
         difference = difference | (word_of(address, i) ^ state[i])
@@ -139,13 +139,13 @@ def is_stored(address: Word, state: Words) -> Word:
 
 
 def keep(address: Word, state: Words) -> None:
-    """Stores a state at an address, after which nothing is stored yet."""
+    """Stores a state at an address; nothing may be stored after it yet."""
     for i in range(NW):
         poke(address + i * 8, state[i])
 
 
 def state_at(w: Words, position: Word) -> Words:
-    """The words of the state at a position, until the next one is asked for."""
+    """The words of the state at a position, valid until the next call."""
     address = address_of(w, position)
     state = words_at(address)
     if STRIDE != NW * 8:
@@ -156,7 +156,7 @@ def state_at(w: Words, position: Word) -> Words:
 
 
 def less(a: Word, b: Word) -> Word:
-    """Whether the state that is stored at one address is smaller than that at another."""
+    """Whether the state stored at one address is smaller than the one at another."""
     for i in range(NW):
         if word_of(a, i) < word_of(b, i):
             return 1
@@ -166,7 +166,7 @@ def less(a: Word, b: Word) -> Word:
 
 
 def place_of(cells: Word, h: Word) -> Word:
-    """The cell at which the search for a fingerprint begins: the low half of it, as a fraction of the table."""
+    """The cell at which the search for a fingerprint begins: its low half, as a fraction of the table."""
     return ((h & 4294967295) * cells) >> 32
 
 
@@ -273,7 +273,7 @@ def canonicalise(w: Words, states: Words, count: Word) -> None:
 
 
 def take_chunk(w: Words) -> Word:
-    """Makes a part of the frontier the worker's own, its own part first; returns 0 when nothing is left.
+    """Takes a chunk of the frontier for the worker, from its own part first; returns 0 when nothing is left.
 
     CURSOR and LEVEL_END then bound positions in the store of the worker OWNER.
     """
@@ -325,8 +325,8 @@ def expand_some(w: Words, most: Word) -> Word:
 
 @exported
 def run(w: Words) -> Word:
-    """Expands the frontier until nothing of it is left or Python is needed: GROW (the table is too full for what is
-    pending, so all workers have to stop), PAUSED (for the budgets, or because another worker asks to stop)."""
+    """Expands the frontier until it is used up or Python is needed: GROW (the table is too full for the pending
+    states, so all workers have to stop), PAUSED (for the budgets, or because another worker asks to stop)."""
     budget = PAUSE
     stop = words_at(w[STOP])
     while True:
@@ -364,7 +364,7 @@ def check_states(w: Words, start: Word, stop: Word) -> Word:
 
 @exported
 def rehash(w: Words) -> Word:
-    """Enters the positions of the worker's states, which differ from each other, into a new table."""
+    """Enters the positions of the worker's states, which are all different, into a new table."""
     table = cells_at(w[TABLE])
     scratch = words_at(w[SCRATCH])
     bits = w[BITS]

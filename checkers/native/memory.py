@@ -1,8 +1,8 @@
-"""Memory: what a command has, what it may have, and how it is taken page by page.
+"""Memory: how much a command uses, how much it may use, and how it is taken page by page.
 
-What counts are pages that only memory holds: anonymous and shared ones, of this process, of those that it started, and
-of the one that started it for a check. Pages of files on a disk do not count. The system takes them back when
-memory is wanted, at the cost of reading them again.
+Only pages that exist nowhere but in memory count: anonymous and shared ones, of this process, of those that it started,
+and of the one that started it for a check. Pages of files on a disk do not count: the system reclaims them when memory
+is needed, at the cost of reading them again.
 """
 
 from __future__ import annotations
@@ -21,35 +21,35 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-_NO_RESERVE = 0x40 if sys.platform == "darwin" else 0x4000  # MAP_NORESERVE, which mmap names from Python 3.13 on
+_NO_RESERVE = 0x40 if sys.platform == "darwin" else 0x4000  # MAP_NORESERVE, which mmap has from Python 3.13 on
 _HUGE_FROM = 1 << 21
 _FLAGS = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _NO_RESERVE
 _LEAST = 4096
 _MMAP_THRESHOLD = -3  # M_MMAP_THRESHOLD of malloc.h
 PAGE = 1 << 21
-"""Large areas are taken in pages of this size where the system has such."""
+"""Large areas are taken in pages of this size where the system supports it."""
 SHARE_OF_MEMORY = 0.85
 """How much of the machine's memory a search may take when no limit is given."""
 OTHERS_SECONDS = 0.3
-"""How long what other processes have is taken for known: finding them costs milliseconds."""
+"""How long a measurement of other processes stays valid: finding them costs milliseconds."""
 MARGIN = 8 << 20
-"""Bytes of a limit that are left for what cannot be foreseen: what Python and the system allocate meanwhile."""
+"""Bytes of a limit kept free for what cannot be foreseen: what Python and the system allocate meanwhile."""
 
 
 class Region:
-    """Bytes that are reserved at once, all zero, and taken when they are first written."""
+    """Bytes reserved at once, all zero, and taken when first written."""
 
     def __init__(self, size: int) -> None:
-        self.size = in_pages(size) if size >= _HUGE_FROM else max(size, _LEAST)  # else it begins within one
+        self.size = in_pages(size) if size >= _HUGE_FROM else max(size, _LEAST)  # otherwise it begins inside one
         self._pages = mmap.mmap(-1, self.size, flags=_FLAGS)
         if self.size >= _HUGE_FROM and hasattr(mmap, "MADV_HUGEPAGE"):
-            with contextlib.suppress(OSError):  # a kernel without huge pages is only slower
+            with contextlib.suppress(OSError):  # without huge pages it is only slower
                 self._pages.madvise(mmap.MADV_HUGEPAGE)
         self.bytes = np.frombuffer(self._pages, dtype=np.uint8)
         self.address = int(self.bytes.ctypes.data)
 
     def give_back(self, start: int, stop: int) -> None:
-        """Gives back the pages that lie between two bytes. What was in them is lost."""
+        """Releases the pages between two bytes. Their contents are lost."""
         first = -(-start // mmap.PAGESIZE) * mmap.PAGESIZE
         last = stop // mmap.PAGESIZE * mmap.PAGESIZE
         if first < last and hasattr(mmap, "MADV_DONTNEED"):
@@ -57,25 +57,25 @@ class Region:
 
 
 def reserve(size: int) -> NDArray[np.uint64]:
-    """An array of ``size`` words, all zero, whose pages are taken when they are first written."""
+    """An array of ``size`` words, all zero, whose pages are taken when first written."""
     return Region(max(size, 1) * 8).bytes[: max(size * 8, _LEAST) // 8 * 8].view(np.uint64)
 
 
 def give_back_large_arrays() -> None:
-    """From now on memory of a large array goes back to the system with the array, and is not kept for the next one."""
-    with contextlib.suppress(AttributeError, OSError):  # other systems than those with glibc have their own ways
+    """From now on, freeing a large array returns its memory to the system instead of keeping it for the next one."""
+    with contextlib.suppress(AttributeError, OSError):  # systems without glibc work differently
         ctypes.CDLL(None).mallopt(_MMAP_THRESHOLD, 1 << 18)
 
 
 def in_pages(size: int) -> int:
-    """The bytes that ``size`` bytes take in pages."""
+    """``size`` bytes rounded up to pages."""
     return -(-size // PAGE) * PAGE
 
 
 class Budget:
-    """The memory that a search may have: a limit of all that the command has, in bytes, or most of the machine's.
+    """The memory that a search may have: a limit for the whole command, in bytes, or most of the machine's.
 
-    ``elsewhere`` are bytes of it that are set aside for processes that this one starts.
+    ``elsewhere`` is the part of it, in bytes, reserved for processes that this one starts.
     """
 
     def __init__(self, limit: int | None, elsewhere: int = 0) -> None:
@@ -84,15 +84,15 @@ class Budget:
         self._others = (-OTHERS_SECONDS, 0)
 
     def room(self, held: int) -> int:
-        """Bytes that may be held by what now holds ``held``, beside all else."""
+        """Bytes that a holder of ``held`` bytes may grow to, given everything else in use."""
         return self.limit - MARGIN - max(self.elsewhere, self.others()) - (memory_of_this_process() - held)
 
     def used(self) -> int:
-        """Bytes that the command has."""
+        """Bytes that the command uses."""
         return memory_of_this_process() + self.others()
 
     def others(self) -> int:
-        """Bytes that other processes of the command had a moment ago."""
+        """Bytes that other processes of the command used a moment ago."""
         now = time.monotonic()
         if now - self._others[0] >= OTHERS_SECONDS:
             self._others = (now, memory_of_others())
@@ -104,7 +104,7 @@ class Budget:
 
 
 def physical_memory() -> int:
-    """Bytes of memory that this process may use: the machine's, or less where a control group says so."""
+    """Bytes of memory that this process may use: the machine's, or less if a control group limits it."""
     total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     for name in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
         try:
@@ -118,15 +118,15 @@ def physical_memory() -> int:
 
 
 def memory_of_command() -> int:
-    """Bytes that count of this command's processes.
+    """Bytes of this command's processes that count.
 
-    A page that a process shares with the one that it was forked from counts in both: this is never too little.
+    A page shared by a process and the one that it was forked from counts in both, so this is never too little.
     """
     return memory_of_this_process() + memory_of_others()
 
 
 def memory_of_this_process() -> int:
-    """Bytes that count of this process; where the system does not tell, what it held at most."""
+    """Bytes of this process that count; its peak use where the system does not say."""
     try:
         return _counted(os.getpid())
     except OSError:
@@ -135,7 +135,7 @@ def memory_of_this_process() -> int:
 
 
 def memory_of_others() -> int:
-    """Bytes that count of all that descend from this process, and of the one that started it for a check."""
+    """Bytes that count of all descendants of this process, and of the process that started it for a check."""
     found = 0
     for process in _others():
         with contextlib.suppress(OSError):  # it has ended

@@ -61,7 +61,7 @@ def insert(w: Words, states: Words, count: Word) -> Word:
 
 
 def send(r: Words, h: Word, state: Words) -> None:
-    """Puts a state into the outbox of the partition that owns its fingerprint."""
+    """Puts a state in the outbox of the partition that owns its fingerprint."""
     counts = words_at(r[COUNTS])
     owner = ((h >> 32) * r[OWNERS]) >> 32
     known = counts[owner]
@@ -72,7 +72,7 @@ def send(r: Words, h: Word, state: Words) -> None:
 
 
 def deliver(w: Words, r: Words) -> None:
-    """Moves the successors in the buffer to the outboxes of their owners, except those that the filter saw lately."""
+    """Moves the successors in the buffer to the outboxes of their owners, except those that the filter saw recently."""
     buffer = words_at(w[BUFFER])
     scratch = words_at(w[SCRATCH])
     seen = words_at(r[FILTER])
@@ -114,7 +114,7 @@ def route(w: Words, r: Words, start: Word, stop: Word) -> Word:
 
 @exported
 def spread(w: Words, r: Words, start: Word, stop: Word) -> Word:
-    """Puts stored states into outboxes until one is full; returns the position of the next."""
+    """Puts stored states in outboxes until one is full; returns the position of the next."""
     position = start
     while position < stop and r[FULLEST] < r[ROOM]:
         state = state_at(w, position)
@@ -153,7 +153,7 @@ def fingerprints(states: Array, words: int, seed: int) -> Array:
 
 
 def empty_filter(cells: Array, bits: int, words: int) -> None:
-    """Fills the cells of a filter so that none holds a state that belongs there: no state is left out unseen."""
+    """Fills the cells of a filter so that none holds a state that belongs there: no unseen state is dropped."""
     cells[:] = 0
     mask = np.uint64((1 << bits) - 1)
     own = int(fingerprints(np.zeros(words, dtype=np.uint64), words, SEED_1)[0] & mask)

@@ -1,4 +1,4 @@
-"""Scratch files: where they lie, and how one is made as large as it has to be."""
+"""Scratch files: where they are, and how they get their size."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import IO
 
 
 def base_folder() -> Path:
-    """The folder that the user names for scratch files, else the system's for temporary ones."""
+    """The folder that the user names for scratch files, else the system's folder for temporary files."""
     return Path(os.environ.get("FLOODMARK_LOCAL_DIR") or tempfile.gettempdir())
 
 
@@ -31,7 +31,7 @@ def is_in_memory(folder: Path) -> bool:
 
 
 def allocate(file: IO[bytes], size: int, folder: Path) -> None:
-    """Makes a file as large, with blocks of the disk: a mapped file without them ends the process on a full disk."""
+    """Gives a file its size, with disk blocks allocated: without them, a full disk would end a process that maps it."""
     try:
         if hasattr(os, "posix_fallocate"):
             os.posix_fallocate(file.fileno(), 0, size)
@@ -44,6 +44,6 @@ def allocate(file: IO[bytes], size: int, folder: Path) -> None:
 
 
 def full_disk(error: OSError, size: int, folder: Path) -> OSError:
-    """What is said of a disk that is full."""
+    """The message for a full disk."""
     where = f"{folder} on {socket.gethostname()}"
     return OSError(error.errno, f"the disk of {where} is full; a file of {size / 1e6:,.1f} MB does not fit")

@@ -11,7 +11,7 @@ from floodmark.compiler.layout import Layout, Slot
 
 _NARROW = 16
 _COPIES = 5
-"""How many times the values are in memory while those that are new are sorted among those that are known."""
+"""How many copies of the values are in memory while new ones are sorted in among known ones."""
 _MOST_PARTS = 64
 _MULTIPLIER = 0x9E3779B97F4A7C15
 
@@ -21,9 +21,9 @@ Rows = NDArray[np.uint64]
 def values_seen(
     layout: Layout, pieces: Callable[[], Iterable[Rows]], states: int = 0, room: int | None = None
 ) -> dict[str, int]:
-    """Distinct values of each variable; ``pieces`` gives all ``states``, rows of words, some at a time.
+    """Distinct values of each variable; ``pieces`` yields all ``states``, rows of words, in pieces.
 
-    With so many bytes of ``room`` it takes no more: what would not fit is counted a part of the values at a time.
+    It uses at most ``room`` bytes: a variable whose values would not fit is counted one part of the values at a time.
     """
     narrow = {name: np.zeros(1 << slot.bits, dtype=bool) for name, slot in layout.slots.items() if slot.bits <= _NARROW}
     wide = {name: slot for name, slot in layout.slots.items() if name not in narrow}
@@ -45,7 +45,7 @@ def values_seen(
 
 
 def _counted_in_parts(slot: Slot, pieces: Callable[[], Iterable[Rows]], parts: int) -> int:
-    """How many distinct values a variable has: each belongs to one of the parts, which are counted one by one."""
+    """How many distinct values a variable has. Each value belongs to one of the parts, which are counted in turn."""
     found = 0
     for part in range(parts):
         values = _Distinct()
@@ -58,8 +58,8 @@ def _counted_in_parts(slot: Slot, pieces: Callable[[], Iterable[Rows]], parts: i
 
 
 class _Distinct:
-    """The distinct codes of a variable. New ones wait until they are as many as those that are known: sorting all of
-    them for each piece would take a time that grows with the square of the states."""
+    """The distinct codes of a variable. New ones wait until there are as many as known ones: sorting all of them for
+    each piece would take time quadratic in the states."""
 
     def __init__(self) -> None:
         self._known: list[Rows] = []
@@ -79,7 +79,7 @@ class _Distinct:
 
 
 def _distinct(codes: Rows) -> Rows:
-    """The distinct ones among codes, ascending. (What numpy has for it takes ten times the memory of a code.)"""
+    """The distinct codes, in ascending order. (numpy's own function takes ten times the memory of a code.)"""
     if codes.ndim > 1:
         return np.unique(codes, axis=0)
     codes = np.sort(codes)
@@ -89,11 +89,11 @@ def _distinct(codes: Rows) -> Rows:
 
 
 def column(rows: Rows, slot: Slot) -> Rows:
-    """A variable's code in each row; a row of words where it is wider than one."""
+    """A variable's code in each row; a row of words if it is wider than one."""
     if slot.bits > 64:
         whole, rest = divmod(slot.bits, 64)
         own = rows[:, slot.word : slot.word + whole + (rest > 0)].copy()
         if rest:
-            own[:, -1] &= np.uint64((1 << rest) - 1)  # others lie in its last word, too
+            own[:, -1] &= np.uint64((1 << rest) - 1)  # its last word holds other variables too
         return own
     return rows[:, slot.word] >> np.uint64(slot.offset) & np.uint64((1 << slot.bits) - 1)

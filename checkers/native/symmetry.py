@@ -1,8 +1,8 @@
 """Tests on sampled states that compiled code is as symmetric as the licence says (``floodmark.checkers.licence``).
 
 The licence is about the model, so this checks the checker: the code, its renamings, and the licence itself. A sample of
-reachable states, the earliest and an even selection of all, is compared with renamed copies: successors, steps and
-properties have to be the same up to names.
+reachable states, the earliest ones and an even selection of all, is compared with renamed copies: successors, steps and
+properties must be the same up to names.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from floodmark.compiler.renaming import Renaming, renamed, symmetric_types
 EARLIEST = 64
 SAMPLED = 64
 RENAMINGS = 24
-"""The most renamings of one state that are tried; of a model with more, an even selection is."""
+"""The most renamings tried per state; if a model has more, an even selection of them."""
 _CHUNK = 1 << 18
 
 Rows = NDArray[np.uint64]

@@ -1,6 +1,6 @@
 """Builds counterexamples: finds the way back from a state by expanding the levels before it again.
 
-Parents are not stored: that would cost every state of every search some bytes, and a trace is needed only once. The way
+Parents are not stored: that would cost bytes for every state of every search, and a trace is needed only once. The way
 back takes at most as many expansions as the search itself. The steps are then taken in CPython, so a counterexample
 never relies on compiled code alone.
 """
@@ -81,7 +81,7 @@ class Tracer:
             with suppress(SourceError):
                 if not holds(self.model, prop, trace[-1].state, after):
                     return (*trace, TraceState(step, after))
-        raise RuntimeError("compiled code says that a step breaks a property where CPython says that none does")
+        raise RuntimeError("compiled code says that a step breaks a property, but CPython finds none that does")
 
     def step_outside(self, state: Packed, level: int, prop: Callable[..., bool]) -> tuple[TraceState, ...]:
         """A trace whose last state is outside the boundary and breaks an invariant."""
@@ -91,7 +91,7 @@ class Tracer:
                 if not within_boundary(self.model, after) and not holds(self.model, prop, after):
                     return (*trace, TraceState(step, after))
         raise RuntimeError(
-            "compiled code says that a state outside breaks a property where CPython says that none does"
+            "compiled code says that a state outside the boundary breaks a property, but CPython finds none that does"
         )
 
     def failing_step(
@@ -120,7 +120,7 @@ class Tracer:
                         holds(self.model, prop.function, after)
             except SourceError as error:
                 return Violation("error", name, further, error.message, error.file, error.line)
-        raise self.unexplained(f"a step fails where CPython takes it, in {state}")
+        raise self.unexplained(f"a step fails, but CPython takes it, in {state}")
 
     def unexplained(self, what: str) -> Exception:
         """The error for a failure only in compiled code: an integer outgrew its register, or the compiler is wrong."""

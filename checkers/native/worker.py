@@ -1,4 +1,4 @@
-"""One worker of the search: the states that it found, and the calls into the compiled loops."""
+"""One worker of the search: the states that it found, and its calls to the compiled loops."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from floodmark.checkers.native.compiled_model import Kernel, stride_of
 from floodmark.checkers.native.memory import Budget, Region, in_pages, reserve
 
 FULL = 0.7
-"""A table with more of its cells taken is replaced by a larger one."""
+"""A table fuller than this is replaced by a larger one."""
 CROWDED = 0.9
-"""The part of the last table that memory has room for that may be taken: a look-up then passes more cells."""
+"""How full the last table that memory has room for may get; look-ups then pass more cells."""
 GROWTH, GROWTH_OF_LARGE = 2.0, 1.5
 """How much larger the next table is. A large one grows in smaller steps, so that fewer cells are empty."""
 LARGE_CELLS = 1 << 22
@@ -24,30 +24,30 @@ FIRST_CELLS = 1 << 16
 MOST_BITS = 32
 CELL_BYTES = 4
 WORTHWHILE = 1.05
-"""A table is filled anew only where it then has room for so many times the states."""
+"""A table is refilled only if it then has room for this many times the states."""
 PIECE = 1 << 16
-"""States that Python looks at together."""
+"""States that Python processes together."""
 
 Array = NDArray[np.uint64]
 
 
-class OutOfRoom(Exception):  # noqa: N818 - it ends a search undetermined, it is no mistake
-    """The states no longer fit the memory that was set aside for them."""
+class OutOfRoom(Exception):  # noqa: N818 - it ends a search undetermined and is not an error
+    """The states no longer fit in the memory reserved for them."""
 
 
 class Holder(Protocol):
-    """Whoever holds states of a search: a thread of this process, files, a cluster."""
+    """Anything that holds states of a search: a thread of this process, files, a cluster."""
 
     words: int
     levels: list[tuple[int, int]]
 
     @property
     def fields(self) -> Array:
-        """What it says of itself, at the places that ``loops`` names."""
+        """Its fields, at the places that ``loops`` names."""
 
     @property
     def context(self) -> Array:
-        """What was counted."""
+        """The counters."""
 
     @property
     def count(self) -> int:
@@ -58,19 +58,19 @@ class Holder(Protocol):
         """How often each action fired."""
 
     def take_code(self) -> None:
-        """Calls the kernel's present edition of the model's code from now on."""
+        """Switches to the kernel's current edition of the model's code."""
 
     def start_level(self, level: int) -> None:
         """Makes everything found since the last level the frontier; ``level`` counts from 1."""
 
     def expand_level(self, paused: Callable[[], bool]) -> bool:
-        """Expands what is left of the frontier; False when it had to stop on the way."""
+        """Expands the rest of the frontier; False when it had to stop partway."""
 
     def check_level(self, false_wanted: int, true_wanted: int) -> None:
         """Evaluates the state predicates on the states found since the last level began."""
 
     def noted(self, place: int) -> tuple[int, ...] | None:
-        """The words of the smallest state noted at a place, and nothing any more afterwards."""
+        """The words of the smallest state noted at a place; clears the note."""
 
     def parent_in(self, level: int, target: tuple[int, ...]) -> tuple[int, ...] | None:
         """The smallest state of a level (counted from 0) that has ``target`` as a successor."""
@@ -84,7 +84,7 @@ def unpacked(stored: NDArray[np.uint8], words: int) -> Array:
 
 
 class Crew:
-    """What the workers of one search share: the table, where each one's states are, the frontier that is left."""
+    """What the workers of one search share: the table, where each one's states are, the rest of the frontier."""
 
     def __init__(self, kernel: Kernel, workers: int, budget: Budget) -> None:
         self.kernel = kernel
@@ -109,7 +109,7 @@ class Crew:
 
     @property
     def needed(self) -> int:
-        """States that there are, and that there may be when what is pending is looked up."""
+        """The number of states, including those that pending look-ups may add."""
         return sum(worker.count + worker.pending for worker in self.workers)
 
     @property
@@ -121,7 +121,7 @@ class Crew:
     def grow(self, each: Callable[[Callable[[Worker], object]], object]) -> None:
         """Makes room for more states; ``each`` runs a task for every worker. No worker may be running.
 
-        Raises OutOfRoom when memory has none.
+        Raises OutOfRoom if memory has no room.
         """
         self.must_grow = False
         self.stop[0] = 0
@@ -132,13 +132,13 @@ class Crew:
             self.capacity = capacity
             if self._divide():
                 return
-        self.drop_table()  # before more is taken: what is entered are the stores
+        self.drop_table()  # before more is taken: the new table is filled from the stores
         if not self._take_table(cells, capacity):
             raise OutOfRoom("what a table of 32-bit cells can point to")
         each(lambda worker: worker.rehash())
 
     def _next_table(self) -> tuple[int, int]:
-        """How many cells the table is to have, and how many states then fit beside it. Raises OutOfRoom."""
+        """How many cells the table should have, and how many states then still fit. Raises OutOfRoom."""
         needed = self.needed
         room = self.budget.room(self.held) - self.budget.of_pages(len(self.workers))
         cells = _next_size(self.cells)
@@ -170,17 +170,17 @@ class Crew:
         return self._divide()
 
     def drop_table(self) -> None:
-        """Gives back the table, without which nothing can be looked up."""
+        """Releases the table; without it nothing can be looked up."""
         self.table = None
 
     def let_go(self) -> None:
-        """Gives back all states, which somebody else has by now."""
+        """Releases all states, which something else holds by now."""
         for store in self.stores:
             store.give_back(0, store.size)
 
     def _divide(self) -> bool:
-        """Gives each worker an equal share of what is left; False where a cell has no room for such a position, or the
-        store for such a state."""
+        """Gives each worker an equal share of what is left; False if a cell has no room for such a position, or the
+        store none for such a state."""
         share = max(self.capacity - self.needed, 0) // len(self.workers)
         bits = int(self.workers[0].fields[loops.BITS])
         most = min((1 << bits) // len(self.workers) - 1, (self.stores[0].size - 8) // self.stride)
@@ -189,7 +189,7 @@ class Crew:
         return all(worker.count + worker.pending <= most for worker in self.workers)
 
     def look_at_memory(self) -> None:
-        """Lowers how many states there may be where something else has taken the memory meanwhile."""
+        """Lowers the limit on states if something else has taken the memory meanwhile."""
         if self.table is None:
             return
         room = self.budget.room(self.held) - self.table.size - self.budget.of_pages(len(self.workers))
@@ -223,7 +223,7 @@ class Worker:
         self.store = crew.stores[number]
         self.room = loops.BATCH + interface.most_successors
         self.levels: list[tuple[int, int]] = []
-        # Each of these has pages of its own, so that no two workers write to one cache line.
+        # Each of these has its own pages, so no two workers write to the same cache line.
         self.fields: Array = reserve(loops.FIELDS)
         self.buffer = reserve(self.room * self.words)
         self.context: Array = self.new_context()
@@ -237,7 +237,7 @@ class Worker:
         self._find_parent = crew.kernel.loops.function("find_parent", 3)
 
     def new_context(self) -> Array:
-        """A context as the model's code expects it, nothing counted yet."""
+        """A context as the model's code expects it, with all counters zero."""
         context = reserve(self.kernel.interface.context_words + 1)
         context[loops.OUTSIDE] = loops.EVERYTHING
         return context
@@ -272,7 +272,7 @@ class Worker:
 
     @property
     def pending(self) -> int:
-        """Successors that were not looked up yet."""
+        """Successors not looked up yet."""
         return int(self.fields[loops.PENDING])
 
     @property
@@ -285,16 +285,16 @@ class Worker:
         return unpacked(stored, self.words)
 
     def pieces(self) -> Iterator[Array]:
-        """All of its states, some at a time."""
+        """All of its states, in pieces."""
         for start in range(0, self.count, PIECE):
             yield self.rows(start, min(start + PIECE, self.count))
 
     def give_back(self, start: int, stop: int) -> None:
-        """Gives back the memory of a slice of its states, which somebody else has by now."""
+        """Releases the memory of a slice of its states, which something else holds by now."""
         self.store.give_back(start * self.stride, stop * self.stride)
 
     def add(self, states: Sequence[tuple[int, ...]]) -> bool:
-        """Adds up to a batch of states outside of a level; False where the table has to grow for them."""
+        """Adds up to a batch of states outside any level; False if the table has to grow for them."""
         part = np.array(states, dtype=np.uint64).reshape(-1)
         self.buffer[: len(part)] = part
         self.fields[loops.PENDING] = len(states)
@@ -313,8 +313,8 @@ class Worker:
             self.fields[loops.CURSOR] = self.fields[loops.LEVEL_END] = 0
 
     def expand_level(self, paused: Callable[[], bool]) -> bool:
-        """Expands what is left of the frontier. False when it had to stop on the way: ``paused`` said so, or the table
-        has to grow, for which all workers have to stop."""
+        """Expands the rest of the frontier. False when it had to stop partway: ``paused`` said so, or the table has to
+        grow, for which all workers have to stop."""
         alone = len(self.crew.workers) == 1
         while True:
             match self._run(self.fields.ctypes.data):

@@ -1,18 +1,18 @@
 """One partition of the visited set, in files of the machine that its tasks run on.
 
-The states lie one after the other, level after level, as in the native checker's worker; the file only grows, and it
-is mapped, so every Python worker of a machine sees it at once and none has to read it. Beside it lies the table of
-their places, and a header that names the complete levels, each with its digest and its seal (`ledger.py`).
+The states are stored one after another, level by level, as in the native search's worker; the file only grows, and it
+is mapped, so every Python worker of a machine sees it at once and none has to read it. A second file is the table of
+their positions, and a header names the complete levels, each with its digest and its seal (`ledger.py`).
 
-Nothing in a file is believed because it is there. A task is told the seal of the levels that the driver accepted, and
-works on files whose header has it, or says that the partition is lost. Before a merge changes anything, what it is
-about to change is taken out of the header, so a task that dies, or a second one that comes late, leaves a header of the
-levels before; the next task drops what is not in the header and fills the table again. A process that opens a file
-anew, a Python worker that was started since or a machine that was, reads it through and compares it with its header.
-When the search ends, all of it is read and compared (`verify`): so a byte that changed under a process that had the
-file open is found out before a verdict is given.
+Nothing in a file is trusted just because it is there. A task is told the seal of the levels that the driver accepted.
+It works on files whose header has that seal, or reports that the partition is lost. Before a merge changes anything, it
+removes what it is about to change from the header. So a task that dies, or a late second one, leaves a header of the
+levels before; the next task drops what is not in the header and refills the table. A process that newly opens a file (a
+Python worker started since, or one on a restarted machine) reads it through and compares it with its header. When the
+search ends, everything is read and compared (`verify`), so a byte that changed under a process that had the file open
+is detected before a verdict is given.
 
-What is lost is computed again from the others, and has to have the digests that were accepted.
+A lost partition is recomputed from the others, and must have the digests that were accepted.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from floodmark.checkers.spark.code_transfer import Loaded
 Array = NDArray[np.uint64]
 Packed = tuple[int, ...]
 FULLEST = 0.7
-"""A table with more of its cells taken is replaced by one twice as large."""
+"""A table fuller than this is replaced by one twice as large."""
 FIRST_BITS = 16
 _FIRST_STATES = 1 << 16
 _GROWTH = 8
@@ -53,7 +53,7 @@ _GROWTH = 8
 
 @cache
 def this_boot() -> str:
-    """Names the time since this machine was started, during which what is written is seen by all of its processes."""
+    """Identifies the time since this machine was started, during which all its processes see what is written."""
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     except OSError:
@@ -62,9 +62,9 @@ def this_boot() -> str:
 
 @dataclass(slots=True)
 class Header:
-    """What files are said to hold: a row for each complete level, and of which file on which machine that is said.
+    """What files should hold: a row for each complete level, and which file on which machine it describes.
 
-    ``bits`` is the size of the table of these states, 0 where there is none.
+    ``bits`` is the size of the table of these states, 0 if there is none.
     """
 
     rows: Array = field(default_factory=lambda: np.zeros((0, ledger.COLUMNS), dtype=np.uint64))
@@ -81,7 +81,7 @@ class Header:
         return self.end(self.levels - 1)
 
     def end(self, level: int) -> int:
-        """How many states were found up to a level, -1 being before the first."""
+        """How many states were found up to a level; -1 means before the first."""
         return int(self.rows[level, ledger.END]) if level >= 0 else 0
 
     def packed(self) -> bytes:
@@ -91,7 +91,7 @@ class Header:
 
 
 def unpacked(content: bytes) -> Header:
-    """A header as it was written. Raises ValueError where a byte of it is another."""
+    """Reads a header. Raises ValueError if a byte of it has changed."""
     if hashlib.blake2b(content[16:], digest_size=16).digest() != content[:16]:
         raise ValueError("the header is damaged")
     said, _, rows = content[16:].partition(b"\n")
@@ -100,12 +100,12 @@ def unpacked(content: bytes) -> Header:
     return Header(table, known["bits"], (known["file"][0], known["file"][1]), known["boot"])
 
 
-class Lost(Exception):  # noqa: N818 - the driver has it computed again
-    """The partition's files are not there, or do not hold the levels that the driver accepted."""
+class Lost(Exception):  # noqa: N818 - the driver has it recomputed
+    """The partition's files are missing, or do not hold the levels that the driver accepted."""
 
 
 class FilesChangedError(Exception):
-    """Files do not hold what was written to them. Levels may have been computed from what they hold now."""
+    """Files no longer hold what was written to them. Levels may have been computed from the changed contents."""
 
 
 class Shard:
@@ -150,16 +150,16 @@ class Shard:
 
     @contextlib.contextmanager
     def reading(self, levels: int, seal: bytes) -> Iterator[None]:
-        """The accepted levels, which no other process changes meanwhile. Raises Lost."""
+        """Opens the accepted levels, which no other process changes meanwhile. Raises Lost."""
         with self._locked(fcntl.LOCK_SH):
             self._believe(levels, seal)
             yield
 
     @contextlib.contextmanager
     def extending(self, levels: int, seal: bytes) -> Iterator[None]:
-        """Room for the level that follows the accepted ones, complete when the block ends without an error.
+        """Opens the level after the accepted ones for writing; it is complete when the block ends without an error.
 
-        Raises Lost. A level that follows them already is dropped.
+        Raises Lost. A level that already follows them is dropped.
         """
         with self._locked(fcntl.LOCK_EX):
             self._believe(levels, seal)
@@ -177,11 +177,11 @@ class Shard:
 
     @property
     def digest(self) -> tuple[int, int]:
-        """The sums of the fingerprints of what was looked at last: the level that is being extended, or a slice."""
+        """The sums of the fingerprints of what was processed last: the level being extended, or a slice."""
         return int(self.fields[native_loops.DIGEST_1]), int(self.fields[native_loops.DIGEST_2])
 
     def seals(self) -> bytes:
-        """The seals of the levels that the files hold, one after the other."""
+        """The seals of the levels that the files hold, in order."""
         with self._locked(fcntl.LOCK_SH):
             try:
                 self._read_header()
@@ -191,11 +191,11 @@ class Shard:
             return bytes(self.header.rows[:, ledger.SEAL_1 :].tobytes())
 
     def slice(self, level: int) -> tuple[int, int]:
-        """Where a level's states lie."""
+        """The range of a level's states."""
         return self.header.end(level - 1), self.header.end(level)
 
     def verify(self, levels: int, seal: bytes) -> None:
-        """Reads all states and the table. Raises Lost, or FilesChangedError where they are not what was written."""
+        """Reads all states and the table. Raises Lost, or FilesChangedError if they are not what was written."""
         with self._locked(fcntl.LOCK_EX):
             self._compared = (0, 0)
             self._believe(levels, seal)
@@ -208,10 +208,10 @@ class Shard:
                 self._name(self.header.rows, int(self.fields[native_loops.BITS]))
             self._require_table()
 
-    # States that are known already.
+    # States that are already known.
 
     def put(self, token: str, position: int, states: bytes) -> None:
-        """Writes states that are known already to a file beside the others; ``adopt`` makes it the partition's."""
+        """Writes states that are already known to a separate file; ``adopt`` makes it the partition's."""
         with self._locked(fcntl.LOCK_EX):
             path = self.folder / f"seed-{token}"
             with open(path, "r+b" if path.exists() else "w+b") as file:
@@ -219,7 +219,7 @@ class Shard:
                 file.write(states)
 
     def adopt(self, token: str, rows: Array) -> None:
-        """Makes what was put the levels that ``rows`` tell of. Raises Lost where it is not what they tell."""
+        """Turns the states that were put into the levels that ``rows`` describe. Raises Lost if they do not match."""
         with self._locked(fcntl.LOCK_EX):
             path = self.folder / f"seed-{token}"
             with contextlib.suppress(Lost):
@@ -250,7 +250,7 @@ class Shard:
 
     @contextlib.contextmanager
     def _locked(self, how: int) -> Iterator[None]:
-        """Holds the lock of the folder that is there now, which somebody may have removed a moment ago."""
+        """Holds the lock of the folder that exists now; another process may have removed the one before."""
         path = self.folder / "lock"
         while True:
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -265,7 +265,7 @@ class Shard:
                     return
 
     def _believe(self, levels: int, seal: bytes) -> None:
-        """Opens files that hold the accepted levels, for a task that begins. Raises Lost, or FilesChangedError."""
+        """Opens files that hold the accepted levels, for a starting task. Raises Lost, or FilesChangedError."""
         self.context[:] = self.new_context()
         self.best[:] = 0
         self.fields[native_loops.PENDING] = 0
@@ -275,7 +275,7 @@ class Shard:
         self._compare()
 
     def _read_header(self) -> None:
-        """Raises Lost where there is none, or one of another file."""
+        """Reads the header. Raises Lost if there is none, or if it describes another file."""
         path = self.folder / "states"
         try:
             self.header = unpacked((self.folder / "header").read_bytes())
@@ -287,7 +287,7 @@ class Shard:
             raise Lost(f"{self.folder} has no levels")
 
     def _compare(self) -> None:
-        """Opens the file of the states; what was not open in this process before is compared with its header."""
+        """Opens the file of the states; a file not opened by this process before is compared with its header."""
         self._open()
         if self._compared == self.header.file and self.header.boot == this_boot():
             return
@@ -301,7 +301,7 @@ class Shard:
         self._compared = self.header.file
 
     def _is_as_named(self) -> bool:
-        """Whether the states have the digests that the header says."""
+        """Whether the states have the digests in the header."""
         if len(self.store) < self.header.count * self.words:
             return False
         for level in range(self.header.levels):
@@ -311,7 +311,7 @@ class Shard:
         return True
 
     def _name(self, rows: Array, bits: int) -> None:
-        """Writes a header. Raises Lost where its file is no longer the one that this process has open."""
+        """Writes a header. Raises Lost if its file is no longer the one that this process has open."""
         assert self._file is not None
         self.header = Header(rows, bits, _stat_of(self._file), this_boot())
         new = self.folder / "header.new"
@@ -324,7 +324,7 @@ class Shard:
             raise Lost(f"{self.folder} was removed") from None
 
     def _open(self) -> None:
-        """Maps the file of the states that is there now."""
+        """Maps the current file of the states."""
         path = self.folder / "states"
         if self._file is None or _stat_of(self._file) != _file_of(path):
             try:
@@ -349,7 +349,7 @@ class Shard:
         self.fields[native_loops.STORE] = self.store.ctypes.data
 
     def _make_room(self, states: int) -> None:
-        """Room for so many states, in the file that is open, wherever its name has gone meanwhile."""
+        """Makes room for this many states in the open file, even if it has been renamed meanwhile."""
         assert self._file is not None
         known = len(self.store) // self.words
         if states <= known:
@@ -359,14 +359,14 @@ class Shard:
         self._map(wanted)
 
     def _take_table(self, bits: int) -> bool:
-        """Maps the table that a merge before this one left; False where it is not to be relied on."""
+        """Maps the table that an earlier merge left; False if it cannot be relied on."""
         if not self._map_table(bits):
             return False
         self._knows_table = self._knows_table or not self.code.misplaced(self.fields.ctypes.data)
         return self._knows_table
 
     def _map_table(self, bits: int) -> bool:
-        """Maps the table of this size; False where there is none, or part of one."""
+        """Maps the table of this size; False if there is none, or only part of one."""
         path = self.folder / f"table-{bits}"
         try:
             with open(path, "r+b") as file:
@@ -389,7 +389,7 @@ class Shard:
         self.fields[native_loops.LIMIT] = min(int(FULLEST * (1 << bits)), fitting)
 
     def _fill_table(self, bits: int = FIRST_BITS) -> None:
-        """A new table with the places of all states."""
+        """A new table with the positions of all states."""
         while self.count + self.room > int(FULLEST * (1 << bits)):
             bits += 1
         if bits > MOST_BITS:
@@ -424,11 +424,11 @@ class Shard:
 
     @property
     def size(self) -> int:
-        """What the partition takes: states and table."""
+        """The bytes that the partition takes: states and table."""
         return self.count * self.words * 8 + (4 << int(self.fields[native_loops.BITS]))
 
     def insert(self, states: Array) -> None:
-        """Adds those states (words one after the other) that are new."""
+        """Adds the states (consecutive words) that are new."""
         total = len(states) // self.words
         done = 0
         while True:
@@ -438,7 +438,7 @@ class Shard:
                 return
             self._make_room(self.count + self.room)
             if self.count + self.room > int(FULLEST * (1 << int(self.fields[native_loops.BITS]))):
-                self._require_table()  # what was wrong with it cannot be seen any more in another one
+                self._require_table()  # errors in it could no longer be seen in a new one
                 self._fill_table(int(self.fields[native_loops.BITS]) + 1)
             self._limit()
 
@@ -461,7 +461,7 @@ class Shard:
         return found
 
     def take_noted(self) -> dict[int, Packed]:
-        """The smallest state of each place where one was noted; nothing is noted any more afterwards."""
+        """The smallest state noted at each place; clears the notes."""
         noted = {
             int(place): tuple(int(word) for word in self.states(int(self.best[place]) - 1, int(self.best[place])))
             for place in np.nonzero(self.best)[0]
@@ -470,7 +470,7 @@ class Shard:
         return noted
 
     def take_counters(self) -> bytes:
-        """The counters of the context, which begin again at zero."""
+        """The counters of the context, which are then reset to zero."""
         counted = self.context.copy()
         self.context[:] = self.new_context()
         counted[: native_loops.CUT] = 0
@@ -492,7 +492,7 @@ def _stat_of(file: IO[bytes]) -> tuple[int, int]:
 
 
 def divided(states: Array, words: int, owners: int) -> list[tuple[Array, tuple[int, int]]]:
-    """The states of each partition, a row each, and the sums of their fingerprints."""
+    """The states of each partition, a row per state, and the sums of their fingerprints."""
     rows = states.reshape(-1, words)
     first = fingerprints(states, words, native_loops.SEED_1)
     second = fingerprints(states, words, native_loops.SEED_2)

@@ -1,7 +1,7 @@
 """Writes the reachable set as Parquet: a readable column for each variable, and the level of each state.
 
-Workers do not have the model's classes. So the distinct codes of each variable are collected first, the driver decodes
-each, and the workers look the results up, whole columns at a time.
+Workers do not have the model's classes, so the distinct codes of each variable are collected first, the driver decodes
+them, and the workers look up the results, whole columns at a time.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def _meanings(kind: Type, codes: Any) -> list[Any]:
 
 
 def _whole(code: Any) -> int:
-    """A code that may span several words, the lowest first."""
+    """A code that may span several words, lowest first."""
     return sum(int(word) << (64 * place) for place, word in enumerate(np.atleast_1d(code)))
 
 
@@ -91,7 +91,7 @@ def _convert(words: int, columns: Any, level_name: str, batches: Iterable[pa.Rec
 
 
 def _places(rows: Any, slot: Slot, codes: Any) -> Any:
-    """The index of each row's code among the codes, which are in ascending order."""
+    """The index of each row's code in the codes, which are in ascending order."""
     own = column(rows, slot)
     if own.ndim > 1:
         codes, own = _as_bytes(codes), _as_bytes(own)
@@ -102,5 +102,5 @@ def _places(rows: Any, slot: Slot, codes: Any) -> Any:
 
 
 def _as_bytes(rows: Any) -> Any:
-    """Rows of words as byte strings that have the same order as the rows: by their first word, then the next."""
+    """Rows of words as byte strings in the same order as the rows: by their first word, then the next."""
     return np.ascontiguousarray(rows.astype(">u8")).view(f"V{rows.shape[1] * 8}").ravel()

@@ -1,14 +1,15 @@
 """What runs on the workers. Records are (partition, bytes of packed states) or (partition, report), never one state.
 
 A level is two stages. *Expand* runs the model's machine code over the partition's part of the frontier and sorts the
-successors by the partition that owns them; a filter of the states seen lately leaves out most duplicates. Spark's
-shuffle carries them. *Merge* adds those that are new to the partition's files, checks the properties on them and
-reports. What expanding found out travels through the shuffle too, as a report to the partition's own merge, so that a
-task that Spark runs twice counts once.
+successors by the partition that owns them; a filter of recently seen states drops most duplicates. Spark's shuffle
+carries them. *Merge* adds the new ones to the partition's files, checks the properties on them and reports. The results
+of expanding travel through the shuffle too, as a report to the partition's own merge, so that a task that Spark runs
+twice counts once.
 
-A merge believes what arrives when every expansion has told it how much it sent, and the sum of its words: an expansion
-that Spark ran again may have found its partition gone, when other merges had long taken what the first one sent. Each
-task is told what the driver accepted of its partition, and says that it is lost where its files hold anything else.
+A merge trusts what arrives only when every expansion has told it how much it sent, and the sum of its words: an
+expansion that Spark ran again may have found its partition gone, long after other merges took what the first attempt
+sent. Each task is told what the driver accepted for its partition, and reports the partition as lost if its files hold
+anything else.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ if TYPE_CHECKING:
     from pyspark import Broadcast
 
 OUTBOX_BYTES = 4 << 20
-"""States go to the shuffle in pieces of at most about this size."""
+"""States are shuffled in pieces of at most about this size."""
 MOST_FILTER_BITS = 22
 KEPT_RUNS = 2
 """Searches whose code and open files a Python worker keeps."""
@@ -62,8 +63,8 @@ Record = tuple[int, Any]
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One search, as its tasks know it. ``folder`` lies in the scratch folder of whatever machine they are on;
-    ``buffers`` are the bytes that a task may have for outboxes and its filter."""
+    """One search, as its tasks see it. ``folder`` is in the scratch folder of whatever machine they run on;
+    ``buffers`` are the bytes that a task may use for outboxes and its filter."""
 
     folder: str
     scratch: str | None
@@ -87,7 +88,7 @@ class Level:
 
 @dataclass(slots=True)
 class Expanded:
-    """What expanding a partition's part of the frontier came to."""
+    """The result of expanding a partition's part of the frontier."""
 
     partition: int
     context: bytes = b""
@@ -99,13 +100,13 @@ class Expanded:
 
 @dataclass(frozen=True, slots=True)
 class Sealed:
-    """A report on its way through the shuffle, which keeps it on a disk."""
+    """A report in the shuffle, which stores it on a disk."""
 
     content: bytes
     sum: int
 
     def opened(self) -> Expanded:
-        """Raises Lost where it is not what was sent."""
+        """Raises Lost if it is not what was sent."""
         if zlib.crc32(self.content) != self.sum:
             raise Lost("a report was damaged on its way")
         report: Expanded = pickle.loads(self.content)
@@ -119,7 +120,7 @@ def sealed(report: Expanded) -> Sealed:
 
 @dataclass(slots=True)
 class Sum:
-    """How many words went somewhere, and their sum: no byte of them may be another when they arrive."""
+    """How many words were sent somewhere, and their sum: every byte must arrive unchanged."""
 
     words: int = 0
     total: int = 0
@@ -134,7 +135,7 @@ class Sum:
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """Tells a merge that an expansion has sent it all, and what that comes to; or that its partition is lost."""
+    """Tells a merge that an expansion has sent everything, with its totals; or that its partition is lost."""
 
     partition: int
     lost: bool
@@ -143,7 +144,7 @@ class End:
 
 @dataclass(slots=True)
 class Merged:
-    """What a partition has after a level. ``lost`` says why it has not got it."""
+    """What a partition has after a level. ``lost`` says why it does not have it."""
 
     partition: int
     lost: str = ""
@@ -160,20 +161,20 @@ class Merged:
 
 @dataclass(frozen=True, slots=True)
 class Absent:
-    """Says of a partition that its files are not what the driver accepted, in place of what was asked."""
+    """The answer when a partition's files are not what the driver accepted."""
 
     partition: int
     why: str
 
 
 class _Process:
-    """What one search has in this Python worker, kept for its next task."""
+    """What one search keeps in this Python worker for its next task."""
 
     def __init__(self, run: Run) -> None:
         self.code: Loaded = run.code.value.load()
         self.shards: dict[int, Shard] = {}
         self.filter_words = np.zeros(0, dtype=np.uint64)
-        gc.freeze()  # PySpark collects garbage after each task, and modules and machine code are none
+        gc.freeze()  # PySpark collects garbage after each task; modules and machine code are not garbage
 
 
 _PROCESSES: OrderedDict[str, _Process] = OrderedDict()
@@ -208,14 +209,14 @@ def identity(partition: int) -> int:
 
 
 def addressed(records: Iterable[Record]) -> Iterator[bytes]:
-    """Each record as Spark's shuffle takes it from Python: its partition, then a batch of one."""
+    """Each record as Spark's shuffle takes it from Python: its partition, then a batch of one record."""
     for record in records:
         yield record[0].to_bytes(8)
         yield pickle.dumps([record], pickle.HIGHEST_PROTOCOL)
 
 
 def alone(task: Callable[[int], Iterator[Any]], partition: int, records: Iterable[Any]) -> Iterator[Any]:
-    """Runs a task that needs no records; a Python worker that leaves some unread is not used again."""
+    """Runs a task that needs no records, but reads them: a Python worker that leaves some unread is not reused."""
     for _ in records:
         pass
     yield from task(partition)
@@ -223,7 +224,7 @@ def alone(task: Callable[[int], Iterator[Any]], partition: int, records: Iterabl
 
 @contextlib.contextmanager
 def _held(accepted: Accepted, files: contextlib.AbstractContextManager[None]) -> Iterator[None]:
-    """A partition's files, while a task needs them. Raises Lost, in a second attempt after a while."""
+    """A partition's files, while a task needs them. Raises Lost, in a second attempt only after a wait."""
     with contextlib.ExitStack() as stack:
         try:
             stack.enter_context(files)
@@ -238,7 +239,7 @@ def _reading(shard: Shard, accepted: Accepted, partition: int) -> contextlib.Abs
 
 
 def _be_patient(accepted: Accepted) -> None:
-    """Gives a first attempt of this task, where the partition is, the time to be done before this one."""
+    """Gives the first attempt at this task, on the partition's machine, time to finish before this one."""
     from pyspark import TaskContext
 
     context = TaskContext.get()
@@ -250,7 +251,7 @@ def _be_patient(accepted: Accepted) -> None:
 
 
 def seed(run: Run, token: str, partition: int, records: Iterable[Record]) -> Iterator[int]:
-    """Writes states that are known already: the payload is (position, bytes)."""
+    """Writes states that are already known: the payload is (position, bytes)."""
     shard = shard_of(run, partition)
     for _, payload in records:
         if isinstance(payload, tuple):
@@ -259,7 +260,7 @@ def seed(run: Run, token: str, partition: int, records: Iterable[Record]) -> Ite
 
 
 def adopt(run: Run, token: str, rows: dict[int, Array], partition: int) -> Iterator[int | Absent]:
-    """Makes what was seeded the partition's levels, unless it has them; gives what they take."""
+    """Turns the seeded states into the partition's levels, unless it has them; returns the bytes they take."""
     if partition not in rows:
         return
     shard = shard_of(run, partition)
@@ -275,7 +276,7 @@ def adopt(run: Run, token: str, rows: dict[int, Array], partition: int) -> Itera
 
 
 def expand(run: Run, level: Level, partition: int) -> Iterator[Record]:
-    """Successors of the partition's part of a level, each to its owner, then a report to the partition's own merge."""
+    """Sends successors of the partition's part of a level to their owners, then a report to the partition's own merge."""
     started = time.perf_counter()
     shard = shard_of(run, partition)
     report = Expanded(partition)
@@ -333,7 +334,7 @@ def _routed(
 
 
 def _empty_filter(process: _Process, bits: int, words: int) -> Any:
-    """Cells of which none holds a state that belongs there, so that no state is left out unseen."""
+    """Cells filled so that none holds a state that belongs there: no unseen state is dropped."""
     size = words << bits
     if len(process.filter_words) < size:
         process.filter_words = np.zeros(size, dtype=np.uint64)
@@ -370,7 +371,7 @@ def merge(run: Run, level: Level, partition: int, records: Iterable[Record]) -> 
 
 
 def _take(run: Run, level: Level, shard: Shard, records: Iterable[Record], report: Merged) -> None:
-    """Adds what arrives. Raises Lost unless it is all that every expansion sent."""
+    """Adds what arrives. Raises Lost unless it is everything that every expansion sent."""
     here, told = Sum(), Sum()
     ended = set()
     for _, payload in records:
@@ -390,7 +391,7 @@ def _take(run: Run, level: Level, shard: Shard, records: Iterable[Record], repor
         raise Lost("what arrived is not what was sent")
 
 
-# Looking back, and at the end.
+# Looking back, and the end.
 
 
 def have(run: Run, partition: int) -> Iterator[tuple[int, bytes]]:
@@ -421,7 +422,7 @@ def pieces(run: Run, accepted: Accepted, level: int, partition: int) -> Iterator
 
 
 def verify(run: Run, accepted: Accepted, partition: int) -> Iterator[int | Absent]:
-    """Reads all that the partition has; gives how many states that is."""
+    """Reads everything that the partition has; returns the number of states."""
     shard = shard_of(run, partition)
     try:
         shard.verify(accepted.levels, accepted.seal(partition))
@@ -452,14 +453,14 @@ def all_pieces(run: Run, accepted: Accepted, partition: int) -> Iterator[tuple[i
 
 
 def clean(run: Run, partition: int) -> Iterator[int]:
-    """Removes the files of a search from the machine that this runs on."""
+    """Removes the files of a search from this machine."""
     _PROCESSES.pop(run.folder, None)
     shutil.rmtree(scratch_folder(run), ignore_errors=True)
     yield partition
 
 
 def clean_up_after_others(run: Run) -> None:
-    """Removes what killed searches of this machine have left; their folders are named by host and process."""
+    """Removes what killed searches left on this machine; their folders are named by host and process."""
     for folder in scratch_folder(run).parent.glob(f"{socket.gethostname()}+*"):
         process = folder.name.split("+")[1]
         if folder.name != run.folder and process.isdigit() and not Path(f"/proc/{process}").exists():
