@@ -276,7 +276,7 @@ def adopt(run: Run, token: str, rows: dict[int, Array], partition: int) -> Itera
 
 
 def expand(run: Run, level: Level, partition: int) -> Iterator[Record]:
-    """Sends successors of the partition's part of a level to their owners, then a report to the partition's own merge."""
+    """Sends successors of the partition's part of a level to their owners, and a report to its own merge last."""
     started = time.perf_counter()
     shard = shard_of(run, partition)
     report = Expanded(partition)

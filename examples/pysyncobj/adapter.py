@@ -1,4 +1,4 @@
-"""What the model's actions are in a cluster of real nodes, and what of the nodes is held against the model."""
+"""How the model's actions are carried out in a cluster of real nodes, and what is compared with the model."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class ClusterAdapter(Adapter):
     def close(self) -> None:
         self.cluster.close()
 
-    # What nodes and their surroundings do.
+    # What nodes and their environment do.
 
     def message_arrives(self, source: Any, destination: Any) -> None:
         self.cluster.deliver(repr(source), repr(destination))
@@ -52,7 +52,7 @@ class ClusterAdapter(Adapter):
     def node_restarts(self, node: Any) -> None:
         self.cluster.restart(repr(node))
 
-    # What is seen of them.
+    # What is observed.
 
     def of_each(self, attribute: str) -> dict[str, Any]:
         return {name: self.cluster.private(name, attribute) for name in self.names}
@@ -134,12 +134,12 @@ class ClusterAdapter(Adapter):
 
 
 def entry(command: bytes, index: int, term: int) -> dict[str, int]:
-    """An entry as the model has it: which write it is, 0 for a no-op."""
+    """An entry as the model represents it: the number of the write, 0 for a no-op."""
     return {"term": term, "write": 0 if command[0] == 1 else pickle.loads(command[1:])[1][0]}
 
 
 def as_message(sent: dict[str, Any]) -> dict[str, Any]:
-    """A message as the model has it."""
+    """A message as the model represents it."""
     index = sent.get("prevLogIdx", sent.get("next_node_idx", sent.get("last_log_index")))
     return {
         "kind": sent["type"].upper(),

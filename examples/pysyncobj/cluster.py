@@ -1,8 +1,8 @@
 """A cluster of real nodes in one process, in which nothing happens by itself.
 
 The nodes are the library's, with journals in files. Their transport is ours: a message stays on its link until it is
-let arrive. A node's clock moves only when one of its timers is to fire, so whoever drives the cluster decides on every
-step, and the same steps do the same again.
+released. A node's clock moves only when one of its timers is meant to fire, so the driver of the cluster decides every
+step, and the same steps always have the same result.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from library import Library
 
 HEARTBEAT = 0.1
 STEP_DOWN = 1e7
-"""Seconds without answers of a majority after which a leader steps down."""
+"""Seconds without answers from a majority after which a leader steps down."""
 ELECTION = 1e9
 NEVER = 1e15
 AHEAD = 1e6
-"""How far a clock is ahead of a node's beginning, so that the timer that stores the commit index fires in each tick."""
+"""How far the clock is ahead of a node's start, so that the timer that stores the commit index fires in every tick."""
 
 
 class Cluster:
-    """``names`` are those of the nodes. A batch of entries ends when it has ``batch_size`` bytes."""
+    """``names`` are those of the nodes. A batch of entries ends at ``batch_size`` bytes."""
 
     def __init__(self, library: Library, names: list[str], batch_size: int, write_size: int) -> None:
         logging.getLogger("pysyncobj").setLevel(logging.CRITICAL + 1)
@@ -38,7 +38,7 @@ class Cluster:
         self.links: dict[tuple[str, str], deque[bytes]] = {(a, b): deque() for a in names for b in names if a != b}
         self.connected: dict[str, set[str]] = {name: set() for name in names}
         self.answers: list[tuple[str, int, Any]] = []
-        """What clients were told: the node, the write, and the library's reason, of which 0 is success."""
+        """What clients were told: the node, the write, and the library's reason, where 0 means success."""
         self.waiting: dict[str, set[int]] = {name: set() for name in names}
         self.clocks = dict.fromkeys(names, 0.0)
         self.batch_size = batch_size
@@ -77,7 +77,7 @@ class Cluster:
     # What can happen.
 
     def tick(self, name: str, seconds: float = 0.0) -> None:
-        """One tick of a node's loop, after so much time."""
+        """One tick of a node's loop, after the given time."""
         self.clocks[name] += seconds
         with self._at(name):
             self.nodes[name].doTick()
@@ -92,7 +92,7 @@ class Cluster:
         self.nodes[name].put(write, self._padding(write), callback=told)
 
     def _padding(self, write: int) -> bytes:
-        """What makes the command of a write as long as it is to be."""
+        """The padding that gives a write's command its length."""
         one = 1 + len(self.library.syncobj.pickle.dumps((0, (write, b"."))))
         return b"." * (1 + self.write_size - one)
 
@@ -121,7 +121,7 @@ class Cluster:
                 self.private(here, "transport").changed(there, False)
 
     def restart(self, name: str) -> None:
-        """A kill -9 and a new start. Closing the journal writes nothing that was not in its file before."""
+        """A kill -9 and a restart. Closing the journal writes nothing that was not in its file before."""
         for other in list(self.connected[name]):
             self.disconnect(name, other)
         self.nodes[name].destroy()
@@ -130,7 +130,7 @@ class Cluster:
 
 
 class _Clock:
-    """Shows the library a time for a while."""
+    """Sets the time that the library sees inside the block."""
 
     def __init__(self, library: Library, now: float) -> None:
         self.library, self.now = library, now
@@ -143,7 +143,7 @@ class _Clock:
 
 
 def _store(library: Library) -> Any:
-    """What is replicated: a list of writes."""
+    """The replicated object: a list of writes."""
     class Store(library.syncobj.SyncObj):  # type: ignore[misc, name-defined]
         def __init__(self, *given: Any, **named: Any) -> None:
             self.taken: list[int] = []

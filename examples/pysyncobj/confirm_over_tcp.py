@@ -1,8 +1,8 @@
 """An acknowledged write is lost, over TCP between three processes: ``python examples/pysyncobj/confirm_over_tcp.py``.
 
-The library is as it was installed, with its own clocks, timers, threads and sockets. The network (``relay.py``) delays
-messages and cuts one connection; one process is killed. What is waited for is said at each step, so the run takes some
-twenty seconds and depends on no race.
+The library is as installed, with its own clocks, timers, threads and sockets. The network (``relay.py``) delays
+messages and cuts one connection; one process is killed. Every step waits for a stated condition, so the run takes about
+twenty seconds and does not depend on races.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from relay import Relay, brief  # noqa: E402
 
 NAMES = ["n1", "n2", "n3"]
 LARGE = 40_000
-"""Bytes of a write, so that two make a batch of 64 KiB, the library's default."""
+"""Bytes of a write, so that two make up a batch of 64 KiB, the library's default."""
 ELECTION = 4.0
-"""Seconds without a leader after which a member stands: long enough to hold messages back."""
+"""Seconds without a leader after which a member stands for election: long enough to hold messages back."""
 
 
 def was_told(member: Member, write: int) -> bool:
@@ -38,7 +38,7 @@ def say(text: str) -> None:
 
 
 def run(folder: Path, recording: Recording) -> bool:
-    """Whether a write was lost of which a client was told that it succeeded."""
+    """Whether a write was lost that a client was told had succeeded."""
     relay = Relay(NAMES)
     members = [Member(name, relay, folder, recording, ELECTION) for name in NAMES]
     try:
@@ -57,13 +57,13 @@ def run(folder: Path, recording: Recording) -> bool:
         to.wait("append_entries", prevLogIdx=3)
         to.wait("append_entries", prevLogIdx=4)
         relay.cut(leader.name, follower.name)
-        say(f"the connection is lost, with the message that has write 2 for {follower.name} in it; it is made again")
+        say(f"the connection is lost with the message that carries write 2 to {follower.name}, and is made again")
         to.wait("append_entries", count=2, prevLogIdx=4, entries=[])
         back.hold()
         to.let_before("append_entries", prevLogIdx=4, entries=[])
         asked = to.let(2)
         back.wait("next_node_idx", count=2, reset=True)
-        say(f"{follower.name} lacks what {leader.name} takes for sent and says so twice, since two messages came before"
+        say(f"{follower.name} lacks what {leader.name} believes it sent, and says so twice, since two messages came before"
             f" its first answer could:")
         for message in asked:
             say(f"  {leader.name} -> {follower.name}  {brief(message)}")
@@ -85,19 +85,19 @@ def run(folder: Path, recording: Recording) -> bool:
         say(f"after the second one {leader.name} sends them again")
         back.release()
         wait("write 4 acknowledged", lambda: was_told(leader, 4))
-        say(f"then {follower.name}'s answer to the first time arrives: {leader.name} commits, applies "
+        say(f"then {follower.name}'s answer to the first copy arrives: {leader.name} commits, applies "
             f"{leader.status()['taken']}, and tells the client of write 4 that it succeeded")
 
         to.let_before("append_entries", prevLogIdx=3)
         again = to.let(1)
         wait("the journal is cut", lambda: follower.status()["log"] == 5)
-        say(f"the first message of the second time arrives, {leader.name} -> {follower.name}  {brief(again[0])}: "
+        say(f"the first message of the second copy arrives, {leader.name} -> {follower.name}  {brief(again[0])}: "
             f"{follower.name}'s journal has {follower.status()['log']} entries, and write 4 is gone from it")
         leader.kill()
         relay.cut(leader.name, follower.name)
         to.release()
         third.start()
-        say(f"{leader.name} is killed, and its connections are gone with what was under way; {third.name} starts")
+        say(f"{leader.name} is killed, and messages in transit are lost with its connections; {third.name} starts")
 
         others = [follower, third]
         new = wait("another leader", lambda: leader_of(others))
@@ -119,14 +119,14 @@ def run(folder: Path, recording: Recording) -> bool:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--write", type=Path, metavar="FILE", help="writes what was seen, for floodmark conform")
+    parser.add_argument("--write", type=Path, metavar="FILE", help="writes what was observed, for floodmark conform")
     given = parser.parse_args()
     recording = Recording()
     with tempfile.TemporaryDirectory(prefix="pysyncobj-") as folder:
         lost = run(Path(folder), recording)
     if given.write is not None:
         recording.write(given.write)
-    say("write 4 was acknowledged and is lost" if lost else "write 4 is there")
+    say("write 4 was acknowledged and is lost" if lost else "write 4 is still there")
     return 0 if lost else 1
 
 

@@ -1,4 +1,4 @@
-"""A TCP connection as PySyncObj keeps it: made, lost while it is being made, lost later."""
+"""A TCP connection as PySyncObj sees it: made, lost while being made, or lost later."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from floodmark import Model, action, initial, invariant, require, rule
 
 
 class Status(Enum):
-    """What the library takes the connection for."""
+    """The state that the library believes the connection is in."""
 
     DISCONNECTED = "disconnected"
     CONNECTING = "connecting"
@@ -35,7 +35,7 @@ class Connection(Model):
 
     @action
     def becomes_writable(self, peer_is_gone: bool) -> None:
-        """The connection is there, and the address is sent; that fails when the other end has gone again already."""
+        """The connection is made, and the address is sent; this fails if the other end has already gone again."""
         require(self.status == Status.CONNECTING)
         self.status = Status.CONNECTED
         if peer_is_gone:

@@ -1,4 +1,4 @@
-"""A real ``TcpConnection`` of PySyncObj, on a socket that fails when it is told to."""
+"""A real ``TcpConnection`` of PySyncObj, on a socket that fails on demand."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from library import library
 from floodmark.conformance import Adapter, observable
 
 WRITE = 2
-"""The poller's event of a socket that can be written to."""
+"""The poller's event for a socket that can be written to."""
 STATES = ("DISCONNECTED", "CONNECTING", "CONNECTED")
 ADDRESS = "127.0.0.1"
 
 
 class FakeSocket:
-    """Takes what is sent, or says that the other end is gone."""
+    """Accepts what is sent, or reports that the other end is gone."""
 
     def __init__(self, *_: Any) -> None:
         self.peer_is_gone = False
@@ -41,7 +41,7 @@ class FakeSocket:
 
 
 class FakeModule:
-    """Stands for the module ``socket``."""
+    """Replaces the module ``socket``."""
 
     socket = FakeSocket
 
@@ -50,7 +50,7 @@ class FakeModule:
 
 
 class FakePoller:
-    """Keeps whom to call."""
+    """Stores the callbacks."""
 
     def __init__(self) -> None:
         self.callbacks: dict[int, Callable[[int, int], None]] = {}
@@ -63,7 +63,7 @@ class FakePoller:
 
 
 class ConnectionAdapter(Adapter):
-    """A connection whose owner sends its address when it is made, as the library's transport does."""
+    """A connection whose owner sends its address once it is made, as the library's transport does."""
 
     folder: ClassVar[str | None] = None
 

@@ -41,7 +41,7 @@ class History(Model):
 
     leaders: Map[Term, Node | None]
     order: Annotated[Seq[Write], Capacity("max_writes")]
-    """The writes that were applied anywhere, in their order."""
+    """The writes applied anywhere, in order."""
     applied: Map[Node, Annotated[int, Between(0, "max_writes")]]
     """How many of them each member has applied since it started."""
     acknowledged: Set[Write]
@@ -61,7 +61,7 @@ class History(Model):
 
     @action
     def applies(self, node: Node, write: Write) -> None:
-        """The next write is the one that others applied there, or the first one there."""
+        """The next write is the one that others applied at that position, or the first one there."""
         place = self.applied[node]
         require(place < self.max_writes)
         if place < len(self.order):
@@ -84,5 +84,5 @@ class History(Model):
 
     @invariant
     def acknowledged_is_in_the_order(self) -> bool:
-        """No write that a client was told to have succeeded is missing from what members apply."""
+        """No write that a client was told had succeeded is missing from what members apply."""
         return all(write in self.order for write in self.acknowledged)

@@ -1,10 +1,10 @@
-"""Looks for a run of a release that breaks a property, and takes it on real nodes:
+"""Looks for a run of a release that breaks a property, and repeats it on real nodes:
 
     python examples/pysyncobj/hunt.py --after majority_has_what_is_acknowledged \\
         --property leader_has_what_is_acknowledged
 
-The run is looked for in the model of the release, made shorter there, and then taken by the library's own nodes in step
-with the model: it counts when nothing that is observed of them differs from the model after any step.
+The run is found and shortened in the model of the release, and then taken by the library's own nodes in lockstep with
+the model: it counts if nothing observed of them differs from the model after any step.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ from floodmark.language.model import Model  # noqa: E402
 from floodmark.language.reference import Step  # noqa: E402
 
 SIZE = {"max_log": 5, "max_writes": 2, "max_term": 2, "max_restarts": 1, "max_breaks": 2, "in_flight": 4}
-"""The bounds of every hunt. None of them is made for a property."""
+"""The bounds of every hunt. None of them is tuned to a property."""
 
 
 def model_of_release(release: tuple[int, ...], **size: int) -> Model:
-    """The model of a release, which is that of the last one that changed what is modelled."""
+    """The model of a release: that of the latest release, up to it, that changed what is modelled."""
     variant = None if release >= (0, 3, 16) else "Release0315" if release >= (0, 3, 12) else "Release0311"
     return type(model_of(HERE / "releases.toml", variant))(**{**SIZE, **size})
 
@@ -49,7 +49,7 @@ def properties(model: Model) -> dict[str, Property]:
 
 
 def taken(model: Model, adapter: type[ClusterAdapter], steps: Any) -> ClusterAdapter:
-    """The nodes after they took the steps, which the caller closes. Raises Mismatch where they are not as the model."""
+    """The nodes after taking the steps; the caller closes them. Raises Mismatch where they differ from the model."""
     states = followed(model, steps)
     run = Lockstep(Contract(model, adapter), *states[0])
     try:
@@ -64,12 +64,12 @@ def taken(model: Model, adapter: type[ClusterAdapter], steps: Any) -> ClusterAda
 
 
 def arguments(step: Step) -> dict[str, Any]:
-    """The arguments of a step as JSON has them."""
+    """The arguments of a step in JSON form."""
     return {name: plain(value) for name, value in step.arguments.items()}
 
 
 def steps_of(model: Model, trace: list[dict[str, Any]]) -> list[Step]:
-    """The steps of a run that was written."""
+    """The steps of a saved run."""
     start, state = next(iter(reference.initial_states(model)))
     steps = [start]
     for entry in trace[1:]:
@@ -85,7 +85,7 @@ def steps_of(model: Model, trace: list[dict[str, Any]]) -> list[Step]:
 
 
 def first_difference(folder: str | None, against: str, choice: Choice, seed: int, most: int) -> int:
-    """Holds nodes against the model of a release, or against the one without its bugs."""
+    """Compares nodes with the model of a release, or with the one without its bugs."""
     if against == "repaired":
         model = type(model_of(HERE / "raft.toml"))(**SIZE)
     else:
@@ -102,7 +102,7 @@ def first_difference(folder: str | None, against: str, choice: Choice, seed: int
 
 
 def shown(entry: dict[str, int]) -> str:
-    """An entry of a journal: its term and what it is."""
+    """An entry of a journal: its term and its content."""
     what = f"write {entry['write']}" if entry["write"] else "no-op"
     return f"{entry['term']}:{what}"
 
@@ -111,16 +111,16 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     asked = parser.add_mutually_exclusive_group(required=True)
     asked.add_argument("--property")
-    asked.add_argument("--against", metavar="RELEASE", help="holds the nodes against the model of another "
-                       "release, or against the repaired one, and shows the first difference")
-    parser.add_argument("--after", metavar="PROPERTY", help="what is looked for first: walks begin where it is broken, "
+    asked.add_argument("--against", metavar="RELEASE", help="compares the nodes with the model of another "
+                       "release, or with the repaired one, and shows the first difference")
+    parser.add_argument("--after", metavar="PROPERTY", help="looks for this first: walks begin where it is broken, "
                         "with room for one more of everything")
     parser.add_argument("--choice", choices=["uniform", "guided"], default="guided")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--most", type=int, default=1_000_000, help="steps after which it gives up")
-    parser.add_argument("--folder", help="of another release, from pip install --target")
-    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="another bound of the model")
-    parser.add_argument("--write", type=Path, metavar="FILE", help="writes the run, as floodmark conform reads traces")
+    parser.add_argument("--most", type=int, default=1_000_000, help="gives up after this many steps")
+    parser.add_argument("--folder", help="the folder of another release, from pip install --target")
+    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="changes a bound of the model")
+    parser.add_argument("--write", type=Path, metavar="FILE", help="writes the run as a trace for floodmark conform")
     given = parser.parse_args()
     used = library(given.folder)
     size = {name: int(value) for name, _, value in (each.partition("=") for each in given.set)}

@@ -1,4 +1,4 @@
-"""PySyncObj, of whichever release, with its clock and its dice taken away from it."""
+"""Any release of PySyncObj, with its clock and its random numbers under our control."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from types import ModuleType
 from typing import Any
 
 FOLDER = "PYSYNCOBJ"
-"""The environment variable that names the folder of another release, as ``pip install --target`` fills it."""
+"""The environment variable that names the folder of another release, filled by ``pip install --target``."""
 
 
 class Dice:
-    """Stands for the module ``random``: timeouts that are drawn are always the shortest."""
+    """Replaces the module ``random``: drawn timeouts are always the shortest."""
 
     @staticmethod
     def random() -> float:
@@ -24,7 +24,7 @@ class Dice:
 
 
 class Library:
-    """One release. ``now`` is what its clock shows, in seconds, and moves only when it is set."""
+    """One release. ``now`` is its clock's time, in seconds, which moves only when it is set."""
 
     def __init__(self, folder: str | None) -> None:
         with _modules_of(folder):
@@ -50,13 +50,13 @@ class Library:
 
 @cache
 def library(folder: str | None = None) -> Library:
-    """The release in a folder, or the one that ``PYSYNCOBJ`` names, or else the one that is installed."""
+    """The release in a folder, else the one that ``PYSYNCOBJ`` names, else the installed one."""
     return Library(folder if folder is not None else os.environ.get(FOLDER))
 
 
 @contextmanager
 def _modules_of(folder: str | None) -> Iterator[None]:
-    """Lets the package be imported from a folder; whatever else is called so is neither seen nor replaced."""
+    """Lets the package be imported from a folder; other packages of that name are neither used nor replaced."""
     before = _taken_out()
     if folder is not None:
         sys.path.insert(0, folder)

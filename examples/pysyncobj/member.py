@@ -1,10 +1,10 @@
-"""A process with one member of a cluster, over TCP and with a clock of its own. Commands and answers are JSON lines.
+"""A process with one member of a cluster, over TCP and with its own clock. Commands and answers are JSON lines.
 
     python member.py ADDRESS BIND OTHER,OTHER JOURNAL ELECTION_SECONDS
 
-``{"put": 7, "bytes": 40000}`` is a client's write, ``{"status": true}`` asks what the member knows. What clients are
-told goes out as ``{"write": 7, "reason": 0}``, where 0 is success; what is applied as ``{"applied": 7}``; and that the
-member leads as ``{"leads": 3}``, with the term.
+``{"put": 7, "bytes": 40000}`` is a client's write; ``{"status": true}`` asks what the member knows. The member reports
+what clients are told as ``{"write": 7, "reason": 0}``, where 0 means success, an applied write as ``{"applied": 7}``,
+and that it leads as ``{"leads": 3}``, with the term.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _out = threading.Lock()
 
 
 class Store(SyncObj):  # type: ignore[misc]
-    """The list of the writes that were applied."""
+    """The list of applied writes."""
 
     def __init__(self, *given: Any, **named: Any) -> None:
         self.taken: list[int] = []

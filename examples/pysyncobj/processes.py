@@ -1,4 +1,4 @@
-"""Three processes of a cluster, and a recording of what is seen of them."""
+"""Three processes of a cluster, and a recording of what is observed of them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HERE = Path(__file__).parent
 
 
 class Recording:
-    """What is seen of all members, in the order in which it came in; that is each member's own order."""
+    """What is observed of all members, in order of arrival, which keeps each member's own order."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
@@ -41,7 +41,7 @@ class Recording:
 
 
 class Member:
-    """One process, which is told of by its name."""
+    """One process, identified by its name."""
 
     def __init__(self, name: str, relay: Relay, folder: Path, recording: Recording, election: float) -> None:
         self.name, self.relay, self.folder = name, relay, folder
@@ -51,7 +51,7 @@ class Member:
         self.begin()
 
     def start(self) -> None:
-        """A new start, with the journal that is there."""
+        """A start with the existing journal."""
         self.recording.step("restarts", node=self.name)
         self.begin()
 
@@ -88,14 +88,14 @@ class Member:
         return self.told.get(timeout=WAIT)
 
     def kill(self) -> None:
-        """kill -9. What the process said before is taken in."""
+        """kill -9. What the process reported before is still read."""
         self.process.kill()
         self.process.wait()
         self.listener.join()
 
 
 def wait(what: str, condition: Any, seconds: float = 2 * WAIT) -> Any:
-    """Waits until a condition holds, and gives what it gives."""
+    """Waits until a condition holds, and returns its value."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         found = condition()

@@ -1,11 +1,11 @@
-"""Raft as PySyncObj does it: pushed AppendEntries in batches, over links that keep order, break and come back.
+"""Raft as PySyncObj implements it: AppendEntries pushed in batches, over ordered links that break and come back.
 
 ``Raft`` is that protocol with two repairs (``take_entries`` and ``is_current``); ``versions.py`` has the library as it
-was released. Names are the library's, as far as they say what they mean. Indexes count from 1, and every log begins
+was released. Names are the library's where they say what they mean. Indexes count from 1, and every log begins
 with an entry of term 0 that no leader wrote.
 
-A tick of a node is split where the library looks at its clock. Left out are snapshots, changes of the membership, read
-only nodes, commands that a follower forwards, and entries larger than a batch, which travel in pieces.
+A node's tick is split where the library reads its clock. Left out are snapshots, membership changes, read-only nodes,
+commands forwarded by a follower, and entries larger than a batch, which travel in pieces.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ Write = Annotated[int, Between(0, "max_writes")]
 
 
 class Entry(Record):
-    """An entry of a log; its index is its place."""
+    """An entry of a log; its index is its position."""
 
     term: Term
     write: Write
@@ -54,7 +54,7 @@ Log = Annotated[Seq[Entry], Capacity("max_log")]
 
 
 class Role(Enum):
-    """What a node takes itself for."""
+    """The role that a node believes it has."""
 
     FOLLOWER = "follower"
     CANDIDATE = "candidate"
@@ -72,12 +72,12 @@ class Kind(Enum):
 
 
 class Message(Record):
-    """A message; fields that its kind has no use for are 0, empty or False."""
+    """A message; fields that its kind does not use are 0, empty or False."""
 
     kind: Kind
     term: Term = 0
     index: Annotated[int, Between(0, "max_log + 1")] = 0
-    """The end of the candidate's log, the index before the entries (0: the leader has none such), or the index that the
+    """The end of the candidate's log, the index before the entries (0: the leader has none), or the index that the
     follower wants next."""
     log_term: Term = 0
     """The term of the entry at ``index``."""
@@ -88,7 +88,7 @@ class Message(Record):
 
 
 Messages = Annotated[Seq[Message], Capacity("max_log")]
-"""What a leader sends a node at once."""
+"""What a leader sends to a node in one go."""
 
 
 class Raft(Model):
@@ -108,39 +108,39 @@ class Raft(Model):
     batch_size = Constant(64)
     """Bytes after which a batch of entries ends (appendEntriesBatchSizeBytes); more than a command has."""
     fallback = Constant(False)
-    """Whether leaders that hear of no majority step down."""
+    """Whether leaders that do not hear from a majority step down."""
 
     role: Map[Node, Role]
     term: Map[Node, Term]
     voted: Map[Node, Node | None]
     votes: Map[Node, Annotated[int, Between(0, "nodes + 1")]]
-    """How many votes a candidate has been given, its own included."""
+    """How many votes a candidate has, its own included."""
     logs: Map[Node, Log]
     commit: Map[Node, Index]
     applied: Map[Node, Index]
     stored_commit: Map[Node, Index]
-    """The commit index in the file beside the journal, which is written once a second and with term and vote."""
+    """The commit index in the file beside the journal, which is written every second and with term and vote."""
     next_index: Map[Node, Map[Node, Annotated[int, Between(0, "max_log + 1")]]]
-    """Of a leader: what it sends each node next. 0 while a node does not lead."""
+    """For a leader: the next index to send to each node. 0 while a node does not lead."""
     match_index: Map[Node, Map[Node, Index]]
-    """Of a leader: up to where it knows each node to have its log."""
+    """For a leader: how far it knows each node's log to match its own."""
     waiting: Map[Node, Set[Write]]
-    """The writes whose clients wait for an answer of this node."""
+    """The writes whose clients wait for an answer from this node."""
 
     connected: Map[Node, Set[Node]]
     links: Map[Node, Map[Node, Annotated[Seq[Message], Capacity("in_flight")]]]
-    """What is on its way from one node to another."""
+    """The messages in transit from one node to another."""
     breaks: Annotated[int, Between(0, "max_breaks")]
     restarts: Annotated[int, Between(0, "max_restarts")]
     writes: Write
-    """How many writes there were so far."""
+    """How many writes there have been."""
 
     elected: Map[Term, Node | None]
-    """History: who became leader of a term first."""
+    """History: who first became leader of each term."""
     committed: Log
     """History: the longest log that any leader has called committed."""
     acknowledged: Set[Write]
-    """History: the writes whose clients were told that they succeeded."""
+    """History: the writes that clients were told had succeeded."""
 
     @initial
     def start(self) -> None:
@@ -168,13 +168,13 @@ class Raft(Model):
     # The network.
 
     def send(self, source: Node, destination: Node, message: Message) -> None:
-        """What is sent to a node that is not connected is gone. The bound on links is no rule of the library."""
+        """Messages to a node that is not connected are lost. The bound on links is not a rule of the library."""
         if destination in self.connected[source]:
             require(len(self.links[source][destination]) < self.in_flight)
             self.links[source][destination].append(message)
 
     def send_all(self, source: Node, messages: Map[Node, Messages]) -> None:
-        """The same to several nodes."""
+        """Sends the same message to several nodes."""
         require(all(len(self.links[source][to]) + len(messages[to]) <= self.in_flight for to in self.connected[source]))
         self.links[source] = Map({
             to: self.links[source][to] + (messages[to] if to in self.connected[source] else messages[to][:0])
@@ -182,7 +182,7 @@ class Raft(Model):
         })
 
     def disconnect(self, one: Node, other: Node) -> None:
-        """What was on its way is lost."""
+        """Messages in transit are lost."""
         self.connected[one].discard(other)
         self.connected[other].discard(one)
         self.links[one][other] = Seq()
@@ -244,7 +244,7 @@ class Raft(Model):
 
     @action
     def election_times_out(self, node: Node) -> None:
-        """A tick of a node that has not heard of a leader for long enough."""
+        """A tick of a node that has not heard from a leader for long enough."""
         require(self.role[node] != Role.LEADER and len(self.connected[node]) > 0 and self.term[node] < self.max_term)
         self.save_commit(node)
         self.take_role(node, Role.CANDIDATE)
@@ -278,7 +278,7 @@ class Raft(Model):
                 self.become_leader(candidate)
 
     def become_leader(self, node: Node) -> None:
-        """Begins its term with a no-op, and sends it at once."""
+        """Begins its term with a no-op, which it sends at once."""
         require(len(self.logs[node]) < self.max_log)
         self.take_role(node, Role.LEADER)
         self.next_index[node] = Map({other: len(self.logs[node]) + 1 if other != node else 0 for other in Node})
@@ -289,18 +289,18 @@ class Raft(Model):
 
     @action
     def leader_steps_down(self, leader: Node) -> None:
-        """A tick of a leader that has not heard of a majority for long enough (leaderFallbackTimeout)."""
+        """A tick of a leader that has not heard from a majority for long enough (leaderFallbackTimeout)."""
         require(self.fallback and self.role[leader] == Role.LEADER)
         self.save_commit(leader)
         self.advance_commit(leader)
         self.take_role(leader, Role.FOLLOWER)
         self.apply_entries(leader)
 
-    # The log is copied.
+    # Log replication.
 
     @action
     def leader_ticks(self, leader: Node, writes: bool, sends: bool) -> None:
-        """A tick of a leader, in which it may be time to send, and a client's command may be there."""
+        """A tick of a leader, in which it may be time to send, and a client's command may have arrived."""
         require(self.role[leader] == Role.LEADER)
         require(writes or sends or self.committable(leader) != self.commit[leader])
         self.save_commit(leader)
@@ -322,7 +322,7 @@ class Raft(Model):
         return 1 if entry.write == 0 else self.write_size
 
     def batch(self, leader: Node, begin: int) -> Log:
-        """The entries from an index on that travel together; none from behind the end on."""
+        """The entries from an index on that travel together; none if the index is past the end."""
         log = self.logs[leader]
         end = begin - 1
         size = 0
@@ -333,7 +333,7 @@ class Raft(Model):
         return log[begin - 1 : end]
 
     def send_append_entries(self, leader: Node) -> None:
-        """All entries that the leader has for each connected node, or a message without any."""
+        """Sends each connected node all entries that the leader has for it, or a message without any."""
         end = len(self.logs[leader])
         self.send_all(leader, Map({other: self.append_entries(leader, other) for other in Node}))
         self.next_index[leader] = Map({
@@ -343,7 +343,7 @@ class Raft(Model):
         })
 
     def append_entries(self, leader: Node, node: Node) -> Messages:
-        """As many messages as batches are needed, one at least."""
+        """As many messages as there are batches, at least one."""
         if node == leader:
             return Seq()
         begin = self.next_index[leader][node]
@@ -354,7 +354,7 @@ class Raft(Model):
         )
 
     def ends_batch(self, leader: Node, begin: int, last: int) -> bool:
-        """Whether of the entries from ``begin`` on a batch ends with this one, and there are more."""
+        """Whether, of the entries from ``begin`` on, a batch ends with this one and more follow."""
         log = self.logs[leader]
         if last < begin or last >= len(log):
             return False
@@ -397,7 +397,7 @@ class Raft(Model):
 
     @rule
     def take_entries(self, node: Node, previous: Index, entries: Log) -> None:
-        """Only what contradicts the leader's log goes (Raft, figure 2: "If an existing entry conflicts")."""
+        """Only what contradicts the leader's log is removed (Raft, figure 2: "If an existing entry conflicts")."""
         log = self.logs[node]
         end = previous + len(entries)
         if len(log) < end or log[previous:end] != entries:
@@ -420,12 +420,12 @@ class Raft(Model):
 
     @rule
     def learn_commit(self, node: Node, message: Message) -> None:
-        """Up to where the follower's log is known to be the leader's."""
+        """How far the follower's log is known to match the leader's."""
         self.commit[node] = max(self.commit[node], min(message.commit, message.index + len(message.entries)))
 
     @rule
     def is_current(self, leader: Node, message: Message) -> bool:
-        """Whether an answer is to what this leader sent in its present term."""
+        """Whether an answer is to something that this leader sent in its current term."""
         return message.term == self.term[leader]
 
     def handle_next_node_idx(self, leader: Node, node: Node, message: Message) -> None:
@@ -478,7 +478,7 @@ class Raft(Model):
 
     @action
     def node_restarts(self, node: Node) -> None:
-        """A kill -9 and a new start: journal and stored state are there, connections are not."""
+        """A kill -9 and a restart: the journal and stored state survive, connections do not."""
         require(self.restarts < self.max_restarts)
         self.restarts += 1
         for other in Node:
@@ -493,7 +493,7 @@ class Raft(Model):
 
     @rule
     def forget(self, node: Node) -> None:
-        """What a restart forgets beside that."""
+        """What else a restart forgets."""
         self.term[node] = max(self.term[node], self.last_term(node))
 
     # What must hold.

@@ -27,7 +27,7 @@ ELECTION = 0.5
 
 
 def load(members: list[Member], relay: Relay, chance: random.Random, seconds: float, most: int) -> int:
-    """Writes, kills and cuts for a while; gives how many writes there were."""
+    """Writes, kills and cuts for a while; returns the number of writes."""
     end, write = time.monotonic() + seconds, 0
     while time.monotonic() < end and write < most:
         happens = chance.random()
@@ -65,7 +65,7 @@ def main() -> None:
                 member.kill()
             relay.close()
     recording.write(given.write)
-    print(f"{writes} writes, {len(recording.lines)} things seen, in {given.write}")
+    print(f"{writes} writes, {len(recording.lines)} observations, in {given.write}")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """A network between real processes that can hold messages back and cut connections; it changes and reorders nothing.
 
-Every member is reached at an address of ours; what comes there is passed on to where the member listens. A connection's
-two directions are links of whole frames, as the library writes them: their length, then a compressed pickle.
+Every member is reached at an address of the relay, which passes everything on to where the member listens. The two
+directions of a connection are links of whole frames, as the library writes them: a length, then a compressed pickle.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Link:
         self.sink: socket.socket | None = None
 
     def connect(self, sink: socket.socket | None) -> None:
-        """A new connection, or none; what was queued is lost with the old one."""
+        """Sets a new connection, or none; what was queued is lost with the old one."""
         with self.changed:
             self.queue.clear()
             self.sink = sink
@@ -59,7 +59,7 @@ class Link:
             self._pass(len(self.queue))
 
     def wait(self, kind: str, count: int = 1, **having: Any) -> None:
-        """Waits until so many queued messages of a kind have these fields."""
+        """Waits until this many queued messages of a kind have these fields."""
         with self.changed:
             if not self.changed.wait_for(lambda: self._count(kind, having) >= count, WAIT):
                 raise TimeoutError(f"{count} {kind} with {having} did not come; there is {self.messages()}")
@@ -68,7 +68,7 @@ class Link:
         return sum(fits(message, kind, having) for _, message in self.queue)
 
     def let(self, count: int) -> list[Any]:
-        """Passes on the first messages; they are given back."""
+        """Passes on the first messages, and returns them."""
         with self.changed:
             messages = [message for _, message in list(self.queue)[:count]]
             self._pass(min(count, len(self.queue)))
@@ -91,7 +91,7 @@ def fits(message: Any, kind: str, having: dict[str, Any]) -> bool:
 
 
 def brief(message: Any) -> str:
-    """A message in a line, its entries by their indexes."""
+    """A message in one line, its entries by index."""
     if not isinstance(message, dict):
         return str(message)
     parts = [f"{name}={value}" for name, value in message.items() if name not in ("type", "entries")]
@@ -128,7 +128,7 @@ class Relay:
             threading.Thread(target=self._join, args=(member, incoming), daemon=True).start()
 
     def _join(self, member: str, incoming: socket.socket) -> None:
-        """A connection begins with the address of who made it."""
+        """A connection begins with the address of its initiator."""
         first = _frame(incoming)
         if first is None:
             return
@@ -150,7 +150,7 @@ class Relay:
             threading.Thread(target=_read, args=(source, link, ends), daemon=True).start()
 
     def cut(self, one: str, other: str) -> None:
-        """Closes the connection, with all that is under way."""
+        """Closes the connection; everything in transit is lost."""
         self.links[one, other].connect(None)
         self.links[other, one].connect(None)
         for end in self.sockets.pop(frozenset((one, other)), []):
@@ -178,7 +178,7 @@ def _close(end: socket.socket) -> None:
 
 
 def _frame(source: socket.socket) -> tuple[bytes, Any] | None:
-    """A frame as it came, and the message in it; None at the end."""
+    """A frame as it arrived, and the message in it; None at the end."""
     head = _bytes(source, 4)
     body = None if head is None else _bytes(source, struct.unpack("i", head)[0])
     return None if head is None or body is None else (head + body, pickle.loads(zlib.decompress(body)))

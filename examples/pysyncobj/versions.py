@@ -11,14 +11,14 @@ from raft import Index, Log, Message, Node, Raft, Term
 
 
 class TruncatesAfterPrevious(Raft):
-    """Everything after the entry before those that arrive goes, whether or not it is the same (0.3.17)."""
+    """Everything after the entry that precedes the new ones is removed, even if it is the same (0.3.17)."""
 
     def take_entries(self, node: Node, previous: Index, entries: Log) -> None:
         self.logs[node] = self.logs[node][:previous] + entries
 
 
 class CountsAnswersOfOtherTerms(Raft):
-    """An answer has no term, so one to an earlier leadership counts in this one (0.3.17)."""
+    """An answer has no term, so one from an earlier leadership counts in this one (0.3.17)."""
 
     def answer_term(self, node: Node) -> Term:
         return 0
@@ -40,7 +40,7 @@ class ForgetsTermAndVote(Raft):
 
 
 class LowersCommitIndex(Raft):
-    """A follower takes the leader's commit index for its own, lower or not (#166, until 0.3.11)."""
+    """A follower adopts the leader's commit index, even a lower one (#166, until 0.3.11)."""
 
     def learn_commit(self, node: Node, message: Message) -> None:
         self.commit[node] = min(message.commit, message.index + len(message.entries))
@@ -64,7 +64,7 @@ class LeavesNextIndex(Raft):
 
 
 class CommitsEarlierTerms(Raft):
-    """What a majority has is committed, whoever wrote it (#169, until 0.3.11)."""
+    """What a majority has is committed, whichever leader wrote it (#169, until 0.3.11)."""
 
     def may_commit(self, leader: Node, index: Index) -> bool:
         return True
@@ -77,7 +77,7 @@ class Release0317(TruncatesAfterPrevious, CountsAnswersOfOtherTerms):
     """0.3.16 and 0.3.17."""
 
     def learn_commit(self, node: Node, message: Message) -> None:
-        """A log that ends with the entries that came is cut, and so is the commit index."""
+        """When the log is cut after the entries that arrived, the commit index is cut with it."""
         end = len(self.logs[node])
         self.commit[node] = max(min(self.commit[node], end), min(message.commit, end))
 
