@@ -63,8 +63,8 @@ def run(folder: Path, recording: Recording) -> bool:
         to.let_before("append_entries", prevLogIdx=4, entries=[])
         asked = to.let(2)
         back.wait("next_node_idx", count=2, reset=True)
-        say(f"{follower.name} lacks what {leader.name} believes it sent, and says so twice, since two messages came before"
-            f" its first answer could:")
+        say(f"{follower.name} lacks what {leader.name} believes it sent, and says so twice, since two messages "
+            f"came before its first answer could:")
         for message in asked:
             say(f"  {leader.name} -> {follower.name}  {brief(message)}")
         for message in back.messages():
