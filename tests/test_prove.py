@@ -222,6 +222,7 @@ def test_bounded_search_of_a_step() -> None:
 def test_bounded_search_of_a_design_that_leaves_its_types(project: Path) -> None:
     code, text = of("Overflows", "bmc", "--json", "out.json")
     assert code == 2
+    assert "bmc: error after 4 states: " in text
     assert "outside of 0..7" in text
     (entry,) = json.loads((project / "out.json").read_text())["results"]
     assert (entry["verdict"], len(entry["trace"])) == ("error", 4)

@@ -616,6 +616,14 @@ class RunsThrough(Sends):
             self.x = request.epoch
 
 
+class KeepsTwo(Sends):
+    kept: Annotated[Set[Request], Capacity(2)] = Set()
+
+    @action
+    def keep(self) -> None:
+        self.kept = self.requests
+
+
 class RunsThroughBrokers(Counter):
     """How many there are matters in the code alone."""
 
@@ -632,6 +640,7 @@ class RunsThroughBrokers(Counter):
         (Stepped, "the step of a range is a constant"),
         (Counts, "a set of any size has no elements that can be counted"),
         (RunsThrough, "a set of any size has no elements that can be counted or iterated"),
+        (KeepsTwo, "may have any size while n is unbounded, so it cannot become a set of bounded size"),
     ],
 )
 def test_what_is_not_known_for_every_value_is_refused_with_its_place(cls: type[Model], why: str) -> None:

@@ -119,7 +119,7 @@ class Values(Containers):
         if isinstance(value, Relation):
             raise UnsupportedError(
                 f"a set of {source.element} may have any size while {', '.join(self.unbounded)} is unbounded, so it "
-                f"cannot become a {target}; prove it without --unbounded"
+                "cannot become a set of bounded size; prove it without --unbounded"
             )
         fits = True
         result = self.default(target)
