@@ -31,7 +31,7 @@ FORKS = sys.platform.startswith("linux")
 GRACE = 30.0
 """Seconds beyond twice its time limit after which a job is killed. Before it answers, a job also has to
 compile, and to reconstruct the counterexample that it found."""
-_SOON, _LEAVING = 2.0, 60.0
+_SOON, _LEAVING = 10.0, 60.0
 """Seconds that a process gets to clean up: when it is no longer needed, and when all jobs are done."""
 
 

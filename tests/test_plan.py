@@ -193,7 +193,7 @@ class TestCommand:
     def test_too_many_brokers(self, tmp_path: Path) -> None:
         current = write(tmp_path / "current.json", [range(10)])
         target = write(tmp_path / "plan.json", [range(10, 20)])
-        with pytest.raises(SourceError, match="takes part with 20 brokers"):
+        with pytest.raises(SourceError, match="involves 20 brokers"):
             moves_of(target, current)
 
 

@@ -156,7 +156,7 @@ def test_a_wrong_refutation_is_an_internal_error(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(System, "judge", lambda self, predicate, *_: Judged(predicate, False, []))
     result = CliRunner().invoke(command, ["prove", "specs/counter.toml", "--method", "infer"], standalone_mode=False)
     assert isinstance(result.exception, RuntimeError)
-    assert "none of 6 states does" in str(result.exception)
+    assert "none of the 6 does" in str(result.exception)
 
 
 def test_a_proof_of_what_is_expected_to_break_is_not_as_expected(project: Path) -> None:

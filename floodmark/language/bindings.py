@@ -12,6 +12,7 @@ import ast
 import functools
 import inspect
 import linecache
+import sys
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -268,3 +269,16 @@ def annotation_position(owner: type, name: str) -> tuple[str | None, int | None]
         if text.strip().startswith(f"{name}:"):
             return file, first + offset
     return file, first
+
+
+def module_names(cls: type) -> Mapping[str, Any]:
+    """The names of the module in which a class is defined.
+
+    While a project loads a file, other modules with the names of its files are not in ``sys.modules``; the functions of
+    their classes know their module even then.
+    """
+    module = sys.modules.get(cls.__module__)
+    if module is not None:
+        return vars(module)
+    functions = (getattr(member, "__func__", member) for member in vars(cls).values())
+    return next((each.__globals__ for each in functions if isinstance(each, FunctionType)), {})

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import inspect
-import sys
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from typing import Any, ClassVar, get_origin
 
 from floodmark.language.annotations import resolve
-from floodmark.language.bindings import annotation_position, class_place, place, require_own_decorators_in
+from floodmark.language.bindings import (
+    annotation_position,
+    class_place,
+    module_names,
+    place,
+    require_own_decorators_in,
+)
 from floodmark.language.errors import ModelError
 from floodmark.language.linear import Bound, left_open
 from floodmark.language.members import MARKS, Constant, Variable, kind_of, require_one_role
@@ -40,7 +45,7 @@ class ModelClass(type):
             cls._declare()
             require_plain(cls, Model, _OWN)
             for base in cls.__mro__[:-1]:
-                require_own_decorators_in(base, vars(sys.modules[base.__module__]), MARKS)
+                require_own_decorators_in(base, module_names(base), MARKS)
             require_one_role(cls, Model)
 
     def __setattr__(cls, name: str, value: Any) -> None:
@@ -182,7 +187,7 @@ class Model(metaclass=ModelClass):
         names: dict[str, Any] = {}
         for base in reversed(owner.__mro__):
             names.update(vars(base))
-        names.update(vars(sys.modules[owner.__module__]) if file is None else file)
+        names.update(module_names(owner) if file is None else file)
         names.update({name: value for name, value in vars(owner).items() if not isinstance(value, Variable)})
         try:
             meant = eval(annotation, names)

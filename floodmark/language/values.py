@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar, dataclass_transform, overload
 
-from floodmark.language.bindings import annotation_position
+from floodmark.language.bindings import annotation_position, module_names
 from floodmark.language.errors import Disabled, ModelError, ValueOutOfRange
 from floodmark.language.types import (
     BagType,
@@ -214,13 +214,11 @@ class Record:
     @classmethod
     def annotations(cls) -> dict[str, Any]:
         """The annotation of each field by name, in order of declaration."""
-        import sys
-
         resolved = {}
         for base in reversed(cls.__mro__):
             if base is Record or not issubclass(base, Record):
                 continue
-            names = vars(sys.modules[base.__module__]) if base.__module__ in sys.modules else {}
+            names = module_names(base)
             for name, kind in inspect.get_annotations(base).items():
                 try:
                     resolved[name] = eval(kind, dict(names)) if isinstance(kind, str) else kind

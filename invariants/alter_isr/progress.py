@@ -1,4 +1,4 @@
-"""What KIP-497 promises to happen some day (KIP-497, "Proposed Changes"; KAFKA-14144)."""
+"""What KIP-497 promises to happen some day (KIP-497, "Proposed Changes"; KAFKA-14144). Begin with core.py."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What KIP-1166 promises: a follower does not wait for a record to hear of the high watermark."""
+"""What KIP-1166 promises: a follower need not wait for a record to hear of the high watermark. Begin with quorum.py."""
 
 from __future__ import annotations
 

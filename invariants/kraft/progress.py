@@ -1,4 +1,4 @@
-"""What KIP-595 and KIP-996 promise to happen some day."""
+"""What KIP-595 and KIP-996 promise to happen some day. Begin with quorum.py."""
 
 from __future__ import annotations
 

@@ -11,6 +11,8 @@ Start here. Where each part of the KIP is modelled:
     not in the KIP: elections, logs with       failover.py        invariants/alter_isr/failover.py, flawed_failover.py;
     epochs, truncation (KIP-101, 279, 320,                        spec: failover.toml and its variants
     595), restarts (KIP-903)
+    what the KIP promises to happen some day   progress.py        invariants/alter_isr/progress.py, flawed_progress.py;
+                                                                  spec: progress.toml
 
 This file has one partition: the replica that leads it, its followers and the controller. Records are only counted: a
 log is its log end offset, and the leader never truncates. What remains is the KIP's central rule: how far the high

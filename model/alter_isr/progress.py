@@ -1,9 +1,10 @@
 """KIP-497 when messages get lost: what has to happen some day, and what makes it happen.
 
-The design as shipped, over a network that may lose a request or a response. The leader asks again after a time-out, and
-a controller that has made the change already says so again instead of refusing a request that is late (KAFKA-14144).
-What the leader and the controller want to change, and when, is theirs to say, so nothing forces them; how often they do
-is bounded by two budgets, and the versions that these take are enough, so that no bound ends a run.
+core.py is where to begin. The design as shipped, over a network that may lose a request or a response. The leader asks
+again after a time-out, and a controller that has made the change already says so again instead of refusing a request
+that is late (KAFKA-14144). What the leader and the controller want to change, and when, is theirs to say, so nothing
+forces them; how often they do is bounded by two budgets, and the versions that these take are enough, so that no bound
+ends a run.
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 
 A leader parks a fetch that has nothing to get. What a follower has fetched raises the high watermark only with its next
 fetch, which the leader then parks: with no further record, the follower hears of the new high watermark when the fetch
-times out, and here that takes forever. One leader and the follower whose copy makes a majority.
+times out, and here that takes forever (KIP-595 itself is in quorum.py). One leader and the follower whose copy makes a
+majority.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """KIP-595 and KIP-996 as they are asked what happens some day: the sizes that only keep the search finite are bounds.
 
-The network cuts off one replica at a time, and loses nothing else. Whether it does, and whether it heals, is its own
-matter: neither is fair.
+quorum.py is where to begin. The network cuts off one replica at a time, and loses nothing else. Whether it does, and
+whether it heals, is its own matter: neither is fair.
 """
 
 from __future__ import annotations
