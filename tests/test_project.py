@@ -246,3 +246,21 @@ assert "isr_holds_committed" in spec.properties(cls)
         assert done.returncode == 0, done.stderr
         for file in unpacked.glob("*/floodmark/project/invariants/alter_isr/core.py"):
             file.write_text("")
+
+
+def test_a_class_knows_its_module_while_others_have_its_name(tmp_path: Path) -> None:
+    """A script imports a model plainly; a spec then loads another that extends it, while plain names are hidden."""
+    base = "from floodmark import Model, action\n\n\nclass Base(Model):\n    x: bool = False\n\n"
+    base += "    @action\n    def turn(self) -> None:\n        self.x = not self.x\n"
+    middle = "from model.base import Base\n\n\nclass Middle(Base):\n    y: bool = False\n"
+    more = "from model.middle import Middle\n\n\nclass More(Middle):\n    z: bool = False\n"
+    files = {"model/base.py": base, "model/middle.py": middle, "model/more.py": more}
+    root = write(tmp_path, {"pyproject.toml": "", **files})
+    script = (
+        "import model.middle\nfrom floodmark.checkers.project import load_file\n"
+        "more = load_file('model/more.py').More\nassert issubclass(more, model.middle.Middle)\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(root)}
+    command = [sys.executable, "-P", "-c", script]
+    done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
