@@ -17,7 +17,7 @@ from floodmark.checkers.exploration import Exploration, Options, Progress, Trace
 from floodmark.checkers.licence import license_symmetry
 from floodmark.checkers.liveness import check
 from floodmark.checkers.properties import Property
-from floodmark.checkers.resources import memory_in_use
+from floodmark.checkers.resources import CommandMemory
 from floodmark.compiler.layout import digest, lay_out
 from floodmark.compiler.program import read_program
 from floodmark.compiler.renaming import Orbits, renamed
@@ -80,6 +80,7 @@ class _Search:
 
     def run(self) -> Exploration:
         self.started = time.perf_counter()
+        self.memory = CommandMemory()
         for kind in ("initial", "action"):
             for method in type(self.model).methods(kind).values():
                 reference.parameter_types(self.model, method)  # refuses types before anything runs
@@ -96,7 +97,7 @@ class _Search:
         if not self.options.symmetry:
             self.found.values_seen = {name: len(values) for name, values in self.values.items()}
         self.found.seconds = time.perf_counter() - self.started
-        self.found.memory = memory_in_use()
+        self.found.memory = self.memory.used()
         self.found.violations.sort(key=lambda violation: len(violation.trace))
         return self.found
 
@@ -276,7 +277,7 @@ class _Search:
         if self.watch is not None:
             seconds = time.perf_counter() - self.started
             found = self.found
-            self.watch(Progress(found.depth, frontier, found.distinct, found.generated, seconds, memory_in_use()))
+            self.watch(Progress(found.depth, frontier, found.distinct, found.generated, seconds, self.memory.used()))
 
     def _within_limits(self) -> None:
         limits = self.options.limits
@@ -284,7 +285,7 @@ class _Search:
             raise _BudgetEnded(f"the limit of {limits.states:,} states")
         if limits.seconds is not None and time.perf_counter() - self.started > limits.seconds:
             raise _BudgetEnded(f"the limit of {limits.seconds:g} seconds")
-        if limits.memory is not None and memory_in_use() > limits.memory:
+        if limits.memory is not None and self.memory.used() > limits.memory:
             raise _BudgetEnded("the memory limit")
 
 

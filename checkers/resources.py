@@ -1,20 +1,23 @@
-"""The memory and the cores of the machine that this process uses."""
+"""The memory and the cores of the machine that a command uses.
+
+Only pages that exist nowhere but in memory count: anonymous and shared ones, of this process, of those that it started,
+and of the one that started it for a check. Pages of files on a disk do not count: the system reclaims them when memory
+is needed, at the cost of reading them again.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import multiprocessing
 import os
 import resource
 import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
 
-
-def memory_in_use() -> int:
-    """Bytes of memory that this process uses now; the most that it has used, where the system does not say."""
-    try:
-        with open("/proc/self/statm", encoding="ascii") as statm:
-            return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    except (OSError, ValueError):
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        return peak if sys.platform == "darwin" else peak * 1024
+OTHERS_SECONDS = 0.3
+"""How long a measurement of other processes stays valid: finding them costs milliseconds."""
 
 
 def cores() -> int:
@@ -22,3 +25,82 @@ def cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+class CommandMemory:
+    """The memory of a command, cheap to ask for again and again."""
+
+    def __init__(self) -> None:
+        self._others = (-OTHERS_SECONDS, 0)
+
+    def used(self) -> int:
+        """Bytes that the command uses."""
+        return memory_of_this_process() + self.others()
+
+    def others(self) -> int:
+        """Bytes that other processes of the command used a moment ago."""
+        now = time.monotonic()
+        if now - self._others[0] >= OTHERS_SECONDS:
+            self._others = (now, memory_of_others())
+        return self._others[1]
+
+
+def physical_memory() -> int:
+    """Bytes of memory that this process may use: the machine's, or less if a control group limits it."""
+    total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    for name in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
+        try:
+            with open(name) as file:
+                text = file.read().strip()
+        except OSError:
+            continue
+        if text.isdigit():
+            total = min(total, int(text))
+    return total
+
+
+def memory_of_command() -> int:
+    """Bytes of this command's processes that count.
+
+    A page shared by a process and the one that it was forked from counts in both, so this is never too little.
+    """
+    return memory_of_this_process() + memory_of_others()
+
+
+def memory_of_this_process() -> int:
+    """Bytes of this process that count; its peak use where the system does not say."""
+    try:
+        return _counted(os.getpid())
+    except OSError:
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return peak if sys.platform == "darwin" else peak * 1024
+
+
+def memory_of_others() -> int:
+    """Bytes that count of all descendants of this process, and of the process that started it for a check."""
+    found = 0
+    for process in _others():
+        with contextlib.suppress(OSError):  # it has ended
+            found += _counted(process)
+    return found
+
+
+def _others() -> Iterator[int]:
+    parent = multiprocessing.parent_process()
+    if parent is not None and parent.pid is not None:
+        yield parent.pid
+    children: dict[int, list[int]] = {}
+    for entry in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):  # it has ended
+            after_name = (entry / "stat").read_bytes().rpartition(b")")[2].split()
+            children.setdefault(int(after_name[1]), []).append(int(entry.name))
+    found = [os.getpid()]
+    for process in found:
+        found += children.get(process, [])
+    yield from found[1:]
+
+
+def _counted(process: int) -> int:
+    """The bytes of a process that count."""
+    lines = Path(f"/proc/{process}/status").read_text(encoding="ascii", errors="replace").splitlines()
+    return sum(int(line.split()[1]) << 10 for line in lines if line.startswith(("RssAnon:", "RssShmem:")))

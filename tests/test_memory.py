@@ -35,11 +35,12 @@ from floodmark.checkers import reference
 from floodmark.checkers.exploration import Exploration, Limits, Options, Progress
 from floodmark.checkers.native import compiled_model, files, loops, scratch, worker
 from floodmark.checkers.native.compiled_model import build_kernel, stride_of
-from floodmark.checkers.native.memory import Budget, Region, memory_of_command
+from floodmark.checkers.native.memory import Budget, Region
 from floodmark.checkers.native.partitioned import fingerprints
 from floodmark.checkers.native.search import explore, reachable_set
 from floodmark.checkers.native.statistics import column, values_seen
 from floodmark.checkers.properties import collect
+from floodmark.checkers.resources import memory_of_command
 from tests.test_native import Grid, Jumps, Premises, Wide, compared, shapes
 
 

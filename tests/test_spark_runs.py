@@ -19,9 +19,9 @@ from floodmark.checkers.check import Check, Settings, checks
 from floodmark.checkers.engines import cluster_of
 from floodmark.checkers.exploration import Exploration, Limits, Options
 from floodmark.checkers.native import search as native
-from floodmark.checkers.native.memory import SHARE_OF_MEMORY, physical_memory
+from floodmark.checkers.native.memory import SHARE_OF_MEMORY
 from floodmark.checkers.properties import collect
-from floodmark.checkers.resources import cores
+from floodmark.checkers.resources import cores, physical_memory
 from floodmark.checkers.result_transfer import unpickled
 from floodmark.checkers.run import run_check
 from floodmark.checkers.spark import check_tasks, project_transfer

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -24,6 +23,7 @@ from floodmark.checkers.native.symmetry import confirm_symmetry
 from floodmark.checkers.native.trace import Tracer
 from floodmark.checkers.native.worker import Crew, Holder, OutOfRoom, Worker
 from floodmark.checkers.properties import Property
+from floodmark.checkers.resources import cores
 from floodmark.compiler.layout import digest_text
 from floodmark.language.errors import ModelError, SourceError, ValueOutOfRange
 from floodmark.language.model import Model
@@ -78,7 +78,7 @@ def reachable_set(model: Model, options: Options) -> NDArray[np.uint64]:
 
 def _prepare(model: Model, properties: Sequence[Property], options: Options, watch: Watcher | None) -> _Search:
     started = time.perf_counter()
-    workers = options.workers or os.cpu_count() or 1
+    workers = options.workers or cores()
     functions = {prop.name: prop.function for prop in properties}
     kernel = build_kernel(model, functions, options.symmetry, workers, is_long(options))
     compiled = time.perf_counter()

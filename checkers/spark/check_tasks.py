@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from floodmark.checkers.check import Check
 from floodmark.checkers.engine import RunCheck
-from floodmark.checkers.native.memory import SHARE_OF_MEMORY, physical_memory
+from floodmark.checkers.native.memory import SHARE_OF_MEMORY
 from floodmark.checkers.paths import shown
-from floodmark.checkers.resources import cores
+from floodmark.checkers.resources import cores, physical_memory
 from floodmark.checkers.result import CheckResult
 from floodmark.checkers.result_transfer import pickled, unpickled
 from floodmark.checkers.spark.memory import share
