@@ -1,7 +1,7 @@
 """What a memory limit means for Spark on this machine: the size of Java's heap and the number of workers.
 
 The limit covers the whole command: this process, Spark's Java process and its Python workers. What a search stores on
-Spark is in mapped files, which do not count (`floodmark.checkers.native.memory`), so nothing here depends on the number
+Spark is in mapped files, which do not count (``floodmark.checkers.resources``), so nothing here depends on the number
 of states.
 """
 

@@ -1,7 +1,7 @@
 """The predicates over states that liveness properties are made of, as CPython evaluates them.
 
-The function of such a property takes the model and, behind it, parameters: the property holds for each choice of them.
-A ``leads_to`` returns a pair, its premise and its goal; every other kind returns a bool.
+The function of such a property takes the model, then parameters; the property must hold for each choice of them. A
+``leads_to`` property returns its premise and its goal as a pair; every other kind returns a bool.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""Fairness: which actions are not put off for ever.
+"""Fairness: which actions are not postponed forever.
 
-As in TLA+, an action is enabled where it changes the state, and a step that changes nothing is no step of it. Weakly
-fair: enabled from some point on for ever, it is taken again and again. Strongly fair: enabled again and again, it is
-taken again and again. Either is said of the action with any arguments, or of each choice of some parameters apart.
+As in TLA+, an action is enabled in a state if it changes that state; a step that changes nothing does not count as
+taking it. An action is weakly fair if, once it stays enabled forever, it is taken infinitely often. It is strongly fair
+if, whenever it is enabled infinitely often, it is taken infinitely often. The assumption covers the action with any
+arguments, or each choice of some parameters separately.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _FAIR = "__floodmark_fair__"
 
 @dataclass(frozen=True, slots=True)
 class Fairness:
-    """What is assumed of an action; ``each`` names the parameters of which every choice is fair by itself."""
+    """What is assumed of an action; with ``each``, every choice of the named parameters is fair separately."""
 
     strong: bool = False
     each: tuple[str, ...] = ()
@@ -36,13 +37,21 @@ def fair(function: F, /) -> F: ...
 @overload
 def fair(*, strong: bool = False, each: str | tuple[str, ...] = ()) -> Callable[[F], F]: ...
 def fair(function: Any = None, /, *, strong: bool = False, each: str | tuple[str, ...] = ()) -> Any:
-    """An action that is weakly fair, or strongly: ``@fair(strong=True)``; for each broker: ``@fair(each="broker")``."""
+    """Marks an action as fair: it is not postponed forever.
+
+    ``@fair`` is weak fairness, ``@fair(strong=True)`` strong fairness, and ``@fair(each="broker")`` applies to each
+    broker separately. It stands above ``@action``::
+
+        @fair
+        @action
+        def follower_fetches(self) -> None: ...
+    """
     meant = Fairness(strong, (each,) if isinstance(each, str) else tuple(each))
     return _marker("fair", meant) if function is None else _marker("fair", Fairness())(function)
 
 
 def unfair(function: F, /) -> F:
-    """An action that may be put off for ever, though the model that it derives from calls it fair."""
+    """Marks an action that may be postponed forever, although a base class declares it fair."""
     return _marker("unfair", None)(function)
 
 
@@ -61,10 +70,10 @@ def _marker(name: str, fairness: Fairness | None) -> Callable[[F], F]:
 
 
 def declared_fairness(cls: type) -> dict[str, Fairness]:
-    """The fair actions of a model, in the order of their names' first definition.
+    """The fair actions of a model, in the order in which their names are first defined.
 
-    An override without a decorator of its own is as fair as what it overrides. Raises ModelError when what is called
-    fair is no action.
+    An override without its own decorator is as fair as what it overrides. Raises ModelError if something other than an
+    action is declared fair.
     """
     found: dict[str, Fairness] = {}
     for base in reversed(cls.__mro__):
