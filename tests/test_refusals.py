@@ -156,6 +156,10 @@ STATEMENTS = {
     "implies of one": ("require(implies(self.flag))  #!", "2 arguments"),
     "none in a maximum": ("self.x = max((m if self.flag else None for m in self.log), default=0)  #!", "may meet None"),
     "none in a minimum of a sequence": ("self.x = min([None if self.flag else 1, 1])  #!", "may meet None"),
+    "none in a maximum of a name that a later loop has again": (
+        "a = [None if self.flag else n for n in self.log]\n"
+        "self.x = max((x for x in a if x is not None for x in a), default=0)  #!", "may meet None"
+    ),
     "sorted by key": ("self.log = sorted(self.log, key=abs)  #!", "reverse=True only"),
     "call of a value": ("a = self.x\nself.x = a(1)  #!", "cannot be called"),
     "length of a number": ("self.x = len(self.x)  #!", "has no length"),
@@ -198,6 +202,12 @@ def test_statements_and_expressions(tmp_path: Path, name: str) -> None:
 
 
 BODIES = {
+    "a maximum of what a condition changes after it was tested": (
+        "mark: Annotated[int, Between(0, 3)] | None\n\n"
+        "def clear(self) -> bool:\n    self.mark = None\n    return True\n\n"
+        + action_text("self.x = max((self.mark for n in [1] if self.mark is not None if self.clear()), default=0)  #!"),
+        "may meet None",
+    ),
     "recursion": (
         "def loop(self, x: int) -> int:\n    return self.loop(x)  #!\n\n" + action_text("self.x = self.loop(1)"),
         "recursion is not part of the language",

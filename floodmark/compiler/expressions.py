@@ -509,7 +509,8 @@ class Expressions(Lowering):
         if unordered is not None and any(has_effects(part) for part in asked):
             raise self.no_order(frame, *unordered, "a call for its elements changes a variable, and ")
         frame.bindings, frame.definite = saved, definite
-        if kind in ("min", "max") and not _leaves_none_out(element, generators):
+        constant = not any(has_effects(part) for part in asked)
+        if kind in ("min", "max") and not (constant and _leaves_none_out(element, generators)):
             self.require_not_none(frame, node, body.type, kind)
         return self.reduction(frame, node, kind, lowered, body, lowered_key, bound, at=at)
 
@@ -660,11 +661,15 @@ class Expressions(Lowering):
 
 
 def _leaves_none_out(element: ast.expr, generators: list[ast.comprehension]) -> bool:
-    """Whether a comprehension has ``if x is not None`` for its element x."""
+    """Whether a comprehension has ``if x is not None`` for its element x, and no later loop gives x another value."""
     wanted = f"{ast.unparse(element)} is not None"
-    tests = [test for generator in generators for test in generator.ifs]
-    parts = [part for test in tests for part in (test.values if _is_and(test) else [test])]
-    return any(ast.unparse(part) == wanted for part in parts)
+    names = {node.id for node in ast.walk(element) if isinstance(node, ast.Name)}
+    found = False
+    for generator in generators:
+        rebound = isinstance(generator.target, ast.Name) and generator.target.id in names
+        parts = [part for test in generator.ifs for part in (test.values if _is_and(test) else [test])]
+        found = (found and not rebound) or any(ast.unparse(part) == wanted for part in parts)
+    return found
 
 
 def _is_and(test: ast.expr) -> TypeGuard[ast.BoolOp]:
