@@ -9,7 +9,8 @@ from collections.abc import Callable
 from types import BuiltinFunctionType, FunctionType
 from typing import Any, Literal, cast
 
-from floodmark.compiler.expressions import Expressions, domain_size
+from floodmark.compiler.comprehensions import domain_size
+from floodmark.compiler.expressions import Expressions
 from floodmark.compiler.frame import Frame, ModelRef, Static
 from floodmark.compiler.ir import (
     BOOL,

@@ -1,4 +1,4 @@
-"""Lowers Python expressions: names, operators, comparisons, indexing, comprehensions."""
+"""Lowers Python expressions: names, operators, comparisons, indexing, literals."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ import builtins
 import enum
 import inspect
 import types
-from collections.abc import Iterator
-from typing import Any, Literal, TypeGuard
+from typing import Any, Literal
 
-from floodmark.compiler.failures import can_fail
+from floodmark.compiler.comprehensions import Comprehensions
 from floodmark.compiler.frame import Binding, Frame, ModelRef, Static
 from floodmark.compiler.ir import (
     BOOL,
@@ -20,7 +19,6 @@ from floodmark.compiler.ir import (
     Compare,
     Const,
     Contains,
-    Domain,
     Expr,
     Field,
     Generator,
@@ -43,18 +41,15 @@ from floodmark.compiler.ir import (
     SetOf,
     StateVar,
     Subset,
-    Universe,
     has_effects,
 )
 from floodmark.compiler.joins import fits, hull, join
-from floodmark.compiler.lowering import WIDEST_VALUE, Lowering, in_code_order, size_bound
-from floodmark.language.errors import ModelError
+from floodmark.compiler.lowering import size_bound
 from floodmark.language.linear import Linear
 from floodmark.language.members import Constant
 from floodmark.language.model import bounds_of
 from floodmark.language.types import (
     WIDEST_INTEGER,
-    WIDEST_MASK,
     BagType,
     IdentifierType,
     IntType,
@@ -88,7 +83,7 @@ _ORDER: dict[type[ast.cmpop], Literal["<", "<=", ">", ">="]] = {
 }
 
 
-class Expressions(Lowering):
+class Expressions(Comprehensions):
     """The expression half of the compiler."""
 
     def expression(self, frame: Frame, node: ast.expr) -> Expr:
@@ -171,11 +166,6 @@ class Expressions(Lowering):
         what = type(node).__name__
         raise frame.refuse(node, f"{ast.unparse(node)!r} ({what}) is not part of the modelling language")
 
-    def is_name_of(self, frame: Frame, node: ast.Name, meant: object) -> bool:
-        """Whether a name means this built-in here, and nothing of the model's that has the same name."""
-        bound = self._name(frame, node, node.id)
-        return isinstance(bound, Static) and bound.value is meant
-
     def _is_container(self, frame: Frame, node: ast.Name) -> bool:
         """Whether a name is the class of a container, as in ``Set[Broker]()``."""
         bound = self._name(frame, node, node.id)
@@ -244,19 +234,7 @@ class Expressions(Lowering):
         has = ", ".join(kinds)
         raise frame.refuse(node, f"{cls.__name__} has no attribute {node.attr!r}; its variables are {has}")
 
-    def unwrapped(self, value: Expr) -> Expr:
-        """The value inside an optional one; checked at run time."""
-        return self.convert(value, value.type.inner, "") if isinstance(value.type, OptionalType) else value
-
     # Operators.
-
-    def integer(self, frame: Frame, node: ast.expr, value: Expr) -> Expr:
-        value = self.unwrapped(value)
-        if isinstance(value.type, NothingType):
-            return self.convert(value, IntType(0, 0), "")
-        if not isinstance(value.type, IntType):
-            raise frame.refuse(node, f"an integer is needed here, but this is {value.type}")
-        return value
 
     def _negative(self, frame: Frame, node: ast.expr, operand: Expr) -> Expr:
         value = self.integer(frame, node, operand)
@@ -454,7 +432,7 @@ class Expressions(Lowering):
         number, otherwise = self.unify(number, whole, "the branches give")
         return Choose(number.type, at, IsNone(BOOL, at, value), otherwise, number)
 
-    # Literals and comprehensions.
+    # Literals.
 
     def _set_of(self, elements: list[Expr], frame: Frame, node: ast.expr) -> Expr:
         kind = self._common(elements, frame, node)
@@ -473,218 +451,6 @@ class Expressions(Lowering):
                 raise frame.refuse(node, f"the elements are {kind} and {element.type}; they need one type")
             kind = wider
         return kind
-
-    def comprehension(
-        self,
-        frame: Frame,
-        node: ast.expr,
-        kind: Literal["any", "all", "sum", "min", "max", "set", "seq", "map"],
-        element: ast.expr,
-        generators: list[ast.comprehension],
-        key: ast.expr | None = None,
-        any_order: bool = False,
-    ) -> Expr:
-        """A comprehension or a generator, and what is made of its elements."""
-        saved, definite = dict(frame.bindings), set(frame.definite)
-        lowered: list[Generator] = []
-        bound = 1
-        unordered: tuple[ast.expr, Type] | None = None
-        for generator in generators:
-            domain, of, canonical = self.domain(frame, generator.iter)
-            if kind == "seq" and not canonical and not any_order:
-                raise self.no_order(frame, generator.iter, of)
-            if not canonical:
-                unordered = generator.iter, of
-            bound *= domain_size(domain, of)
-            variable = self._loop_variable(frame, generator.target, of)
-            conditions = [self.condition(frame, test) for test in generator.ifs]
-            lowered.append(Generator(variable, domain, conditions))
-        at = frame.at(node)
-        lower_body = self.condition if kind in ("any", "all") else self.expression
-        body = lower_body(frame, element)
-        lowered_key = self.expression(frame, key) if key is not None else None
-        asked = [body, *([lowered_key] if lowered_key is not None else []), *_parts(lowered)]
-        if kind in ("any", "all") and unordered is not None and any(can_fail(part) for part in asked):
-            raise self.no_order(frame, *unordered, f"what {kind} evaluates for it can fail, and ")
-        if unordered is not None and any(has_effects(part) for part in asked):
-            raise self.no_order(frame, *unordered, "a call for its elements changes a variable, and ")
-        frame.bindings, frame.definite = saved, definite
-        constant = not any(has_effects(part) for part in asked)
-        if kind in ("min", "max") and not (constant and _leaves_none_out(element, generators)):
-            self.require_not_none(frame, node, body.type, kind)
-        return self.reduction(frame, node, kind, lowered, body, lowered_key, bound, at=at)
-
-    def require_not_none(self, frame: Frame, node: ast.expr, kind: Type, called: str) -> None:
-        """Refuses None among the elements of min and max: Python fails only if there is another one to compare with."""
-        if isinstance(kind, OptionalType):
-            message = f"{called} may meet None here; leave it out: {called}(x for x in ... if x is not None)"
-            raise frame.refuse(node, message)
-
-    def _loop_variable(self, frame: Frame, target: ast.expr, kind: Type) -> Local:
-        if not isinstance(target, ast.Name):
-            raise frame.refuse(target, "a loop has one variable; take its parts inside the loop")
-        variable = self.fresh(kind, target.id, frame.at(target))
-        frame.bindings[target.id] = variable
-        frame.definite.add(target.id)
-        return variable
-
-    def reduction(
-        self,
-        frame: Frame,
-        node: ast.expr,
-        kind: Literal["any", "all", "sum", "min", "max", "set", "seq", "map"],
-        generators: list[Generator],
-        body: Expr,
-        key: Expr | None,
-        bound: int,
-        at: Any,
-        default: Expr | None = None,
-    ) -> Expr:
-        """A Reduce node with the type of its result; ``bound`` is the largest possible number of elements."""
-        match kind:
-            case "any" | "all":
-                return Reduce(BOOL, at, kind, generators, body)
-            case "sum":
-                body = (
-                    Choose(IntType(0, 1), at, body, Const(IntType(1, 1), at, 1), Const(IntType(0, 0), at, 0))
-                    if body.type == BOOL
-                    else self.integer(frame, node, body)
-                )
-                assert isinstance(body.type, IntType)
-                total = hull(min(0, body.type.low * bound), max(0, body.type.high * bound))
-                return Reduce(total, at, kind, generators, body)
-            case "min" | "max":
-                body = self.integer(frame, node, body)
-                result = body.type
-                if default is not None:
-                    wider = join(result, default.type)
-                    if not isinstance(wider, IntType):
-                        raise frame.refuse(node, "the default of min and max must be an integer")
-                    result = wider
-                    default = self.convert(default, result, "")
-                return Reduce(result, at, kind, generators, self.convert(body, result, ""), default=default)
-            case "set" | "seq" if bound * max(1, body.type.bits) > WIDEST_VALUE and body.type.codes > WIDEST_MASK:
-                raise frame.refuse(node, f"this may hold {bound} elements; loop over something smaller")
-            case "seq" if bound > WIDEST_VALUE:
-                raise frame.refuse(node, f"this may hold {bound} elements; loop over something smaller")
-            case "set":
-                capacity = bound if body.type.codes > WIDEST_MASK else None
-                return Reduce(SetType(body.type, capacity), at, kind, generators, body)
-            case "seq":
-                return Reduce(SeqType(body.type, bound), at, kind, generators, body)
-            case "map":
-                assert key is not None
-                total_keys = (
-                    len(generators) == 1
-                    and isinstance(generators[0].domain, Universe)
-                    and not generators[0].conditions
-                    and isinstance(key, Local)
-                    and key.slot == generators[0].variable.slot
-                )
-                if not total_keys:
-                    raise frame.refuse(node, "a map has a value for every key: {b: ... for b in Broker}, without `if`")
-                return Reduce(MapType(key.type, body.type), at, kind, generators, body, key=key)
-
-    def no_order(self, frame: Frame, node: ast.expr, of: Type, why: str = "") -> ModelError:
-        """The error for a set that CPython iterates in no order that could be relied on."""
-        if in_code_order(of):
-            return frame.refuse(node, f"{why}this set has no fixed order in Python; iterate sorted(...) or Set(...)")
-        return frame.refuse(node, f"{why}{of} has no order to iterate in; fold the set with any, all or sum")
-
-    def domain(self, frame: Frame, node: ast.expr) -> tuple[Domain, Type, bool]:
-        """What a loop runs over, the type of its variable, and whether its order is fixed."""
-        match node:
-            case ast.Call(func=ast.Name() as called, args=arguments, keywords=keywords) if self.is_name_of(
-                frame, called, range
-            ):
-                if not 1 <= len(arguments) <= 3 or keywords:
-                    raise frame.refuse(node, "range takes one to three integers")
-                return self._range(frame, node, arguments)
-            case ast.Call(func=ast.Attribute(value=base, attr=("values" | "keys") as method), args=[], keywords=[]):
-                return self._map_domain(frame, node, base, method)
-        bound = self.binding(frame, node)
-        if isinstance(bound, Static):
-            of = self.class_type(bound.value)
-            if of is not None:
-                return Universe(of), of, True
-            bound = self.expression(frame, node)
-        if isinstance(bound, ModelRef):
-            raise frame.refuse(node, "the model itself cannot be iterated; name one of its variables")
-        value = self.unwrapped(bound)
-        match value.type:
-            case SetType(element, _):
-                return value, element, self.has_order(value) and in_code_order(element)
-            case BagType(element, _):
-                return value, element, in_code_order(element)
-            case SeqType(element, _):
-                return value, element, True
-            case MapType(key, _):
-                return self._keys(frame, node, value, key), key, True
-            case NothingType():
-                return SetOf(SetType(NothingType()), frame.at(node), []), NothingType(), True
-        raise frame.refuse(node, f"{value.type} cannot be iterated")
-
-    def _keys(self, frame: Frame, node: ast.expr, mapping: Expr, key: Type) -> Domain:
-        """The keys of a map: every value of their type, after evaluating the map itself."""
-        if not can_fail(mapping):
-            return Universe(key)
-        at = frame.at(node)
-        variable = self.fresh(key, "key", at)
-        keys = Reduce(SeqType(key, key.codes), at, "seq", [Generator(variable, Universe(key), [])], variable)
-        return self.once(at, [mapping], lambda _: keys)
-
-    def _map_domain(self, frame: Frame, node: ast.expr, base: ast.expr, method: str) -> tuple[Domain, Type, bool]:
-        mapping = self.unwrapped(self.expression(frame, base))
-        if not isinstance(mapping.type, MapType):
-            raise frame.refuse(node, f"{mapping.type} has no {method}()")
-        key, value = mapping.type.key, mapping.type.value
-        if method == "keys":
-            return self._keys(frame, node, mapping, key), key, True
-        variable = self.fresh(key, "key", frame.at(node))
-        generator = Generator(variable, Universe(key), [])
-        body = MapGet(value, frame.at(node), mapping, variable)
-        return Reduce(SeqType(value, key.codes), frame.at(node), "seq", [generator], body), value, True
-
-    def _range(self, frame: Frame, node: ast.expr, arguments: list[ast.expr]) -> tuple[Domain, Type, bool]:
-        values = [self.integer(frame, argument, self.expression(frame, argument)) for argument in arguments]
-        zero = Const(IntType(0, 0), frame.at(node), 0)
-        low, high = (zero, values[0]) if len(values) == 1 else (values[0], values[1])
-        step = 1
-        if len(values) == 3:
-            if not isinstance(values[2], Const) or values[2].value == 0:
-                raise frame.refuse(node, "the step of a range is a constant other than 0")
-            step = values[2].value
-        a, b = low.type, high.type
-        assert isinstance(a, IntType) and isinstance(b, IntType)
-        of = hull(a.low, max(b.high - 1, a.low)) if step > 0 else hull(min(b.low + 1, a.high), a.high)
-        return Range(low, high, step), of, True
-
-
-def _leaves_none_out(element: ast.expr, generators: list[ast.comprehension]) -> bool:
-    """Whether a comprehension has ``if x is not None`` for its element x, and no later loop gives x another value."""
-    wanted = f"{ast.unparse(element)} is not None"
-    names = {node.id for node in ast.walk(element) if isinstance(node, ast.Name)}
-    found = False
-    for generator in generators:
-        rebound = isinstance(generator.target, ast.Name) and generator.target.id in names
-        parts = [part for test in generator.ifs for part in (test.values if _is_and(test) else [test])]
-        found = (found and not rebound) or any(ast.unparse(part) == wanted for part in parts)
-    return found
-
-
-def _is_and(test: ast.expr) -> TypeGuard[ast.BoolOp]:
-    return isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And)
-
-
-def _parts(generators: list[Generator]) -> Iterator[Expr]:
-    """What generators evaluate, except the first domain, which is evaluated once and before everything else."""
-    for number, generator in enumerate(generators):
-        match generator.domain:
-            case Range(low=low, high=high) if number:
-                yield from (low, high)
-            case Expr() as domain if number:
-                yield domain
-        yield from generator.conditions
 
 
 def _compares_with_none(test: ast.expr, value: ast.expr, operator: type[ast.cmpop]) -> bool:
@@ -720,14 +486,3 @@ def _comparable(source: Type, element: Type) -> bool:
         case (IntType(), IntType()) | (_, NothingType()):
             return True
     return fits(source, element) or source == NoneType()
-
-
-def domain_size(domain: Domain, of: Type) -> int:
-    """The largest number of values that a loop variable takes."""
-    match domain:
-        case Universe():
-            return domain.type.codes
-        case Range():
-            assert isinstance(of, IntType)
-            return of.codes
-    return size_bound(domain.type)

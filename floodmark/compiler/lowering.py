@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 from floodmark.compiler.failures import can_fail
-from floodmark.compiler.frame import Binding, Frame
+from floodmark.compiler.frame import Binding, Frame, Static
 from floodmark.compiler.ir import (
     BOOL,
     And,
@@ -23,6 +23,7 @@ from floodmark.compiler.ir import (
     Local,
     NoneType,
     Not,
+    NothingType,
     Or,
     Position,
     Reduce,
@@ -151,6 +152,24 @@ class Lowering:
                 f"{what} {left.type} and {right.type}, which have no value in common", left.at.file, left.at.line
             )
         return self.convert(left, kind, ""), self.convert(right, kind, "")
+
+    def is_name_of(self, frame: Frame, node: ast.Name, meant: object) -> bool:
+        """Whether a name means this built-in here, and nothing of the model's that has the same name."""
+        bound = self.binding(frame, node)
+        return isinstance(bound, Static) and bound.value is meant
+
+    def unwrapped(self, value: Expr) -> Expr:
+        """The value inside an optional one; checked at run time."""
+        return self.convert(value, value.type.inner, "") if isinstance(value.type, OptionalType) else value
+
+    def integer(self, frame: Frame, node: ast.expr, value: Expr) -> Expr:
+        """An integer expression, unwrapped from an optional one if need be."""
+        value = self.unwrapped(value)
+        if isinstance(value.type, NothingType):
+            return self.convert(value, IntType(0, 0), "")
+        if not isinstance(value.type, IntType):
+            raise frame.refuse(node, f"an integer is needed here, but this is {value.type}")
+        return value
 
     def condition(self, frame: Frame, node: ast.expr) -> Expr:
         """A truth value: a bool, or a container, which is true if it is not empty."""

@@ -237,10 +237,6 @@ class Statements(Lowering):
             "write x = x | {e} for a local set",
         )
 
-    def integer(self, frame: Frame, node: ast.expr, value: Expr) -> Expr:
-        """An integer expression, unwrapped from an optional one if need be."""
-        raise NotImplementedError
-
     def no_order(self, frame: Frame, node: ast.expr, of: Type, why: str = "") -> ModelError:
         """The error for a set that CPython iterates in no order that could be relied on."""
         raise NotImplementedError
