@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from floodmark.checkers.native import loops
+from floodmark.checkers.native.worker import MOST_BITS
 from floodmark.checkers.spark import ledger, shard
 from floodmark.checkers.spark.code_transfer import Loaded, build_code
 from floodmark.checkers.spark.ledger import Ledger
@@ -362,3 +363,38 @@ def test_the_ledger(code: Loaded) -> None:
     assert many.known(0, seals[:160]) == 10
     assert many.known(0, seals[:160] + bytes(16) + seals[176:]) == 10
     assert many.known(1, seals) == 0
+
+
+# The largest partition.
+
+
+def sparse(file: IO[bytes], size: int, folder: Path) -> None:
+    """Gives a file its size without any blocks: only the pages that are written take room."""
+    os.ftruncate(file.fileno(), size)
+
+
+def test_a_partition_at_the_edge_of_its_index(tmp_path: Path, code: Loaded, monkeypatch: pytest.MonkeyPatch) -> None:
+    """States at positions beyond 2^31 in a table of 2^32 cells are found again; where the index ends is an error.
+
+    The three billion states before them are a hole in the file.
+    """
+    monkeypatch.setattr(shard, "allocate", sparse)
+    monkeypatch.setattr(Shard, "_require_table", lambda files: None)
+    files = begun(tmp_path, code, 1)
+    most = int(shard.FULLEST * (1 << MOST_BITS))
+    first = most - files.room - 5000
+    with contextlib.suppress(Killed), files.extending(*upto(1)):
+        with open(tmp_path / f"table-{MOST_BITS}", "w+b") as file:
+            sparse(file, 4 << MOST_BITS, tmp_path)
+        assert files._map_table(MOST_BITS)
+        files.fields[loops.COUNT] = first
+        files._make_room(most)
+        for _ in range(2):
+            files.insert(SECOND.copy())
+            assert files.count == first + len(SECOND) > 1 << 31
+        files.insert(np.append(THIRD[:50], SECOND))
+        kept = files.states(first, files.count)
+        assert sorted(kept.tolist()) == [*SECOND.tolist(), *THIRD[:50].tolist()]
+        with pytest.raises(MemoryError, match="at most 3 billion"):
+            files.insert(np.arange(10_000, 30_000, dtype=np.uint64))
+        raise Killed
