@@ -7,10 +7,18 @@ to docs/scaling.md.
 from __future__ import annotations
 
 import argparse
+import pickle
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+
+from floodmark.checkers.codegen.model_module import COUNTERS
+from floodmark.checkers.native.loops import EVERYTHING
+from floodmark.checkers.native.worker import MOST_BITS
+from floodmark.checkers.spark.ledger import COLUMNS
+from floodmark.checkers.spark.shard import FULLEST
+from floodmark.checkers.spark.tasks import Expanded, Merged
 
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "benchmarks" / "RESULTS.md"
@@ -27,6 +35,10 @@ NETWORK = 1e9
 NATIVE_RATE = 2e6
 """States of two words that the native search finds per second on one core (benchmarks/RESULTS.md)."""
 SIZES = [(10**9, 10), (10**9, 100), (10**11, 10), (10**11, 100)]
+PARTITIONS = 80
+"""Four for each of twenty machines."""
+DEEPEST = 10**4
+"""Levels of a very deep search."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +96,41 @@ def tables(cost: Cost) -> Iterator[str]:
             f"- {workers} workers are faster than one core that searches natively: "
             + (f"from {_rounded(size, 1)} states on." if size is not None else "never.")
         )
+    yield from ("", *limits(10**10))
+
+
+def limits(distinct: int) -> Iterator[str]:
+    """What grows with states, levels and partitions, and where each of it ends."""
+    share = distinct / PARTITIONS
+    most = int(FULLEST * (1 << MOST_BITS))
+    report = len(pickle.dumps(typical_report()))
+    shuffled = distinct * SUCCESSORS / LEVELS
+    yield (
+        f"10^{len(str(distinct)) - 1} states of {WORDS} words on 20 machines with {PARTITIONS} partitions, four each, "
+        f"{DEEPEST:,} levels deep at worst:"
+    )
+    yield from ("", "| what | size | limit, or how much in all |", "|---|---|---|")
+    yield f"| states of a partition | {share:,.0f} | {most:,}: positions have {MOST_BITS} bits |"
+    yield f"| files of a partition | {share * (WORDS * 8 + CELL_BYTES) / 1e9:.1f} GB | its disk |"
+    yield f"| report of a partition on a level | {report:,} bytes | {report * PARTITIONS / 1e3:,.0f} kB for a level |"
+    row = COLUMNS * 8
+    yield f"| the driver's ledger | {row * PARTITIONS * DEEPEST / 1e6:.0f} MB | the driver's memory |"
+    yield (
+        f"| header of a partition, written on each level | {row * DEEPEST / 1e3:.0f} kB at the last one "
+        f"| {row * DEEPEST**2 / 2 / 1e9:.0f} GB in all |"
+    )
+    yield (
+        f"| blocks of a level's shuffle | {PARTITIONS**2:,} "
+        f"| {shuffled * WORDS * 8 / PARTITIONS**2 / 1e6:,.1f} MB each with {LEVELS} levels |"
+    )
+
+
+def typical_report() -> Merged:
+    """A partition's report on a level of a model with thirty actions."""
+    context = bytes(8 * (COUNTERS + 30 + 10 + 1))
+    digest = (EVERYTHING, EVERYTHING)
+    expanded = Expanded(0, context, {}, 10**9, 10**9, 1.5)
+    return Merged(0, "", 10**9, digest, context, {}, 10**12, 10**12, 1.5, "machine.example.com", expanded)
 
 
 def pays_from(cost: Cost, workers: int) -> float | None:
