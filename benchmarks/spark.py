@@ -17,7 +17,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -49,7 +49,7 @@ class Level:
     shuffled: int
 
 
-def search(path: str, constants: dict[str, int], master: str, **how: Any) -> tuple[Exploration, list[Level]]:
+def search(path: str, constants: Mapping[str, int], master: str, **how: Any) -> tuple[Exploration, list[Level]]:
     """A search with its distributed levels."""
     taken: list[tuple[float, int, int, int]] = []
     original = Cluster._level
@@ -59,7 +59,7 @@ def search(path: str, constants: dict[str, int], master: str, **how: Any) -> tup
         reports = original(self, *arguments)
         seconds = time.perf_counter() - started
         fired = slice(COUNTERS, self.interface.first_premise)
-        contexts = [np.frombuffer(each.context, dtype=np.uint64) for report in reports for each in report.expanded]
+        contexts = [np.frombuffer(each.expanded.context, dtype=np.uint64) for each in reports if each.expanded]
         generated = sum(int(context[fired].sum()) for context in contexts)
         taken.append((seconds, generated, sum(r.found for r in reports), sum(r.received for r in reports)))
         return reports
