@@ -52,14 +52,14 @@ class Level:
 def search(path: str, constants: Mapping[str, int], master: str, **how: Any) -> tuple[Exploration, list[Level]]:
     """A search with its distributed levels."""
     taken: list[tuple[float, int, int, int]] = []
-    original = Cluster._level
+    original = Cluster._next_level
 
     def timed(self: Cluster, *arguments: Any) -> Any:
         started = time.perf_counter()
         reports = original(self, *arguments)
         seconds = time.perf_counter() - started
         fired = slice(COUNTERS, self.interface.first_premise)
-        contexts = [np.frombuffer(each.expanded.context, dtype=np.uint64) for each in reports if each.expanded]
+        contexts = [np.frombuffer(each.context, dtype=np.uint64) for each in self.expansions]
         generated = sum(int(context[fired].sum()) for context in contexts)
         taken.append((seconds, generated, sum(r.found for r in reports), sum(r.received for r in reports)))
         return reports
@@ -70,12 +70,12 @@ def search(path: str, constants: Mapping[str, int], master: str, **how: Any) -> 
     spec = specs.read(ROOT / path)
     cls = spec.model_class()
     options = Options()
-    Cluster._level = timed  # type: ignore[method-assign, assignment]
+    Cluster._next_level = timed  # type: ignore[method-assign, assignment]
     try:
         distribution = Distribution(**{"partitions": cores, "wide": 0, **how})
         found = explore(cls(**constants), spec.chosen(spec.properties(cls, ())), options, None, distribution)
     finally:
-        Cluster._level = original  # type: ignore[method-assign]
+        Cluster._next_level = original  # type: ignore[method-assign]
         stop()
     widths = found.levels[len(found.levels) - len(taken) :]
     levels = [Level(one[0], width, *one[1:]) for width, one in zip(widths, taken, strict=True)]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import random
 import shutil
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
@@ -108,6 +108,9 @@ class Simulated(Cluster):
 
     def _arriving(self, records: Any, task: Stage) -> Any:
         return (records, task)
+
+    def _carried(self, payloads: Mapping[int, Sequence[Any]], task: Stage) -> Any:
+        return ([(p, payload) for p, sent in payloads.items() for payload in sent], task)
 
     def _collect(self, rdd: Any, paused: Any = None) -> list[Any]:
         first, second = rdd

@@ -9,20 +9,24 @@ from __future__ import annotations
 import random
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import pytest
 
 from floodmark import Between, Constant, Model, action, initial, invariant, require
 from floodmark.checkers.exploration import Exploration, Options
 from floodmark.checkers.native import search as native
 from floodmark.checkers.properties import collect
-from floodmark.checkers.spark import tasks
+from floodmark.checkers.spark import cluster, tasks
 from floodmark.checkers.spark.cluster import Broken, Cluster
-from floodmark.checkers.spark.shard import FilesChangedError
-from floodmark.checkers.spark.tasks import Level
+from floodmark.checkers.spark.code_transfer import build_code
+from floodmark.checkers.spark.frontier import MOST_BYTES, frontier
+from floodmark.checkers.spark.shard import FilesChangedError, divided
+from floodmark.checkers.spark.tasks import Level, Merged
 from specs.examples.philosophers import Philosophers
 from tests.losses import Machines, Simulated, explore
 
@@ -80,7 +84,10 @@ def same(found: Exploration, name: str) -> None:
 
 def drawn(root: Path, seed: int, name: str) -> Machines:
     machines = Machines(root / str(seed), random.Random(seed), often=0.008)
-    found, _ = explore(*of(name), machines, partitions=2 + seed % 2, wide=0 if seed % 3 else 4)
+    most_bytes = (-1, 40, MOST_BYTES)[seed // 2 % 3]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cluster, "MOST_BYTES", most_bytes)
+        found, _ = explore(*of(name), machines, partitions=2 + seed % 2, wide=0 if seed % 3 else 4)
     same(found, name)
     shutil.rmtree(root / str(seed), ignore_errors=True)
     return machines
@@ -105,14 +112,28 @@ def quiet(root: Path) -> Machines:
     return Machines(root, random.Random(0), faults=())
 
 
+@pytest.fixture(params=["driver", "partitions"])
+def expanded_by(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Who expands levels, which are all narrow here."""
+    if request.param == "partitions":
+        monkeypatch.setattr(cluster, "MOST_BYTES", -1)
+    return str(request.param)
+
+
 def before_levels(monkeypatch: pytest.MonkeyPatch, do: Callable[[Simulated, Level], None]) -> None:
     """Does something before each job of a level."""
-    original = Cluster._level
+    following, repeated = Cluster._next_level, Cluster._level
+
+    def next_level(self: Any, level: Level, paused: Any) -> Any:
+        do(self, level)
+        return following(self, level, paused)
 
     def level(self: Any, level: Level, paused: Any = None) -> Any:
-        do(self, level)
-        return original(self, level, paused)
+        if level.only is not None:
+            do(self, level)
+        return repeated(self, level, paused)
 
+    monkeypatch.setattr(Cluster, "_next_level", next_level)
     monkeypatch.setattr(Cluster, "_level", level)
 
 
@@ -120,6 +141,39 @@ def files(cluster: Simulated, partition: int, machine: int = 0) -> Path:
     return cluster.machines.root / f"machine-{machine}" / cluster.run.folder / f"{partition:05}"
 
 
+@pytest.mark.parametrize(("most", "stages"), [(MOST_BYTES, 1), (40, 11), (-1, 16)])
+def test_narrow_levels_take_one_stage(
+    most: int, stages: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first level is the partitions' own; after it, the driver has the states of whatever is narrow."""
+    monkeypatch.setattr(cluster, "MOST_BYTES", most)
+    by_partitions: list[int] = []
+    original = Cluster._level
+
+    def level(self: Any, level: Level, paused: Any = None) -> Any:
+        by_partitions.append(level.number)
+        return original(self, level, paused)
+
+    monkeypatch.setattr(Cluster, "_level", level)
+    found, _ = explore(*of("philosophers"), quiet(tmp_path), partitions=2)
+    same(found, "philosophers")
+    assert len(by_partitions) == stages
+
+
+def test_a_frontier_is_what_was_accepted(tmp_path: Path) -> None:
+    code = build_code(Philosophers(last=2), {}, False).load()
+    states = np.arange(3, 9, dtype=np.uint64)
+    ((_, digest),) = divided(states, 1, 1)
+    report = Merged(0, found=6, digest=digest, states=states.tobytes())
+    held = frontier(code, [report, Merged(1, states=b"")])
+    assert held is not None
+    assert held.shard.states(0, held.shard.count).tolist() == states.tolist()
+    other = replace(report, states=(states + np.uint64(1)).tobytes())
+    for reports in ([replace(report, states=states[:-1].tobytes())], [other], [report, Merged(1)]):
+        assert frontier(code, reports) is None
+
+
+@pytest.mark.usefixtures("expanded_by")
 @pytest.mark.parametrize("number", range(2, 10))
 def test_a_partition_is_lost_while_another_is_computed_again(
     number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -138,6 +192,7 @@ def test_a_partition_is_lost_while_another_is_computed_again(
     assert (lost, repairs) == ({0, 1}, 1)
 
 
+@pytest.mark.usefixtures("expanded_by")
 @pytest.mark.parametrize("number", range(3, 7))
 def test_a_partition_goes_back_to_a_level_that_was_never_accepted(
     number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -168,6 +223,7 @@ def test_an_expansion_that_runs_again_on_another_machine_is_heard_of(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its own partition's merge has taken what the first one sent; another merge gets what the second one does."""
+    monkeypatch.setattr(cluster, "MOST_BYTES", -1)
     happened: list[int] = []
     settled: list[int] = []
     original = Simulated._merged
@@ -191,6 +247,7 @@ def test_an_expansion_that_runs_again_on_another_machine_is_heard_of(
     assert repairs == len(settled) == 3  # nothing was missing, where it was asked
 
 
+@pytest.mark.usefixtures("expanded_by")
 def test_what_is_kept_is_what_was_accepted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Before the values are gathered a partition goes back to files that have fewer levels."""
     kept = tmp_path / "kept"
@@ -216,15 +273,18 @@ def test_what_is_kept_is_what_was_accepted(tmp_path: Path, monkeypatch: pytest.M
     assert (done, repairs) == ([0], 2)
 
 
-def test_what_arrives_is_what_was_sent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_arrives_is_what_was_sent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, expanded_by: str) -> None:
     """The shuffle keeps records on disks: one is missing, a byte of one is another, a report is damaged."""
     damages: list[Callable[[list[Any]], Any]] = [
         lambda records: records.remove(next(r for r in records if isinstance(r[1], bytes))),
         lambda records: records.remove(next(r for r in records if isinstance(r[1], tasks.End))),
-        lambda records: records.remove(next(r for r in records if isinstance(r[1], tasks.Sealed))),
         lambda records: records.append(_changed(records, bytes)),
-        lambda records: records.append(_changed(records, tasks.Sealed)),
     ]
+    if expanded_by == "partitions":
+        damages += [
+            lambda records: records.remove(next(r for r in records if isinstance(r[1], tasks.Sealed))),
+            lambda records: records.append(_changed(records, tasks.Sealed)),
+        ]
     left = damages[:]
     original = Simulated._merged
 
@@ -236,7 +296,7 @@ def test_what_arrives_is_what_was_sent(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(Simulated, "_merged", merged)
     found, repairs = explore(*of("philosophers"), quiet(tmp_path), partitions=2)
     same(found, "philosophers")
-    assert (left, repairs >= 3) == ([], True)
+    assert (left, 2 * repairs >= len(damages)) == ([], True)
 
 
 def _changed(records: list[Any], kind: type) -> tuple[int, Any]:
@@ -251,6 +311,7 @@ def _flipped(content: bytes) -> bytes:
     return content[:-1] + bytes([content[-1] ^ 4])
 
 
+@pytest.mark.usefixtures("expanded_by")
 @pytest.mark.parametrize("name", ["states", "table-*"])
 def test_bytes_that_change_under_a_running_search(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A process that has a file open does not look at it again, but no verdict is given without."""
@@ -268,6 +329,7 @@ def test_bytes_that_change_under_a_running_search(name: str, tmp_path: Path, mon
         explore(*of("philosophers"), quiet(tmp_path), partitions=2)
 
 
+@pytest.mark.usefixtures("expanded_by")
 def test_a_repair_that_comes_to_something_else_ends_the_search(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

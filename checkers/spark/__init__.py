@@ -6,6 +6,7 @@
 - ``search.py``: one large search. At a level boundary a cluster takes over from the native workers, when levels grow
   wide or memory is full. It also writes and resumes checkpoints.
 - ``cluster.py``: all partitions as one worker; the jobs of a level, and the repair of lost partitions.
+- ``frontier.py``: a narrow level's states at the driver, which expands them itself.
 - ``ledger.py``: what the driver accepted for each partition and level: counts, digests, seals.
 - ``tasks.py``: what runs on the workers (expand, merge, look back). Records are arrays of packed states, or reports.
 - ``shard.py``: one partition of the visited set in mapped files (states, table, header), and when to trust them.
@@ -23,7 +24,8 @@ Decisions; ``docs/scaling.md`` has the figures:
 
 - A partition consists of files and is not a cached RDD. Spark passes cached data to Python again in each task. A mapped
   file is available at once, grows in place, may be larger than memory, and outlives the Python worker that wrote it.
-- A level is one job of two stages. Reports travel with the states, so a task that ran twice counts once.
+- A level is one job of two stages. Reports travel with the states, so a task that ran twice counts once. A narrow level
+  is one stage: its states came to the driver with the reports.
 - Files are not trusted just because they exist. The only truth is what the driver accepted: tasks are told what that
   is, and repairs, and all files at the end, are compared with it. The protocol is modelled in
   ``specs/examples/lost_partitions.py``; ``tests/losses.py`` runs the code through random schedules without Spark,

@@ -12,7 +12,8 @@ import os
 import socket
 import threading
 import uuid
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,7 @@ from floodmark.checkers.native import loops as native_loops
 from floodmark.checkers.spark import tasks
 from floodmark.checkers.spark.code_transfer import Code
 from floodmark.checkers.spark.folders import Folder
+from floodmark.checkers.spark.frontier import MOST_BYTES, Frontier, frontier
 from floodmark.checkers.spark.ledger import Accepted, Ledger
 from floodmark.checkers.spark.memory import MOST_BUFFERS
 from floodmark.checkers.spark.shard import Array, Packed, divided
@@ -64,7 +66,8 @@ class Cluster:
         self.initial = initial
         self.code = context.broadcast(code)
         folder = f"{socket.gethostname()}+{os.getpid()}+{uuid.uuid4().hex[:8]}"
-        self.run = Run(folder, context.getConf().get("spark.local.dir"), self.partitions, self.code, buffers)
+        scratch = context.getConf().get("spark.local.dir")
+        self.run = Run(folder, scratch, self.partitions, self.code, buffers, MOST_BYTES)
         self.seed_bytes = min(SEED_BYTES, buffers)
         self.home = self._home()
         self.fields = np.zeros(native_loops.FIELDS, dtype=np.uint64)
@@ -80,6 +83,8 @@ class Cluster:
         self.complete = True
         self._noted: dict[int, Packed] = {}
         self.reports: list[Merged] = []
+        self.expansions: list[Expanded] = []
+        self.frontier: Frontier | None = None
         tasks.clean_up_after_others(self.run)
 
     def _home(self) -> RDD[Any]:
@@ -113,13 +118,12 @@ class Cluster:
             return False
         self.ledger.accept([report.found for report in self.reports], [report.digest for report in self.reports])
         self.fields[DIGESTS] = self.ledger.digest()
-        for report in self.reports:
-            self.shuffled += report.received
-            assert report.expanded is not None
-            parts: tuple[Merged, Expanded] = (report, report.expanded)
-            for part in parts:
-                self.context += np.frombuffer(part.context, dtype=np.uint64)
-                self._note(part.noted)
+        self.frontier = frontier(tasks.code_of(self.run), self.reports)
+        self.shuffled += sum(report.received for report in self.reports)
+        parts: list[Merged | Expanded] = [*self.reports, *self.expansions]
+        for part in parts:
+            self.context += np.frombuffer(part.context, dtype=np.uint64)
+            self._note(part.noted)
         self.memory = sum(report.size for report in self.reports)
         self.complete = True
         return not paused()
@@ -151,7 +155,7 @@ class Cluster:
         for attempt in range(RETRIES):
             accepted = self.ledger.upto(patience=2**attempt)
             level = Level(len(self.levels), accepted, *self.wanted, self.deadlock)
-            reports = sorted(self._level(level, paused), key=lambda report: report.partition)
+            reports = sorted(self._next_level(level, paused), key=lambda report: report.partition)
             whys = [report.lost for report in reports if report.lost]
             if not whys and [report.partition for report in reports] == list(range(self.partitions)):
                 return reports
@@ -171,6 +175,18 @@ class Cluster:
             self._recover()
         raise _too_often(why)
 
+    def _next_level(self, level: Level, paused: Callable[[], bool]) -> list[Merged]:
+        """The reports of a level, whose first stage the driver does if it has the states."""
+        sent = None if self.frontier is None else self.frontier.sent(self.run, level)
+        if sent is None:
+            reports = self._level(level, paused)
+            self.expansions = [report.expanded for report in reports if report.expanded is not None]
+            return reports
+        payloads, expansion = sent
+        self.expansions = [expansion]
+        task = partial(tasks.merge, self.run, replace(level, by_driver=True))
+        return self._collect(self._carried(payloads, task), paused)
+
     def _level(self, level: Level, paused: Callable[[], bool] | None = None) -> list[Merged]:
         successors = self._everywhere(partial(tasks.expand, self.run, level))
         return self._collect(self._arriving(successors, partial(tasks.merge, self.run, level)), paused)
@@ -182,6 +198,12 @@ class Cluster:
     def _arriving(self, records: RDD[Any], task: Callable[[int, Iterable[Any]], Iterator[Any]]) -> RDD[Any]:
         """A task for each partition, where it lives, over the records sent to it."""
         return self.spark.union([self.home, self._sent(records)]).mapPartitionsWithIndex(task)
+
+    def _carried(
+        self, payloads: Mapping[int, Sequence[Any]], task: Callable[[int, Iterable[Any]], Iterator[Any]]
+    ) -> RDD[Any]:
+        """A task for each partition, where it lives, over what comes along with it."""
+        return self._everywhere(partial(tasks.carrying, task, payloads))
 
     def _sent(self, records: RDD[Any]) -> RDD[Any]:
         """Does what ``RDD.partitionBy`` does, which gathers dozens of records, megabytes each, before it sends any."""

@@ -210,6 +210,12 @@ class Shard:
 
     # States that are already known.
 
+    def hold(self, states: Array) -> None:
+        """Has these states without any files."""
+        self.store = states
+        self.fields[native_loops.STORE] = states.ctypes.data
+        self.fields[native_loops.COUNT] = len(states) // self.words
+
     def put(self, token: str, position: int, states: bytes) -> None:
         """Writes states that are already known to a separate file; ``adopt`` makes it the partition's."""
         with self._locked(fcntl.LOCK_EX):

@@ -24,7 +24,7 @@ import tempfile
 import time
 import zlib
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -64,19 +64,21 @@ Record = tuple[int, Any]
 @dataclass(frozen=True, slots=True)
 class Run:
     """One search, as its tasks see it. ``folder`` is in the scratch folder of whatever machine they run on;
-    ``buffers`` are the bytes that a task may use for outboxes and its filter."""
+    ``buffers`` are the bytes that a task may use for outboxes and its filter; a merge sends the driver the states of a
+    level that take at most ``narrow`` bytes."""
 
     folder: str
     scratch: str | None
     partitions: int
     code: Broadcast[Code]
     buffers: int
+    narrow: int
 
 
 @dataclass(frozen=True, slots=True)
 class Level:
     """What a level's tasks need to know. ``accepted`` are the levels before it; ``only`` are the partitions to compute,
-    None for all."""
+    None for all. ``by_driver`` says that the driver has expanded the level before, for all partitions."""
 
     number: int
     accepted: Accepted
@@ -84,6 +86,7 @@ class Level:
     reachable: int
     deadlock: bool
     only: frozenset[int] | None = None
+    by_driver: bool = False
 
 
 @dataclass(slots=True)
@@ -144,7 +147,7 @@ class End:
 
 @dataclass(slots=True)
 class Merged:
-    """What a partition has after a level. ``lost`` says why it does not have it."""
+    """What a partition has after a level, with the states if they are few. ``lost`` says why it does not have it."""
 
     partition: int
     lost: str = ""
@@ -157,6 +160,7 @@ class Merged:
     seconds: float = 0.0
     place: str = ""
     expanded: Expanded | None = None
+    states: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +198,12 @@ def shard_of(run: Run, partition: int) -> Shard:
     return process.shards[partition]
 
 
+def code_of(run: Run) -> Loaded:
+    """A search's functions in this process."""
+    code: Loaded = _process(run).code
+    return code
+
+
 def _process(run: Run) -> _Process:
     if run.folder not in _PROCESSES:
         _PROCESSES[run.folder] = _Process(run)
@@ -220,6 +230,13 @@ def alone(task: Callable[[int], Iterator[Any]], partition: int, records: Iterabl
     for _ in records:
         pass
     yield from task(partition)
+
+
+def carrying(
+    task: Callable[[int, Iterable[Record]], Iterator[Any]], payloads: Mapping[int, Sequence[Any]], partition: int
+) -> Iterator[Any]:
+    """Runs a task over records that came along with it."""
+    return task(partition, ((partition, payload) for payload in payloads[partition]))
 
 
 @contextlib.contextmanager
@@ -284,7 +301,7 @@ def expand(run: Run, level: Level, partition: int) -> Iterator[Record]:
     is_lost = False
     try:
         with _reading(shard, level.accepted, partition):
-            yield from _routed(run, level, shard, *shard.slice(level.number - 1), report, sent)
+            yield from routed(run, level, shard, *shard.slice(level.number - 1), report, sent)
             report.noted = shard.take_noted()
             report.context = shard.take_counters()
     except Lost:
@@ -296,9 +313,10 @@ def expand(run: Run, level: Level, partition: int) -> Iterator[Record]:
         yield partition, sealed(report)
 
 
-def _routed(
+def routed(
     run: Run, level: Level, shard: Shard, start: int, stop: int, report: Expanded, sent: list[Sum]
-) -> Iterator[Record]:
+) -> Iterator[tuple[int, bytes]]:
+    """The successors of a slice, in pieces, each with the partition that owns it; ``sent`` are the sums for each."""
     if start == stop:
         return
     words, owners = shard.words, run.partitions
@@ -361,6 +379,8 @@ def merge(run: Run, level: Level, partition: int, records: Iterable[Record]) -> 
             report.digest = shard.digest
             report.noted = shard.take_noted()
             report.context = shard.take_counters()
+            if report.found * shard.words * 8 <= run.narrow:
+                report.states = shard.states(first, shard.count).tobytes()
     except Lost as lost:
         report.lost = str(lost)
         for _ in records:
@@ -387,7 +407,9 @@ def _take(run: Run, level: Level, shard: Shard, records: Iterable[Record], repor
                 raise Lost(f"partition {payload.partition} could not be expanded")
             ended.add(payload.partition)
             told.add_sum(payload.sent)
-    if len(ended) < run.partitions or here != told or (level.only is None) != (report.expanded is not None):
+    senders = 1 if level.by_driver else run.partitions
+    has_report = level.only is None and not level.by_driver
+    if len(ended) < senders or here != told or has_report != (report.expanded is not None):
         raise Lost("what arrived is not what was sent")
 
 

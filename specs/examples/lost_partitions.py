@@ -169,6 +169,13 @@ class LostPartitions(Model):
         self.run(self.accepted, Set(Partition))
 
     @action
+    def driver_expands_level(self) -> None:
+        """A narrow level, whose states came with the reports that were accepted; no partition is needed for it."""
+        require(self.is_idle() and self.accepted < self.levels)
+        self.run(self.accepted, Set(Partition))
+        self.sent = Map({p: Content.PARTIAL if self.deceived else Content.WHOLE for p in Partition})
+
+    @action
     def driver_reads_reports(self) -> None:
         require(self.level > 0 and all(self.reported[p] != Content.NOTHING for p in self.wanted))
         if any(self.reported[p] == Content.LOST for p in self.wanted):
