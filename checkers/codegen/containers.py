@@ -108,7 +108,7 @@ class Containers(Elements):
             case SeqType():
                 return self.seq_length(kind, code)
             case MapType(key, _):
-                return const(key.codes)
+                return const(key.size)
         count = self.room(I64, "size")
         self.builder.store(const(0), count)
         with self._elements(code, kind):

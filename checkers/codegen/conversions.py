@@ -159,7 +159,7 @@ class Conversions(Containers):
     def _convert_map(self, value: Value, source: MapType, target: MapType) -> Value:
         result = self.room(register(target.bits), "map")
         self.builder.store(const(0, register(target.bits)), result)
-        with self.counting(const(0), const(source.key.codes)) as (index, _, _):
+        with self.counting(const(0), const(source.key.size)) as (index, _, _):
             old = cut(self.builder, value, self.builder.mul(index, const(source.value.bits)), source.value.bits)
             item = self.convert(value_of(self.builder, source.value, old), source.value, target.value)
             code = resize(self.builder, code_of(self.builder, target.value, item), register(target.bits))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import Any
 
-from floodmark.checkers.codegen.bits import I64, Value, code_of, const, cut, register, resize, value_of
+from floodmark.checkers.codegen.bits import I64, Value, code_of, const, cut, register, resize, shifted_left, value_of
 from floodmark.checkers.codegen.routine import Routine
 from floodmark.compiler.ir import (
     Domain,
@@ -39,9 +39,7 @@ class Elements(Routine):
         """
         match domain:
             case Universe(kind):
-                with self.counting(const(0), const(kind.codes)) as (index, onward, leave):
-                    code = resize(self.builder, index, register(kind.bits))
-                    self._skip_unless(self.is_code(kind, code), onward)
+                with self.codes(kind) as (code, onward, leave):
                     yield value_of(self.builder, kind, code), onward, leave
             case Range():
                 low, high = self.emit(domain.low), self.emit(domain.high)
@@ -50,6 +48,14 @@ class Elements(Routine):
             case _:
                 with self._elements(self.emit(domain), domain.type, distinct) as (value, onward, leave):
                     yield value, onward, leave
+
+    @contextmanager
+    def codes(self, kind: Type) -> Any:
+        """A loop over the codes of a type's values; yields (code, next, exit)."""
+        with self.counting(const(0), const(kind.codes)) as (index, onward, leave):
+            code = resize(self.builder, index, register(kind.bits))
+            self._skip_unless(self.is_code(kind, code), onward)
+            yield code, onward, leave
 
     @contextmanager
     def _elements(self, code: Value, kind: Type, distinct: bool = False) -> Any:
@@ -102,7 +108,7 @@ class Elements(Routine):
                             valid = check if valid is None else self.builder.and_(valid, check)
                 return valid
             case MapType(key, of):
-                fields = tuple((str(number), of) for number in range(key.codes))
+                fields = tuple((str(number), of) for number in range(key.size))
                 return self.is_code(RecordType(Record, fields), code)
             case SetType(element, None):
                 known = {encode(element, member) for member in universe(element)}
@@ -120,8 +126,53 @@ class Elements(Routine):
 
     def map_offset(self, kind: MapType, key: Value) -> Value:
         """The bit at which the entry of a key starts."""
-        position = resize(self.builder, code_of(self.builder, kind.key, key), I64)
+        position = self.position(kind.key, code_of(self.builder, kind.key, key))
         return self.builder.mul(position, const(kind.value.bits))
+
+    def position(self, kind: Type, code: Value) -> Value:
+        """The number of values of a type that come before this one, given by its code.
+
+        It is the code itself unless there are codes of no value: a record of a field of 3 values and one of 2 has 6
+        values, and 8 codes. As in a code, a record's first field and a map's last entry count most.
+        """
+        if kind.size == kind.codes:
+            return resize(self.builder, code, I64)
+        result: Value = const(0)
+        match kind:
+            case OptionalType(inner):
+                after = self.builder.add(self.position(inner, self.builder.sub(code, const(1, code.type))), const(1))
+                none = self.builder.icmp_unsigned("==", code, const(0, code.type))
+                return self.builder.select(none, const(0), after)
+            case RecordType(_, fields):
+                offset = sum(of.bits for _, of in fields)
+                for _, of in fields:
+                    offset -= of.bits
+                    result = self._digit(result, of, cut(self.builder, code, offset, of.bits))
+                return result
+            case MapType(key, of):
+                for entry in reversed(range(key.size)):
+                    result = self._digit(result, of, cut(self.builder, code, entry * of.bits, of.bits))
+                return result
+            case SetType(element, None):
+                for place, member in enumerate(universe(element)):
+                    bit = resize(self.builder, cut(self.builder, code, encode(element, member), 1), I64)
+                    result = self.builder.or_(result, shifted_left(self.builder, bit, place))
+                return result
+        raise ModelError(f"{kind} cannot be the key of a map")
+
+    def _digit(self, number: Value, kind: Type, code: Value) -> Value:
+        """A number with one more digit, which has as many values as a type."""
+        return self.builder.add(self.builder.mul(number, const(kind.size)), self.position(kind, code))
+
+    @contextmanager
+    def keys(self, kind: MapType) -> Any:
+        """A loop over the keys of a map; yields (position of the entry, code of the key)."""
+        place = self.room(I64, "position")
+        self.builder.store(const(0), place)
+        with self.codes(kind.key) as (code, _, _):
+            position = self.builder.load(place)
+            self.builder.store(self.builder.add(position, const(1)), place)
+            yield position, code
 
     def seq_length(self, kind: SeqType, code: Value) -> Value:
         return resize(self.builder, cut(self.builder, code, 0, kind.capacity.bit_length()), I64)

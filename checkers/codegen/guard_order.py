@@ -19,7 +19,7 @@ from floodmark.compiler.ir import (
 )
 from floodmark.language.errors import ModelError
 from floodmark.language.reference import WIDEST_PARAMETER
-from floodmark.language.types import BagType, MapType, OptionalType, RecordType, SeqType, SetType, Type
+from floodmark.language.types import BagType, SetType, is_packed_loosely
 
 
 @dataclass(slots=True)
@@ -70,7 +70,7 @@ def plan(action: Action) -> Plan:
     for parameter in action.parameters:
         if parameter.slot in domains:
             continue
-        if _is_packed_loosely(parameter.type):
+        if is_packed_loosely(parameter.type):
             message = f"a parameter of the type {parameter.type} must be drawn: require({parameter.name} in self.x)"
             raise ModelError(message, action.at.file, action.at.line)
         if parameter.type.codes > WIDEST_PARAMETER:
@@ -84,19 +84,6 @@ def plan(action: Action) -> Plan:
         for index, parameter in enumerate(action.parameters)
     ]
     return Plan(levels[0], choices)
-
-
-def _is_packed_loosely(kind: Type) -> bool:
-    """Whether most numbers in the type's code space may be codes of no value, so that code should not iterate over
-    it."""
-    match kind:
-        case SeqType() | BagType() | SetType(_, int()):
-            return True
-        case OptionalType(inner) | MapType(_, inner):
-            return _is_packed_loosely(inner)
-        case RecordType(_, fields):
-            return any(_is_packed_loosely(of) for _, of in fields)
-    return False
 
 
 def _draws(guard: Expr, parameter: Local) -> bool:

@@ -194,11 +194,10 @@ class _Canonical(Emitter):
         width = kind.value.bits
         result = self.room(code.type, "map")
         self.builder.store(const(0, code.type), result)
-        with self.counting(const(0), const(kind.key.codes)) as (index, _, _):
-            part = cut(self.builder, code, self.builder.mul(index, const(width)), width)
+        with self.keys(kind) as (position, key):
+            part = cut(self.builder, code, self.builder.mul(position, const(width)), width)
             image = resize(self.builder, self.renamed(kind.value, part), code.type)
-            key = self.renamed(kind.key, resize(self.builder, index, register(kind.key.bits)))
-            offset = self.builder.mul(resize(self.builder, key, I64), const(width))
+            offset = self.builder.mul(self.position(kind.key, self.renamed(kind.key, key)), const(width))
             moved = shifted_left(self.builder, image, offset)
             self.builder.store(self.builder.or_(self.builder.load(result), moved), result)
         return self.builder.load(result)

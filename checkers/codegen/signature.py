@@ -50,7 +50,7 @@ def _parts(
             if element == identifier:
                 yield cut(builder, code, number, 1)
         case MapType(key, of):
-            positions = [number] if key == identifier else [] if is_renamed(key) else range(key.codes)
+            positions = [number] if key == identifier else [] if is_renamed(key) else range(key.size)
             for position in positions:
                 entry = cut(builder, code, position * of.bits, of.bits)
                 yield from _parts(builder, of, entry, identifier, number)

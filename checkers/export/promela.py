@@ -15,7 +15,7 @@ from floodmark.checkers.export.names import Names
 from floodmark.checkers.export.places import shown
 from floodmark.checkers.export.promela_effects import Effects
 from floodmark.checkers.export.promela_text import Text
-from floodmark.checkers.export.promela_values import Place, Slots, Value, cell_type, cells, literal, load, members, size
+from floodmark.checkers.export.promela_values import Place, Slots, Value, cell_type, cells, literal, load, members
 from floodmark.checkers.export.refusal import refuse
 from floodmark.compiler import ir
 from floodmark.compiler.failures import can_fail
@@ -268,8 +268,8 @@ class _Writer:
                 kind, value = guard.container.type, self._writer().evaluate(guard.container)
                 assert isinstance(kind, SetType | BagType) and isinstance(value, Slots) and kind.capacity is not None
                 return [(*value.at(str(index)), False) for index in range(kind.capacity)]
-        if size(parameter.type) > WIDEST_PARAMETER:
-            reason = f"{parameter.name} has {size(parameter.type)} possible values; draw it from a set of the state"
+        if parameter.type.size > WIDEST_PARAMETER:
+            reason = f"{parameter.name} has {parameter.type.size} possible values; draw it from a set of the state"
             raise refuse(reason, action.at)
         return [("1", literal(parameter.type, value), True) for value in members(parameter.type)]
 

@@ -18,7 +18,6 @@ from floodmark.checkers.export.promela_values import (
     must_fit,
     no,
     plus,
-    size,
     stride,
 )
 from floodmark.checkers.export.refusal import refuse
@@ -34,7 +33,7 @@ class Comprehensions(Expressions):
         """Loops over a domain, with the variable set to each element."""
         match domain:
             case ir.Universe(kind):
-                with self.text.loop("0", str(size(kind))) as index:
+                with self.text.loop("0", str(kind.size)) as index:
                     self.locals[variable.slot] = decoded(kind, index)
                     yield
                 return
@@ -125,7 +124,7 @@ class Comprehensions(Expressions):
         assert isinstance(kind, MapType)
         place = self.text.temporary("m", cells(kind))
         (generator,) = node.generators
-        with self.text.loop("0", str(size(kind.key))) as index:
+        with self.text.loop("0", str(kind.key.size)) as index:
             self.locals[generator.variable.slot] = decoded(kind.key, index)
             self.write(kind.value, place.at(stride(index, cells(kind.value))), self.evaluate(node.body))
         return load(kind, place)

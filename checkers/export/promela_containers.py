@@ -25,7 +25,6 @@ from floodmark.checkers.export.promela_values import (
     load,
     no,
     same,
-    size,
     stride,
 )
 from floodmark.checkers.export.refusal import refuse
@@ -76,7 +75,7 @@ class Containers(Memory):
                 self.text.emit(f"{slot(at).cell(str(1 + cell))} = {value.cell(str(cell))};")
 
     def _code(self, kind: Type, value: Value) -> str:
-        if size(kind) > WIDEST:
+        if kind.size > WIDEST:
             raise refuse(f"sets and bags of {kind}, which has more values than a Spin integer")
         return code(kind, value)
 
@@ -89,7 +88,7 @@ class Containers(Memory):
             return
         match kind, container:
             case SetType(element, None), Mask(at):
-                with self.text.loop("0", str(size(element))) as index, self.text.when(at(index)):
+                with self.text.loop("0", str(element.size)) as index, self.text.when(at(index)):
                     yield decoded(element, index)
             case SetType(element, int() as room) | BagType(element, room), Slots(slot):
                 with self.text.loop("0", str(room)) as index:
@@ -145,9 +144,9 @@ class Containers(Memory):
             case RecordType(_, fields), Row(), Row():
                 return both(self.equal(of, a.fields[name], b.fields[name]) for name, of in fields)
             case SetType(element, None), Mask(), Mask():
-                return self.all_of(size(element), lambda index: f"({a.at(index)}) == ({b.at(index)})") \
-                    if size(element) > UNROLLED else \
-                    both(f"(({a.at(str(i))}) == ({b.at(str(i))}))" for i in range(size(element)))
+                return self.all_of(element.size, lambda index: f"({a.at(index)}) == ({b.at(index)})") \
+                    if element.size > UNROLLED else \
+                    both(f"(({a.at(str(i))}) == ({b.at(str(i))}))" for i in range(element.size))
             case SetType(element, int() as room) | BagType(element, room), Slots(), Slots():
                 one, other = load(kind, self.saved(kind, a)), load(kind, self.saved(kind, b))
                 assert isinstance(one, Slots) and isinstance(other, Slots)
@@ -159,7 +158,7 @@ class Containers(Memory):
 
                 return self.all_of(room, slot)
             case MapType(key, of), Entries(), Entries():
-                return self.all_of(size(key), lambda index: self.equal(of, a.at(index), b.at(index)))
+                return self.all_of(key.size, lambda index: self.equal(of, a.at(index), b.at(index)))
             case SeqType(element, room), Listing(), Listing():
                 length = self.short(a.length)
                 alike = self.held(f"({length} == {b.length})", "b")

@@ -17,7 +17,6 @@ from floodmark.checkers.export.promela_values import (
     load,
     no,
     number,
-    size,
 )
 from floodmark.checkers.export.refusal import refuse
 from floodmark.compiler.ir import NoneType, NothingType
@@ -62,7 +61,7 @@ class Conversions(Containers):
             case (SetType(), SetType()) | (SeqType(), SeqType() | BagType()) | (BagType(), BagType()), _:
                 pass
             case MapType(key, of), MapType(_, other), Entries(entry):
-                return self.all_of(size(key), lambda index: self.fits(of, other, entry(index)))
+                return self.all_of(key.size, lambda index: self.fits(of, other, entry(index)))
         return self._all_fit(source, target, value)
 
     def _all_fit(self, source: Type, target: Type, value: Value) -> str:

@@ -29,7 +29,6 @@ from floodmark.checkers.export.promela_values import (
     no,
     plus,
     same,
-    size,
     stride,
 )
 from floodmark.checkers.export.refusal import refuse
@@ -208,7 +207,7 @@ class Expressions(Conversions):
             return Number("0" if node.strict else "1")
         if isinstance(left, Mask) and isinstance(right, Mask):
             one, other = left, right
-            inside = self.all_of(size(kind.element), lambda index: either([no(one.at(index)), other.at(index)]))
+            inside = self.all_of(kind.element.size, lambda index: either([no(one.at(index)), other.at(index)]))
         else:
             inside = self.held("1", "b")
             with self.elements(kind, left) as item:
@@ -266,9 +265,9 @@ class Expressions(Conversions):
             case SeqType(), Listing(length, _):
                 return Number(length)
             case MapType(key, _), _:
-                return Number(str(size(key)))
-            case SetType(element, None), Mask(at) if size(element) <= UNROLLED:
-                parts = [at(str(index)) for index in range(size(element))]
+                return Number(str(key.size))
+            case SetType(element, None), Mask(at) if element.size <= UNROLLED:
+                parts = [at(str(index)) for index in range(element.size)]
                 return Number(f"({' + '.join(f'({part})' for part in parts)})" if parts else "0")
             case SetType(ir.NothingType(), _), _:
                 return Number("0")

@@ -21,7 +21,6 @@ from floodmark.checkers.export.promela_values import (
     empty,
     load,
     plus,
-    size,
     stride,
 )
 from floodmark.compiler.ir import NoneType, NothingType
@@ -103,11 +102,11 @@ class Memory:
                     self.write(of, place.at(str(offset)), parts[name])
                     offset += cells(of)
             case SetType(element, None), Mask(at):
-                self.repeat(size(element), lambda index: text.emit(f"{place.cell(index)} = {at(index)};"))
+                self.repeat(element.size, lambda index: text.emit(f"{place.cell(index)} = {at(index)};"))
             case SetType(element, int() as room) | BagType(element, room), Slots(slot):
                 self.repeat(room, lambda index: self._write_slot(element, place, index, *slot(index)))
             case MapType(key, of), Entries(entry):
-                self.repeat(size(key), lambda index: self.write(of, place.at(stride(index, cells(of))), entry(index)))
+                self.repeat(key.size, lambda index: self.write(of, place.at(stride(index, cells(of))), entry(index)))
             case SeqType(element, room), Listing(length, item):
                 text.emit(f"{place.cell('0')} = {length};")
                 length = place.cell("0")

@@ -107,31 +107,6 @@ class Place:
         return self if self.offset is None else Place(self.name, plus(self.offset, index))
 
 
-def size(kind: Type) -> int:
-    """How many values a type has."""
-    match kind:
-        case NothingType():
-            return 0
-        case OptionalType(inner):
-            return 1 + size(inner)
-        case RecordType(_, fields):
-            return _product(size(of) for _, of in fields)
-        case SetType(element, None):
-            return int(2 ** size(element))
-        case MapType(key, value):
-            return int(size(value) ** size(key))
-        case SetType() | BagType() | SeqType():
-            return len(list(universe(kind))) if kind.bits <= 16 else WIDEST + 1
-    return kind.codes
-
-
-def _product(factors: Any) -> int:
-    result = 1
-    for factor in factors:
-        result *= factor
-    return result
-
-
 def cells(kind: Type) -> int:
     """How many cells a value takes."""
     match kind:
@@ -142,12 +117,12 @@ def cells(kind: Type) -> int:
         case RecordType(_, fields):
             return sum(cells(of) for _, of in fields)
         case SetType(element, None):
-            return size(element)
+            return element.size
         case SetType(element, capacity) | BagType(element, capacity):
             assert capacity is not None
             return capacity * (1 + cells(element))
         case MapType(key, value):
-            return size(key) * cells(value)
+            return key.size * cells(value)
         case SeqType(element, capacity):
             return 1 + capacity * cells(element)
     return 1
@@ -343,12 +318,12 @@ def code(kind: Type, value: Value) -> str:
         case RecordType(_, fields), Row(parts):
             result = "0"
             for name, of in fields:
-                result = plus(times(result, size(of)), code(of, parts[name]))
+                result = plus(times(result, of.size), code(of, parts[name]))
             return f"({result})" if len(fields) > 1 else result
         case SetType(element, None), Mask(at):
-            return _digits([at(str(index)) for index in range(size(element))], 2)
+            return _digits([at(str(index)) for index in range(element.size)], 2)
         case MapType(key, of), Entries(entry):
-            return _digits([code(of, entry(str(index))) for index in range(size(key))], size(of))
+            return _digits([code(of, entry(str(index))) for index in range(key.size)], of.size)
         case _, Number(text):
             return text
     raise refuse(f"a number for each value of {kind}")
@@ -373,13 +348,13 @@ def decoded(kind: Type, index: str) -> Value:
         case RecordType(_, fields):
             found, stride = {}, 1
             for name, of in reversed(fields):
-                found[name] = decoded(of, _digit(index, stride, size(of)))
-                stride *= size(of)
+                found[name] = decoded(of, _digit(index, stride, of.size))
+                stride *= of.size
             return Row(found)
         case SetType(_, None):
             return Mask(lambda position: f"(({index} >> {position}) & 1)")
         case MapType(_, of):
-            return Entries(lambda position: decoded(of, _digit(index, size(of) ** _constant(position), size(of))))
+            return Entries(lambda position: decoded(of, _digit(index, of.size ** _constant(position), of.size)))
     return Number(index)
 
 

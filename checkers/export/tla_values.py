@@ -196,7 +196,7 @@ class Types:
             case RecordType(_, fields):
                 return self.record(kind, {name: self.default(of) for name, of in fields})
             case MapType(key, of):
-                return self._map_literal(key, [self.default(of)] * key.codes)
+                return self._map_literal(key, [self.default(of)] * key.size)
         return "FALSE"
 
     def within(self, source: Type | None, target: Type, text: str, names: Names) -> str:

@@ -198,7 +198,7 @@ class Comprehensions(Lowering):
             return Universe(key)
         at = frame.at(node)
         variable = self.fresh(key, "key", at)
-        keys = Reduce(SeqType(key, key.codes), at, "seq", [Generator(variable, Universe(key), [])], variable)
+        keys = Reduce(SeqType(key, key.size), at, "seq", [Generator(variable, Universe(key), [])], variable)
         return self.once(at, [mapping], lambda _: keys)
 
     def _map_domain(self, frame: Frame, node: ast.expr, base: ast.expr, method: str) -> tuple[Domain, Type, bool]:
@@ -211,7 +211,7 @@ class Comprehensions(Lowering):
         variable = self.fresh(key, "key", frame.at(node))
         generator = Generator(variable, Universe(key), [])
         body = MapGet(value, frame.at(node), mapping, variable)
-        return Reduce(SeqType(value, key.codes), frame.at(node), "seq", [generator], body), value, True
+        return Reduce(SeqType(value, key.size), frame.at(node), "seq", [generator], body), value, True
 
     def _range(self, frame: Frame, node: ast.expr, arguments: list[ast.expr]) -> tuple[Domain, Type, bool]:
         values = [self.integer(frame, argument, self.expression(frame, argument)) for argument in arguments]
@@ -259,7 +259,7 @@ def domain_size(domain: Domain, of: Type) -> int:
     """The largest number of values that a loop variable takes."""
     match domain:
         case Universe():
-            return domain.type.codes
+            return domain.type.size
         case Range():
             assert isinstance(of, IntType)
             return of.codes

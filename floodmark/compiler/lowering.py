@@ -310,5 +310,5 @@ def size_bound(kind: Type) -> int:
         case SeqType(_, capacity) | BagType(_, capacity):
             return capacity
         case MapType(key, _):
-            return key.codes
+            return key.size
     return 0

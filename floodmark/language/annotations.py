@@ -32,6 +32,7 @@ from floodmark.language.types import (
     SetType,
     Type,
     is_open,
+    is_packed_loosely,
     open_int,
     parts_of,
 )
@@ -163,6 +164,8 @@ def resolve(annotation: Any, constants: Mapping[str, Bound]) -> Type:
         key, value = (resolve(argument, constants) for argument in get_args(annotation))
         if is_open(key):
             raise ModelError(f"a map has an entry for every {key}, so this cannot be left open")
+        if any(is_packed_loosely(part) for part in parts_of(key)):
+            raise ModelError(f"a map has an entry for every {key}, so this cannot contain a Seq, a Bag or a capacity")
         return MapType(key, value)
     if origin is values.Seq:
         if capacity is None:

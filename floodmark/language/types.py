@@ -12,6 +12,7 @@ and the constants of a spec into one of the types below, each of which has finit
 from __future__ import annotations
 
 import enum
+import math
 import typing
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -52,9 +53,14 @@ class Capacity:
 
 
 class Type:
-    """A finite type. ``codes`` is the number of codes that its values are numbered with."""
+    """A finite type. ``codes`` is the number of codes that its values are numbered with; not all need be in use."""
 
     codes: int
+
+    @property
+    def size(self) -> int:
+        """How many values there are: at most ``codes``."""
+        return self.codes
 
     @property
     def bits(self) -> int:
@@ -142,6 +148,10 @@ class OptionalType(Type):
     def codes(self) -> int:  # type: ignore[override]
         return self.inner.codes + 1
 
+    @property
+    def size(self) -> int:
+        return self.inner.size + 1
+
     def __str__(self) -> str:
         return f"{self.inner} | None"
 
@@ -156,6 +166,10 @@ class RecordType(Type):
     @property
     def codes(self) -> int:  # type: ignore[override]
         return 1 << sum(kind.bits for _, kind in self.fields)
+
+    @property
+    def size(self) -> int:
+        return math.prod(kind.size for _, kind in self.fields)
 
     def field(self, name: str) -> Type:
         return dict(self.fields)[name]
@@ -183,6 +197,13 @@ class SetType(Type):
             return self.element.codes
         return self.capacity * self.element.codes.bit_length()
 
+    @property
+    def size(self) -> int:
+        if self.capacity is None:
+            return 1 << self.element.size
+        most = min(self.capacity, self.element.size)
+        return sum(math.comb(self.element.size, count) for count in range(most + 1))
+
     def __str__(self) -> str:
         return f"Set[{self.element}]"
 
@@ -201,6 +222,10 @@ class OpenSetType(SetType):
     def bits(self) -> int:
         return WIDEST_VARIABLE
 
+    @property
+    def size(self) -> int:
+        return self.codes
+
 
 @dataclass(frozen=True, slots=True)
 class BagType(Type):
@@ -213,20 +238,28 @@ class BagType(Type):
     def codes(self) -> int:  # type: ignore[override]
         return 1 << (self.capacity * self.element.codes.bit_length())
 
+    @property
+    def size(self) -> int:
+        return math.comb(self.element.size + self.capacity, self.capacity)
+
     def __str__(self) -> str:
         return f"Bag[{self.element}]"
 
 
 @dataclass(frozen=True, slots=True)
 class MapType(Type):
-    """A total map: one value for each key."""
+    """A total map: one value for each key. Its code is its entries in the order of the keys, without gaps."""
 
     key: Type
     value: Type
 
     @property
     def codes(self) -> int:  # type: ignore[override]
-        return 1 << (self.key.codes * self.value.bits)
+        return 1 << (self.key.size * self.value.bits)
+
+    @property
+    def size(self) -> int:
+        return int(self.value.size**self.key.size)
 
     def __str__(self) -> str:
         return f"Map[{self.key}, {self.value}]"
@@ -242,6 +275,10 @@ class SeqType(Type):
     @property
     def codes(self) -> int:  # type: ignore[override]
         return 1 << (self.capacity.bit_length() + self.capacity * self.element.bits)
+
+    @property
+    def size(self) -> int:
+        return sum(self.element.size**length for length in range(self.capacity + 1))
 
     def __str__(self) -> str:
         return f"Seq[{self.element}]"
@@ -274,6 +311,18 @@ def parts_of(kind: Type) -> Iterator[Type]:
         case MapType(key, value):
             yield from parts_of(key)
             yield from parts_of(value)
+
+
+def is_packed_loosely(kind: Type) -> bool:
+    """Whether most codes of a type may be in no use, so that code should not iterate over them: it has a capacity."""
+    match kind:
+        case SeqType() | BagType() | SetType(_, int()):
+            return True
+        case OptionalType(inner) | MapType(_, inner):
+            return is_packed_loosely(inner)
+        case RecordType(_, fields):
+            return any(is_packed_loosely(of) for _, of in fields)
+    return False
 
 
 def is_open(kind: Type) -> bool:

@@ -625,10 +625,8 @@ def admit(kind: Type, value: Any, name: str) -> Any:
         case MapType(key, of):
             if isinstance(value, Mapping):
                 entries = {admit(key, k, f"a key of {name}"): admit(of, v, f"{name}[{k!r}]") for k, v in value.items()}
-                if len(entries) != key.codes:
-                    raise ValueOutOfRange(
-                        f"{name} needs a value for each of the {key.codes} keys, {len(entries)} given"
-                    )
+                if len(entries) != key.size:
+                    raise ValueOutOfRange(f"{name} needs a value for each of the {key.size} keys, {len(entries)} given")
                 return Map(entries)
         case SeqType(element, limit):
             if isinstance(value, Seq | list | tuple):
