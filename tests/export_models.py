@@ -24,6 +24,7 @@ from floodmark import (
     require,
     transition,
 )
+from tests.record_keys import Ballots, Seats
 
 Small = Annotated[int, Between(0, 3)]
 
@@ -328,4 +329,4 @@ class Unbounded(Model):
 
 
 EXPORTED = (Division, DividesByZero, Guards, Lists, Laziness, LooksTooFar, Loops, Bags, Overflows, Cut, CutTooLate,
-            Idles, NeverIdles, Stuck, Starts)
+            Idles, NeverIdles, Stuck, Starts, Seats, Ballots)

@@ -175,16 +175,31 @@ class Expressions:
             case SeqOf(element, capacity):
                 return "Seq()" if capacity == 0 or self.number(0, 1) == 0 else f"Seq([{self.literal(scope, element)}])"
             case MapOf(key, value):
-                name = self.fresh("k")
-                return f"Map({{{name}: {self.literal(scope, value)} for {name} in {self.keys_of(scope, key)}}})"
+                text, loops, _ = self.every(scope, key)
+                return f"Map({{{text}: {self.literal(scope, value)} {loops}}})"
         raise AssertionError(kind)
 
-    def keys_of(self, scope: Scope, key: Kind) -> str:
-        """What runs over every key of a map."""
-        if isinstance(key, Name | Enumeration):
-            return key.name
-        maps = [name for name, kind in self.words.variables.items() if isinstance(kind, MapOf) and kind.key == key]
-        return f"{self.pick(scope.me)}.{self.pick(maps)}"
+    def every(self, scope: Scope, key: Kind) -> tuple[str, str, Scope]:
+        """A key of a map, the loops that visit every such key, and the scope within them."""
+        match key:
+            case Struct(name, fields):
+                parts = []
+                loops = []
+                for field, of in fields:
+                    text, loop, scope = self.every(scope, of)
+                    parts.append(f"{field}={text}")
+                    loops.append(loop)
+                return f"{name}({', '.join(parts)})", " ".join(loops), scope
+            case Name(name) | Enumeration(name):
+                domain = name
+            case Bool():
+                domain = "(False, True)"
+            case Int(low, high):
+                domain = f"range({low}, {high + 1})"
+            case _:
+                raise AssertionError(key)
+        variable = self.fresh("k")
+        return variable, f"for {variable} in {domain}", scope.having(variable, key)
 
     # Reading.
 
@@ -229,7 +244,7 @@ class Expressions:
         text, steps, _ = path
         for how, what in steps:
             match how, what:
-                case "key", Int() | Bool() | Enumeration() | Name() as key:
+                case "key", Enumeration() | Name() | Struct() as key:
                     text = f"{text}[{self.value(scope, key, min(depth, 1) - 1)}]"
                 case "field", str(name):
                     text = f"{text}.{name}"
@@ -682,7 +697,6 @@ class Expressions:
         return f"Bag([{', '.join(elements)}])"
 
     def _map(self, scope: Scope, kind: MapOf, depth: int, plain: bool) -> str:
-        name = self.fresh("k")
-        inner = scope.having(name, kind.key)
-        text = f"{{{name}: {self.value(inner, kind.value, depth)} for {name} in {self.keys_of(scope, kind.key)}}}"
+        key, loops, inner = self.every(scope, kind.key)
+        text = f"{{{key}: {self.value(inner, kind.value, depth)} {loops}}}"
         return self.pick([text, f"dict({text})", f"Map({text})"]) if plain else f"Map({text})"

@@ -43,10 +43,13 @@ from tests.model_types import (
     bits,
     codes,
     hint,
+    listed,
+    values,
 )
 
 WIDEST_VARIABLE = 200
 FREE_PARAMETER = 6
+MOST_KEYS = 12
 DEPTH = 3
 
 HEADER = """\
@@ -164,6 +167,7 @@ class _Writer(Expressions):
 
     def _entry(self, depth: int) -> tuple[Kind, Kind]:
         keys: list[Kind] = [*self.words.names, *self.words.enumerations]
+        keys += [struct for struct in self.words.structs if listed(struct) and values(struct) <= MOST_KEYS]
         return self.pick(keys), self.kind(depth - 1, 40)
 
     # Declarations.

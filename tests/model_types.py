@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -98,10 +99,22 @@ def bits(kind: Kind) -> int:
         case SetOf(element, int() as capacity) | BagOf(element, capacity):
             return capacity * codes(element).bit_length()
         case MapOf(key, value):
-            return codes(key) * bits(value)
+            return values(key) * bits(value)
         case SeqOf(element, capacity):
             return capacity.bit_length() + capacity * bits(element)
     return (codes(kind) - 1).bit_length()
+
+
+def listed(kind: Kind) -> bool:
+    """Whether loops over classes and ranges visit every value."""
+    return isinstance(kind, Bool | Int | Enumeration | Name) or (
+        isinstance(kind, Struct) and all(listed(of) for _, of in kind.fields)
+    )
+
+
+def values(kind: Kind) -> int:
+    """How many values a type has of which all are listed."""
+    return math.prod(values(of) for _, of in kind.fields) if isinstance(kind, Struct) else codes(kind)
 
 
 def annotation(kind: Kind) -> str:

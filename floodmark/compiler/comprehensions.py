@@ -14,13 +14,20 @@ from floodmark.compiler.ir import (
     Const,
     Domain,
     Expr,
+    Field,
     Generator,
+    Inline,
     Local,
     MapGet,
     NothingType,
     Range,
+    RecordOf,
     Reduce,
+    Return,
+    SeqOf,
+    SetLocal,
     SetOf,
+    Stmt,
     Universe,
     has_effects,
 )
@@ -33,10 +40,12 @@ from floodmark.language.types import (
     IntType,
     MapType,
     OptionalType,
+    RecordType,
     SeqType,
     SetType,
     Type,
 )
+from floodmark.language.universe import universe
 
 
 class Comprehensions(Lowering):
@@ -142,16 +151,31 @@ class Comprehensions(Lowering):
                 return Reduce(SeqType(body.type, bound), at, kind, generators, body)
             case "map":
                 assert key is not None
-                total_keys = (
-                    len(generators) == 1
-                    and isinstance(generators[0].domain, Universe)
-                    and not generators[0].conditions
-                    and isinstance(key, Local)
-                    and key.slot == generators[0].variable.slot
-                )
-                if not total_keys:
-                    raise frame.refuse(node, "a map has a value for every key: {b: ... for b in Broker}, without `if`")
-                return Reduce(MapType(key.type, body.type), at, kind, generators, body, key=key)
+                return self._map(frame, node, generators, body, key)
+
+    def _map(self, frame: Frame, node: ast.expr, generators: list[Generator], body: Expr, key: Expr) -> Expr:
+        """A map from a comprehension that visits every key, in order.
+
+        The loops over the fields of a record become one over all records, which sets the variables of the others. Both
+        visit the keys in the same order, so it makes no difference which entry fails first or changes a variable.
+        """
+        at = frame.at(node)
+        every = self.fresh(key.type, "key", at)
+        parts = list(_parts_of_key(key, every))
+        if [part.slot for part, _ in parts] != [generator.variable.slot for generator in generators] or not all(
+            _visits_all(generator) for generator in generators
+        ):
+            one = "{b: ... for b in Broker}"
+            if isinstance(key.type, RecordType):
+                one = f"{{{key.type}(...): ... for ... in ...}} with a loop for each field, in the order of the fields"
+            raise frame.refuse(node, f"a map has a value for every key: {one}, without `if`")
+        made = MapType(key.type, body.type)
+        if isinstance(key, Local):
+            return Reduce(made, at, "map", generators, body, key=key)
+        result = self.fresh(body.type, "entry", at)
+        settings: list[Stmt] = [SetLocal(at, variable, value) for variable, value in parts]
+        entry = Inline(body.type, at, [*settings, Return(at, body, result)], result)
+        return Reduce(made, at, "map", [Generator(every, Universe(key.type), [])], entry, key=every)
 
     def no_order(self, frame: Frame, node: ast.expr, of: Type, why: str = "") -> ModelError:
         """The error for a set that CPython iterates in no order that could be relied on."""
@@ -226,6 +250,32 @@ class Comprehensions(Lowering):
         assert isinstance(a, IntType) and isinstance(b, IntType)
         of = hull(a.low, max(b.high - 1, a.low)) if step > 0 else hull(min(b.low + 1, a.high), a.high)
         return Range(low, high, step), of, True
+
+
+def _parts_of_key(key: Expr, whole: Expr) -> Iterator[tuple[Local, Expr]]:
+    """The loop variables that a key is made of, each with the part of ``whole`` that it is."""
+    match key:
+        case Local():
+            yield key, whole
+        case RecordOf(fields=fields):
+            for name, part in fields.items():
+                yield from _parts_of_key(part, Field(part.type, whole.at, whole, name))
+
+
+def _visits_all(generator: Generator) -> bool:
+    """Whether a loop visits every value of its variable's type once, in order."""
+    kind = generator.variable.type
+    if generator.conditions:
+        return False
+    match generator.domain:
+        case Universe():
+            return True
+        case Range(low=Const(value=low), high=Const(value=high), step=1):
+            return kind == IntType(low, high - 1)
+        case SeqOf(elements=elements):
+            given = [element.value for element in elements if isinstance(element, Const)]
+            return len(given) == len(elements) == kind.size and given == list(universe(kind))
+    return False
 
 
 def _leaves_none_out(element: ast.expr, generators: list[ast.comprehension]) -> bool:
