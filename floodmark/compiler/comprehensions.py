@@ -162,9 +162,9 @@ class Comprehensions(Lowering):
         at = frame.at(node)
         every = self.fresh(key.type, "key", at)
         parts = list(_parts_of_key(key, every))
-        if [part.slot for part, _ in parts] != [generator.variable.slot for generator in generators] or not all(
-            _visits_all(generator) for generator in generators
-        ):
+        chosen = [part.slot for part, _ in parts if isinstance(part, Local)]
+        looped = [generator.variable.slot for generator in generators]
+        if len(chosen) < len(parts) or chosen != looped or not all(_visits_all(generator) for generator in generators):
             one = "{b: ... for b in Broker}"
             if isinstance(key.type, RecordType):
                 one = f"{{{key.type}(...): ... for ... in ...}} with a loop for each field, in the order of the fields"
@@ -173,7 +173,7 @@ class Comprehensions(Lowering):
         if isinstance(key, Local):
             return Reduce(made, at, "map", generators, body, key=key)
         result = self.fresh(body.type, "entry", at)
-        settings: list[Stmt] = [SetLocal(at, variable, value) for variable, value in parts]
+        settings: list[Stmt] = [SetLocal(at, part, value) for part, value in parts if isinstance(part, Local)]
         entry = Inline(body.type, at, [*settings, Return(at, body, result)], result)
         return Reduce(made, at, "map", [Generator(every, Universe(key.type), [])], entry, key=every)
 
@@ -252,14 +252,13 @@ class Comprehensions(Lowering):
         return Range(low, high, step), of, True
 
 
-def _parts_of_key(key: Expr, whole: Expr) -> Iterator[tuple[Local, Expr]]:
-    """The loop variables that a key is made of, each with the part of ``whole`` that it is."""
-    match key:
-        case Local():
-            yield key, whole
-        case RecordOf(fields=fields):
-            for name, part in fields.items():
-                yield from _parts_of_key(part, Field(part.type, whole.at, whole, name))
+def _parts_of_key(key: Expr, whole: Expr) -> Iterator[tuple[Expr, Expr]]:
+    """What a key is made of, with the same part of another key, ``whole``."""
+    if not isinstance(key, RecordOf):
+        yield key, whole
+        return
+    for name, part in key.fields.items():
+        yield from _parts_of_key(part, Field(part.type, whole.at, whole, name))
 
 
 def _visits_all(generator: Generator) -> bool:
