@@ -121,11 +121,34 @@ def test_a_deadlock_is_refused_where_an_action_finds_out_late() -> None:
 
 
 def test_the_command_refuses_with_place_and_reason(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SourceError, match=r"model/alter_isr/core.py:\d+: this cannot be exported: .* as one step"):
-        export("alter_isr/shipped.toml", "--promela", "-o", str(tmp_path))
+    model = tmp_path / "long.py"
+    model.write_text(LONG.format("        self.x = (self.x + 1) % 3\n" * 1500), encoding="utf-8")
+    (tmp_path / "long.toml").write_text('model = "long.py:Long"\n', encoding="utf-8")
+    with pytest.raises(SourceError, match=r"long.py:\d+: this cannot be exported: counts, .* as one step"):
+        export(str(tmp_path / "long.toml"), "--promela", "-o", str(tmp_path / "out"))
     with pytest.raises(SourceError, match="there is no variant 'CommitsOnMajorit'; did you mean 'CommitsOnMajority'"):
         export("examples/two_phase_commit.toml", "--tla", "--only-variant", "CommitsOnMajorit")
-    assert not list(tmp_path.iterdir())
+    assert not (tmp_path / "out").exists()
+
+
+LONG = """\
+from typing import Annotated
+
+from floodmark import Between, Model, action, initial
+
+
+class Long(Model):
+    x: Annotated[int, Between(0, 2)]
+
+    @initial
+    def start(self) -> None:
+        self.x = 0
+
+    # Spin takes an action as one step only if it is short.
+
+    @action
+    def counts(self) -> None:
+{}"""
 
 
 def export(spec: str, *arguments: str) -> None:

@@ -7,9 +7,8 @@ from collections.abc import Iterator, Mapping
 from llvmlite import ir
 
 from floodmark.checkers.codegen.bits import I64, Value, const, cut, resize, shifted_right
-from floodmark.compiler.layout import WORD
 from floodmark.compiler.renaming import SIGNATURE_MULTIPLIER, is_renamed
-from floodmark.language.types import IdentifierType, MapType, OptionalType, RecordType, SeqType, SetType, Type
+from floodmark.language.types import WORD, IdentifierType, MapType, OptionalType, RecordType, SeqType, SetType, Type
 
 
 def signature(

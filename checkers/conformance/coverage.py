@@ -10,7 +10,8 @@ from collections import Counter
 from collections.abc import Iterator
 
 from floodmark.checkers.conformance.proposals import Packed, Proposal
-from floodmark.compiler.layout import WORD, Layout
+from floodmark.compiler.layout import Layout
+from floodmark.language.types import WORD
 
 Piece = tuple[str | int, int]
 

@@ -31,7 +31,7 @@ from floodmark.compiler.ir import (
     Universe,
     has_effects,
 )
-from floodmark.compiler.joins import hull, join
+from floodmark.compiler.joins import hull, join, set_type
 from floodmark.compiler.lowering import WIDEST_VALUE, Lowering, in_code_order, size_bound
 from floodmark.language.errors import ModelError
 from floodmark.language.types import (
@@ -145,8 +145,7 @@ class Comprehensions(Lowering):
             case "seq" if bound > WIDEST_VALUE:
                 raise frame.refuse(node, f"this may hold {bound} elements; loop over something smaller")
             case "set":
-                capacity = bound if body.type.codes > WIDEST_MASK else None
-                return Reduce(SetType(body.type, capacity), at, kind, generators, body)
+                return Reduce(set_type(body.type, bound), at, kind, generators, body)
             case "seq":
                 return Reduce(SeqType(body.type, bound), at, kind, generators, body)
             case "map":

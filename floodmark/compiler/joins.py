@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from floodmark.compiler.ir import INT, UNBOUNDED, NoneType, NothingType
-from floodmark.language.types import WIDEST_MASK, BagType, IntType, MapType, OptionalType, SeqType, SetType, Type
+from floodmark.language.types import WIDEST_MASK, WORD, BagType, IntType, MapType, OptionalType, SeqType, SetType, Type
 
 
 def hull(low: int, high: int) -> IntType:
@@ -40,15 +40,9 @@ def join(a: Type, b: Type) -> Type | None:
             element = join(a.element, b.element)
             if element is None:
                 return None
-            if a.capacity is None and b.capacity is None:
-                narrow = element.codes <= WIDEST_MASK
-                return SetType(element, None if narrow else a.element.codes + b.element.codes)
             if a.capacity is not None and b.capacity is not None:
                 return SetType(element, max(a.capacity, b.capacity))
-            masked = a if a.capacity is None else b
-            slotted = b if a.capacity is None else a
-            assert slotted.capacity is not None
-            return SetType(element, max(slotted.capacity, masked.element.codes))
+            return SetType(element, None if element.codes <= WIDEST_MASK else max(_most(a), _most(b)))
         case SeqType(), SeqType():
             element = join(a.element, b.element)
             return None if element is None else SeqType(element, max(a.capacity, b.capacity))
@@ -61,6 +55,20 @@ def join(a: Type, b: Type) -> Type | None:
     return None
 
 
+def set_type(element: Type, most: int) -> SetType:
+    """The type of a set that is made of at most so many elements: a mask, or slots where these take fewer bits.
+
+    A mask of one word beats slots, whatever its size. What a model declares is not this function's business.
+    """
+    slotted = SetType(element, min(most, element.codes))
+    masked = element.codes <= WORD or (element.codes <= WIDEST_MASK and element.codes <= slotted.bits)
+    return SetType(element) if masked else slotted
+
+
+def _most(kind: SetType) -> int:
+    return kind.element.codes if kind.capacity is None else kind.capacity
+
+
 def _wrap(inner: Type | None) -> Type | None:
     return None if inner is None else OptionalType(inner)
 
@@ -69,6 +77,9 @@ def fits(source: Type, target: Type) -> bool:
     """Whether every value of ``source`` is a value of ``target``, so that a conversion cannot fail."""
     if isinstance(source, SeqType) and isinstance(target, SeqType):
         return source.capacity <= target.capacity and (source.capacity == 0 or fits(source.element, target.element))
+    if isinstance(source, SetType) and isinstance(target, SetType):
+        room = target.capacity is None or _most(source) <= target.capacity
+        return room and fits(source.element, target.element)
     return join(source, target) == target
 
 

@@ -15,6 +15,7 @@ from typing import Any
 from floodmark.language.errors import ModelError
 from floodmark.language.model import State
 from floodmark.language.types import (
+    WORD,
     BagType,
     BoolType,
     EnumType,
@@ -30,7 +31,6 @@ from floodmark.language.types import (
 from floodmark.language.universe import universe
 from floodmark.language.values import Bag, Map, Seq, Set
 
-WORD = 64
 _MASK = (1 << WORD) - 1
 
 

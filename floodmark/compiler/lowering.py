@@ -35,12 +35,11 @@ from floodmark.compiler.ir import (
     Stmt,
 )
 from floodmark.compiler.ir import Compare as CompareNode
-from floodmark.compiler.joins import convertible, join
+from floodmark.compiler.joins import convertible, join, set_type
 from floodmark.language.errors import ModelError
 from floodmark.language.model import Model
 from floodmark.language.types import (
     WIDEST_INTEGER,
-    WIDEST_MASK,
     BagType,
     BoolType,
     IdentifierType,
@@ -51,6 +50,7 @@ from floodmark.language.types import (
     SeqType,
     SetType,
     Type,
+    is_open,
 )
 from floodmark.language.values import Identifier, Record
 
@@ -142,6 +142,13 @@ class Lowering:
             return value
         if not convertible(value.type, kind):
             raise ModelError(f"{what} is {kind}, but this is {value.type}", value.at.file, value.at.line)
+        match value, kind:
+            case SetOf(elements=elements), SetType(element, _) if _has_room(kind, len(elements)):
+                members = [self.convert(member, element, "the element") for member in elements]
+                return SetOf(kind, value.at, members, value.typed)
+            case Reduce(kind="set", body=body), SetType(element, _) if _has_room(kind, size_bound(value.type)):
+                body = self.convert(body, element, "the element")
+                return Reduce(kind, value.at, "set", value.generators, body, typed=value.typed)
         return Convert(kind, value.at, value)
 
     def unify(self, left: Expr, right: Expr, what: str) -> tuple[Expr, Expr]:
@@ -217,9 +224,9 @@ class Lowering:
         return Or(BOOL, at, needed) if len(needed) > 1 else needed[0]
 
     def set_of(self, at: Position, element: Type, members: list[Expr], slotted: bool = False) -> Expr:
-        """A set literal: a mask, or slots if a mask would be too wide or would be combined with slots."""
-        capacity = len(members) if slotted or element.codes > WIDEST_MASK else None
-        return SetOf(SetType(element, capacity), at, members)
+        """A set literal; in slots if it will be combined with slots."""
+        kind = SetType(element, len(members)) if slotted else set_type(element, len(members))
+        return SetOf(kind, at, members)
 
     def set_binary(self, at: Position, op: Literal["|", "&", "-", "^"], left: Expr, right: Expr) -> Expr:
         """``| & - ^`` of two sets. Elements only on the right side of ``-`` or ``&`` need no room."""
@@ -227,8 +234,9 @@ class Lowering:
         kind = left.type
         assert isinstance(kind, SetType)
         if kind.capacity is not None and op in ("|", "^"):
-            room = slots_needed(left) + slots_needed(right)
-            kind = SetType(kind.element, min(room, kind.element.codes))
+            kind = set_type(kind.element, slots_needed(left) + slots_needed(right))
+            if kind.capacity is None:
+                left, right = self.convert(left, kind, ""), self.convert(right, kind, "")
         return SetBinary(kind, at, op, left, right)
 
     def once(self, at: Position, values: list[Expr], build: Callable[[list[Expr]], Expr]) -> Expr:
@@ -267,6 +275,11 @@ class Lowering:
             case Inline(result=Local(slot=slot)):
                 return slot not in self.unordered
         return True
+
+
+def _has_room(kind: SetType, count: int) -> bool:
+    """Whether a set of so many elements can be made as a set of this type at once, rather than be converted to it."""
+    return not is_open(kind) and (kind.capacity is None or count <= kind.capacity)
 
 
 def _until(operands: list[Expr], decisive: bool) -> list[Expr]:

@@ -13,9 +13,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from floodmark.compiler.layout import WORD, Layout, encode
+from floodmark.compiler.layout import Layout, encode
 from floodmark.language.model import State
 from floodmark.language.types import (
+    WORD,
     BagType,
     IdentifierType,
     MapType,

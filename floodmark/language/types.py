@@ -284,6 +284,8 @@ class SeqType(Type):
         return f"Seq[{self.element}]"
 
 
+WORD = 64
+"""The bits of a machine word."""
 WIDEST_MASK = 1024
 WIDEST_VARIABLE = 4096
 """The most bits that one variable may take."""
