@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from floodmark.checkers.codegen.bits import I1, I64, Value, code_of, const, cut, put, register, resize, shifted_left
+from floodmark.checkers.codegen.bits import I1, I64, Value, code_of, const, register, resize
 from floodmark.checkers.codegen.conversions import Conversions
+from floodmark.checkers.codegen.windows import Window
 from floodmark.compiler.failures import may_outgrow
 from floodmark.compiler.ir import Reduce, Sorted
 from floodmark.language.types import (
@@ -23,26 +24,24 @@ class Folds(Conversions):
         assert isinstance(kind, SeqType)
         code = self.emit(node.seq)
         length = self.seq_length(kind, code)
-        result = self.room(register(kind.bits), "sorted")
-        self.builder.store(code, result)
+        result = self.window(code)
         with self.counting(const(1), length) as (index, _, _):
             self._sink(kind, result, index, node.reverse)
-        return self.builder.load(result)
+        return result.code()
 
-    def _sink(self, kind: SeqType, result: Value, index: Value, reverse: bool) -> None:
+    def _sink(self, kind: SeqType, result: Window, index: Value, reverse: bool) -> None:
         """One round of an insertion sort: moves the element at ``index`` to its place among those before it."""
         width = kind.element.bits
         with self.counting(index, const(0), -1) as (position, _, leave):
-            now = self.builder.load(result)
             high_at = self.seq_offset(kind, position)
             low_at = self.builder.sub(high_at, const(width))
-            high, low = cut(self.builder, now, high_at, width), cut(self.builder, now, low_at, width)
+            high, low = result.cut(high_at, width), result.cut(low_at, width)
             swap = self.builder.icmp_unsigned(">" if reverse else "<", high, low)
             exchange = self.block("exchange")
             self.builder.cbranch(swap, exchange, leave)
             self.builder.position_at_end(exchange)
-            moved = put(self.builder, put(self.builder, now, high_at, width, low), low_at, width, high)
-            self.builder.store(moved, result)
+            for place in (high_at, low_at):
+                result.flip(place, width, self.builder.xor(high, low))
 
     def _emit_reduce(self, node: Reduce) -> Value:
         match node.kind:
@@ -141,31 +140,27 @@ class Folds(Conversions):
     def _seq_of(self, node: Reduce) -> Value:
         kind = node.type
         assert isinstance(kind, SeqType)
-        result, count = self.room(register(kind.bits), "seq"), self.room(I64, "count")
-        self.builder.store(const(0, register(kind.bits)), result)
+        result, count = self.blank(register(kind.bits)), self.room(I64, "count")
         self.builder.store(const(0), count)
 
         def body() -> None:
             index = self.builder.load(count)
-            self._append(kind, result, index, self.emit(node.body))
+            self.append(kind, result, index, self.emit(node.body))
             self.builder.store(self.builder.add(index, const(1)), count)
 
         self.generate(node, body)
         length = resize(self.builder, self.builder.load(count), register(kind.bits))
-        return self.builder.or_(self.builder.load(result), length)
+        return self.builder.or_(result.code(), length)
 
     def _map_of(self, node: Reduce) -> Value:
         kind = node.type
         assert isinstance(kind, MapType) and node.key is not None
-        result = self.room(register(kind.bits), "map")
-        self.builder.store(const(0, register(kind.bits)), result)
+        result = self.blank(register(kind.bits))
 
         def body() -> None:
             assert node.key is not None
             value = code_of(self.builder, kind.value, self.emit(node.body))
-            offset = self.map_offset(kind, self.emit(node.key))
-            placed = shifted_left(self.builder, resize(self.builder, value, register(kind.bits)), offset)
-            self.builder.store(self.builder.or_(self.builder.load(result), placed), result)
+            result.flip(self.map_offset(kind, self.emit(node.key)), kind.value.bits, value)
 
         self.generate(node, body)
-        return self.builder.load(result)
+        return result.code()

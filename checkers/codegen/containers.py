@@ -8,13 +8,11 @@ from floodmark.checkers.codegen.bits import (
     Value,
     code_of,
     const,
-    cut,
     register,
     resize,
-    shifted_left,
-    shifted_right,
 )
 from floodmark.checkers.codegen.elements import Elements
+from floodmark.checkers.codegen.windows import Window
 from floodmark.language.types import (
     MapType,
     SeqType,
@@ -29,22 +27,21 @@ class Containers(Elements):
     def with_element(self, kind: SetType, code: Value, item: Value) -> Value:
         """A set with one more element."""
         if kind.capacity is None:
-            bit = shifted_left(self.builder, const(1, code.type), resize(self.builder, item, I64))
-            return self.builder.or_(code, bit)
+            window = self.window(code)
+            window.set(resize(self.builder, item, I64))
+            return window.code()
         return self.insert(kind.element, kind.capacity, code, item, once=True)
 
     def insert(self, element: Type, capacity: int, code: Value, item: Value, once: bool) -> Value:
         """Descending slots with one more element; fails when all slots are taken."""
         width = element.codes.bit_length()
-        wide = code.type
         slot_kind = register(width)
-        carried, result = self.room(slot_kind, "carried"), self.room(wide, "slots")
+        carried, slots = self.room(slot_kind, "carried"), self.window(code)
         first = self.builder.add(resize(self.builder, item, slot_kind), const(1, slot_kind))
         self.builder.store(first, carried)
-        self.builder.store(const(0, wide), result)
         with self.counting(const(0), const(capacity)) as (index, _, _):
             offset = self.builder.mul(index, const(width))
-            slot = cut(self.builder, code, offset, width)
+            slot = slots.cut(offset, width)
             moving = self.builder.load(carried)
             larger = self.builder.icmp_unsigned(">", moving, slot)
             kept = self.builder.select(larger, moving, slot)
@@ -53,41 +50,37 @@ class Containers(Elements):
                 same = self.builder.icmp_unsigned("==", moving, slot)
                 onward = self.builder.select(same, const(0, slot_kind), onward)
             self.builder.store(onward, carried)
-            placed = shifted_left(self.builder, resize(self.builder, kept, wide), offset)
-            self.builder.store(self.builder.or_(self.builder.load(result), placed), result)
+            slots.flip(offset, width, self.builder.xor(kept, slot))
         self.fail_unless(self.builder.icmp_unsigned("==", self.builder.load(carried), const(0, slot_kind)))
-        return self.builder.load(result)
+        return slots.code()
 
     def without(self, element: Type, capacity: int, code: Value, item: Value) -> tuple[Value, Value]:
         """Slots with one occurrence of an element removed, and whether it was there."""
         width = element.codes.bit_length()
-        wide, slot_kind = code.type, register(width)
-        found, result = self.room(I1, "found"), self.room(wide, "slots")
+        slot_kind = register(width)
+        found, slots = self.room(I1, "found"), self.window(code)
         wanted = self.builder.add(resize(self.builder, item, slot_kind), const(1, slot_kind))
         self.builder.store(const(0, I1), found)
-        self.builder.store(const(0, wide), result)
         with self.counting(const(0), const(capacity)) as (index, _, _):
             offset = self.builder.mul(index, const(width))
-            slot = cut(self.builder, code, offset, width)
+            slot = slots.cut(offset, width)
             here = self.builder.icmp_unsigned("==", slot, wanted)
             gone = self.builder.or_(self.builder.load(found), here)
             self.builder.store(gone, found)
             following_at = self.builder.add(offset, const(width))
             outside = self.builder.icmp_unsigned(">=", following_at, const(width * capacity))
             following_at = self.builder.select(outside, const(0), following_at)
-            following = self.builder.select(outside, const(0, slot.type), cut(self.builder, code, following_at, width))
+            following = self.builder.select(outside, const(0, slot.type), slots.cut(following_at, width))
             kept = self.builder.select(gone, following, slot)
-            placed = shifted_left(self.builder, resize(self.builder, kept, wide), offset)
-            self.builder.store(self.builder.or_(self.builder.load(result), placed), result)
-        return self.builder.load(result), self.builder.load(found)
+            slots.flip(offset, width, self.builder.xor(kept, slot))
+        return slots.code(), self.builder.load(found)
 
     def contains(self, kind: Type, code: Value, value: Value) -> Value:
         """Whether a container has an element, given as a value of the container's element type."""
         match kind:
             case SetType(element, None):
                 item = resize(self.builder, code_of(self.builder, element, value), I64)
-                bit = shifted_right(self.builder, code, item)
-                return self.builder.trunc(bit, I1)
+                return self.builder.trunc(self.window(code).cut(item, 1), I1)
         found = self.room(I1, "found")
         self.builder.store(const(0, I1), found)
         with self._elements(code, kind) as (other, _, leave):
@@ -115,8 +108,6 @@ class Containers(Elements):
             self.builder.store(self.builder.add(self.builder.load(count), const(1)), count)
         return self.builder.load(count)
 
-    def _append(self, kind: SeqType, result: Value, index: Value, item: Value) -> None:
+    def append(self, kind: SeqType, window: Window, index: Value, item: Value) -> None:
         """Writes an element to a position that is still zero."""
-        code = resize(self.builder, code_of(self.builder, kind.element, item), register(kind.bits))
-        placed = shifted_left(self.builder, code, self.seq_offset(kind, index))
-        self.builder.store(self.builder.or_(self.builder.load(result), placed), result)
+        window.flip(self.seq_offset(kind, index), kind.element.bits, code_of(self.builder, kind.element, item))

@@ -9,7 +9,6 @@ from floodmark.checkers.codegen.bits import (
     Value,
     code_of,
     const,
-    cut,
     held,
     register,
     resize,
@@ -118,6 +117,11 @@ class Conversions(Containers):
             return const(0, register(target.bits))
         if source.element == target.element and source.capacity is None and target.capacity is None:
             return value
+        if source.element == target.element and source.capacity is not None and target.capacity is not None:
+            if source.capacity > target.capacity:
+                beyond = shifted_right(self.builder, value, target.bits)
+                self.fail_unless(self.builder.icmp_unsigned("==", beyond, const(0, beyond.type)))
+            return resize(self.builder, value, register(target.bits))
         result = self.room(register(target.bits), "set")
         self.builder.store(const(0, register(target.bits)), result)
         with self._elements(value, source) as (item, _, _):
@@ -138,12 +142,11 @@ class Conversions(Containers):
             data = shifted_left(self.builder, data, goal)
             code = self.builder.or_(data, resize(self.builder, length, wide))
             return resize(self.builder, code, register(target.bits))
-        result = self.room(register(target.bits), "seq")
-        self.builder.store(resize(self.builder, length, register(target.bits)), result)
+        items, result = self.window(value), self.window(resize(self.builder, length, register(target.bits)))
         with self.counting(const(0), length) as (index, _, _):
-            item = self.convert(self.seq_element(source, value, index), source.element, target.element)
-            self._append(target, result, index, item)
-        return self.builder.load(result)
+            item = self.convert(self.seq_element(source, items, index), source.element, target.element)
+            self.append(target, result, index, item)
+        return result.code()
 
     def _convert_bag(self, value: Value, source: SeqType | BagType, target: BagType) -> Value:
         result = self.room(register(target.bits), "bag")
@@ -157,12 +160,10 @@ class Conversions(Containers):
         return self.builder.load(result)
 
     def _convert_map(self, value: Value, source: MapType, target: MapType) -> Value:
-        result = self.room(register(target.bits), "map")
-        self.builder.store(const(0, register(target.bits)), result)
+        entries, result = self.window(value), self.blank(register(target.bits))
         with self.counting(const(0), const(source.key.size)) as (index, _, _):
-            old = cut(self.builder, value, self.builder.mul(index, const(source.value.bits)), source.value.bits)
+            old = entries.cut(self.builder.mul(index, const(source.value.bits)), source.value.bits)
             item = self.convert(value_of(self.builder, source.value, old), source.value, target.value)
-            code = resize(self.builder, code_of(self.builder, target.value, item), register(target.bits))
-            placed = shifted_left(self.builder, code, self.builder.mul(index, const(target.value.bits)))
-            self.builder.store(self.builder.or_(self.builder.load(result), placed), result)
-        return self.builder.load(result)
+            place, bits = self.builder.mul(index, const(target.value.bits)), target.value.bits
+            result.flip(place, bits, code_of(self.builder, target.value, item))
+        return result.code()

@@ -130,5 +130,9 @@ class Effects(Emitter):
                 offset, of = self.seq_offset(container, index), container.element
             case _:
                 raise AssertionError(step)
-        inner = cut(self.builder, code, offset, of.bits)
-        return put(self.builder, code, offset, of.bits, self._updated(of, inner, rest, value))
+        if isinstance(offset, int):
+            inner = cut(self.builder, code, offset, of.bits)
+            return put(self.builder, code, offset, of.bits, self._updated(of, inner, rest, value))
+        window = self.window(code)
+        self.replace(window, offset, of.bits, self._updated(of, window.cut(offset, of.bits), rest, value))
+        return window.code()

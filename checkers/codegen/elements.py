@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from floodmark.checkers.codegen.bits import I64, Value, code_of, const, cut, register, resize, shifted_left, value_of
-from floodmark.checkers.codegen.routine import Routine
+from floodmark.checkers.codegen.windows import Window, Windows
 from floodmark.compiler.ir import (
     Domain,
     NothingType,
@@ -28,7 +28,7 @@ from floodmark.language.universe import universe
 from floodmark.language.values import Record
 
 
-class Elements(Routine):
+class Elements(Windows):
     """A routine that can iterate."""
 
     @contextmanager
@@ -70,25 +70,27 @@ class Elements(Routine):
             case SetType(element, capacity) | BagType(element, capacity):
                 width = element.codes.bit_length()
                 assert capacity is not None
+                slots = self.window(code)
                 with self.counting(const(capacity - 1), const(-1), -1) as (index, onward, leave):
                     offset = self.builder.mul(index, const(width))
-                    slot = cut(self.builder, code, offset, width)
+                    slot = slots.cut(offset, width)
                     self._skip_unless(self.builder.icmp_unsigned("!=", slot, const(0, slot.type)), onward)
                     if distinct and isinstance(kind, BagType):
-                        self._skip_unless(self._first_of_its_kind(code, width, index, offset, slot), onward)
+                        self._skip_unless(self._first_of_its_kind(slots, width, index, offset, slot), onward)
                     inner = self.builder.sub(slot, const(1, slot.type))
                     yield value_of(self.builder, element, inner), onward, leave
             case SeqType(element, _):
+                items = self.window(code)
                 with self.counting(const(0), self.seq_length(kind, code)) as (index, onward, leave):
-                    yield self.seq_element(kind, code, index), onward, leave
+                    yield self.seq_element(kind, items, index), onward, leave
             case _:
                 raise ModelError(f"{kind} cannot be iterated")
 
-    def _first_of_its_kind(self, code: Value, width: int, index: Value, offset: Value, slot: Value) -> Value:
+    def _first_of_its_kind(self, slots: Window, width: int, index: Value, offset: Value, slot: Value) -> Value:
         """Whether the slot before this one, in the packed order, holds a different element."""
         first = self.builder.icmp_unsigned("==", index, const(0))
         before_at = self.builder.select(first, const(0), self.builder.sub(offset, const(width)))
-        before = cut(self.builder, code, before_at, width)
+        before = slots.cut(before_at, width)
         return self.builder.or_(first, self.builder.icmp_unsigned("!=", before, slot))
 
     def is_code(self, kind: Type, code: Value) -> Value | None:
@@ -177,9 +179,8 @@ class Elements(Routine):
     def seq_length(self, kind: SeqType, code: Value) -> Value:
         return resize(self.builder, cut(self.builder, code, 0, kind.capacity.bit_length()), I64)
 
-    def seq_element(self, kind: SeqType, code: Value, index: Value) -> Value:
-        offset = self.seq_offset(kind, index)
-        return value_of(self.builder, kind.element, cut(self.builder, code, offset, kind.element.bits))
+    def seq_element(self, kind: SeqType, items: Window, index: Value) -> Value:
+        return value_of(self.builder, kind.element, items.cut(self.seq_offset(kind, index), kind.element.bits))
 
     def seq_offset(self, kind: SeqType, index: Value) -> Value:
         """The bit at which an element starts."""

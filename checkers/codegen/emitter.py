@@ -144,9 +144,9 @@ class Emitter(Folds):
     def _emit_mapget(self, node: MapGet) -> Value:
         kind = node.map.type
         assert isinstance(kind, MapType)
-        code = self.emit(node.map)
+        entries = self.window(self.emit(node.map))
         offset = self.map_offset(kind, self.emit(node.key))
-        return value_of(self.builder, kind.value, cut(self.builder, code, offset, kind.value.bits))
+        return value_of(self.builder, kind.value, entries.cut(offset, kind.value.bits))
 
     def _emit_seqget(self, node: SeqGet) -> Value:
         kind = node.seq.type
@@ -155,7 +155,7 @@ class Emitter(Folds):
         if kind.capacity == 0:
             self.fail()
             return const(0, held(kind.element))
-        return self.seq_element(kind, code, self.seq_index(kind, code, self.emit(node.index)))
+        return self.seq_element(kind, self.window(code), self.seq_index(kind, code, self.emit(node.index)))
 
     def _emit_seqslice(self, node: SeqSlice) -> Value:
         kind = node.seq.type
@@ -240,24 +240,39 @@ class Emitter(Folds):
                 case "-":
                     return self.builder.and_(left, self.builder.not_(right))
             return self.builder.xor(left, right)
-        result = self.room(register(kind.bits), "set")
-        keeps_left = {"|": None, "&": True, "-": False, "^": False}[node.op]
-        self.builder.store(const(0, register(kind.bits)), result)
-        self._gather(kind, of, left, result, right, keeps_left)
-        if node.op in ("|", "^"):
-            self._gather(kind, of, right, result, left, None if node.op == "|" else False)
-        return self.builder.load(result)
+        match node.op:
+            case "|":
+                return self._united(kind, of, left, right)
+            case "&" | "-":
+                return self._filtered(of, left, right, node.op == "&")
+        return self._united(kind, of, self._filtered(of, left, right, False), self._filtered(of, right, left, False))
 
-    def _gather(
-        self, kind: SetType, of: SetType, source: Value, result: Value, other: Value, wanted: bool | None
-    ) -> None:
-        """Adds to ``result`` the elements of ``source`` that are (``wanted``), are not, or may be in ``other``."""
-        with self._elements(source, of) as (value, onward, _):
-            if wanted is not None:
-                inside = self.contains(of, other, value)
-                self._skip_unless(inside if wanted else self.builder.not_(inside), onward)
+    def _united(self, kind: SetType, of: SetType, left: Value, right: Value) -> Value:
+        """Slots with the elements of both. Slots are filled from the lowest up, so more of them are just more zeros."""
+        wide = register(kind.bits)
+        result = self.room(wide, "set")
+        self.builder.store(resize(self.builder, left, wide), result)
+        with self._elements(right, of) as (value, _, _):
             item = code_of(self.builder, of.element, value)
             self.builder.store(self.with_element(kind, self.builder.load(result), item), result)
+        return self.builder.load(result)
+
+    def _filtered(self, kind: SetType, source: Value, other: Value, wanted: bool) -> Value:
+        """The slots of the elements that are (``wanted``) or are not in ``other``.
+
+        They are visited from the smallest element up, so that each belongs before those that are already there.
+        """
+        width = kind.element.codes.bit_length()
+        result = self.room(source.type, "set")
+        self.builder.store(const(0, source.type), result)
+        with self._elements(source, kind) as (value, onward, _):
+            inside = self.contains(kind, other, value)
+            self._skip_unless(inside if wanted else self.builder.not_(inside), onward)
+            item = resize(self.builder, code_of(self.builder, kind.element, value), source.type)
+            others = shifted_left(self.builder, self.builder.load(result), width)
+            first = self.builder.add(item, const(1, source.type))
+            self.builder.store(self.builder.or_(others, first), result)
+        return self.builder.load(result)
 
     def _emit_contains(self, node: Contains) -> Value:
         kind = node.container.type
@@ -296,10 +311,10 @@ class Emitter(Folds):
         code = self.emit(node.bag)
         item = code_of(self.builder, kind.element, self.emit(node.item))
         if kind.capacity is None:
-            bit = shifted_left(self.builder, const(1, code.type), resize(self.builder, item, I64))
-            there = self.builder.and_(code, bit)
-            self.fail_unless(self.builder.icmp_unsigned("!=", there, const(0, code.type)))
-            return self.builder.xor(code, there)
+            window, place = self.window(code), resize(self.builder, item, I64)
+            self.fail_unless(self.builder.icmp_unsigned("!=", window.cut(place, 1), const(0)))
+            window.flip(place, 1, const(1))
+            return window.code()
         if not node.remove:
             return self.insert(kind.element, kind.capacity, code, item, once=False)
         result, found = self.without(kind.element, kind.capacity, code, item)

@@ -163,21 +163,19 @@ class _Canonical(Emitter):
         return self.builder.load(result)
 
     def _renamed_mask(self, element: Type, code: Any) -> Any:
-        result = self.room(code.type, "mask")
-        self.builder.store(const(0, code.type), result)
+        result = self.blank(code.type)
         with self.members(code) as (position, _, _):
             image = self.renamed(element, resize(self.builder, position, register(element.bits)))
-            bit = shifted_left(self.builder, const(1, code.type), resize(self.builder, image, I64))
-            self.builder.store(self.builder.or_(self.builder.load(result), bit), result)
-        return self.builder.load(result)
+            result.flip(resize(self.builder, image, I64), 1, const(1))
+        return result.code()
 
     def _renamed_slots(self, element: Type, capacity: int, code: Any) -> Any:
         width = element.codes.bit_length()
-        result = self.room(code.type, "slots")
+        source, result = self.window(code), self.room(code.type, "slots")
         self.builder.store(const(0, code.type), result)
         self.failed = self.failed or self._unreachable()
         with self.counting(const(0), const(capacity)) as (index, onward, _):
-            slot = cut(self.builder, code, self.builder.mul(index, const(width)), width)
+            slot = source.cut(self.builder.mul(index, const(width)), width)
             self._skip_unless(self.builder.icmp_unsigned("!=", slot, const(0, slot.type)), onward)
             part = resize(self.builder, self.builder.sub(slot, const(1, slot.type)), register(element.bits))
             image = self.renamed(element, part)
@@ -192,28 +190,20 @@ class _Canonical(Emitter):
 
     def _renamed_map(self, kind: MapType, code: Any) -> Any:
         width = kind.value.bits
-        result = self.room(code.type, "map")
-        self.builder.store(const(0, code.type), result)
+        source, result = self.window(code), self.blank(code.type)
         with self.keys(kind) as (position, key):
-            part = cut(self.builder, code, self.builder.mul(position, const(width)), width)
-            image = resize(self.builder, self.renamed(kind.value, part), code.type)
+            image = self.renamed(kind.value, source.cut(self.builder.mul(position, const(width)), width))
             offset = self.builder.mul(self.position(kind.key, self.renamed(kind.key, key)), const(width))
-            moved = shifted_left(self.builder, image, offset)
-            self.builder.store(self.builder.or_(self.builder.load(result), moved), result)
-        return self.builder.load(result)
+            result.flip(offset, width, image)
+        return result.code()
 
     def _renamed_seq(self, kind: SeqType, code: Any) -> Any:
-        start = kind.capacity.bit_length()
         length = self.seq_length(kind, code)
-        result = self.room(code.type, "seq")
-        self.builder.store(resize(self.builder, length, code.type), result)
+        source, result = self.window(code), self.window(resize(self.builder, length, code.type))
         with self.counting(const(0), length) as (index, _, _):
-            offset = self.builder.add(self.builder.mul(index, const(kind.element.bits)), const(start))
-            part = cut(self.builder, code, offset, kind.element.bits)
-            image = resize(self.builder, self.renamed(kind.element, part), code.type)
-            moved = shifted_left(self.builder, image, offset)
-            self.builder.store(self.builder.or_(self.builder.load(result), moved), result)
-        return self.builder.load(result)
+            offset = self.seq_offset(kind, index)
+            result.flip(offset, kind.element.bits, self.renamed(kind.element, source.cut(offset, kind.element.bits)))
+        return result.code()
 
 
 def _table(module: ir.Module, name: str, numbers: list[int]) -> ir.GlobalVariable:

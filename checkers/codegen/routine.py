@@ -103,8 +103,8 @@ class Routine:
         self.builder.position_at_end(leave)
 
     @contextmanager
-    def members(self, mask: Value) -> Any:
-        """A loop over the set bits of a mask, from the lowest up; yields (position, next, exit)."""
+    def set_bits(self, mask: Value) -> Any:
+        """A loop over the set bits of a register, from the lowest up; yields (position, next, exit)."""
         kind = mask.type
         rest = self.room(kind, "rest")
         head, body, onward, leave = (self.block(name) for name in ("bits", "bit", "next", "leave"))

@@ -1,0 +1,159 @@
+"""Reads and writes parts of a code at offsets that are known only when the machine code runs.
+
+A code of up to two words is shifted in registers. A wider one is laid out in memory, where a part takes two words at
+most: shifts of a wide register by an unknown distance are long code, one for each of them.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+from llvmlite import ir
+
+from floodmark.checkers.codegen.bits import I64, Value, const, cut, masked, register, resize, shifted_left
+from floodmark.checkers.codegen.routine import Routine
+from floodmark.language.types import WORD
+
+WIDEST_REGISTER = 2 * WORD
+
+
+class Window(Protocol):
+    """A code whose parts can be read and changed. Offsets are 64-bit values."""
+
+    def cut(self, offset: Value, bits: int) -> Value:
+        """``bits`` bits, as a code in a register of its own."""
+
+    def flip(self, offset: Value, bits: int, part: Value) -> None:
+        """Flips the bits that are set in ``part``; where bits are zero, this writes it."""
+
+    def set(self, offset: Value) -> None:
+        """Sets one bit."""
+
+    def code(self) -> Value:
+        """The whole code."""
+
+
+class Windows(Routine):
+    """A routine that looks at codes through windows."""
+
+    def window(self, code: Value) -> Window:
+        """A window on a copy of a code."""
+        return (_Register if code.type.width <= WIDEST_REGISTER else _Memory)(self, code)
+
+    def blank(self, kind: ir.IntType) -> Window:
+        """A window on zero."""
+        return self.window(const(0, kind))
+
+    def replace(self, window: Window, offset: Value, bits: int, part: Value) -> None:
+        """Makes ``part`` what is at an offset."""
+        old = window.cut(offset, bits)
+        window.flip(offset, bits, self.builder.xor(old, resize(self.builder, part, old.type)))
+
+    @contextmanager
+    def members(self, mask: Value) -> Any:
+        """A loop over the set bits of a mask, from the lowest up; yields (position, next, exit)."""
+        if mask.type.width <= WIDEST_REGISTER:
+            with self.set_bits(mask) as found:
+                yield found
+            return
+        window = self.window(mask)
+        with (
+            self.counting(const(0), const(mask.type.width), WORD) as (start, _, leave),
+            self.set_bits(window.cut(start, WORD)) as (position, onward, _),
+        ):
+            yield self.builder.add(start, position), onward, leave
+
+    def funnel(self, direction: str, high: Value, low: Value, by: Value) -> Value:
+        """The upper word of two after a shift to the left ("l"), or the lower one after a shift to the right ("r")."""
+        intrinsic = self.function.module.declare_intrinsic(
+            f"llvm.fsh{direction}", [I64], ir.FunctionType(I64, [I64, I64, I64])
+        )
+        return self.builder.call(intrinsic, [high, low, by])
+
+
+class _Register:
+    """A code in a variable, which LLVM keeps in registers."""
+
+    def __init__(self, routine: Windows, code: Value) -> None:
+        self._routine = routine
+        self._place = routine.room(code.type, "code")
+        routine.builder.store(code, self._place)
+
+    def code(self) -> Value:
+        return self._routine.builder.load(self._place)
+
+    def cut(self, offset: Value, bits: int) -> Value:
+        return cut(self._routine.builder, self.code(), offset, bits)
+
+    def flip(self, offset: Value, bits: int, part: Value) -> None:
+        if bits == 0:
+            return
+        builder, code = self._routine.builder, self.code()
+        moved = shifted_left(builder, resize(builder, part, code.type), offset)
+        builder.store(builder.xor(code, moved), self._place)
+
+    def set(self, offset: Value) -> None:
+        builder, code = self._routine.builder, self.code()
+        builder.store(builder.or_(code, shifted_left(builder, const(1, code.type), offset)), self._place)
+
+
+class _Memory:
+    """A code in memory, word by word, with one word more so that two words can be read at each."""
+
+    def __init__(self, routine: Windows, code: Value) -> None:
+        self._routine = routine
+        self._kind = code.type
+        words = code.type.width // WORD
+        self._words = routine.room(ir.ArrayType(I64, words + 1), "words")
+        builder = routine.builder
+        self._whole = builder.bitcast(self._words, code.type.as_pointer())
+        builder.store(code, self._whole)
+        builder.store(const(0), self._word(const(words)))
+
+    def _word(self, index: Value) -> Value:
+        return self._routine.builder.gep(self._words, [const(0), index])
+
+    def code(self) -> Value:
+        return self._routine.builder.load(self._whole)
+
+    def _starts(self, offset: Value, bits: int) -> tuple[list[Value], Value]:
+        """The places of the words that a part lies in, and its distance from the start of the first one."""
+        builder = self._routine.builder
+        first = builder.lshr(offset, const(WORD.bit_length() - 1))
+        places = [self._word(builder.add(first, const(more))) for more in range(-(-bits // WORD) + 1)]
+        return places, builder.and_(offset, const(WORD - 1))
+
+    def cut(self, offset: Value, bits: int) -> Value:
+        if bits == 0:
+            return const(0)
+        builder = self._routine.builder
+        places, by = self._starts(offset, bits)
+        words = [builder.load(place) for place in places]
+        kind = register(bits)
+        result: Value = const(0, kind)
+        for index in range(len(words) - 1):
+            piece = self._routine.funnel("r", words[index + 1], words[index], by)
+            result = builder.or_(result, shifted_left(builder, resize(builder, piece, kind), index * WORD))
+        return masked(builder, result, bits)
+
+    def flip(self, offset: Value, bits: int, part: Value) -> None:
+        if bits == 0:
+            return
+        builder = self._routine.builder
+        places, by = self._starts(offset, bits)
+        below: Value = const(0)
+        for index, place in enumerate(places):
+            piece = const(0) if index == len(places) - 1 else resize(builder, _word_of(builder, part, index), I64)
+            moved = self._routine.funnel("l", piece, below, by)
+            builder.store(builder.xor(builder.load(place), moved), place)
+            below = piece
+
+    def set(self, offset: Value) -> None:
+        builder = self._routine.builder
+        (place, _), by = self._starts(offset, 1)
+        builder.store(builder.or_(builder.load(place), builder.shl(const(1), by)), place)
+
+
+def _word_of(builder: ir.IRBuilder, part: Value, index: int) -> Value:
+    return part if part.type.width <= WORD else builder.lshr(part, const(index * WORD, part.type))
