@@ -228,22 +228,11 @@ def only_refusals_are_answered(model: AlterIsr) -> bool:
 
 
 @transition
-def answer_settles_its_change_alone(old: AlterIsr, new: AlterIsr) -> bool:
-    """INELIGIBLE withdraws the change that was asked for; any other answer, or one to an older request, does
-    nothing.
-    """
-    return all(
-        new.pending
-        == (
-            old.pending - {response.request.isr}
-            if old.leading
-            and response.error == Error.INELIGIBLE
-            and response.request.leader_epoch == old.leader_epoch
-            and response.request.version == old.version
-            else old.pending
-        )
-        for response in old.responses
-        if response not in new.responses
+def answer_settles_nothing(old: AlterIsr, new: AlterIsr) -> bool:
+    """Whatever the controller answers, the change stays pending until a LeaderAndIsr arrives (KIP-497, comments)."""
+    return implies(
+        any(response not in new.responses for response in old.responses),
+        new.pending == old.pending and new.isr == old.isr and new.version == old.version,
     )
 
 

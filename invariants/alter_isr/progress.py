@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from floodmark import always_eventually, leads_to, recoverable
-from model.alter_isr.progress import RetriedAlterIsr
+from model.alter_isr.progress import LossyNetwork, RetriedAlterIsr
 
 
 @leads_to
-def pending_change_is_settled(model: RetriedAlterIsr) -> tuple[bool, bool]:
+def pending_change_is_settled(model: LossyNetwork) -> tuple[bool, bool]:
     """The leader learns what became of a change that it asked for."""
     return len(model.pending) > 0, len(model.pending) == 0
 
@@ -19,7 +19,7 @@ def request_is_answered(model: RetriedAlterIsr) -> tuple[bool, bool]:
 
 
 @always_eventually
-def high_watermark_follows(model: RetriedAlterIsr) -> bool:
+def high_watermark_follows(model: LossyNetwork) -> bool:
     """Once the whole maximal ISR has the log, all of it is committed."""
     waits = model.leading and all(
         model.log_end[member] == model.log_end[model.leader] for member in model.maximal_isr()
@@ -28,12 +28,22 @@ def high_watermark_follows(model: RetriedAlterIsr) -> bool:
 
 
 @always_eventually
-def leader_learns_the_version(model: RetriedAlterIsr) -> bool:
+def isr_is_enough_to_commit(model: LossyNetwork) -> bool:
+    """What every member of the ISR has, which is all that replication promises, is committed.
+
+    A leader that waits for a broker which never joined, and is perhaps gone, blocks its producers meanwhile.
+    """
+    held = min(model.log_end[member] for member in model.controller.isr)
+    return not model.leading or model.high_watermark >= held
+
+
+@always_eventually
+def leader_learns_the_version(model: LossyNetwork) -> bool:
     """The leader knows the state that the controller has."""
     return model.version == model.controller.version
 
 
 @recoverable
-def no_pending_change_is_stuck(model: RetriedAlterIsr) -> bool:
+def no_pending_change_is_stuck(model: LossyNetwork) -> bool:
     """Whatever was lost, the change can still be settled."""
     return len(model.pending) == 0

@@ -11,8 +11,9 @@ Start here. Where each part of the KIP is modelled:
     not in the KIP: elections, logs with       failover.py        invariants/alter_isr/failover.py, flawed_failover.py;
     epochs, truncation (KIP-101, 279, 320,                        spec: failover.toml and its variants
     595), restarts (KIP-903)
-    what the KIP promises to happen some day   progress.py        invariants/alter_isr/progress.py, flawed_progress.py;
-                                                                  spec: progress.toml
+    what the KIP promises to happen some day,  progress.py        invariants/alter_isr/progress.py, flawed_progress.py;
+    where messages get lost and controllers                       spec: progress_as_written.toml, progress.toml
+    fail                                                          (as shipped)
 
 This file has one partition: the replica that leads it, its followers and the controller. Records are only counted: a
 log is its log end offset, and the leader never truncates. What remains is the KIP's central rule: how far the high
@@ -21,7 +22,8 @@ watermark may rise while ISR changes are in flight.
 The KIP and Apache Kafka differ, so both are here, as two designs of one model:
 
 ``AlterIsr``         the KIP's text: an acknowledged change is written later and may be lost, several requests may quote
-                     one version, and only a newer LeaderAndIsr settles what is pending;
+                     one version, and only a newer LeaderAndIsr settles what is pending, whatever is answered;
+                     ``TakeoverSendsAgain`` adds a new controller that sends each leader what it has read;
 ``ShippedAlterIsr``  Kafka 2.7 and later: one request at a time, answered after the write and with the new state;
                      ``ZombieController`` adds a controller that has been replaced and still answers.
 
@@ -137,7 +139,7 @@ class PartitionIsr(Model):
 
     requests: Annotated[Set[AlterIsrRequest], Capacity("in_flight")]
     responses: Annotated[Set[AlterIsrResponse], Capacity("in_flight")]
-    updates: Annotated[Set[LeaderAndIsr], Capacity("max_version")]
+    updates: Annotated[Set[LeaderAndIsr], Capacity("max_version + 1")]
 
     @initial
     def start(self) -> None:
@@ -380,13 +382,8 @@ class PartitionIsr(Model):
 
     @rule
     def withdraws(self, error: Error) -> bool:
-        """Whether an error ends a pending change.
-
-        After FENCED_LEADER_EPOCH or INVALID_ISR_VERSION a LeaderAndIsr is on its way and will settle the change. After
-        INELIGIBLE nothing has changed and nothing will arrive, so the leader withdraws the change. This is safe only if
-        no copy of the request is judged again later.
-        """
-        return error == Error.INELIGIBLE
+        """Whether an error ends a pending change. In KIP-497 none does: only a newer LeaderAndIsr settles a change."""
+        return False
 
     @rule
     def on_acceptance(self, request: AlterIsrRequest) -> None:
@@ -433,6 +430,19 @@ class AlterIsr(PartitionIsr):
         self.acknowledged = Set()
 
 
+class TakeoverSendsAgain(AlterIsr):
+    """The KIP's text with a new controller that sends the leader the state that it has read (Kafka with ZooKeeper).
+
+    The state is the written one, so its version is not new, unless an update from before was late.
+    """
+
+    @action
+    def controller_fails_over(self) -> None:
+        """The new controller takes over from one that may have acknowledged a change, or have had nothing to do."""
+        self.acknowledged = Set()
+        self.updates.add(self.controller)
+
+
 class ShippedAlterIsr(PartitionIsr):
     """KIP-497 as shipped: one request at a time; the answer comes after the write and carries the new state."""
 
@@ -454,6 +464,15 @@ class ShippedAlterIsr(PartitionIsr):
         self.change(self.controller.replace(isr=request.isr))
         self.responses.add(AlterIsrResponse(request=request, error=None))
         self.take(request, again)
+
+    @rule
+    def withdraws(self, error: Error) -> bool:
+        """After FENCED_LEADER_EPOCH or INVALID_ISR_VERSION a LeaderAndIsr is on its way and will settle the change.
+
+        After INELIGIBLE nothing has changed and nothing will arrive, so the leader withdraws the change. This is safe
+        only if no copy of the request is judged again later.
+        """
+        return error == Error.INELIGIBLE
 
     @rule
     def on_acceptance(self, request: AlterIsrRequest) -> None:

@@ -1,10 +1,12 @@
 """KIP-497 when messages get lost: what has to happen some day, and what makes it happen.
 
-core.py is where to begin. The design as shipped, over a network that may lose a request or a response. The leader asks
-again after a time-out, and a controller that has made the change already says so again instead of refusing a request
-that is late (KAFKA-14144). What the leader and the controller want to change, and when, is theirs to say, so nothing
-forces them; how often they do is bounded by two budgets, and the versions that these take are enough, so that no bound
-ends a run.
+core.py is where to begin. Both designs, over a network that may lose a request or a response. ``RetractedAlterIsr`` is
+the KIP's text, in which an acknowledged change may be lost with its controller, and the leader takes back what it has
+waited for too long. ``RetriedAlterIsr`` is the design as shipped: the leader asks again after a time-out, and a
+controller that has made the change already says so again instead of refusing a request that is late (KAFKA-14144).
+
+What the leader and the controller want to change, and when, is theirs to say, so nothing forces them; how often they do
+is bounded by two budgets, and the versions that these take are enough, so that no bound ends a run.
 """
 
 from __future__ import annotations
@@ -12,10 +14,17 @@ from __future__ import annotations
 from typing import Annotated
 
 from floodmark import Between, Constant, Set, action, require, rule
-from model.alter_isr.core import AlterIsrRequest, AlterIsrResponse, Broker, ShippedAlterIsr
+from model.alter_isr.core import (
+    AlterIsrRequest,
+    AlterIsrResponse,
+    Broker,
+    PartitionIsr,
+    ShippedAlterIsr,
+    TakeoverSendsAgain,
+)
 
 
-class RetriedAlterIsr(ShippedAlterIsr):
+class LossyNetwork(PartitionIsr):
     """``proposals`` bounds what the leader asks for, ``evictions`` what the controller does of its own accord."""
 
     max_offset = Constant(1, bound=True)
@@ -42,8 +51,6 @@ class RetriedAlterIsr(ShippedAlterIsr):
         self.evictions_left -= 1
         super().evict(broker)
 
-    # The network.
-
     @action
     def network_loses_request(self, request: AlterIsrRequest) -> None:
         require(request in self.requests)
@@ -54,7 +61,30 @@ class RetriedAlterIsr(ShippedAlterIsr):
         require(response in self.responses)
         self.responses.discard(response)
 
-    # Asking again.
+
+class RetractedAlterIsr(LossyNetwork, TakeoverSendsAgain):
+    """The KIP's text, and what it lacks to keep its promise that a LeaderAndIsr with a new version will come.
+
+    The leader asks for the ISR that it has been told of, too. This is no change, but it takes a version: whichever of
+    the requests at one version is written, the LeaderAndIsr that follows ends all of them.
+    """
+
+    @rule
+    def may_retract(self) -> bool:
+        """Whether a leader that waits may take its change back."""
+        return True
+
+    @action
+    def leader_retracts(self) -> None:
+        """The time-out of a change: no LeaderAndIsr has come."""
+        retraction = AlterIsrRequest(leader_epoch=self.leader_epoch, isr=self.isr, version=self.version)
+        require(self.leading and len(self.pending) > 0 and self.may_retract())
+        require(retraction not in self.requests and len(self.requests) < self.in_flight)
+        self.requests.add(retraction)
+
+
+class RetriedAlterIsr(LossyNetwork, ShippedAlterIsr):
+    """The design as shipped: the same request is sent again until it is answered."""
 
     @action
     def leader_asks_again(self) -> None:

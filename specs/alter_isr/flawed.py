@@ -14,6 +14,7 @@ from model.alter_isr.core import (
     Error,
     LeaderAndIsr,
     ShippedAlterIsr,
+    TakeoverSendsAgain,
     ZombieController,
 )
 
@@ -91,6 +92,17 @@ class RollsBackOnInvalidVersion(ShippedAlterIsr):
         return error in (Error.INELIGIBLE, Error.INVALID_ISR_VERSION)
 
 
+class WithdrawsRefusedChange(AlterIsr):
+    """A refusal ends the pending change: Kafka's answer to INELIGIBLE_REPLICA in the KIP's design, which has no such
+    answer and settles a change by a newer LeaderAndIsr only.
+
+    Harmful if a copy of the request is on its way: AlterIsr is sent again until it is answered.
+    """
+
+    def withdraws(self, error: Error) -> bool:
+        return error == Error.INELIGIBLE
+
+
 class AcceptsEqualVersion(ShippedAlterIsr):
     """A LeaderAndIsr of the version that the leader already has settles what is pending: candidate finding F1.
 
@@ -98,6 +110,15 @@ class AcceptsEqualVersion(ShippedAlterIsr):
     forget that. Kafka's Partition.makeLeader compares in this way. In Kafka the high watermark also waits for caught-up
     followers outside the ISR, which hides the problem up to replica.lag.time.max.ms; not reproduced against Kafka, no
     ticket known. 8 steps.
+    """
+
+    def is_news(self, update: LeaderAndIsr) -> bool:
+        return update.version >= self.version
+
+
+class ForgetsOnEqualVersion(TakeoverSendsAgain):
+    """The same in the KIP's design: a new controller sends again what the leader knows, and the leader forgets a change
+    that quotes this very version and is still on its way.
     """
 
     def is_news(self, update: LeaderAndIsr) -> bool:

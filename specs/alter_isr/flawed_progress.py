@@ -2,9 +2,53 @@
 
 from __future__ import annotations
 
-from floodmark import Set, action, require
+from floodmark import Set, action, fair, require
 from model.alter_isr.core import AlterIsrRequest, Broker, Error
-from model.alter_isr.progress import RetriedAlterIsr
+from model.alter_isr.progress import RetractedAlterIsr, RetriedAlterIsr
+
+
+class NeverRetracts(RetractedAlterIsr):
+    """KIP-497 as it stands: the leader sends each request once and waits for a LeaderAndIsr with a newer version."""
+
+    def may_retract(self) -> bool:
+        return False
+
+
+class TrustsThatNewsComes(NeverRetracts):
+    """KIP-497 as it stands, over a network that loses nothing: a LeaderAndIsr with the new version will come.
+
+    An acknowledged change is lost with its controller. The new one has nothing new to send, even though it sends what
+    it has, and the high watermark waits for the replica that was to join for as long as that one is away.
+    """
+
+    @action
+    def network_loses_request(self, request: AlterIsrRequest) -> None:
+        require(False)
+
+
+class AsksAgainOnly(NeverRetracts):
+    """The leader sends its requests again after a time-out (KIP-497, comments, 2).
+
+    Enough if the change can be made. A broker that went away meanwhile is refused each time, and no version is taken.
+    """
+
+    @fair
+    @action
+    def leader_asks_again(self, isr: Set[Broker]) -> None:
+        request = AlterIsrRequest(leader_epoch=self.leader_epoch, isr=isr, version=self.version)
+        require(self.leading and isr in self.pending and request not in self.requests)
+        require(len(self.requests) < self.in_flight)
+        self.requests.add(request)
+
+
+class TakesOverWithNewVersion(NeverRetracts):
+    """A new controller takes a new version, so that what it sends is news. A lost request brings no new controller."""
+
+    @action
+    def controller_fails_over(self) -> None:
+        require(len(self.acknowledged) > 0 and self.may_change())
+        self.acknowledged = Set()
+        self.change(self.controller)
 
 
 class NeverAsksAgain(RetriedAlterIsr):
