@@ -70,6 +70,7 @@ SHRUNK: dict[str, dict[str, int]] = {
     "zk_controller/question_a2_welcomed": {"max_version": 1, "max_faults": 1, "queue_length": 1},
     "zk_controller/question_a3_failures_reported": {"max_version": 1, "max_faults": 1, "queue_length": 1},
     "zk_controller/reassignments": {"brokers": 1, "max_version": 1, "max_controller_epoch": 1},
+    "zk_controller/subscribes_last": {"max_version": 1, "max_faults": 1, "queue_length": 1},
     "zk_controller/topics": {"brokers": 1, "max_version": 1, "max_controller_epoch": 1, "queue_length": 1},
     "zk_controller/transactions": {"max_version": 2},
     "zk_controller/unclean": {"max_version": 1, "queue_length": 1},

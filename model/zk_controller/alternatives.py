@@ -4,6 +4,7 @@
 ``Transactions``     section A, the draft's wish: a decision is written and published in one ``multi``
 ``WatchesFollowers`` what Kafka does besides: dead followers leave the ISR, as dead leaders do
 ``WelcomesBrokers``  the other answer to question A.2: a starting broker reads nothing and is told everything
+``SubscribesLast``   section E in the draft's order, with a subscription that reads what is queued
 ``FailingReplicas``  question A.3: a partition's replica fails while its broker lives on
 
 All extend ``ZkController`` (model/zk_controller/controller.py, where to begin).
@@ -150,6 +151,34 @@ class WelcomesBrokers(ZkController):
         else:
             super().on_broker_change(broker)
         self.seen[broker] = Map({other: self.sessions[other] if other in self.ids else 0 for other in Broker})
+
+
+class SubscribesLast(ZkController):
+    """Section E in the draft's order: a starting broker reads the decisions and starts its replicas, and subscribes
+    last. The subscription reads the queue as it arms the watch, as ZooKeeper's getChildren does.
+
+    Nothing is missed: what was published before the broker read is included in what it read, and what was published
+    since is in the queue. ``Stage.SUBSCRIBED`` is the stage in between, here before the subscription.
+    """
+
+    @action
+    def broker_reads_decisions(self, broker: Broker) -> None:
+        """Steps 1 to 3."""
+        require(self.processes[broker].stage == Stage.REGISTERED)
+        self.processes[broker].stage = Stage.SUBSCRIBED
+        self.read_decisions(broker)
+
+    @action
+    def broker_subscribes(self, broker: Broker) -> None:
+        """Step 4."""
+        require(self.processes[broker].stage == Stage.SUBSCRIBED)
+        self.processes[broker].stage = Stage.UP
+        self.subscribe(broker)
+
+    @rule
+    def subscribe(self, broker: Broker) -> None:
+        """What is in the queue is read like what comes later, including what was left from an earlier life."""
+        self.processes[broker].queue_watch = Watch.FIRED if len(self.queues[broker]) > 0 else Watch.ARMED
 
 
 class FailingReplicas(ZkController):

@@ -11,7 +11,8 @@ in invariants/zk_controller/, its known-bad designs in specs/zk_controller/ (fla
     B  Broker acts on leadership change                  controller.py, on_leader_assignment_change
     C  Creating/deleting topics                          topics.py, TopicChanges
     D  Handling controller failure                       controller.py; step 2.3 (init_leaders): topics.py
-    E  Broker startup                                    controller.py
+    E  Broker startup                                    controller.py; in the draft's order: alternatives.py,
+                                                         SubscribesLast
     F  Replica reassignment                              topics.py, Reassignments
     what Kafka does besides                              alternatives.py, WatchesFollowers
 
@@ -299,7 +300,7 @@ class ZkController(Model):
 
     @action
     def broker_subscribes(self, broker: Broker) -> None:
-        """Watches its queue before it reads. The draft subscribes last, and can miss what is published in between."""
+        """Watches its queue before it reads. Where the draft's order is safe, too: ``SubscribesLast``."""
         require(self.processes[broker].stage == Stage.REGISTERED)
         self.processes[broker].stage = Stage.SUBSCRIBED
         self.subscribe(broker)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from floodmark import Map, Set, action, require
 from model.zk_controller.alternatives import (
     FailingReplicas,
+    SubscribesLast,
     Transactions,
     UncleanElections,
     WatchesFollowers,
@@ -106,18 +107,13 @@ class ArmsWatchAfterRead(ZkController):
         self.controllers[broker].brokers_watch = Watch.ARMED
 
 
-class SubscribesAfterRead(ZkController):
-    """E-M9: a starting broker reads the decisions and subscribes to its queue afterwards (draft, section E, step 4)."""
+class SubscribesAfterRead(SubscribesLast):
+    """E-M9: a starting broker reads the decisions and subscribes afterwards, and hears of later changes only (draft,
+    section E, step 4, in one reading). What was published in between lies in its queue unread.
+    """
 
-    def broker_subscribes(self, broker: Broker) -> None:
-        require(self.processes[broker].stage == Stage.REGISTERED)
-        self.processes[broker].stage = Stage.SUBSCRIBED
-        self.read_decisions(broker)
-
-    def broker_reads_decisions(self, broker: Broker) -> None:
-        require(self.processes[broker].stage == Stage.SUBSCRIBED)
-        self.processes[broker].stage = Stage.UP
-        self.subscribe(broker)
+    def subscribe(self, broker: Broker) -> None:
+        self.processes[broker].queue_watch = Watch.ARMED
 
 
 class WinsWithoutStarting(ZkController):
