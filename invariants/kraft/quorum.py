@@ -217,20 +217,25 @@ def zombie_cannot_win_over_newer_records(old: Kraft, new: Kraft) -> bool:
 @transition
 def leader_resigns_only_without_majority(old: Kraft, new: Kraft) -> bool:
     """A leader goes on while a majority, counting itself, fetches from it (KIP-595, "Leader Progress Timeout": one dead
-    follower of three must not depose a leader; KAFKA-16144: nor must being the only voter). It never stands for another
-    epoch before it has resigned (Kafka's QuorumState).
+    follower of three must not depose a leader; KAFKA-16144: nor must being the only voter).
     """
     return all(
-        implies(
-            new.progress_timeout
-            and leads(old, replica)
-            and new.role[replica] == Role.RESIGNED
-            and new.restarts == old.restarts,
-            not new.is_majority(old.leadership[replica].fetched | {replica}),
-        )
-        and not (leads(old, replica) and stands_next(old, new, replica))
+        not new.is_majority(old.leadership[replica].fetched | {replica})
         for replica in Replica
+        if new.progress_timeout
+        and new.restarts == old.restarts
+        and leads(old, replica)
+        and (new.role[replica] == Role.RESIGNED or stands_next(old, new, replica))
     )
+
+
+@transition
+def leader_resigns_before_it_stands(old: Kraft, new: Kraft) -> bool:
+    """A leader does not stand for another epoch before it has resigned.
+
+    Kafka's QuorumState only: in KIP-595, a leader from which no majority fetches "would begin a new election" at once.
+    """
+    return all(not (leads(old, replica) and stands_next(old, new, replica)) for replica in Replica)
 
 
 def stands_next(old: Kraft, new: Kraft, replica: Replica) -> bool:
@@ -397,9 +402,12 @@ def only_leaders_keep_leadership(model: Kraft) -> bool:
 
 @transition
 def truncates_above_high_watermark_only(old: Kraft, new: Kraft) -> bool:
-    """A running replica never cuts its log below its high watermark (KAFKA-12460)."""
+    """A running replica never cuts its log below the high watermark that it had (KAFKA-12460), nor by lowering it."""
     return all(
-        implies(len(new.logs[replica]) < len(old.logs[replica]), len(new.logs[replica]) >= new.high_watermark[replica])
+        implies(
+            len(new.logs[replica]) < len(old.logs[replica]) and new.restarts == old.restarts,
+            len(new.logs[replica]) >= old.high_watermark[replica],
+        )
         for replica in Replica
     )
 

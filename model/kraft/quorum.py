@@ -5,7 +5,7 @@ model are in the file of the same name in invariants/kraft/ (those of disk_loss.
 
     KIP-595 "Vote", "Vote Request Handling",       quorum.py     flawed.py            quorum, restart, observer,
       "BeginQuorumEpoch", "EndQuorumEpoch",                                           two_voters
-      "Leader Progress Timeout", "Fetch",
+      "Leader Progress Timeout", "Fetch",                                             stands_at_once (word for word)
       "DescribeQuorum"
     KIP-595 "Vote": several partitions in          batch.py      flawed_batch.py      batch
       one request ("multi-raft")
@@ -395,7 +395,7 @@ class Kraft(Model):
 
     @action
     def fetch_timer_expires(self, leader: Replica) -> None:
-        """A leader that a majority does not fetch from may be a zombie: it resigns, and will stand for election.
+        """A leader that a majority does not fetch from may be a zombie.
 
         KIP-595, "Leader Progress Timeout"; implemented in Kafka by KAFKA-15489.
         """
@@ -403,7 +403,12 @@ class Kraft(Model):
         if self.progress_timeout and self.majority_fetched(leader):
             self.leadership[leader].fetched = Set()
         else:
-            self.resign(leader)
+            self.lose_majority(leader)
+
+    @rule
+    def lose_majority(self, leader: Replica) -> None:
+        """As in Kafka, it resigns first, and stands for election when its election timer expires."""
+        self.resign(leader)
 
     @action
     def leader_says_goodbye(self, leader: Replica, voter: Replica, fate: Fate) -> None:
@@ -717,3 +722,16 @@ class Kraft(Model):
             self.votes[replica] = Set({replica})
         elif state.voted is not None:
             self.role[replica] = Role.VOTED
+
+
+class StandsAtOnce(Kraft):
+    """KIP-595, "Leader Progress Timeout", word for word: a leader from which no majority fetches "would begin a new
+    election and start sending VoteRequest".
+    """
+
+    def lose_majority(self, leader: Replica) -> None:
+        """Where the bounds leave no room for another epoch, it resigns."""
+        if self.may_campaign(leader):
+            self.become_candidate(leader)
+        else:
+            self.resign(leader)

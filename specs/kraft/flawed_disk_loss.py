@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from model.kraft.disk_loss import KraftDiskLoss
-from model.kraft.quorum import Offset, Replica
+from model.kraft.quorum import Message, Offset, Replica
 
 
 class RefusesLowerOffset(KraftDiskLoss):
@@ -20,6 +20,18 @@ class TruncatesCommittedRecords(KraftDiskLoss):
 
     def refuses_to_truncate(self) -> bool:
         return False
+
+
+class ForgetsWhatWasCommitted(KraftDiskLoss):
+    """A follower lowers its high watermark to where its leader's log diverges, and then need not refuse to truncate
+    committed records (B-M11).
+    """
+
+    def handle_diverging(self, response: Message) -> None:
+        follower = response.destination
+        offset = self.truncation_offset(follower, response.next_epoch, response.bound)
+        self.high_watermark[follower] = min(self.high_watermark[follower], offset)
+        super().handle_diverging(response)
 
 
 class LowersHighWatermark(KraftDiskLoss):
