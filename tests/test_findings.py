@@ -38,7 +38,7 @@ def test_a_counterexample_has_the_property_and_the_depth_of_its_spec(reference: 
     said = blocks(PAGE.read_text(encoding="utf-8"))[reference]
     violated = rf"{name} violates {check.wanted_property} \([\w/.]+:\d+\)"
     at_the_end = re.fullmatch(rf"{violated} after {check.wanted_depth} steps?", said[0])
-    for_ever = re.fullmatch(rf"{violated}: (.+)", said[0])
+    for_ever = re.fullmatch(rf"{violated}(?: for [\w=, ]+)?: (.+)", said[0])
     assert at_the_end or for_ever
     if for_ever and len(said) > 2:
         assert f"after step {check.wanted_depth}: {for_ever[1]}" in said

@@ -57,6 +57,8 @@ SHRUNK: dict[str, dict[str, int]] = {
     "kraft/pre_vote": {"voters": 2},
     "reassignment/kip236": {"brokers": 1, "replication_factor": 1, "largest_target": 1},
     "reassignment/kip236_queue": {"brokers": 1, "replication_factor": 1, "submissions": 1, "largest_target": 1},
+    "reassignment/kip236_queue_progress": {"brokers": 1},
+    "reassignment/kip236_queue_redirects": {"brokers": 1},
     "reassignment/kip455_old_clients": {"brokers": 2, "submissions": 1},
     "reassignment/kraft": {"brokers": 2},
     "reassignment/requests": {"brokers": 2, "submissions": 1},

@@ -4,7 +4,8 @@
 controller first cancels what is pending for the partition, then moves the entry to ``/admin/reassign_partitions``, then
 removes it from the queue. A crash in between leaves the entry in both places, or makes a new controller start again
 what is being cancelled; the KIP mentions neither: ``is_moved`` and ``begins_anew``. Whatever cannot be cancelled is
-waited for. The reassignments themselves are in model/reassignment/kip236.py, where to begin.
+waited for, which may be for ever (specs/reassignment/queue_progress.py; a way on: ``RedirectsPending`` in remedies.py).
+The reassignments themselves are in model/reassignment/kip236.py, where to begin.
 """
 
 from __future__ import annotations

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from floodmark import action, require
-from model.reassignment.kip236 import Reassignment
+from floodmark import Set, action, require, rule
+from model.reassignment.kip236 import Entry, Reassignment, Step
+from model.reassignment.queue import QueuedReassignment
+from model.reassignment.replicas import Broker, Partition
 
 
 class FreezesCluster(Reassignment):
@@ -30,3 +32,30 @@ class FreezesCluster(Reassignment):
         require(self.cancelling and self.is_free() and len(self.to_cancel) == 0)
         self.cancel_requested = False
         self.cancelling = False
+
+
+class RedirectsPending(QueuedReassignment):
+    """KIP-236's queue, with a way on for an entry whose conflict cannot be rolled back.
+
+    The pending reassignment gets the queued target and keeps its original replicas, as in KIP-455. Whatever the first
+    target has added stays until the second one is in sync, so nothing has to be elected, and nothing is lost.
+    """
+
+    @rule
+    def leaving(self, partition: Partition) -> Set[Broker]:
+        """All that was added since the original replicas, for whichever target."""
+        return self.assigned[partition] - self.original_of(partition)
+
+    @action
+    def queue_1_redirects(self, partition: Partition) -> None:
+        require(self.is_free() and self.goes_on() and self.is_queued(partition) and self.is_pending(partition))
+        require(not self.is_moved(partition))
+        entry = self.pending[partition]
+        assert entry is not None
+        self.context[partition] = entry
+        require(entry.original is not None and self.is_undone(partition) and not self.may_cancel(partition))
+        target = self.queue[partition]
+        assert target is not None
+        self.pending[partition] = Entry(target=target, original=entry.original)
+        self.context[partition] = None
+        self.step[partition] = Step.IDLE
