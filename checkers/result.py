@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Literal
 
+from floodmark.checkers.designs.finding import Divergence
 from floodmark.checkers.exploration import Exploration, Premise, Violation
 from floodmark.checkers.properties import Property
 from floodmark.language.model import Model
@@ -57,7 +58,8 @@ class CheckResult:
 
     ``expected`` is whether the result is the one that the spec expects. ``message`` adds to the verdict: an error, what
     differs from the expectation, or which limit was reached. ``idle`` and ``vacuous`` are the actions that the spec
-    expects never to fire and the properties whose premise it expects never to be true.
+    expects never to fire and the properties whose premise it expects never to be true. ``divergence`` is where the good
+    design decides otherwise in the counterexample of a known-bad one.
     """
 
     spec: str
@@ -79,6 +81,7 @@ class CheckResult:
     exit_code: ExitCode = ExitCode.USER_ERROR
     exploration: Exploration | None = None
     violation: Violation | None = None
+    divergence: Divergence | None = None
     properties: Sequence[Property] = ()
     subject: Model | None = None
     unreached: Sequence[str] = ()

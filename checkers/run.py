@@ -10,14 +10,16 @@ from typing import Any
 
 from floodmark.checkers import processes
 from floodmark.checkers.check import Check
+from floodmark.checkers.designs.good_design import where_the_good_design_differs
 from floodmark.checkers.engine import Cluster
 from floodmark.checkers.engines import cluster_of, engine_of
-from floodmark.checkers.exploration import Watcher
+from floodmark.checkers.exploration import Violation, Watcher
 from floodmark.checkers.resources import cores
 from floodmark.checkers.result import CheckResult, ExitCode
 from floodmark.checkers.result_transfer import pickled, received
 from floodmark.checkers.verdict import blank, internal_error, judge
 from floodmark.language.errors import SourceError
+from floodmark.language.model import Model
 
 Watch = Callable[[Check, Any], None]
 """Receives reports of the progress of a check's search."""
@@ -121,4 +123,17 @@ def _search(check: Check, result: CheckResult, watch: Watcher | None) -> CheckRe
         result.unreached = [
             prop.name for prop in properties if prop.kind == "reachable" and prop.name not in found.reached
         ]
-    return judge(check, result, found)
+    judged = judge(check, result, found)
+    if judged.violation is not None:
+        _compare(check, judged, model, judged.violation)
+    return judged
+
+
+def _compare(check: Check, result: CheckResult, model: Model, violation: Violation) -> None:
+    """Adds where the good design decides otherwise. If that fails, it is told, and costs no verdict."""
+    try:
+        result.divergence = where_the_good_design_differs(check, model, violation)
+    except Exception as error:
+        assert result.exploration is not None
+        said = f"{type(error).__name__}: {error}"
+        result.exploration.notes.append(f"where the good design decides otherwise is not known, by a fault: {said}")

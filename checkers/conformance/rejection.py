@@ -6,21 +6,19 @@ import ast
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
-from types import FrameType, TracebackType
+from types import TracebackType
 from typing import Any
 
-import floodmark.language
 from floodmark.checkers.conformance.behaviour import Judgement
 from floodmark.checkers.conformance.external_values import value_of
 from floodmark.checkers.conformance.trace_file import Line
+from floodmark.checkers.report.guard import false_guard
 from floodmark.checkers.report.value import plain, show, show_step
 from floodmark.language import reference
 from floodmark.language.errors import Disabled, SourceError
 from floodmark.language.model import Model, State
 from floodmark.language.reference import Step, parameter_types
-from floodmark.language.source import conjuncts, leading_guards, names_in, source_of
+from floodmark.language.source import leading_guards, names_in, source_of
 from floodmark.language.types import Type
 from floodmark.language.universe import universe
 from floodmark.language.values import running
@@ -28,7 +26,6 @@ from floodmark.language.values import running
 MOST_CANDIDATES = 20
 MOST_INSTANCES = 4096
 MOST_REASONS = 5
-_LANGUAGE = str(Path(floodmark.language.__file__ or "").parent)
 
 
 @dataclass(frozen=True)
@@ -143,56 +140,10 @@ def _shown(given: Any) -> str:
 
 
 def _stopped(step: Step, traceback: TracebackType | None) -> Reason:
-    frame, number = _guard_frame(traceback)
-    if frame is None:
+    guard = false_guard(traceback)
+    if guard.file is None:
         return Reason(show_step(step), "is not enabled")
-    file = frame.f_code.co_filename
-    part, text = _false_part(frame, file, number)
-    return Reason(show_step(step), f"is not enabled: {text}", None, file, number, part)
-
-
-def _guard_frame(traceback: TracebackType | None) -> tuple[FrameType | None, int]:
-    """The innermost frame in the model's own code: the one that called ``require``."""
-    found: tuple[FrameType | None, int] = (None, 0)
-    while traceback is not None:
-        if not traceback.tb_frame.f_code.co_filename.startswith(_LANGUAGE):
-            found = (traceback.tb_frame, traceback.tb_lineno)
-        traceback = traceback.tb_next
-    return found if found[0] is not None and found[0].f_code.co_filename != __file__ else (None, 0)
-
-
-def _false_part(frame: FrameType, file: str, number: int) -> tuple[int, str]:
-    """The first false conjunct of the guard, with the values that it compares."""
-    guard = next((it for it in _guards(file) if it.lineno <= number <= (it.end_lineno or it.lineno)), None)
-    if guard is None:
-        return 0, "its guard is false"
-    for index, part in enumerate(conjuncts(guard.args[0])):
-        try:
-            if not _value(part, frame):
-                return index, f"{ast.unparse(part)} is false{_compared(part, frame)}"
-        except Exception:
-            break
-    return 0, f"{ast.unparse(guard.args[0])} is false"
-
-
-def _value(expression: ast.expr, frame: FrameType) -> Any:
-    return eval(compile(ast.Expression(expression), "<guard>", "eval"), frame.f_globals, frame.f_locals)
-
-
-def _compared(part: ast.expr, frame: FrameType) -> str:
-    if not isinstance(part, ast.Compare) or len(part.comparators) != 1:
-        return ""
-    operator = ast.unparse(ast.Compare(ast.Name("a"), part.ops, [ast.Name("b")]))[2:-2]
-    return f": {show(_value(part.left, frame))} {operator} {show(_value(part.comparators[0], frame))}"
-
-
-@cache
-def _guards(file: str) -> list[ast.Call]:
-    tree = ast.parse(Path(file).read_text(encoding="utf-8"))
-    return [
-        node for node in ast.walk(tree)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "require" and node.args
-    ]
+    return Reason(show_step(step), f"is not enabled: {guard.text}", None, guard.file, guard.line, guard.part)
 
 
 def _nothing_offered(subject: Model, name: str, method: Callable[..., Any]) -> Reason:

@@ -48,6 +48,14 @@ def explain(subject: Model, prop: Property, trace: Sequence[TraceState]) -> list
     return [f"why {prop.name} is false:", *_indented(lines)] if lines else []
 
 
+def why(expression: ast.expr, truth: bool, names: dict[str, Any]) -> list[str]:
+    """Why an expression is true or false, where ``names`` are visible; to be asked while their model is running."""
+    try:
+        return _why(expression, truth, _Scope(names, 0))[:MOST_LINES]
+    except SourceError:
+        return []
+
+
 class _Unclear(Exception):  # noqa: N818 - not an error
     """A piece that cannot be evaluated on its own."""
 

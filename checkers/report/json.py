@@ -10,6 +10,7 @@ from typing import Any
 from floodmark.checkers.exploration import Exploration, Finding, TraceState
 from floodmark.checkers.gate.outcome import Drift
 from floodmark.checkers.proof_result import Proved
+from floodmark.checkers.report.divergence import divergence_entry
 from floodmark.checkers.report.value import plain
 from floodmark.checkers.result import CheckResult
 from floodmark.language.model import Model
@@ -58,6 +59,7 @@ def entry(result: CheckResult) -> dict[str, Any]:
         "values_seen": found.values_seen,
         "trace": trace_entries(result.subject, trace),
         "loop": None if result.violation is None else result.violation.loop,
+        "divergence": divergence_entry(result.divergence),
         "fairness": list(found.assumed),
         "liveness": [liveness_entry(result.subject, finding) for finding in found.liveness],
         "seconds": round(found.seconds, 6),

@@ -12,6 +12,7 @@ import click
 
 from floodmark.checkers.exploration import Exploration, Violation
 from floodmark.checkers.liveness.findings import undetermined
+from floodmark.checkers.report import divergence
 from floodmark.checkers.report.explanation import explain
 from floodmark.checkers.report.liveness import (
     around,
@@ -21,7 +22,7 @@ from floodmark.checkers.report.liveness import (
     open_lines,
     superfluous_lines,
 )
-from floodmark.checkers.report.trace import trace_lines
+from floodmark.checkers.report.trace import marked, trace_lines
 from floodmark.checkers.report.value import show_step
 from floodmark.checkers.result import MEANINGS, CheckResult, ExitCode, worst
 
@@ -127,23 +128,27 @@ def warnings(result: CheckResult) -> list[str]:
 
 
 def counterexample(result: CheckResult) -> list[str]:
-    """The verdict, the steps, why the property is false, and the command that shows it again."""
+    """The verdict, the steps, why the property is false, where the good design decides otherwise, and the command that
+    shows it again."""
     violation, model = result.violation, result.subject
     assert violation is not None
     assert model is not None
     title = result.model.rpartition(":")[2] if result.variant is None else result.variant
     prop = result.find_property(violation.property)
     said = [click.style(_verdict_line(result, title), bold=True), *_indented_about(result), ""]
-    said += trace_lines(model, violation.trace)
+    differs = result.divergence
+    said += trace_lines(model, violation.trace, lambda number: divergence.mark(differs, number))
     if violation.failed_step is not None:
         number = len(violation.trace) + 1
-        said.append(f"{number}  {show_step(violation.failed_step)}")
+        said.append(f"{number}  {marked(show_step(violation.failed_step), divergence.mark(differs, number))}")
         said.append(f"{' ' * len(str(number))}    fails: {_place(result)}{violation.message}")
     if prop is not None and violation.kind in ("invariant", "transition"):
         said += ["", *explain(model, prop, violation.trace)]
     finding = finding_of(result.exploration, violation)
     if finding is not None:
         said += lasso_lines(finding)
+    if differs is not None:
+        said += ["", *divergence.lines(differs, violation, _at)]
     others = Counter(other.property or "a model error" for other in _others(result))
     if others:
         said += ["", f"also violated at the same depth: {', '.join(others)}"]
@@ -197,6 +202,10 @@ def _place(result: CheckResult) -> str:
     if result.file is None:
         return ""
     return f"{_relative(result.file)}: " if result.line is None else f"{_relative(result.file)}:{result.line}: "
+
+
+def _at(file: str, line: int | None) -> str:
+    return f"{_relative(file)}:{line}"
 
 
 def _relative(file: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,19 +20,27 @@ class Change:
     owner: Identifier | None = None
 
 
-def trace_lines(model: Model, trace: Sequence[TraceState]) -> list[str]:
-    """The numbered steps of a trace: the first with its whole state, the others with what they change."""
+def trace_lines(model: Model, trace: Sequence[TraceState], mark: Callable[[int], str] = lambda _: "") -> list[str]:
+    """The numbered steps of a trace: the first with its whole state, the others with what they change.
+
+    ``mark`` is what stands next to a step, which is counted from 1.
+    """
     names = list(model.variable_types)
     width = len(str(len(trace)))
     lines: list[str] = []
     before: State | None = None
     for number, entry in enumerate(trace, 1):
-        lines.append(f"{number:>{width}}  {show_step(entry.step)}")
+        lines.append(f"{number:>{width}}  {marked(show_step(entry.step), mark(number))}")
         state = entry.state
         changes = state_lines(names, state) if before is None else change_lines(names, before, state)
         lines += [f"{' ' * width}    {text}" for text in changes or ["nothing changes"]]
         before = state
     return lines
+
+
+def marked(step: str, mark: str) -> str:
+    """A step with what is said next to it."""
+    return f"{step}  <- {mark}" if mark else step
 
 
 def state_lines(names: Sequence[str], state: State) -> list[str]:

@@ -1,0 +1,130 @@
+"""What tells two designs apart that take the same steps: what else one could do, how a property judges, fairness."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from floodmark.checkers.designs.beside import Beside, Unlike
+from floodmark.checkers.designs.finding import Divergence, How, Ruling
+from floodmark.checkers.designs.rulings import first_difference, recorded
+from floodmark.checkers.exploration import Violation
+from floodmark.checkers.liveness.assumptions import assumptions_of
+from floodmark.checkers.properties import Property
+from floodmark.checkers.report.value import show_step
+from floodmark.language import reference
+from floodmark.language.errors import SourceError
+from floodmark.language.fairness import Fairness
+from floodmark.language.model import State
+from floodmark.language.reference import Step
+
+_MOST_STEPS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What a check is about besides its model: the good design's properties, what its spec adds to fairness, and the
+    constants that the known-bad design sets differently, with the values that the spec gives the good one."""
+
+    properties: Mapping[str, Property]
+    fairness: Mapping[str, Fairness | None]
+    constants: Mapping[str, tuple[int, int]]
+
+
+def told_apart(beside: Beside, violation: Violation, subject: Subject) -> Divergence:
+    """The finding for a counterexample of which the good design takes every step."""
+    found = None
+    if violation.kind in ("deadlock", "liveness"):
+        found = _goes_on(beside, violation)
+    if found is None and violation.kind == "liveness":
+        found = _fairness(beside, subject.fairness)
+    if found is None and violation.kind in ("invariant", "transition"):
+        found = _judged(beside, violation, subject.properties.get(violation.property))
+    return found or _alike(beside, subject.constants)
+
+
+def _divergence(
+    beside: Beside, how: How, step: int | None, text: str, reasons: Sequence[str] = (), ruling: Ruling | None = None
+) -> Divergence:
+    bad, good = beside.names
+    return Divergence(good, bad, how, step, f"{good} {text}", tuple(reasons), ruling=ruling)
+
+
+def _goes_on(beside: Beside, violation: Violation) -> Divergence | None:
+    """The first state, where the run ends or goes round, in which the good design can take a step that is not the
+    other's."""
+    first = len(violation.trace) - 1 if violation.loop is None else violation.loop
+    for number, entry in enumerate(violation.trace[first:], first + 1):
+        try:
+            more = _only_in_other(beside, entry.state)
+        except (Unlike, SourceError):
+            return None
+        if more:
+            steps = [show_step(step) for step in more[:_MOST_STEPS]]
+            steps += [f"{len(more) - _MOST_STEPS} more"] if len(more) > _MOST_STEPS else []
+            text = f"takes each of these steps, too, but after step {number} it can also take {', '.join(steps)}"
+            return _divergence(beside, "goes_on", number, text, (), _ruling(beside, entry.state, more[0]))
+    return None
+
+
+def _only_in_other(beside: Beside, state: State) -> list[Step]:
+    here = beside.carried(state)
+    ours = {show_step(step) for step, after in reference.successors(beside.mine, state) if after != state}
+    steps = [(step, after) for step, after in reference.successors(beside.other, here) if after != here]
+    return [step for step, _ in steps if show_step(step) not in ours]
+
+
+def _ruling(beside: Beside, state: State, step: Step) -> Ruling | None:
+    """The rule by which the other takes a step that is not enabled here."""
+    if step.action not in type(beside.mine).methods("action"):
+        return None
+    with recorded([pair[0] for pair in beside.methods.values()]) as theirs:
+        reference.fire(beside.other, beside.carried(state), step)
+    with recorded([pair[1] for pair in beside.methods.values()]) as ours:
+        reference.fire(beside.mine, state, step)
+    return first_difference(beside.methods, (beside.names[1], theirs), (beside.names[0], ours))
+
+
+def _fairness(beside: Beside, changes: Mapping[str, Fairness | None]) -> Divergence | None:
+    """What the good design assumes of its actions, and the other does not."""
+    theirs = {name: str(it) for name, it in assumptions_of(beside.other, changes).by_action.items()}
+    ours = {name: str(it) for name, it in assumptions_of(beside.mine, changes).by_action.items()}
+    lines = [
+        f"{said} in {beside.names[1]}, {ours[name].partition(' ')[2] if name in ours else 'not fair'} in"
+        f" {beside.names[0]}"
+        for name, said in theirs.items()
+        if ours.get(name) != said
+    ]
+    if not lines:
+        return None
+    return _divergence(beside, "fairness", None, "takes each of these steps, too, but is fair to other actions", lines)
+
+
+def _judged(beside: Beside, violation: Violation, prop: Property | None) -> Divergence | None:
+    """That the property is true in the good design, which gives another answer to what it asks."""
+    entries = violation.trace[-2:] if violation.kind == "transition" else violation.trace[-1:]
+    if prop is None:
+        return None
+    try:
+        states = [beside.carried(entry.state) for entry in entries]
+        with recorded([pair[0] for pair in beside.methods.values()]) as theirs:
+            if not reference.holds(beside.other, prop.function, *states):
+                return None
+        with recorded([pair[1] for pair in beside.methods.values()]) as ours:
+            own = getattr(type(beside.mine), prop.name, prop.function)
+            reference.holds(beside.mine, own, *[entry.state for entry in entries])
+    except (Unlike, SourceError):
+        return None
+    ruling = first_difference(beside.methods, (beside.names[1], theirs), (beside.names[0], ours))
+    return _divergence(
+        beside, "judged", None, f"takes each of these steps, too, but in it {prop.name} is true", (), ruling
+    )
+
+
+def _alike(beside: Beside, constants: Mapping[str, tuple[int, int]]) -> Divergence:
+    text = "takes each of these steps, too"
+    if constants:
+        given = ", ".join(f"{name} = {here}" for name, (here, _) in constants.items())
+        usual = ", ".join(f"{name} = {there}" for name, (_, there) in constants.items())
+        text += f", with {given}; its own check has {usual}"
+    return _divergence(beside, "alike", None, text)
