@@ -12,6 +12,7 @@ import click
 from floodmark.checkers.commands.options.check import check
 from floodmark.checkers.commands.options.conform import conform
 from floodmark.checkers.commands.options.epilog import EPILOG
+from floodmark.checkers.commands.options.explore import explore
 from floodmark.checkers.commands.options.export import export
 from floodmark.checkers.commands.options.gate import gate
 from floodmark.checkers.commands.options.init import init
@@ -61,5 +62,5 @@ def command() -> None:
     """Checks replication protocols written as plain Python classes."""
 
 
-for each in (init, check, gate, mutate, export, list_, show, plan, prove, conform):
+for each in (init, check, explore, gate, mutate, export, list_, show, plan, prove, conform):
     command.add_command(each)

@@ -1,8 +1,8 @@
 """The first step of a counterexample that the good design would not take, and the rule by which it decides so.
 
 Each step of a known-bad design is taken again by the good one, from the same state, with the same action and arguments.
-Where the good one would be stopped, or go elsewhere, it decides otherwise; all steps before are its own, too, so the runs
-of both are the same up to there.
+Where the good one would be stopped, or go elsewhere, it decides otherwise; all steps before are its own, too, so
+the runs of both are the same up to there.
 """
 
 from __future__ import annotations

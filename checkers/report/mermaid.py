@@ -34,12 +34,16 @@ def _event(chart: MessageSequence, event: Event) -> list[str]:
     if event.actor is None:
         lines.append(f"Note over {_everybody(chart)}: {_text(said)}")
     elif event.others:
-        lines += [f"P{event.actor}->>P{other}: {_text(said)}" for other in event.others]
+        arrow = "-x" if event.lost == "there" else "->>"
+        lines += [f"P{event.actor}{arrow}P{other}: {_text(said)}" for other in event.others]
+        if event.lost == "back":
+            lines += [f"P{other}-xP{event.actor}: lost" for other in event.others]
     else:
         lines.append(f"Note over P{event.actor}: {_text(said)}")
     for message in chart.messages:
         if message.sent == event.number and message.received is None:
-            lines.append(f"Note over P{message.sender}: sent and on its way: {_text(message.text)}")
+            how = "sent and lost" if message.lost else "sent and on its way"
+            lines.append(f"Note over P{message.sender}: {how}: {_text(message.text)}")
     return lines
 
 

@@ -3,16 +3,19 @@
 A model does not say who its participants are, so they are inferred from the trace: the identifiers that act (brokers,
 replicas), and the roles that names of actions begin with (``controller_elects``, ``client_writes``). A message is a
 record that is added to a set, a bag or a queue of records; whoever takes it out, or gets it as an argument, receives
-it. What a participant stores for itself is not a message.
+it. What a participant stores for itself is not a message. A message that a step with ``loses`` or ``drops`` in its name
+takes out is lost, and so is a request or a response of which an argument says so (``RESPONSE_LOST``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from enum import Enum
+from typing import Any, Literal
 
 from floodmark.checkers.exploration import TraceState
+from floodmark.checkers.report.standing import standing
 from floodmark.checkers.report.trace import owners, surplus
 from floodmark.checkers.report.value import show, show_step
 from floodmark.language.model import Model, State
@@ -26,6 +29,10 @@ ROLES = frozenset(
 """Words that name a participant when an action's name begins with them."""
 ADDRESSEES = ("destination", "receiver", "recipient", "to")
 """Fields of a message that say who receives it."""
+LOSSES = frozenset({"drop", "dropped", "drops", "lose", "loses", "lost"})
+"""Words in the name of an action, or of an argument's value, that say that a message is lost."""
+ANSWERS = frozenset({"ACK", "ANSWER", "REPLY", "RESPONSE"})
+"""First words of an argument's value that say that it is the response that is lost."""
 MOST_OF_A_KIND = 8
 """If there are more identifiers of a kind than this, only those that take part are drawn."""
 
@@ -34,7 +41,10 @@ Participant = Identifier | str
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One step. ``actor`` is None when nobody acts; ``others`` are whom it is about; ``note`` has other arguments."""
+    """One step. ``actor`` is None when nobody acts; ``others`` are whom it is about; ``note`` has other arguments.
+
+    ``lost`` is what is lost of an exchange with the others that is a single step: the way there, or the way back.
+    """
 
     number: int
     action: str
@@ -42,11 +52,13 @@ class Event:
     note: str
     actor: int | None
     others: tuple[int, ...]
+    lost: Literal["", "there", "back"] = ""
 
 
 @dataclass(slots=True)
 class Message:
-    """A message from one participant at a step to another at a later one; both are None while it is not received."""
+    """A message from one participant at a step to another at a later one; both are None while it is not received, or
+    if it is ``lost``."""
 
     name: str
     text: str
@@ -54,15 +66,21 @@ class Message:
     sent: int
     receiver: int | None = None
     received: int | None = None
+    lost: bool = False
 
 
 @dataclass(slots=True)
 class MessageSequence:
-    """The chart. Participants are numbered from 0, steps from 1."""
+    """The chart. Participants are numbered from 0, steps from 1.
+
+    ``standings`` has, by step, the participants whose role or epoch it changes, with both as text; those of the first
+    step are what all begin with.
+    """
 
     participants: list[str] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
     messages: list[Message] = field(default_factory=list)
+    standings: dict[int, dict[int, str]] = field(default_factory=dict)
 
 
 def message_sequence(model: Model, trace: Sequence[TraceState], failed: Step | None = None) -> MessageSequence:
@@ -99,6 +117,7 @@ class _Chart:
         for index in range(len(self.steps)):
             self._event(index)
             self._messages(index)
+            self._standings(index)
         self._drop_what_is_no_message()
 
     def _drop_what_is_no_message(self) -> None:
@@ -183,7 +202,17 @@ class _Chart:
         at = None if actor is None else self.index[actor]
         if at is None and not self.participants and index > 0:
             at = 0
-        self.chart.events.append(Event(index + 1, step.action, show_step(step), ", ".join(noted), at, others))
+        lost = _lost(step) if others else ""
+        self.chart.events.append(Event(index + 1, step.action, show_step(step), ", ".join(noted), at, others, lost))
+
+    def _standings(self, index: int) -> None:
+        if index >= len(self.states):
+            return
+        now = [standing(self.model, self.states[index], who) for who in self.participants]
+        known = [standing(self.model, self.states[index - 1], who) for who in self.participants] if index else []
+        changed = {at: text for at, text in enumerate(now) if text and (not known or known[at] != text)}
+        if changed:
+            self.chart.standings[index + 1] = changed
 
     def _messages(self, index: int) -> None:
         """Receives what this step takes or gets, then sends what it adds."""
@@ -199,7 +228,9 @@ class _Chart:
             if taken:
                 gone.remove(waiting.letter)
                 self.pending.remove(waiting)
-            if taken or waiting.letter.value in given:
+            if taken and LOSSES & set(event.action.split("_")):
+                waiting.message.lost = waiting.message.received is None
+            elif taken or waiting.letter.value in given:
                 self._receive(waiting.message, event)
         for letter in come:
             message = Message(type(letter.value).__name__, show(letter.value), event.actor, event.number)
@@ -232,6 +263,15 @@ def _letters(path: str, here: Any, there: Any) -> Iterator[_Letter]:
 
 def _is_key(key: Any, entries: Map[Any, Any]) -> bool:
     return isinstance(key, Identifier) and key in entries
+
+
+def _lost(step: Step) -> Literal["", "there", "back"]:
+    """What an argument such as RESPONSE_LOST says is lost."""
+    for value in step.arguments.values():
+        words = value.name.split("_") if isinstance(value, Enum) else []
+        if LOSSES & {word.lower() for word in words}:
+            return "back" if words[0] in ANSWERS else "there"
+    return ""
 
 
 def _addressee(value: Any) -> Identifier | None:

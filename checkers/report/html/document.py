@@ -21,13 +21,15 @@ _SIGN = {"passed": "✓", "failed": "✗", "error": "!"}
 
 
 def html(cases: Sequence[Case]) -> str:
-    """The document. It loads nothing from elsewhere, and all of it can be read without scripts."""
-    style = importlib.resources.files("floodmark.checkers.report.html").joinpath("page.css").read_text(encoding="utf-8")
+    """The document. It loads nothing from elsewhere, and all of it can be read without scripts: the one in it steps
+    through counterexamples, pins variables and filters specs."""
     checks = [case for case in cases if case.result is not None]
     claims = [case for case in cases if case.result is None and case.word != "drift"]
     suites = [(name, list(group)) for name, group in groupby(checks, key=lambda case: case.suite)]
     wrong = [case for case in cases if case.status != "passed"]
     code = worst(case.exit_code for case in cases)
+    shown = [case for case in cases if case.result is not None and case.result.violation is not None]
+    only = shown[0] if len(shown) == 1 and shown[0].status == "passed" else None
     root = tag(
         "html",
         tag(
@@ -36,7 +38,7 @@ def html(cases: Sequence[Case]) -> str:
             tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
             tag("meta", name="color-scheme", content="light dark"),
             tag("title", f"Floodmark: {MEANINGS[code]}"),
-            tag("style", style),
+            tag("style", _file("page.css")),
         ),
         tag(
             "body",
@@ -45,14 +47,19 @@ def html(cases: Sequence[Case]) -> str:
                 "main",
                 _attention(wrong) if wrong else None,
                 _overview(suites) if suites else None,
-                _specs(suites) if suites else None,
+                _specs(suites, only) if suites else None,
                 _claims(claims) if claims else None,
             ),
             tag("footer", f"floodmark {importlib.metadata.version('floodmark')}"),
+            tag("script", _file("pins.js"), _file("page.js")),
         ),
         lang="en",
     )
     return page(root)
+
+
+def _file(name: str) -> str:
+    return importlib.resources.files("floodmark.checkers.report.html").joinpath(name).read_text(encoding="utf-8")
 
 
 def _header(
@@ -138,7 +145,7 @@ def _attention(wrong: Sequence[Case]) -> Element:
 
 
 def _article(case: Case) -> Element:
-    shown = [] if case.result is None else counterexample(case.result)
+    shown = [] if case.result is None else counterexample(case.result, _anchor(case.title))
     body: Part = shown or _more(case)
     return tag(
         "article",
@@ -173,12 +180,13 @@ def _reproduce(case: Case) -> Element | None:
     return tag("p", "Reproduce: ", tag("code", case.reproduce, class_="command"), class_="reproduce")
 
 
-def _specs(suites: Sequence[tuple[str, list[Case]]]) -> Element:
-    return tag("section", tag("h2", "Specs"), [_spec(name, group, len(suites) == 1) for name, group in suites],
-               id="specs")
+def _specs(suites: Sequence[tuple[str, list[Case]]], only: Case | None) -> Element:
+    """Each spec; what can be opened is open where there is nothing else: a single spec, the ``only`` counterexample."""
+    every = [_spec(name, group, len(suites) == 1 or only in group, only) for name, group in suites]
+    return tag("section", tag("h2", "Specs"), every, id="specs")
 
 
-def _spec(name: str, group: Sequence[Case], alone: bool) -> Element:
+def _spec(name: str, group: Sequence[Case], opened: bool, only: Case | None) -> Element:
     model = next((case for case in group if case.result is not None and case.result.variant is None), None)
     flawed = [case for case in group if case is not model]
     title = next((case.result.title for case in group if case.result is not None), "")
@@ -188,12 +196,12 @@ def _spec(name: str, group: Sequence[Case], alone: bool) -> Element:
         tag(
             "div",
             [] if model is None else _model(model),
-            [tag("h3", "Known-bad designs"), [_flawed(case) for case in flawed]] if flawed else [],
+            [tag("h3", "Known-bad designs"), [_flawed(case, case is only) for case in flawed]] if flawed else [],
             class_="body",
         ),
         class_="spec",
         id=_anchor(name),
-        open=alone,
+        open=opened,
     )
 
 
@@ -217,7 +225,7 @@ def _model(case: Case) -> Iterator[Part]:
         yield tag("ul", [tag("li", line) for line in said], class_="warnings")
     yield from _search(result)
     if result.violation is not None and case.status == "passed":
-        yield counterexample(result)
+        yield counterexample(result, _anchor(case.title))
 
 
 def _fact(name: str, text: str) -> list[Element]:
@@ -231,7 +239,7 @@ def _search(result: CheckResult) -> Iterator[Part]:
                   coverage(found, result.idle_actions()), class_="search")
 
 
-def _flawed(case: Case) -> Element:
+def _flawed(case: Case, opened: bool) -> Element:
     if case.status != "passed":
         return tag("p", _chip(case), " ", _link(case), class_="flawed")
     result = case.result
@@ -239,9 +247,10 @@ def _flawed(case: Case) -> Element:
     return tag(
         "details",
         tag("summary", _chip(case), tag("b", f" {case.name} "), tag("span", case.text, class_="quiet")),
-        tag("div", _broken(case)[1:], counterexample(result), _reproduce(case), class_="body"),
+        tag("div", _broken(case)[1:], counterexample(result, _anchor(case.title)), _reproduce(case), class_="body"),
         class_="flawed",
         id=_anchor(case.title),
+        open=opened,
     )
 
 

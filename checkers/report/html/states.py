@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 from xml.etree.ElementTree import Element
@@ -39,7 +40,7 @@ def whole(names: Sequence[str], state: State, before: State | None) -> Element:
     for name, value, old in zip(names, state, olds, strict=True):
         kind = _identified(value)
         if kind is None:
-            shared.append(tag("tr", tag("th", name, scope="row"), _cell(value, old, before is not None)))
+            shared.append(tag("tr", tag("th", _name(name), scope="row"), _cell(value, old, before is not None)))
             continue
         rows = columns.setdefault(kind, [_header(value)])
         for path, cells in _fields(name, value).items():
@@ -78,7 +79,13 @@ def _fields(name: str, entries: Map[Any, Any]) -> dict[str, _Cells]:
 
 def _row(path: str, cells: _Cells, before: _Cells) -> Element:
     known = [_cell(value, before.get(key), key in before) for key, value in cells.items()]
-    return tag("tr", tag("th", path, scope="row"), known)
+    return tag("tr", tag("th", _name(path), scope="row"), known)
+
+
+def _name(path: str) -> list[Part]:
+    """A name that may be broken behind a dot or an underscore."""
+    pieces = re.split(r"(?<=[._])", path)
+    return [pieces[0], *(part for piece in pieces[1:] for part in (tag("wbr"), piece))]
 
 
 def _cell(value: Any, old: Any, known: bool) -> Element:
