@@ -23,12 +23,10 @@
 
   // The address: readable, and all that is needed to come back.
   const written = () => {
-    const given = new URLSearchParams({design: here.design});
-    if (here.beside) given.set("beside", here.beside);
-    if (here.path.length) given.set("path", here.path.join(";"));
-    given.set("at", here.at);
-    if (here.loop !== null) given.set("loop", here.loop);
-    return "#" + given;
+    const given = [["design", here.design], ["beside", here.beside], ["path", here.path.join(";")], ["at", here.at],
+                   ["loop", here.loop ?? ""]];
+    const plain = text => String(text).replace(/[%&#+"<>`]/g, encodeURIComponent).replaceAll(" ", "+");
+    return "#" + given.filter(it => it[1] !== "").map(([name, value]) => `${name}=${plain(value)}`).join("&");
   };
   const read = () => {
     const given = new URLSearchParams(location.hash.slice(1));
@@ -76,6 +74,8 @@
     $("on").disabled = here.at >= last && here.loop === null && !here.failing;
     const left = track && !track.path.every((it, place) => here.path[place] === it);
     $("left").hidden = !left;
+    $("why").textContent = track?.why ?? "";
+    $("why").hidden = !track?.why || left;
     pin();
     const state = document.querySelector("#state .state");
     if (state) pins.offer(state, pin);
@@ -126,6 +126,7 @@
   };
   const choose = name => {
     here.design = name;
+    track = null;
     $("tracks").hidden = true;
     if (here.beside === name) here.beside = "";
     here.loop = null;

@@ -16,6 +16,7 @@ from floodmark.checkers.report.html.chart import chart
 from floodmark.checkers.report.html.markup import Part, code, tag
 from floodmark.checkers.report.html.states import changes, whole
 from floodmark.checkers.report.sequence import message_sequence
+from floodmark.checkers.report.text import first_sentence
 from floodmark.checkers.report.value import show_step
 from floodmark.language.errors import SourceError
 from floodmark.language.model import State
@@ -142,7 +143,7 @@ def _properties(place: Place | None) -> Part:
 
 
 def _named(it: Judgement) -> Element:
-    return tag("li", tag("code", it.prop.name), " ", tag("span", it.prop.doc.split("\n")[0], class_="quiet"))
+    return tag("li", tag("code", it.prop.name), " ", tag("span", first_sentence(it.prop.doc), class_="quiet"))
 
 
 def _property(it: Judgement, sign: str, kind: str) -> Element:
@@ -150,7 +151,7 @@ def _property(it: Judgement, sign: str, kind: str) -> Element:
         "div",
         tag("p", tag("span", sign, class_=f"sign {kind}"), " ", tag("b", it.prop.name), " ",
             _place(it.prop.file, it.prop.line)),
-        tag("p", it.prop.doc.split("\n")[0], class_="quiet") if it.prop.doc else None,
+        tag("p", first_sentence(it.prop.doc), class_="quiet") if it.prop.doc else None,
         _lines([line.removeprefix("  ") for line in it.why]),
         class_=f"judged {kind}",
     )
@@ -228,7 +229,7 @@ def _stopped_action(action: Expanded) -> Element:
     return tag(
         "li",
         tag("p", tag("code", action.name, class_="call"), " ",
-            tag("span", action.doc.split("\n")[0], class_="quiet")),
+            tag("span", first_sentence(action.doc), class_="quiet")),
         [_guard(it) for it in action.stopped],
         None if error is None else tag("p", f"{error.message} ", _place(error.file, error.line), class_="bad-text"),
     )

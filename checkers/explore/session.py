@@ -138,6 +138,7 @@ class Session:
         return {
             "said": found.said,
             "tracks": [
-                {"title": it.title, "path": [*it.path], "loop": it.loop, "failing": it.failing} for it in found.tracks
+                {"title": it.title, "path": it.path, "loop": it.loop, "failing": it.failing, "why": "\n".join(it.why)}
+                for it in found.tracks
             ],
         }

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from floodmark.checkers.check import Check
-from floodmark.checkers.exploration import TraceState
+from floodmark.checkers.exploration import TraceState, Violation
 from floodmark.checkers.explore.expansion import without_breakpoints
+from floodmark.checkers.paths import shown
+from floodmark.checkers.report import divergence
+from floodmark.checkers.report.liveness import finding_of, lasso_lines
+from floodmark.checkers.report.text import judgement
 from floodmark.checkers.report.value import show_step
 from floodmark.checkers.result import CheckResult
 from floodmark.checkers.run import run_check
@@ -21,13 +26,14 @@ class Track:
     """A path that a search found.
 
     ``loop`` is the place, from 0, to which a lasso returns from its last step; ``failing`` is the step behind the last
-    state that leaves the declared types.
+    state that leaves the declared types. ``why`` says how a lasso goes on and where the good design decides otherwise.
     """
 
     title: str
     path: tuple[str, ...]
     loop: int | None = None
     failing: str = ""
+    why: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,16 +45,21 @@ class Searched:
 
 
 def search(check: Check) -> Searched:
-    """Runs a check, in this process, and gives its counterexamples and reachable scenarios."""
+    """Runs a check, in this process, and gives its counterexamples and reachable scenarios.
+
+    A model that cannot be compiled, such as one with a breakpoint in it, is searched by CPython.
+    """
     limits = replace(check.settings.limits, seconds=check.options.limits.seconds or SECONDS)
+    settings = replace(check.settings, limits=limits)
     with without_breakpoints():
-        result = run_check(replace(check, settings=replace(check.settings, limits=limits)))
+        result = run_check(replace(check, settings=settings))
+        if result.exploration is None:
+            plainly = run_check(replace(check, settings=replace(settings, engine="reference", symmetry=False)))
+            result = result if plainly.exploration is None else plainly
     return Searched(_said(result), tuple(_tracks(result)))
 
 
 def _said(result: CheckResult) -> str:
-    from floodmark.checkers.report.text import judgement
-
     said = judgement(result)
     return f"{said.word}  {said.text}"
 
@@ -61,12 +72,25 @@ def _tracks(result: CheckResult) -> Iterator[Track]:
         failing = "" if violation.failed_step is None else show_step(violation.failed_step)
         title = violation.property or violation.message
         if violation.trace:
-            yield Track(f"{title} is violated", _path(violation.trace), violation.loop, failing)
+            why = _why(result, violation)
+            yield Track(f"{title} is violated", _path(violation.trace), violation.loop, failing, why)
     for finding in found.liveness:
         if finding.verdict == "undetermined":
             yield Track(f"{finding.name} is undetermined", _path(finding.trace), finding.loop)
     for name, trace in found.reached.items():
         yield Track(f"{name} is reached", _path(trace))
+
+
+def _why(result: CheckResult, violation: Violation) -> tuple[str, ...]:
+    finding = finding_of(result.exploration, violation)
+    lasso = [] if finding is None else lasso_lines(finding)
+    if result.divergence is None or violation is not result.violation:
+        return tuple(lasso)
+    return (*lasso, *([""] if lasso else []), *divergence.lines(result.divergence, violation, _at))
+
+
+def _at(file: str, line: int | None) -> str:
+    return f"{shown(Path(file))}:{line}"
 
 
 def _path(trace: Sequence[TraceState]) -> tuple[str, ...]:

@@ -165,10 +165,11 @@ def about(result: CheckResult) -> dict[str, str]:
     docs = {} if prop is None else {prop.name: prop.doc}
     if result.variant is not None and result.subject is not None:
         docs[result.variant] = type(result.subject).__doc__ or ""
-    return {name: sentence for name, doc in docs.items() if (sentence := _first_sentence(doc))}
+    return {name: sentence for name, doc in docs.items() if (sentence := first_sentence(doc))}
 
 
-def _first_sentence(doc: str) -> str:
+def first_sentence(doc: str) -> str:
+    """The first sentence of a docstring, on one line."""
     whole = " ".join(doc.replace("``", "").split())
     return re.split(r"(?<=[^.]\.) (?=[A-Z])", whole, maxsplit=1)[0]
 

@@ -11,7 +11,7 @@ from floodmark.checkers.commands.options.parameters import set_option, spec_path
 @click.argument("spec")
 @click.option("--only-variant", metavar="NAME", help="Begins with the known-bad design of this name.")
 @set_option
-@click.option("--port", type=click.IntRange(0, 65535), default=0, help="The port of the page; by default any that is free.")
+@click.option("--port", type=click.IntRange(0, 65535), default=0, help="The port of the page; any free one by default.")
 def explore(spec: str, only_variant: str | None, assignments: tuple[tuple[str, int], ...], port: int) -> None:
     """Opens a spec's model for walking, on a page that only this machine can reach.
 
