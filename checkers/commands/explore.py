@@ -27,8 +27,8 @@ def explore(path: Path, only_variant: str | None, constants: dict[str, int], por
         explorer = Explorer(session, port)
     except OSError as error:
         raise SourceError(f"port {port} cannot be used: {error.strerror}; choose another with --port") from None
-    click.echo(f"exploring {spec.name} at {explorer.address}  (Ctrl-C ends)")
     try:
+        click.echo(f"exploring {spec.name} at {explorer.address}  (Ctrl-C ends)")
         explorer.run()
     except KeyboardInterrupt:
         click.echo()

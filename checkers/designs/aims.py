@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from floodmark.checkers.designs.beside import Beside, Unlike
 from floodmark.checkers.designs.finding import Divergence, How, Ruling
 from floodmark.checkers.designs.rulings import first_difference, recorded
 from floodmark.checkers.exploration import Violation
-from floodmark.checkers.liveness.assumptions import assumptions_of
+from floodmark.checkers.liveness.assumptions import Assumption, assumptions_of
 from floodmark.checkers.properties import Property
 from floodmark.checkers.report.value import show_step
 from floodmark.language import reference
 from floodmark.language.errors import SourceError
 from floodmark.language.fairness import Fairness
-from floodmark.language.model import State
+from floodmark.language.model import Model, State
 from floodmark.language.reference import Step
 
 _MOST_STEPS = 4
@@ -37,7 +38,7 @@ def told_apart(beside: Beside, violation: Violation, subject: Subject) -> Diverg
     if violation.kind in ("deadlock", "liveness"):
         found = _goes_on(beside, violation)
     if found is None and violation.kind == "liveness":
-        found = _fairness(beside, subject.fairness)
+        found = _unfair(beside, violation, subject.fairness)
     if found is None and violation.kind in ("invariant", "transition"):
         found = _judged(beside, violation, subject.properties.get(violation.property))
     return found or _alike(beside, subject.constants)
@@ -85,19 +86,47 @@ def _ruling(beside: Beside, state: State, step: Step) -> Ruling | None:
     return first_difference(beside.methods, (beside.names[1], theirs), (beside.names[0], ours))
 
 
-def _fairness(beside: Beside, changes: Mapping[str, Fairness | None]) -> Divergence | None:
-    """What the good design assumes of its actions, and the other does not."""
-    theirs = {name: str(it) for name, it in assumptions_of(beside.other, changes).by_action.items()}
-    ours = {name: str(it) for name, it in assumptions_of(beside.mine, changes).by_action.items()}
-    lines = [
-        f"{said} in {beside.names[1]}, {ours[name].partition(' ')[2] if name in ours else 'not fair'} in"
-        f" {beside.names[0]}"
-        for name, said in theirs.items()
-        if ours.get(name) != said
-    ]
+def _unfair(beside: Beside, violation: Violation, changes: Mapping[str, Fairness | None]) -> Divergence | None:
+    """What the good design is fair to, and the loop is not: a step that the loop offers it and does not take."""
+    if violation.loop is None:
+        return None
+    try:
+        loop = [beside.carried(entry.state) for entry in violation.trace[violation.loop :]]
+    except Unlike:
+        return None
+    lines = []
+    for assumption in assumptions_of(beside.other, changes).by_action.values():
+        step = _neglected(beside.other, loop, assumption)
+        if step is not None:
+            when = "at times" if assumption.strong else "all the time"
+            lines.append(f"{assumption} in {beside.names[1]}: {show_step(step)} is enabled {when}, and never taken")
     if not lines:
         return None
-    return _divergence(beside, "fairness", None, "takes each of these steps, too, but is fair to other actions", lines)
+    text = "takes each of these steps, too, but not for ever: it is fair to what the loop leaves out"
+    return _divergence(beside, "fairness", None, text, lines)
+
+
+def _neglected(model: Model, loop: Sequence[State], assumption: Assumption) -> Step | None:
+    """A step to which a loop is not fair. Its last state is its first again; a loop of one state stutters."""
+    states = loop[:-1] or loop
+    moves = set(pairwise(loop))
+    offers = [_offers(model, state, assumption) for state in states]
+    for label in {label for offered in offers for label in offered}:
+        offered = [found.get(label, []) for found in offers]
+        taken = any((state, after) in moves for state, found in zip(states, offered, strict=True) for _, after in found)
+        if not taken and (assumption.strong or all(offered)):
+            return next(step for found in offered for step, _ in found)
+    return None
+
+
+def _offers(model: Model, state: State, assumption: Assumption) -> dict[int, list[tuple[Step, State]]]:
+    """The steps of a fair action that change a state, by their labels."""
+    found: dict[int, list[tuple[Step, State]]] = {}
+    for step in reference.choices(model, state, assumption.action):
+        after = reference.fire(model, state, step)
+        if after is not None and after != state:
+            found.setdefault(assumption.label(step.arguments), []).append((step, after))
+    return found
 
 
 def _judged(beside: Beside, violation: Violation, prop: Property | None) -> Divergence | None:

@@ -12,8 +12,8 @@ How = Literal[
 ``elsewhere``: the step leads it to another state. ``fails``: the step leaves the types of one design only.
 ``unknown``: it has no such action. ``unlike``: the state before the step is no state of it, so nothing can be said.
 ``goes_on``: it takes every step, but where the run ends or goes round, it can do more. ``judged``: it takes every step,
-but the property is true in it. ``fairness``: it takes every step, but does not allow the run to go round for ever.
-``alike``: it does everything in the same way."""
+but the property is true in it. ``fairness``: it takes every step, but does not go round for ever, since a step to which
+it is fair is left out. ``alike``: it does everything in the same way."""
 
 
 @dataclass(frozen=True, slots=True)

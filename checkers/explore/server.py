@@ -15,7 +15,7 @@ import json
 import queue
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -27,6 +27,8 @@ from floodmark.language.errors import SourceError
 LOOPBACK = "127.0.0.1"
 LARGEST_QUESTION = 1 << 20
 """Bytes of a question; a larger one is refused."""
+
+_SECONDS_TO_WAKE = 0.2
 
 _EXPLORE, _REPORT = "floodmark.checkers.explore", "floodmark.checkers.report.html"
 _FILES: Mapping[str, tuple[str, str, str]] = {
@@ -78,11 +80,17 @@ class Explorer:
     def run(self) -> None:
         """Answers questions, in the calling thread, until ``stop`` or a KeyboardInterrupt."""
         with self._listening():
-            while (job := self.jobs.get()) is not None:
+            while (job := self._next()) is not None:
                 try:
                     job.answer = self._answer(job)
                 finally:
                     job.done.set()
+
+    def _next(self) -> _Job | None:
+        """The next question; None at the end. It wakes up now and then, because a signal need not wake it."""
+        while True:
+            with suppress(queue.Empty):
+                return self.jobs.get(timeout=_SECONDS_TO_WAKE)
 
     def stop(self) -> None:
         """Ends ``run``, from another thread."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -98,14 +99,21 @@ class Walk:
         return f"{text} is not enabled: {guards[0].text} ({shown(Path(guards[0].file))}:{guards[0].line})"
 
     def run(self, state: State, text: str) -> None:
-        """Takes a step once more, with breakpoints, for whoever watches it in a debugger. What comes of it is known."""
+        """Takes a step once more, with breakpoints, for whoever watches it in a debugger. What comes of it is known.
+
+        A debugger that is left with ``continue`` keeps Ctrl-C for itself, so that is given back.
+        """
         step = self._step(state, text)
+        interrupted = signal.getsignal(signal.SIGINT)
         if step is None:
             return
         try:
             reference.fire(self.model, state, step)
         except SourceError:
             return
+        finally:
+            if signal.getsignal(signal.SIGINT) is not interrupted:
+                signal.signal(signal.SIGINT, interrupted)
 
     def _step(self, state: State, text: str) -> Step | None:
         for action in self.actions(state):

@@ -35,7 +35,7 @@ def headline(found: Divergence, violation: Violation) -> str:
     if found.how == "unlike":
         return f"{begin}not known"
     if found.step is None:
-        return f"{begin}{'nowhere' if found.how == 'alike' else 'in none of the steps'}"
+        return f"{begin}in none of the steps"
     where = f"after step {found.step}" if found.how == "goes_on" else f"step {found.step}"
     return f"{begin}{where}, {show_step(steps[found.step - 1])}"
 
