@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from floodmark.checkers.exploration import Limits, Options
+from floodmark.checkers.oversights import require_actions, require_difference, require_read_locals
 from floodmark.checkers.paths import shown
 from floodmark.checkers.properties import Property, about, did_you_mean
 from floodmark.checkers.spec import DEADLOCK, Flawed, Spec
@@ -110,8 +111,13 @@ class Check:
         return self.spec.model_class() if self.flawed is None else self.spec.flawed_class(self.flawed)
 
     def model(self) -> Model:
-        """The model with the spec's constants; an unknown constant is an error at the line that sets it."""
+        """The model with the spec's constants. An unknown constant is an error at the line that sets it, and so is what
+        would weaken the check unnoticed (``checkers/oversights.py``)."""
         spec, cls = self.spec, self.cls()
+        require_actions(cls)
+        require_read_locals(cls, self.properties())
+        if self.flawed is not None:
+            require_difference(spec.model_class(), cls, bool(self.flawed.constants))
         known = cls.constants()
         for name in self.constants:
             if name in known:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import difflib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, Literal
@@ -62,6 +62,7 @@ def collect(cls: type[Model], modules: Iterable[ModuleType]) -> dict[str, Proper
     for module in modules:
         _require_plain_text(module)
         _require_no_lost_step(module)
+        _require_no_lost_class(module)
         for name, function in vars(module).items():
             if callable(function) and kind_of(function) in _ALL_KINDS and _belongs(function, cls):
                 _add(found, _property(name, kind_of(function), function))
@@ -78,6 +79,18 @@ def about(cls: type[Model], module: ModuleType) -> bool:
         callable(function) and kind_of(function) in _ALL_KINDS and _belongs(function, cls)
         for function in vars(module).values()
     )
+
+
+def own_properties(module: ModuleType) -> Iterator[Callable[..., Any]]:
+    """The functions decorated as properties that a module defines itself."""
+    for function in vars(module).values():
+        if callable(function) and kind_of(function) in _ALL_KINDS and function.__module__ == module.__name__:
+            yield function
+
+
+def is_about(function: Callable[..., Any], cls: type[Model]) -> bool:
+    """Whether a decorated function is a property of the model. Raises SourceError if that cannot be told."""
+    return _belongs(function, cls)
 
 
 def choose(found: dict[str, Property], names: Sequence[str] | None, file: str, line: int | None) -> list[Property]:
@@ -142,6 +155,21 @@ def _require_no_lost_step(module: ModuleType) -> None:
             raise SourceError(message, function.__code__.co_filename, function.__code__.co_firstlineno)
 
 
+def _require_no_lost_class(module: ModuleType) -> None:
+    """Refuses a decorated function in a class that no model is derived from: it would be checked of none."""
+    for cls in vars(module).values():
+        if isinstance(cls, type) and cls.__module__ == module.__name__ and not _has_models(cls):
+            for name, member in vars(cls).items():
+                if kind_of(member) is not None:
+                    what = f"{name} is decorated as {kind_of(member)}, but {cls.__name__} is no model"
+                    raise SourceError(f"{what}; derive it from Model, or move {name} out of it", *member_place(cls, name))
+
+
+def _has_models(cls: type) -> bool:
+    """Whether a class is a model or something that a model is derived from."""
+    return cls is object or issubclass(cls, Model) or any(map(_has_models, type.__subclasses__(cls)))
+
+
 def _require_no_member(prop: Property, cls: type[Model]) -> None:
     """Refuses a property in a file whose name is that of another member of the model."""
     owner = next((base for base in cls.__mro__ if prop.name in vars(base)), None)
@@ -169,8 +197,9 @@ def _belongs(function: Callable[..., Any], cls: type[Model]) -> bool:
         owner = eval(text, dict(function.__globals__))
     except Exception as error:
         raise SourceError(f"the annotation {text} cannot be read: {error}", source.file, annotation.lineno) from None
-    if not isinstance(owner, type):
-        return False
+    if not isinstance(owner, type) or not _has_models(owner):
+        message = f"{text} is not a model, so {function.__name__} would be checked of none; write one model class"
+        raise SourceError(message, source.file, annotation.lineno)
     _require_one_copy(owner, cls, source.file, annotation.lineno)
     return issubclass(cls, owner)
 

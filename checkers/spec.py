@@ -18,6 +18,9 @@ from floodmark.language.fairness import Fairness
 from floodmark.language.model import Model
 
 Tier = Literal["quick", "deep"]
+InvariantKind = Literal["scenarios", "lemmas"]
+INVARIANT_KINDS: tuple[InvariantKind, ...] = ("scenarios", "lemmas")
+"""What may follow the name of a model's module in that of a file in ``invariants/``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,14 +217,14 @@ class Spec:
                               str(self.path), line)
         return module
 
-    def invariant_modules(self, cls: type[Model], kind: Literal["scenarios", "lemmas"]) -> list[ModuleType]:
+    def invariant_modules(self, cls: type[Model], kind: InvariantKind) -> list[ModuleType]:
         """The files in ``invariants/`` of this project and of the shipped one that may have properties of the class.
 
         They are found by the module of the class or of one of its bases: ``<path>.py`` and ``<path>_<kind>.py`` for
         ``model/<path>.py``, where the folders of the path may be left out.
         """
         models = [base for base in cls.__mro__ if issubclass(base, Model) and base is not Model]
-        names = dict.fromkeys(name for base in models for name in (_within_model(base), _last_name(base)))
+        names = dict.fromkeys(name for base in models for name in (within_model(base), _last_name(base)))
         found = [
             project.load(path)
             for name in names
@@ -232,7 +235,7 @@ class Spec:
         return list(dict.fromkeys(found))
 
 
-def _within_model(cls: type[Model]) -> str:
+def within_model(cls: type[Model]) -> str:
     """The dotted path of a class's module below ``model/``; for a module elsewhere, its last name."""
     _, found, path = f".{module_name(cls)}".partition(".model.")
     return path if found else _last_name(cls)

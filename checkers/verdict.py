@@ -39,6 +39,12 @@ def failed(spec: Path, error: SourceError) -> CheckResult:
     return result
 
 
+def misplaced(error: SourceError) -> CheckResult:
+    """The result of a file that belongs to no spec, as an error names it."""
+    assert error.file is not None
+    return failed(Path(error.file), error)
+
+
 def internal_error(check: Check, message: str, trace: str = "") -> CheckResult:
     """The result of a check that failed because of a fault in Floodmark."""
     return replace(blank(check), exit_code=ExitCode.INTERNAL_ERROR, message=message, traceback=trace)

@@ -19,7 +19,8 @@ from floodmark.checkers.report.replay import test_module
 from floodmark.checkers.result import CheckResult, ExitCode, worst
 from floodmark.checkers.run import run
 from floodmark.checkers.spec import Spec, find, read
-from floodmark.checkers.verdict import failed
+from floodmark.checkers.unfound_properties import unfound_properties
+from floodmark.checkers.verdict import failed, misplaced
 from floodmark.language.errors import SourceError
 
 
@@ -72,7 +73,7 @@ def _plan(paths: Sequence[Path], settings: Settings) -> tuple[list[CheckResult],
         raise SourceError(f"no spec has a variant {wanted!r}{did_you_mean(wanted, dict.fromkeys(names))}")
     if not broken:
         must_matter(settings.invariant_files, every)
-    return broken, every
+    return [*broken, *map(misplaced, unfound_properties(every))], every
 
 
 def _tell(result: CheckResult, traces: bool, aside: bool) -> None:

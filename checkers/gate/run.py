@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from floodmark.checkers.check import Settings
+from floodmark.checkers.check import Settings, checks
 from floodmark.checkers.engines import cluster_of
 from floodmark.checkers.gate import lock as locks
 from floodmark.checkers.gate.comparison import Comparison
@@ -19,12 +19,15 @@ from floodmark.checkers.gate.schedule import run_all
 from floodmark.checkers.gate.scope import Scope
 from floodmark.checkers.gate.verdicts import Verdicts
 from floodmark.checkers.processes import Lost
+from floodmark.checkers.project import Project
 from floodmark.checkers.proof_result import Proved
 from floodmark.checkers.resources import cores
 from floodmark.checkers.result import CheckResult, ExitCode
 from floodmark.checkers.result_transfer import received
 from floodmark.checkers.run import run
 from floodmark.checkers.spec import Tier
+from floodmark.checkers.unfound_properties import unfound_properties
+from floodmark.checkers.verdict import misplaced
 from floodmark.language.errors import SourceError
 
 Told = Callable[[CheckResult | Proved, int], None]
@@ -55,11 +58,14 @@ class Run:
         for unread in plan.broken_claims:
             told(unread, 0)
         cached = self._run(plan, verdicts, told)
+        lost = [misplaced(error) for error in self._unfound(plan)]
+        for result in lost:
+            told(result, 0)
         results = [self.found[job.name, job.variant][0] for job in plan.checks]
         proofs = [self.proved[job.name][0] for job in plan.others]
         comparison = Comparison(self.scope, self.tier, plan, self.found, self.proved)
         outcome = Outcome(
-            results=[*plan.broken, *results],
+            results=[*plan.broken, *lost, *results],
             proofs=[*plan.broken_claims, *proofs],
             drift=list(comparison.drift(locked)),
             tier=self.tier,
@@ -70,6 +76,13 @@ class Run:
             unkept=verdicts.unkept,
         )
         return outcome, comparison.merged(locked or Lock())
+
+    def _unfound(self, plan: Plan) -> list[SourceError]:
+        """The properties that no check finds: of the whole project, if the folder has all of its specs."""
+        every = [check for spec in plan.every for check in checks(spec, self.settings)]
+        project = Project.of(self.scope.lock)
+        whole = self.scope.folder.resolve() == project.root / "specs" and not plan.broken
+        return unfound_properties(every if whole else [job.check for job in plan.checks], whole)
 
     def _run(self, plan: Plan, verdicts: Verdicts, told: Told) -> int:
         """Finds every verdict; returns how many came from the cache."""

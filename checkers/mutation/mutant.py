@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import ast
-import inspect
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
 from floodmark.checkers.mutation.change import Kind, changes
+from floodmark.checkers.reached_functions import reached_functions
 from floodmark.language.model import Model
 from floodmark.language.source import rewritten, source_of
-
-_LANGUAGE = "floodmark.language"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,29 +66,4 @@ def own(cls: type[Model]) -> list[Mutant]:
 
 def functions(cls: type[Model]) -> list[Callable[..., Any]]:
     """The functions that the initial states and actions of a model run, in the order in which they are found."""
-    found: dict[Callable[..., Any], None] = {}
-    waiting = [*cls.methods("initial").values(), *cls.methods("action").values()]
-    while waiting:
-        function = waiting.pop(0)
-        if function not in found:
-            found[function] = None
-            waiting += _called(cls, function)
-    return list(found)
-
-
-def _called(cls: type[Model], function: Callable[..., Any]) -> Iterator[Callable[..., Any]]:
-    order = cls.__mro__
-    for node in ast.walk(source_of(function).tree):
-        member: Any = None
-        match node:
-            case ast.Attribute(value=ast.Call(func=ast.Name(id="super")), attr=name):
-                owner = next(place for place, base in enumerate(order) if function in vars(base).values())
-                member = next((vars(base)[name] for base in order[owner + 1 :] if name in vars(base)), None)
-            case ast.Attribute(attr=name):
-                member = next((vars(base)[name] for base in order if name in vars(base)), None)
-            case ast.Name(id=name):
-                member = function.__globals__.get(name)
-        if isinstance(member, staticmethod):
-            member = member.__func__
-        if inspect.isfunction(member) and not member.__module__.startswith(_LANGUAGE):
-            yield member
+    return reached_functions(cls, [*cls.methods("initial").values(), *cls.methods("action").values()])

@@ -12,6 +12,7 @@ import ast
 import functools
 import inspect
 import linecache
+import re
 import sys
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -128,6 +129,25 @@ def member_place(cls: type, name: str) -> tuple[str | None, int | None]:
     if isinstance(value, FunctionType):  # assigned from outside
         return value.__code__.co_filename, value.__code__.co_firstlineno
     return file, nodes[0].lineno if nodes else None
+
+
+def mentioned_in(cls: type, besides: str) -> set[str]:
+    """The names that a class body mentions, also in strings such as the bounds of a type, except where it defines
+    ``besides``."""
+    file = source_file(cls)
+    found: set[str] = set()
+    for statement in [] if file is None else (each for node in _class_nodes(cls, file) for each in node.body):
+        if besides not in (binding.name for binding in _bound(statement, declares=True)):
+            found |= {word for node in ast.walk(statement) for word in _mentioned(node)}
+    return found
+
+
+def _mentioned(node: ast.AST) -> Iterator[str]:
+    match node:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            yield name
+        case ast.Constant(value=str(text)):
+            yield from re.findall(r"\w+", text)
 
 
 def class_place(cls: type) -> tuple[str | None, int | None]:

@@ -56,6 +56,11 @@ def source_of(function: Callable[..., Any]) -> Source:
     return _REWRITTEN.get(function) or _parsed(function)
 
 
+def is_rewritten(function: Callable[..., Any]) -> bool:
+    """Whether a function is, at present, not what its file says."""
+    return function in _REWRITTEN
+
+
 @functools.cache
 def _parsed(function: types.FunctionType) -> Source:
     """Reads the source of the function itself, whatever it wraps, and whatever its name suggests."""
