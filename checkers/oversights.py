@@ -90,7 +90,7 @@ def _is_misspelled(name: str, other: str) -> bool:
     if "".join(filter(str.isalpha, name)) == "".join(filter(str.isalpha, other)) and _digits(name) != _digits(other):
         return False
     same = sum(block.size for block in SequenceMatcher(None, name, other, autojunk=False).get_matching_blocks())
-    return len(name) + len(other) - 2 * same <= 3 < same
+    return len(name) + len(other) - 2 * same <= min(3, same // 2)
 
 
 def _digits(name: str) -> str:

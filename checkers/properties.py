@@ -161,8 +161,9 @@ def _require_no_lost_class(module: ModuleType) -> None:
         if isinstance(cls, type) and cls.__module__ == module.__name__ and not _has_models(cls):
             for name, member in vars(cls).items():
                 if kind_of(member) is not None:
-                    what = f"{name} is decorated as {kind_of(member)}, but {cls.__name__} is no model"
-                    raise SourceError(f"{what}; derive it from Model, or move {name} out of it", *member_place(cls, name))
+                    message = f"{name} is decorated as {kind_of(member)}, but {cls.__name__} is no model"
+                    message += f"; derive it from Model, or move {name} out of it"
+                    raise SourceError(message, *member_place(cls, name))
 
 
 def _has_models(cls: type) -> bool:

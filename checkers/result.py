@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
+from pathlib import Path
 from typing import Literal
 
 from floodmark.checkers.designs.finding import Divergence
 from floodmark.checkers.exploration import Exploration, Premise, Violation
+from floodmark.checkers.paths import shown
 from floodmark.checkers.properties import Property
 from floodmark.language.model import Model
 
@@ -58,8 +60,9 @@ class CheckResult:
 
     ``expected`` is whether the result is the one that the spec expects. ``message`` adds to the verdict: an error, what
     differs from the expectation, or which limit was reached. ``idle`` and ``vacuous`` are the actions that the spec
-    expects never to fire and the properties whose premise it expects never to be true. ``divergence`` is where the good
-    design decides otherwise in the counterexample of a known-bad one.
+    expects never to fire and the properties whose premise it expects never to be true; ``empty`` is whether it expects
+    no state within the boundary. ``divergence`` is where the good design decides otherwise in the counterexample of a
+    known-bad one.
     """
 
     spec: str
@@ -88,6 +91,11 @@ class CheckResult:
     traceback: str = ""
     idle: Sequence[str] = ()
     vacuous: Sequence[str] = ()
+    empty: bool = False
+
+    def case_title(self) -> str:
+        """What reports call the result: its spec, and the class that it is about."""
+        return f"{self.name} {self.variant or self.model.rpartition(':')[2] or 'spec'}"
 
     def idle_actions(self) -> list[str]:
         """The actions that never fired in a complete search, except those that the spec lists as idle."""
@@ -100,6 +108,23 @@ class CheckResult:
         """The premises that were never true in a complete search, except those that the spec lists as vacuous."""
         found = self.exploration
         return [] if found is None else [it for it in found.vacuous if it.property not in self.vacuous]
+
+    def unexercised(self) -> list[str]:
+        """What a model's search did not exercise, and the spec does not say that it will not: in words.
+
+        Nothing is said of a known-bad design, nor of a search that ended at an expected violation.
+        """
+        found = self.exploration
+        if found is None or self.variant is not None or (self.expected and self.verdict == "violated"):
+            return []
+        said = ["no state is within the boundary"] if found.complete and not found.distinct and not self.empty else []
+        idle = self.idle_actions()
+        said += [f"never fired: {', '.join(idle)}"] if idle else []
+        said += [
+            f"{it.property}: its premise is never true ({shown(Path(it.file))}:{it.line})"
+            for it in self.vacuous_premises()
+        ]
+        return said
 
     def find_property(self, name: str | None) -> Property | None:
         return next((prop for prop in self.properties if prop.name == name), None)

@@ -49,7 +49,8 @@ class _Search:
         files = sorted(folder.rglob("*.py"))
         for path in files:
             if not path.is_file():
-                yield SourceError("this is not a file, so no spec finds properties in it; put a file here", str(path))
+                message = f"{path.name} is not a file here, so no spec finds properties in it; put a file in its place"
+                yield SourceError(message, str(path))
         every = self.all_there_are
         files = [path for path in files if path.is_file() and (every or not self._is_for_a_model(path, folder))]
         unfound: list[SourceError] = []
@@ -99,7 +100,8 @@ class _Search:
         source, name = source_of(function), function.__name__
         message = f"no spec has a model that {name} is about, so nothing checks it"
         if about:
-            cls = next(base for base in reversed(about[0].__mro__) if issubclass(base, Model) and is_about(function, base))
+            bases = (base for base in reversed(about[0].__mro__) if issubclass(base, Model))
+            cls = next(base for base in bases if is_about(function, base))
             file = "invariants/MODEL.py" if cls is Model else f"invariants/{within_model(cls).replace('.', '/')}.py"
             message = f"no spec finds {name}, a property of {cls.__name__}, in this file; move it to {file}"
             message += ", or list this file under invariant_files in the spec"

@@ -29,6 +29,7 @@ def blank(check: Check) -> CheckResult:
         reproduce=check.reproduce(),
         idle=spec.idle,
         vacuous=spec.vacuous,
+        empty=spec.expect.distinct == 0,
     )
 
 

@@ -47,7 +47,7 @@ def test_without_a_lock_it_is_red(tmp_path: Path) -> None:
     [
         ((("@invariant\ndef never_four", "def never_four"),),
          "property: never_four | -  the property is no longer checked"),
-        ((("!= 4", "!= 5"),), "predicates: "),
+        ((("!= 4", "!= 5"),), "property never_four: "),
         ((("\n@invariant\ndef never_four", "\n@invariant\ndef again(tank: Tank) -> bool:\n    return True\n\n\n"
            "@invariant\ndef never_four"),), "property: - | again  a new property"),
         ((("Constant(3)", "Constant(2)"), ('"flawed:StopsHalf"', '"flawed:Leaks"')),

@@ -80,7 +80,8 @@ def test_it_knows_the_lines_of_entries(tmp_path: Path) -> None:
     [
         ("version = 1\n[specs.a]\nx = = 2\n", 3, "not valid TOML"),
         ("version = 1\n<<<<<<< HEAD\n[specs.a]\n=======\n", 2, "two branches changed the lock"),
-        ("version = 2\n", 1, "not a lock of version 1"),
+        ("\nversion = 2\n", 2, "this lock has version 2, and this floodmark knows version 1; install a newer one"),
+        ("version = true\n", 1, "not a lock of version 1; floodmark gate --update-lock replaces it"),
         ("", 1, "not a lock of version 1"),
         ("version = 1\n\n[spec.a]\nx = 1\n", 3, "unknown table 'spec'"),
         ("version = 1\n[claims]\na = 1\n", 1, "claims must be a table of tables"),
@@ -117,7 +118,7 @@ def test_every_property_that_is_deleted_is_drift(path: Path) -> None:
     check = Check(read(path), None, Settings())
     locked = ours().specs[name_of(path)]
     names = sorted(prop.name for prop in check.properties())
-    assert locked["properties"] == names
+    assert list(locked["properties"]) == names
     for name in names:
         now = {**locked, "properties": [each for each in names if each != name]}
         said = list(compared("spec", locked, now, Where((str(path), None))))

@@ -12,6 +12,7 @@ import click
 
 from floodmark.checkers.check import Settings
 from floodmark.checkers.gate import lock, text
+from floodmark.checkers.gate.outcome import Outcome
 from floodmark.checkers.gate.run import Run
 from floodmark.checkers.gate.scope import Scope
 from floodmark.checkers.paths import shown
@@ -46,24 +47,37 @@ def gate(asked: Asked, reports: Reports, say: Callable[[str], None]) -> ExitCode
     if not asked.folder.is_dir():
         raise SourceError("there is no such folder", str(asked.folder))
     reports.must_be_writable()
-    run = Run(Scope.of(asked.folder), asked.tier, asked.settings, asked.use_cache, asked.command)
+    run = Run(Scope.of(asked.folder), asked.tier, asked.settings, asked.use_cache, asked.command, asked.update)
     outcome, now = run.outcome(lambda result, missing: _tell(result, missing, say))
     code = outcome.exit_code
-    accepted = asked.update and not _refused(outcome.results, outcome.proofs)
+    refusals = _refusals(outcome) if asked.update else []
+    accepted = asked.update and not refusals
     if accepted:
         lock.write(outcome.lock, now)
         code = ExitCode.AS_EXPECTED
     for line in (*text.table(outcome), *text.end(outcome, accepted)):
         say(line)
-    if asked.update and not accepted:
-        say("the lock was not written: it accepts only verdicts that are as expected")
+    if refusals:
+        say(f"the lock was not written: {refusals[0]}")
+        code = ExitCode.NOT_AS_EXPECTED if code == ExitCode.AS_EXPECTED else code
+        for more in refusals[1:]:
+            say(f"  {more}")
     return worst([code, write_reports(reports, outcome.results, outcome.proofs, [] if accepted else outcome.drift)])
 
 
-def _refused(results: list[CheckResult], proofs: list[Proved]) -> bool:
-    """Whether any result is one that a lock must not accept."""
-    codes = [result.exit_code for result in results] + [proved.exit_code for proved in proofs]
-    return not results or worst(codes) != ExitCode.AS_EXPECTED
+def _refusals(outcome: Outcome) -> list[str]:
+    """Why a lock must not accept what was found: in words, the first as the end of a sentence.
+
+    A lock that recorded an action that never fires, or a premise that is never true, would make that the norm.
+    """
+    codes = [result.exit_code for result in outcome.results] + [proved.exit_code for proved in outcome.proofs]
+    if not outcome.results or worst(codes) != ExitCode.AS_EXPECTED:
+        return ["it accepts only verdicts that are as expected"]
+    silent = [f"{result.name}: {said}" for result in outcome.results for said in result.unexercised()]
+    if not silent:
+        return []
+    return ["these checks are weaker than they look; mend them, or list in the spec what is meant,",
+            "under idle = [...] or vacuous = [...], or as distinct = 0 under [expect]:", *silent]
 
 
 def _tell(result: CheckResult | Proved, missing: int, say: Callable[[str], None]) -> None:

@@ -85,11 +85,10 @@ class Comparison:
         unread = {self.scope.name(Path(result.spec)) for result in self.plan.broken}
         checked = {job.name for job in self.plan.checks}
         for name, entry in self.now.specs.items():
-            result = self.found[name, None][0]
             if name not in locked.specs:
-                yield entry_new(name, entry, "spec", (result.spec, None))
+                yield entry_new(name, entry, "spec", (self.found[name, None][0].spec, None))
             else:
-                yield from compared(name, self._comparable(name, locked.specs[name], entry), entry, where(result))
+                yield from compared(name, self._comparable(name, locked.specs[name], entry), entry, self._where(name))
         for name, entry in locked.specs.items():
             if name in checked or name in unread or not self.scope.has(name):
                 continue
@@ -98,6 +97,10 @@ class Comparison:
                 yield entry_gone(name, entry, "spec", place)
             elif entry.get("tier") == self.tier:
                 yield entry_gone(name, entry, "spec", place, f"is no longer in the {self.tier} tier")
+
+    def _where(self, name: str) -> Where:
+        designs = {variant: found[0] for (spec, variant), found in self.found.items() if spec == name and variant}
+        return where(self.found[name, None][0], designs)
 
     def _comparable(self, name: str, was: Entry, now: Entry) -> Entry:
         """An entry of the lock without the known-bad designs that had no result in this run."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from floodmark.checkers.gate.lock import Entry
+from floodmark.checkers.gate.meanings import is_constant
 from floodmark.checkers.gate.outcome import Drift
-from floodmark.checkers.result import CheckResult
+from floodmark.checkers.result import CheckResult, ExitCode
 
 _ORDER = (
     "properties", "verdict", "property", "vacuous", "fairness", "needs", "actions", "distinct", "generated", "depth",
@@ -17,11 +18,14 @@ _ORDER = (
 )  # fmt: skip
 _STATIC = ("tier", "model", "source", "predicates", "constants", "symmetry", "properties")
 """The keys of an entry that are known without a search."""
+_COMPLETE = ("vacuous", "fairness", "needs", "actions", "distinct", "generated", "cut", "digest")
+"""The keys of an entry that only a complete search has."""
+_CAUSES = ("model", "source")
+"""The keys of what a violation may come from."""
 _NOTES = {
     "source": "the model changed",
-    "predicates": "the meaning of a property changed",
+    "predicates": "the meaning of what the properties share changed",
     "digest": "different states are reached",
-    "verdict": "the verdict changed",
     "property": "a different property is broken",
     "tier": "the spec is in a different tier",
     "symmetry": "states are counted differently",
@@ -34,37 +38,91 @@ Place = tuple[str, int | None]
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """Where the author of a change should look: ``spec`` for everything that has no place of its own."""
+    """Where the author of a change should look: ``spec`` for everything that has no place of its own.
+
+    ``says_nothing`` tells of a property whether it is constant; ``failed`` names the result of this entry, and the
+    results of its known-bad designs by name, if they are not as expected.
+    """
 
     spec: Place
     properties: Mapping[str, Place] = field(default_factory=dict)
     actions: Mapping[str, Place] = field(default_factory=dict)
+    says_nothing: Callable[[str], bool] = lambda name: False
+    failed: str = ""
+    designs: Mapping[str, str] = field(default_factory=dict)
 
 
-def where(result: CheckResult) -> Where:
-    """The places of a check's spec, properties and actions."""
+def where(result: CheckResult, designs: Mapping[str, CheckResult]) -> Where:
+    """The places of a check's spec, properties and actions, and what failed of it and its known-bad designs."""
     properties: dict[str, Place] = {prop.name: (prop.file, prop.line) for prop in result.properties}
     actions: dict[str, Place] = {}
     if result.subject is not None:
         for name, method in type(result.subject).methods("action").items():
             code = inspect.unwrap(method).__code__
             actions[name] = (code.co_filename, code.co_firstlineno)
-    return Where((result.spec, None), properties, actions)
+
+    def says_nothing(name: str) -> bool:
+        prop, model = result.find_property(name), result.subject
+        return prop is not None and model is not None and is_constant(prop, model)
+
+    failed = {name: _failed(each) for name, each in designs.items()}
+    return Where((result.spec, None), properties, actions, says_nothing, _failed(result), failed)
+
+
+def _failed(result: CheckResult) -> str:
+    return result.case_title() if result.exit_code == ExitCode.NOT_AS_EXPECTED else ""
 
 
 def compared(name: str, was: Entry, now: Entry, at: Where) -> Iterator[Drift]:
-    """The differences between two entries; for one without a verdict, only in keys that need no search."""
-    keys = [*_ORDER, *(key for key in (*was, *now) if key not in _ORDER)]
-    for key in dict.fromkeys(keys):
-        if was.get(key) == now.get(key) or ("verdict" not in now and key not in _STATIC):
+    """The differences between two entries, all in the table ``name``.
+
+    If the entry has no verdict now, only keys that need no search are compared; if it has another one, its figures are
+    not, because a search ends at a violation. Differences that come with a failure name it: in what the search found,
+    and in what changed to make it so.
+    """
+    for each, key in _differences(name, was, now, at):
+        own = key != "flawed" and (key not in _STATIC or key in _CAUSES)
+        yield replace(each, table=name, follows=each.follows or (at.failed if own else ""))
+
+
+def _differences(name: str, was: Entry, now: Entry, at: Where) -> Iterator[tuple[Drift, str]]:
+    keys = dict.fromkeys([*_ORDER, *(key for key in (*was, *now) if key not in _ORDER)])
+    compared_keys = [key for key in keys if was.get(key) != now.get(key) and (key in _STATIC or "verdict" in now)]
+    if "verdict" in compared_keys:
+        compared_keys = [key for key in compared_keys if key in (*_STATIC, "verdict", "flawed")]
+    elif ("distinct" in was) != ("distinct" in now):
+        compared_keys = [key for key in compared_keys if key not in _COMPLETE or key == "distinct"]
+    changed = _changed(was, now) if {"source", "predicates"} & set(compared_keys) else []
+    for key in compared_keys:
+        if key == "predicates" and changed:
             continue
-        yield from _difference(name, key, was.get(key), now.get(key), at)
+        if key == "verdict":
+            yield _drift(name, key, _verdict(was), _verdict(now), "", at.spec), key
+            continue
+        for each in _difference(name, key, was.get(key), now.get(key), at):
+            yield each, key
+    for prop in changed:
+        before, after = was["properties"][prop], now["properties"][prop]
+        note = "it is constant now, so it says nothing" if at.says_nothing(prop) else "its meaning changed"
+        yield _drift(name, f"property {prop}", before, after, note, at.properties.get(prop, at.spec)), "properties"
+
+
+def _changed(was: Entry, now: Entry) -> list[str]:
+    """The properties whose text is another now; a lock that an earlier version wrote has only their names."""
+    before, after = was.get("properties"), now.get("properties")
+    if not isinstance(before, dict) or not isinstance(after, dict):
+        return []
+    return [name for name in after if name in before and before[name] != after[name]]
+
+
+def _verdict(entry: Entry) -> str:
+    return f"{entry['verdict']} ({entry['property']})" if "property" in entry else str(entry.get("verdict", "-"))
 
 
 def _difference(name: str, key: str, was: Any, now: Any, at: Where) -> Iterator[Drift]:
     match key:
         case "properties" | "vacuous" | "lemmas" | "fairness" | "needs":
-            yield from _names(name, key, was or [], now or [], at)
+            yield from _names(name, key, was or (), now or (), at)
         case "actions":
             yield from _actions(name, was or {}, now or {}, at)
         case "constants":
@@ -94,7 +152,7 @@ _NAMED = {
 _ONE = {"properties": "property", "vacuous": "premise", "lemmas": "lemma", "fairness": "fairness", "needs": "liveness"}
 
 
-def _names(name: str, key: str, was: list[str], now: list[str], at: Where) -> Iterator[Drift]:
+def _names(name: str, key: str, was: Collection[str], now: Collection[str], at: Where) -> Iterator[Drift]:
     gone, new = _NAMED[key]
     for each in was:
         if each not in now:
@@ -127,10 +185,13 @@ def _flawed(name: str, was: Entry, now: Entry, at: Where) -> Iterator[Drift]:
         elif design not in was:
             yield _drift(here, "known-bad design", None, design, "a new known-bad design", at.spec)
         else:
-            yield from compared(here, was[design], now[design], at)
+            own = replace(at, failed=at.designs.get(design) or at.failed)
+            yield from compared(here, was[design], now[design], own)
 
 
 def _note(key: str, was: Any, now: Any) -> str:
+    if key == "distinct" and (was is None or now is None):
+        return "all states were seen" if was is None else "the search stopped before all states were seen"
     if key == "distinct" and isinstance(was, int) and isinstance(now, int):
         return "the state space shrank" if now < was else "the state space grew"
     if key == "depth" and isinstance(was, int) and isinstance(now, int):

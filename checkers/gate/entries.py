@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from floodmark.checkers.gate.job import Sources
 from floodmark.checkers.gate.lock import Entry
+from floodmark.checkers.gate.meanings import meaning
 from floodmark.checkers.proof_result import Proved
 from floodmark.checkers.report.liveness import needs_lines
 from floodmark.checkers.result import CheckResult
@@ -21,7 +22,7 @@ def spec_entry(result: CheckResult, sources: Sources, flawed: dict[str, Entry]) 
     entry["constants"] = dict(sorted(result.constants.items()))
     if result.symmetry:
         entry["symmetry"] = True
-    entry["properties"] = _names(result)
+    entry["properties"] = _meanings(result)
     if result.verdict in ("holds", "violated"):
         entry |= _figures(result)
     if flawed:
@@ -37,6 +38,14 @@ def flawed_entry(result: CheckResult, sources: Sources) -> Entry:
         entry["verdict"] = result.verdict
         entry |= _violation(result)
     return entry
+
+
+def _meanings(result: CheckResult) -> dict[str, str]:
+    """The properties, each with the hash of what it says."""
+    if result.subject is None:
+        return {}
+    cls = type(result.subject)
+    return {prop.name: meaning(prop, cls) for prop in sorted(result.properties, key=lambda prop: prop.name)}
 
 
 def _names(result: CheckResult) -> list[str]:

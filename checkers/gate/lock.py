@@ -5,6 +5,7 @@
     [proofs]                         the verdict of each proof
     [mutants."alter_isr/core"]       the mutants that no property notices, with reasons, and hashes of their model
 
+``properties`` has each property with the hash of what it says; that a lock has only their names is understood, too.
 Tables and keys are sorted, except where the order means something. A run of a tier writes the entries of that tier and
 leaves those of other tiers as they are.
 """
@@ -65,8 +66,11 @@ class Lock:
         return replace(self, mutants={**self.mutants, name: mutants})
 
 
-def read(path: Path) -> Lock | None:
-    """The lock in a file; None when there is no such file. Raises SourceError with the line of what is wrong in it."""
+def read(path: Path, renew: bool = False) -> Lock | None:
+    """The lock in a file; None when there is no such file. Raises SourceError with the line of what is wrong in it.
+
+    With ``renew``, as for ``--update-lock``, a file that is no lock of this version is as good as none.
+    """
     if not path.exists():
         return None
     text = toml.text_of(path)
@@ -78,8 +82,15 @@ def read(path: Path) -> Lock | None:
             )
     data = toml.parse(text, path)
     lines = _lines(text)
-    if data.pop("version", None) != VERSION:
-        raise SourceError(f"this is not a lock of version {VERSION}; rewrite it with --update-lock", str(path), 1)
+    version = data.pop("version", None)
+    if type(version) is int and version > VERSION:
+        message = f"this lock has version {version}, and this floodmark knows version {VERSION}; install a newer one"
+        raise SourceError(message, str(path), lines.get("version", 1))
+    if type(version) is not int or version != VERSION:
+        if renew:
+            return None
+        message = f"this is not a lock of version {VERSION}; floodmark gate --update-lock replaces it"
+        raise SourceError(message, str(path), lines.get("version", 1))
     for key in data:
         if key not in (*_SECTIONS, "mutants"):
             raise SourceError(f"unknown table {key!r} in the lock", str(path), lines.get(key, 1))
@@ -107,6 +118,7 @@ def _mutants(data: Any, path: Path, lines: Mapping[str, int]) -> dict[str, Mutan
 
 _HEADER = re.compile(r'^\[\[?(\w+)(?:\.(?:"((?:[^"\\]|\\.)*)"|([\w-]+)))?\]?\]')
 _KEY = re.compile(r'^(?:"((?:[^"\\]|\\.)*)"|([\w-]+)) = \{')
+_VERSION = re.compile(r"^\s*version\s*=")
 
 
 def _lines(text: str) -> dict[str, int]:
@@ -114,6 +126,8 @@ def _lines(text: str) -> dict[str, int]:
     found: dict[str, int] = {}
     section = ""
     for number, line in enumerate(text.splitlines(), 1):
+        if not section and _VERSION.match(line):
+            found["version"] = number
         if header := _HEADER.match(line):
             section = header[1]
             name = header[2] or header[3]

@@ -16,7 +16,8 @@ class Drift:
 
     ``entry`` is its place in the lock, such as ``alter_isr/core``; ``what`` is the key that differs; ``was`` and
     ``now`` are its values as text, "-" where there is none; ``note`` says what that means. ``file`` and ``line`` are
-    where the author should look: the spec, the property, or the lock.
+    where the author should look: the spec, the property, or the lock. ``table`` is the entry of the lock in whose table
+    reports show it; ``follows`` is the failed result that it comes with, if there is one.
     """
 
     entry: str
@@ -26,6 +27,8 @@ class Drift:
     note: str
     file: str
     line: int | None = None
+    table: str = ""
+    follows: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,13 +36,14 @@ Told = Callable[[CheckResult | Proved, int], None]
 
 @dataclass(slots=True)
 class Run:
-    """A run of the gate on a folder."""
+    """A run of the gate on a folder. With ``renew`` the lock will be written, so it need not be a valid one."""
 
     scope: Scope
     tier: Tier
     settings: Settings
     use_cache: bool
     reproduce: str
+    renew: bool = False
     found: dict[tuple[str, str | None], tuple[CheckResult, Sources]] = field(default_factory=dict)
     proved: dict[str, tuple[Proved, Sources]] = field(default_factory=dict)
     missing: int = 0
@@ -51,7 +52,7 @@ class Run:
         """Checks everything; returns the outcome and the lock that would record it."""
         started = time.perf_counter()
         verdicts = Verdicts(self.use_cache)
-        locked = locks.read(self.scope.lock)
+        locked = locks.read(self.scope.lock, self.renew)
         plan = plan_of(self.scope, self.tier, self.settings, locked)
         for broken in plan.broken:
             told(broken, 0)

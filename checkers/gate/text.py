@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +18,9 @@ from floodmark.checkers.report.proof_text import text_lines
 from floodmark.checkers.result import MEANINGS, CheckResult, ExitCode
 
 _GREEN, _RED, _YELLOW = "green", "red", "yellow"
-_WIDEST = 60
+WIDTH = 80
+"""Columns of a terminal, which the table fits."""
+_NARROWEST = 12
 
 
 def wrong(result: CheckResult | Proved) -> list[str]:
@@ -45,8 +48,10 @@ def table(outcome: Outcome) -> Iterator[str]:
     """One table of everything that was checked."""
     rows = [*_spec_rows(outcome.results), *_proof_rows(outcome.proofs)]
     head = ("", "", "states", "depth", "found", "seconds")
-    cells = [(row.word, _cut(row.name), *row.figures, f"{row.seconds:.1f}") for row in rows]
+    cells = [(row.word, row.name, *row.figures, f"{row.seconds:.1f}") for row in rows]
     widths = [max(len(line[column]) for line in [head, *cells]) for column in range(len(head))]
+    widths[1] = max(min(widths[1], WIDTH - sum(widths) + widths[1] - 2 * (len(widths) - 1)), _NARROWEST)
+    cells = [(word, _cut(name, widths[1]), *figures) for word, name, *figures in cells]
     for row, line in [(None, head), *zip(rows, cells, strict=True)]:
         left = [cell.ljust(width) for cell, width in zip(line[:2], widths[:2], strict=True)]
         right = [cell.rjust(width) for cell, width in zip(line[2:], widths[2:], strict=True)]
@@ -55,9 +60,9 @@ def table(outcome: Outcome) -> Iterator[str]:
         yield "  ".join([*left, *right]).rstrip()
 
 
-def _cut(name: str) -> str:
+def _cut(name: str, width: int) -> str:
     """A name shortened to leave room for the figures; a proof's may list many properties."""
-    return name if len(name) <= _WIDEST else f"{name[: _WIDEST - 3]}..."
+    return name if len(name) <= width else f"{name[: width - 3]}..."
 
 
 def _colour(codes: Sequence[ExitCode]) -> str:
@@ -115,10 +120,14 @@ def end(outcome: Outcome, written: bool) -> Iterator[str]:
     for why, count in outcome.unkept.items():
         yield f"{count} verdict{' is' if count == 1 else 's are'} not cached: {why}"
     drift = [] if written else outcome.drift
-    if drift:
+    own = [each for each in drift if not each.follows]
+    if own:
         yield ""
         yield click.style(f"drift from {shown(outcome.lock)} (was | now)", fg=_RED)
-        yield from _drift(drift)
+        yield from _drift(own)
+    if len(drift) > len(own):
+        yield ""
+        yield from _consequences([each for each in drift if each.follows])
     yield ""
     yield _verdict(outcome, written)
     yield f"reproduce: {outcome.reproduce}"
@@ -135,9 +144,23 @@ def _drift(drift: Sequence[Drift]) -> Iterator[str]:
         yield f"    {each.what}: {each.was} | {each.now}{note}  ({place})"
 
 
+def _consequences(drift: Sequence[Drift]) -> Iterator[str]:
+    """What comes with a failure that is shown above, in a line for each."""
+    for title in dict.fromkeys(each.follows for each in drift):
+        what = [each.what if each.entry == each.table else f"{each.entry.removeprefix(each.table).strip()} {each.what}"
+                for each in drift if each.follows == title]  # fmt: skip
+        yield from _wrapped(f"also differs from the lock, with the failure of {title}: {', '.join(what)}")
+
+
+def _wrapped(text: str) -> list[str]:
+    return textwrap.wrap(text, WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+
+
 def _verdict(outcome: Outcome, written: bool) -> str:
     code = ExitCode.AS_EXPECTED if written else outcome.exit_code
     what = _counted(outcome)
+    warned = sum(len(result.unexercised()) for result in outcome.results)
+    what += f", {warned} warning{'' if warned == 1 else 's'}" if warned else ""
     if not outcome.results:
         return click.style(f"nothing was checked: there is no {outcome.tier} spec here (exit {int(code)})", fg=_RED)
     time = f"{outcome.seconds:.1f} s, {outcome.cached} of {len(outcome.results) + len(outcome.proofs)} from the cache"
@@ -147,7 +170,8 @@ def _verdict(outcome: Outcome, written: bool) -> str:
     counts = Counter(result.exit_code for result in outcome.results)
     counts += Counter(proved.exit_code for proved in outcome.proofs)
     parts = [f"{counts[kind]} {said}" for kind, said in _SHORT.items() if counts[kind]]
-    parts += [f"differences from the lock: {len(outcome.drift)}"] if outcome.drift else []
+    own = sum(not each.follows for each in outcome.drift)
+    parts += [f"differences from the lock: {own}"] if own else []
     said = f"{what}: {', '.join(parts)} (exit {int(code)}: {MEANINGS[code]})"
     colour = _YELLOW if code == ExitCode.UNDETERMINED else _RED
     return click.style(said, fg=colour, bold=True) + f" ({time})"

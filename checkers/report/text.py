@@ -112,12 +112,7 @@ def warnings(result: CheckResult) -> list[str]:
     notes = [f"{' ' * _WIDTH}  note: {note}" for note in found.notes]
     if result.variant is not None or (result.expected and result.verdict == "violated"):
         return notes
-    said = []
-    if result.idle_actions():
-        said.append(f"never fired: {', '.join(result.idle_actions())}")
-    said += [
-        f"{it.property}: its premise is never true ({_relative(it.file)}:{it.line})" for it in result.vacuous_premises()
-    ]
+    said = result.unexercised()
     for name in result.unreached:
         prop = result.find_property(name)
         said.append(f"never reached: {name}" + (f" ({_relative(prop.file)}:{prop.line})" if prop else ""))

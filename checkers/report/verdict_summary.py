@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import click
@@ -26,7 +26,7 @@ class Case:
     ``status`` is "failed" when the outcome is not the expected one, and "error" when there is no trustworthy outcome:
     an undetermined search, a mistake in a spec, an internal error. ``rule`` is the property or claim that is broken;
     ``about`` explains names, in a sentence each; ``detail`` is the counterexample as it is printed. ``result`` is set
-    for checks only.
+    for checks only; ``drift`` has the differences from the lock that the case is about, or that come with its failure.
     """
 
     suite: str
@@ -42,6 +42,7 @@ class Case:
     seconds: float
     reproduce: str
     result: CheckResult | None = None
+    drift: Sequence[Drift] = ()
 
     @property
     def title(self) -> str:
@@ -59,7 +60,35 @@ def cases(
     results: Iterable[CheckResult], proofs: Iterable[Proved] = (), drift: Iterable[Drift] = ()
 ) -> list[Case]:
     """The cases of a run: checks, claims and proofs, and differences from the lock."""
-    return [*map(check_case, results), *map(proof_case, proofs), *map(drift_case, drift)]
+    drift = list(drift)
+    found = [*map(check_case, results), *map(proof_case, proofs)]
+    tables: dict[str, list[Drift]] = {}
+    for each in drift:
+        if not each.follows:
+            tables.setdefault(each.table or each.entry, []).append(each)
+    return [*(_with_drift(case, drift) for case in found), *(drift_case(name, each) for name, each in tables.items())]
+
+
+def _with_drift(case: Case, drift: Iterable[Drift]) -> Case:
+    """A failed case with the differences from the lock that come with it."""
+    mine = [each for each in drift if each.follows == case.title]
+    if not mine or case.status == "passed":
+        return case
+    rows = ["", "with it, these differ from the lock (was | now):", *drift_rows(case.suite, mine)]
+    return replace(case, detail="\n".join([case.detail, *rows]), drift=mine)
+
+
+def drift_rows(table: str, drift: Iterable[Drift]) -> list[str]:
+    """The differences in one table, each as a line."""
+    return [
+        f"  {what_differs(table, each)}: {each.was} | {each.now}{f'  {each.note}' if each.note else ''}"
+        for each in drift
+    ]
+
+
+def what_differs(table: str, drift: Drift) -> str:
+    """What a row of a table is about; that of a known-bad design begins with its name."""
+    return " ".join(filter(None, [drift.entry.removeprefix(table).strip(), drift.what]))
 
 
 def check_case(result: CheckResult) -> Case:
@@ -109,22 +138,25 @@ def _place(result: CheckResult) -> Place:
     return place(result.spec, 1) if prop is None else place(prop.file, prop.line)
 
 
-def drift_case(drift: Drift) -> Case:
-    """A difference from the lock as a case. It breaks no property, so its rule is the lock."""
-    said = f"{drift.what}: was {drift.was} | now {drift.now}"
+def drift_case(table: str, drift: Sequence[Drift]) -> Case:
+    """The differences from the lock in one table as a case. They break no property, so its rule is the lock."""
+    first = next((each for each in drift if each.line is not None), drift[0])
+    rows = drift_rows(table, drift)
+    more = f", and {len(drift) - 1} more" if len(drift) > 1 else ""
     return Case(
         suite="floodmark.lock",
-        name=f"{drift.entry} {drift.what}",
+        name=table,
         word="drift",
-        text=said,
+        text=f"{drift[0].what}: was {drift[0].was} | now {drift[0].now}{more}",
         status=status_of(ExitCode.DRIFT),
         exit_code=ExitCode.DRIFT,
         rule="floodmark.lock",
-        about={"floodmark.lock": drift.note} if drift.note else {},
-        detail="\n".join([f"{drift.entry}: {said}", *filter(None, [drift.note])]),
-        place=place(drift.file, drift.line),
+        about={"floodmark.lock": "What the gate finds is what the lock says it found."},
+        detail="\n".join([f"{table} differs from the lock (was | now):", *rows]),
+        place=place(first.file, first.line),
         seconds=0.0,
         reproduce="",
+        drift=drift,
     )
 
 

@@ -13,7 +13,7 @@ from floodmark.checkers.report.html.counterexample import counterexample
 from floodmark.checkers.report.html.markup import Part, page, tag
 from floodmark.checkers.report.html.search import coverage, levels
 from floodmark.checkers.report.text import warnings
-from floodmark.checkers.report.verdict_summary import Case
+from floodmark.checkers.report.verdict_summary import Case, what_differs
 from floodmark.checkers.result import MEANINGS, CheckResult, worst
 
 _KIND = {"passed": "good", "failed": "bad", "error": "warn"}
@@ -152,10 +152,25 @@ def _article(case: Case) -> Element:
         tag("h3", _chip(case), f" {case.title}"),
         _broken(case),
         body,
+        _drift(case),
         _reproduce(case),
         class_=_KIND[case.status],
         id=_anchor(case.title),
     )
+
+
+def _drift(case: Case) -> Element | None:
+    """The differences from the lock as one table."""
+    if not case.drift:
+        return None
+    head = tag("tr", [tag("th", text, scope="col") for text in ("differs from the lock", "was", "now", "")])
+    table = case.name if case.result is None else case.suite
+    rows = [
+        tag("tr", [tag("td", text) for text in (what_differs(table, each), each.was, each.now, each.note)])
+        for each in case.drift
+    ]
+    return tag("div", tag("table", tag("thead", head), tag("tbody", rows)), class_="scroll", tabindex="0",
+               role="region", aria_label="drift")
 
 
 def _more(case: Case) -> Element | None:
