@@ -10,12 +10,12 @@ import ast
 import copy
 import functools
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from floodmark.checkers.properties import Property
 from floodmark.checkers.reached_functions import reached_functions
-from floodmark.compiler.ir import StateVar, walk
+from floodmark.compiler.ir import And, Const, Expr, Implies, Inline, Not, Or, Reduce, Return, StateVar, Witness, walk
 from floodmark.compiler.program import read_program
 from floodmark.language.errors import SourceError
 from floodmark.language.model import Model
@@ -38,9 +38,37 @@ def _text(function: Callable[..., Any]) -> str:
 
 
 def is_constant(prop: Property, model: Model) -> bool:
-    """Whether a property of states or steps reads no variable, so that it says nothing about any state."""
+    """Whether a property of states or steps is the same whatever they are: it reads no variable, or its answer does not
+    depend on what it reads."""
     try:
         (predicate,) = read_program(model, {prop.name: prop.function}).predicates
     except SourceError:
         return False  # a property of runs, or a mistake that the check reports
-    return not any(isinstance(node, StateVar) for node in walk(predicate.value))
+    value = predicate.value
+    return _settled(value) is not None or not any(isinstance(node, StateVar) for node in walk(value))
+
+
+def _settled(node: Expr) -> bool | None:
+    """The value of a condition that its form alone settles."""
+    match node:
+        case Const(value=bool(value)):
+            return value
+        case Witness(operand=inner) | Inline(body=[Return(value=Expr() as inner)]):
+            return _settled(inner)
+        case Not(operand=inner):
+            settled = _settled(inner)
+            return None if settled is None else not settled
+        case And(operands=operands):
+            return _any_settles(operands, False)
+        case Or(operands=operands):
+            return _any_settles(operands, True)
+        case Implies(premise=premise, conclusion=conclusion):
+            return True if _settled(premise) is False else _settled(conclusion) or None
+        case Reduce(kind="all", body=body):
+            return _settled(body) or None
+    return None
+
+
+def _any_settles(operands: Iterable[Expr], by: bool) -> bool | None:
+    settled = [_settled(operand) for operand in operands]
+    return by if by in settled else None if None in settled else not by

@@ -51,7 +51,7 @@ def table(outcome: Outcome) -> Iterator[str]:
     cells = [(row.word, row.name, *row.figures, f"{row.seconds:.1f}") for row in rows]
     widths = [max(len(line[column]) for line in [head, *cells]) for column in range(len(head))]
     widths[1] = max(min(widths[1], WIDTH - sum(widths) + widths[1] - 2 * (len(widths) - 1)), _NARROWEST)
-    cells = [(word, _cut(name, widths[1]), *figures) for word, name, *figures in cells]
+    cells = [(line[0], _cut(line[1], widths[1]), *line[2:]) for line in cells]
     for row, line in [(None, head), *zip(rows, cells, strict=True)]:
         left = [cell.ljust(width) for cell, width in zip(line[:2], widths[:2], strict=True)]
         right = [cell.rjust(width) for cell, width in zip(line[2:], widths[2:], strict=True)]
