@@ -56,13 +56,15 @@ def run_each(
     processes: int,
     limit: Callable[[J], float | None] = lambda job: None,
     heard: Callable[[int, Any], None] | None = None,
+    seconds: float | None = None,
 ) -> Iterator[tuple[int, R | Exception]]:
     """The result of ``function`` for each job, with the job's position, as jobs finish; the first jobs start first.
 
     In place of a result there may be the exception that the function raised, or Lost. ``limit`` gives a job's time
-    limit in seconds; ``heard`` receives what a job reports while it runs. When this ends, for whatever reason, no job
-    is still running.
+    limit in seconds; ``heard`` receives what a job reports while it runs. After ``seconds`` all jobs are overdue. When
+    this ends, for whatever reason, no job is still running.
     """
+    end = inf if seconds is None else time.monotonic() + seconds + GRACE
     limits = [limit(job) for job in jobs]
     waiting = deque(range(len(jobs)))
     workers: list[_Worker[J, R]] = []
@@ -70,7 +72,7 @@ def run_each(
 
     def busy(worker: _Worker[J, R]) -> _Worker[J, R]:
         position = waiting.popleft()
-        worker.begin(position, limits[position])
+        worker.begin(position, limits[position], end)
         return worker
 
     try:
@@ -140,10 +142,10 @@ class _Worker(Generic[J, R]):
         self.position = 0
         self.until = inf
 
-    def begin(self, position: int, seconds: float | None) -> None:
+    def begin(self, position: int, seconds: float | None, end: float) -> None:
         """Gives the process a job. If it has died meanwhile, its next news says so."""
         self.position = position
-        self.until = inf if seconds is None else time.monotonic() + 2 * seconds + GRACE
+        self.until = min(end, inf if seconds is None else time.monotonic() + 2 * seconds + GRACE)
         with suppress(OSError):
             self.line.send(position)
 

@@ -11,7 +11,7 @@ from typing import Any
 from floodmark.checkers import processes
 from floodmark.checkers.check import Check
 from floodmark.checkers.designs.good_design import where_the_good_design_differs
-from floodmark.checkers.engine import Cluster
+from floodmark.checkers.engine import Cluster, RunCheck
 from floodmark.checkers.engines import cluster_of, engine_of
 from floodmark.checkers.exploration import Violation, Watcher
 from floodmark.checkers.resources import cores
@@ -25,9 +25,11 @@ Watch = Callable[[Check, Any], None]
 """Receives reports of the progress of a check's search."""
 
 
-def run(every: Sequence[Check], watch: Watch | None = None) -> Iterator[CheckResult]:
+def run(
+    every: Sequence[Check], watch: Watch | None = None, run_one: RunCheck | None = None
+) -> Iterator[CheckResult]:
     """Runs the checks and yields their results in order, each as soon as it and all before it are done: small checks
-    first, then large ones, then those that a cluster runs."""
+    first, then large ones, then those that a cluster runs, where ``run_one`` may take the place of ``run_check``."""
     here: list[Check] = []
     elsewhere: dict[Cluster, list[Check]] = {}
     for check in every:
@@ -35,7 +37,8 @@ def run(every: Sequence[Check], watch: Watch | None = None) -> Iterator[CheckRes
         (here if cluster is None else elsewhere.setdefault(cluster, [])).append(check)
     yield from _run_here(here, watch)
     for cluster, checks in elsewhere.items():
-        yield from cluster.run(checks, run_check, lambda check: None if watch is None else _watcher(watch, check))
+        one = run_one or run_check
+        yield from cluster.run(checks, one, lambda check: None if watch is None else _watcher(watch, check))
 
 
 def _watcher(watch: Watch, check: Check) -> Watcher:

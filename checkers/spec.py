@@ -252,6 +252,20 @@ def read(path: Path) -> Spec:
     return _Reader(path, key_lines(text)).spec(data)
 
 
+def read_gate_limits(path: Path, text: str, table: Any) -> Limits:
+    """The limits of a gate in the table ``tool.floodmark`` of a TOML file with this text; errors are as ``read``'s."""
+    known: dict[str, Convert] = {key: _LIMIT_KEYS[key] for key in ("seconds", "memory")}
+
+    def limits(reader: _Reader, value: Any, key: str) -> Limits:
+        return Limits(**reader.table(value, known, key))
+
+    def gate(reader: _Reader, value: Any, key: str) -> Limits:
+        return Limits() if not value else reader.table(value, {"limits": limits}, key).get("limits", Limits())
+
+    found: dict[str, Limits] = _Reader(path, key_lines(text)).table(table, {"gate": gate}, "tool.floodmark")
+    return found.get("gate", Limits())
+
+
 def find(arguments: list[Path], tier: str) -> list[Path]:
     """The spec files that arguments mean: a file stands for itself, a folder for its specs of a tier (quick, deep,
     all)."""

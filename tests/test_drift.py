@@ -53,7 +53,6 @@ def test_drift_that_comes_with_a_violation_is_part_of_it(tmp_path: Path) -> None
     failure = "\n".join(each.text or "" for each in ElementTree.parse(root / "gate.xml").iter("failure"))
     assert "with it, these differ from the lock (was | now):" in failure
     assert "  verdict: holds | violated (one_step)" in failure
-    assert "  StopsHalf source: " in failure
     assert "also differs from the lock, with the failure of tank Tank: verdict, source" in " ".join(ended.text.split())
     assert "differences from the lock:" in ended.text
     assert "is gone" not in ended.text

@@ -5,17 +5,20 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import click
 
 from floodmark.checkers.check import Settings
+from floodmark.checkers.exploration import Limits
 from floodmark.checkers.gate import lock, text
+from floodmark.checkers.gate.limits import limits_of
 from floodmark.checkers.gate.outcome import Outcome
 from floodmark.checkers.gate.run import Run
 from floodmark.checkers.gate.scope import Scope
 from floodmark.checkers.paths import shown
+from floodmark.checkers.project import Project
 from floodmark.checkers.proof_result import Proved
 from floodmark.checkers.report.outputs import Reports, write_reports
 from floodmark.checkers.result import CheckResult, ExitCode, worst
@@ -25,7 +28,7 @@ from floodmark.language.errors import SourceError
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What the command line asks for."""
+    """What the command line asks for. The limits in ``settings`` are for the whole run."""
 
     folder: Path
     tier: Tier
@@ -39,6 +42,9 @@ class Asked:
         words += ["--tier", self.tier] if self.tier != "quick" else []
         words += ["--engine", self.settings.engine] if self.settings.engine != "auto" else []
         words += ["--master", self.settings.master] if self.settings.master is not None else []
+        limits = self.settings.limits
+        words += ["--max-seconds", f"{limits.seconds:g}"] if limits.seconds is not None else []
+        words += ["--max-memory", str(limits.memory)] if limits.memory is not None else []
         return shlex.join(words)
 
 
@@ -47,7 +53,10 @@ def gate(asked: Asked, reports: Reports, say: Callable[[str], None]) -> ExitCode
     if not asked.folder.is_dir():
         raise SourceError("there is no such folder", str(asked.folder))
     reports.must_be_writable()
-    run = Run(Scope.of(asked.folder), asked.tier, asked.settings, asked.use_cache, asked.command, asked.update)
+    scope = Scope.of(asked.folder)
+    limits = limits_of(Project.of(scope.lock).root, asked.settings.limits)
+    settings = replace(asked.settings, limits=Limits(memory=limits.memory))
+    run = Run(scope, asked.tier, settings, asked.use_cache, asked.command, asked.update, limits.seconds)
     outcome, now = run.outcome(lambda result, missing: _tell(result, missing, say))
     code = outcome.exit_code
     refusals = _refusals(outcome) if asked.update else []

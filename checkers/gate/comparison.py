@@ -145,7 +145,7 @@ class Comparison:
 
 
 def _tells_something(result: CheckResult) -> bool:
-    """Whether a result says at least what was checked, and not only that something is wrong."""
-    return result.exit_code in (
+    """Whether a result says at least what was checked, and not only that something is wrong or was not begun."""
+    return result.subject is not None and result.exit_code in (
         ExitCode.AS_EXPECTED, ExitCode.NOT_AS_EXPECTED, ExitCode.UNDETERMINED, ExitCode.NOTHING_CHECKED
     )

@@ -13,8 +13,10 @@ from types import ModuleType
 from typing import Any, Protocol
 
 from floodmark.checkers.check import Check
+from floodmark.checkers.exploration import Limits, Watcher
 from floodmark.checkers.gate.basis import Bases, Basis
 from floodmark.checkers.gate.closure import Closure, Numbering
+from floodmark.checkers.gate.limits import Deadline, seconds_left
 from floodmark.checkers.loading import is_users
 from floodmark.checkers.paths import shown
 from floodmark.checkers.proof_result import Proved
@@ -25,6 +27,7 @@ from floodmark.checkers.symbolic.claims import Claim
 from floodmark.checkers.symbolic.claims import read as read_claims
 from floodmark.checkers.symbolic.lemmas import lemmas_of
 from floodmark.checkers.symbolic.prove import prove_claim, prove_listed, reproduce
+from floodmark.checkers.verdict import blank
 from floodmark.checkers.versions import checker_source, versions
 from floodmark.language.errors import SourceError
 from floodmark.language.model import Model
@@ -65,6 +68,9 @@ class Job(Protocol):
 
     @property
     def seconds(self) -> float: ...
+
+    def within(self, deadline: Deadline | None) -> Job:
+        """The same job in a run that ends then."""
 
     def load(self) -> Subject:
         """Loads what the verdict is about. Raises SourceError when that cannot be read."""
@@ -110,6 +116,7 @@ class CheckJob:
     variant: str | None
     check: Check
     generated: int | None = None
+    deadline: Deadline | None = None
 
     @property
     def seconds(self) -> float:
@@ -118,6 +125,9 @@ class CheckJob:
         expect = self.check.spec.expect
         guess = self.generated or expect.generated or 4 * (expect.distinct or 0) or _USUAL_GENERATED
         return _FLAWED_SECONDS + guess / _GENERATED_A_SECOND
+
+    def within(self, deadline: Deadline | None) -> CheckJob:
+        return replace(self, deadline=deadline)
 
     def load(self) -> Subject:
         check, cls = self.check, self.check.cls()
@@ -129,11 +139,11 @@ class CheckJob:
     def key(self, subject: Subject, bases: Bases) -> Key:
         check = self.check
         flawed = None if check.flawed is None else replace(check.flawed, line=None)
-        settings = replace(check.settings, workers=0)
+        settings = replace(check.settings, workers=0, limits=Limits())  # a verdict is the same within any limits
         return _key("check", subject, bases, _plain(check.spec), flawed, settings, check.constants)
 
     def run(self) -> Found:
-        result = run_check(self.check)
+        result = run_within(self.check, self.deadline)
         return result, self.sources(result)
 
     def sources(self, result: CheckResult) -> Sources:
@@ -167,10 +177,14 @@ class ProofJob:
     name: str
     spec: Spec
     proving: Proving
+    deadline: Deadline | None = None
 
     @property
     def seconds(self) -> float:
         return _PROOF_SECONDS
+
+    def within(self, deadline: Deadline | None) -> ProofJob:
+        return replace(self, deadline=deadline)
 
     def load(self) -> Subject:
         roots = self._roots()
@@ -187,21 +201,23 @@ class ProofJob:
         return [cls, *(prop.function for prop in [*properties, *lemmas])]
 
     def run(self) -> Found:
+        if self.deadline is not None and not self.deadline.left:
+            return replace(self._blank(), **_undetermined(self.deadline)), {}
         try:
-            proved = prove_listed(self.spec, self.proving)
+            proved = prove_listed(self.spec, self.proving, seconds=seconds_left(self.deadline))
             return proved, self.sources()
         except Exception as error:
-            return self._failed(error), {}
+            return _with(self._blank(), error), {}
 
     def sources(self) -> Sources:
         """The hash of what is proved, once it has been read."""
         subject = self.load()
         return {"source": Numbering().hash(Closure().add(subject.roots, _files(subject.modules)))}
 
-    def _failed(self, error: Exception) -> Proved:
-        blank = Proved(self.name, self.proving.method, "error", ExitCode.USER_ERROR, "", 0.0, shown(self.spec.path))
+    def _blank(self) -> Proved:
+        unset = Proved(self.name, self.proving.method, "error", ExitCode.USER_ERROR, "", 0.0, shown(self.spec.path))
         command = reproduce(self.spec, self.proving)
-        return _with(replace(blank, line=self.proving.line, model=self.spec.model, reproduce=command), error)
+        return replace(unset, line=self.proving.line, model=self.spec.model, reproduce=command)
 
     def received(self, found: Found) -> Found:
         result, sources = found
@@ -217,6 +233,7 @@ class ClaimJob:
     name: str
     path: Path
     function: str
+    deadline: Deadline | None = None
 
     @property
     def seconds(self) -> float:
@@ -224,6 +241,9 @@ class ClaimJob:
 
     def _claim(self) -> Claim:
         return next(claim for claim in read_claims(self.path) if claim.name == self.function)
+
+    def within(self, deadline: Deadline | None) -> ClaimJob:
+        return replace(self, deadline=deadline)
 
     def load(self) -> Subject:
         claim = self._claim()
@@ -233,13 +253,16 @@ class ClaimJob:
         return _key("claim", subject, bases, self.path.resolve(), self.function)
 
     def run(self) -> Found:
+        unset = Proved(self.name, "claim", "error", ExitCode.USER_ERROR, "", 0.0, shown(self.path))
+        if self.deadline is not None and not self.deadline.left:
+            return replace(unset, **_undetermined(self.deadline)), {}
         try:
             claim = self._claim()
-            proved = replace(prove_claim(claim), reproduce=f"floodmark prove {shown(self.path)}")
+            answered = prove_claim(claim, seconds_left(self.deadline))
+            proved = replace(answered, reproduce=f"floodmark prove {shown(self.path)}")
             return proved, {"source": Numbering().hash(Closure().add([claim.function]))}
         except Exception as error:
-            blank = Proved(self.name, "claim", "error", ExitCode.USER_ERROR, "", 0.0, shown(self.path))
-            return _with(blank, error), {}
+            return _with(unset, error), {}
 
     def received(self, found: Found) -> Found:
         result, sources = found
@@ -247,12 +270,34 @@ class ClaimJob:
         return replace(result, spec=shown(self.path), reproduce=f"floodmark prove {shown(self.path)}"), sources
 
 
-def _with(blank: Proved, error: Exception) -> Proved:
+def run_within(check: Check, deadline: Deadline | None, watch: Watcher | None = None) -> CheckResult:
+    """Runs a check in the time that is left; without any, its verdict is undetermined."""
+    if deadline is None:
+        return run_check(check, watch)
+    if not deadline.left:
+        return replace(blank(check), verdict="undetermined", exit_code=ExitCode.UNDETERMINED, message=deadline.reason)
+    limits = replace(check.settings.limits, seconds=seconds_left(deadline, check.seconds))
+    return run_check(replace(check, settings=replace(check.settings, limits=limits)), watch)
+
+
+def overdue(job: Job, deadline: Deadline) -> Found:
+    """The result of a job that was still running long after the run should have ended."""
+    if isinstance(job, CheckJob):
+        undecided = replace(blank(job.check), verdict="undetermined", exit_code=ExitCode.UNDETERMINED)
+        return replace(undecided, message=deadline.reason), {}
+    return Proved(job.name, "", "undetermined", ExitCode.UNDETERMINED, deadline.reason, 0.0), {}
+
+
+def _undetermined(deadline: Deadline) -> dict[str, Any]:
+    return {"verdict": "undetermined", "exit_code": ExitCode.UNDETERMINED, "headline": deadline.reason}
+
+
+def _with(unset: Proved, error: Exception) -> Proved:
     """A result that says what went wrong."""
     if isinstance(error, SourceError):
-        return replace(blank, headline=str(error))
+        return replace(unset, headline=str(error))
     return replace(
-        blank, exit_code=ExitCode.INTERNAL_ERROR, headline=f"{type(error).__name__}: {error}",
+        unset, exit_code=ExitCode.INTERNAL_ERROR, headline=f"{type(error).__name__}: {error}",
         lines=traceback.format_exc().splitlines(),
     )
 

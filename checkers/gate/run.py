@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from floodmark.checkers.check import Settings, checks
+from floodmark.checkers.check import Check, Settings, checks
 from floodmark.checkers.engines import cluster_of
+from floodmark.checkers.exploration import Watcher
 from floodmark.checkers.gate import lock as locks
 from floodmark.checkers.gate.comparison import Comparison
-from floodmark.checkers.gate.job import CheckJob, Found, Job, Sources, Subject, pickled, unpickled
+from floodmark.checkers.gate.job import CheckJob, Found, Job, Sources, Subject, overdue, pickled, run_within, unpickled
+from floodmark.checkers.gate.limits import Deadline
 from floodmark.checkers.gate.lock import Lock
 from floodmark.checkers.gate.outcome import Outcome
 from floodmark.checkers.gate.plan import Plan, plan_of
 from floodmark.checkers.gate.schedule import run_all
 from floodmark.checkers.gate.scope import Scope
 from floodmark.checkers.gate.verdicts import Verdicts
-from floodmark.checkers.processes import Lost
+from floodmark.checkers.processes import Lost, Overdue
 from floodmark.checkers.project import Project
 from floodmark.checkers.proof_result import Proved
 from floodmark.checkers.resources import cores
@@ -36,7 +39,8 @@ Told = Callable[[CheckResult | Proved, int], None]
 
 @dataclass(slots=True)
 class Run:
-    """A run of the gate on a folder. With ``renew`` the lock will be written, so it need not be a valid one."""
+    """A run of the gate on a folder. With ``renew`` the lock will be written, so it need not be a valid one;
+    ``seconds`` is the limit of the whole run."""
 
     scope: Scope
     tier: Tier
@@ -44,6 +48,7 @@ class Run:
     use_cache: bool
     reproduce: str
     renew: bool = False
+    seconds: float | None = None
     found: dict[tuple[str, str | None], tuple[CheckResult, Sources]] = field(default_factory=dict)
     proved: dict[str, tuple[Proved, Sources]] = field(default_factory=dict)
     missing: int = 0
@@ -51,6 +56,7 @@ class Run:
     def outcome(self, told: Told) -> tuple[Outcome, Lock]:
         """Checks everything; returns the outcome and the lock that would record it."""
         started = time.perf_counter()
+        deadline = Deadline.after(self.seconds)
         verdicts = Verdicts(self.use_cache)
         locked = locks.read(self.scope.lock, self.renew)
         plan = plan_of(self.scope, self.tier, self.settings, locked)
@@ -58,7 +64,7 @@ class Run:
             told(broken, 0)
         for unread in plan.broken_claims:
             told(unread, 0)
-        cached = self._run(plan, verdicts, told)
+        cached = self._run(plan, verdicts, deadline, told)
         lost = [misplaced(error) for error in self._unfound(plan)]
         for result in lost:
             told(result, 0)
@@ -85,25 +91,26 @@ class Run:
         whole = self.scope.folder.resolve() == project.root / "specs" and not plan.broken
         return unfound_properties(every if whole else [job.check for job in plan.checks], whole)
 
-    def _run(self, plan: Plan, verdicts: Verdicts, told: Told) -> int:
+    def _run(self, plan: Plan, verdicts: Verdicts, deadline: Deadline | None, told: Told) -> int:
         """Finds every verdict; returns how many came from the cache."""
-        jobs: list[Job] = [*plan.checks, *plan.others]
+        jobs: list[Job] = [job.within(deadline) for job in (*plan.checks, *plan.others)]
         self.missing = len(jobs)
         known = verdicts.known(jobs, _load(jobs))
         for position, found in known.items():
             self._take(jobs[position], found, told)
         missing = [position for position in range(len(jobs)) if position not in known]
         here = [position for position in missing if not _on_cluster(jobs[position])]
-        for index, content in run_all([jobs[position] for position in here], self.settings.workers or cores()):
+        todo = [jobs[position] for position in here]
+        for index, content in run_all(todo, self.settings.workers or cores(), deadline):
             position = here[index]
             if isinstance(content, bytes):
                 found = unpickled(jobs[position], content)
                 verdicts.keep(position, content, found)
             else:
-                found = _lost(jobs[position], content)
+                found = _lost(jobs[position], content, deadline)
             self._take(jobs[position], found, told)
         elsewhere = {id(jobs[position]): position for position in missing if position not in here}
-        for job, result in _run_on_cluster([jobs[position] for position in elsewhere.values()]):
+        for job, result in _run_on_cluster([jobs[position] for position in elsewhere.values()], deadline):
             found = (result, job.sources(result))
             verdicts.keep(elsewhere[id(job)], pickled(*found), found)
             self._take(job, found, told)
@@ -135,16 +142,22 @@ def _load(jobs: Sequence[Job]) -> dict[int, Subject]:
     return found
 
 
-def _run_on_cluster(jobs: Sequence[Job]) -> Iterator[tuple[CheckJob, CheckResult]]:
+def _run_on_cluster(jobs: Sequence[Job], deadline: Deadline | None) -> Iterator[tuple[CheckJob, CheckResult]]:
     """Runs the checks of a cluster."""
     waiting = [job for job in jobs if isinstance(job, CheckJob)]
-    for result in run([job.check for job in waiting]):
+    for result in run([job.check for job in waiting], run_one=functools.partial(_one_of_a_cluster, deadline)):
         job = next(job for job in waiting if job.check.reproduce() == result.reproduce)
         waiting.remove(job)
         yield job, result
 
 
-def _lost(job: Job, error: Exception) -> Found:
+def _one_of_a_cluster(deadline: Deadline | None, check: Check, watch: Watcher | None) -> CheckResult:
+    return run_within(check, deadline, watch)
+
+
+def _lost(job: Job, error: Exception, deadline: Deadline | None) -> Found:
+    if isinstance(error, Overdue) and deadline is not None and not deadline.left:
+        return overdue(job, deadline)
     if isinstance(job, CheckJob):
         return received(job.check, error), {}
     message = str(error) if isinstance(error, Lost) else f"{type(error).__name__}: {error}"

@@ -7,16 +7,20 @@ from dataclasses import replace
 
 from floodmark.checkers import processes
 from floodmark.checkers.gate.job import CheckJob, Job, run_pickled
+from floodmark.checkers.gate.limits import Deadline, seconds_left
 
 
-def run_all(jobs: Sequence[Job], count: int) -> Iterator[tuple[int, bytes | Exception]]:
+def run_all(
+    jobs: Sequence[Job], count: int, deadline: Deadline | None
+) -> Iterator[tuple[int, bytes | Exception]]:
     """The pickled result of each job with its position, as jobs finish; or an exception that says why there is none.
 
     Each of ``count`` processes runs one job at a time, on one core. A single job gets all cores.
     """
     order = sorted(range(len(jobs)), key=lambda position: -jobs[position].seconds)
     ordered = [jobs[position] if len(jobs) == 1 else _on_one_core(jobs[position], count) for position in order]
-    for index, content in processes.run_each(run_pickled, ordered, count, _limit):
+    seconds = seconds_left(deadline)
+    for index, content in processes.run_each(run_pickled, ordered, count, _limit, seconds=seconds):
         yield order[index], content
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -59,10 +60,12 @@ def _subject(result: Proved, task: Task) -> str:
     return " ".join([*words, *task.properties])
 
 
-def prove_listed(spec: Spec, proving: Proving, scripts: Scripts | None = None) -> Proved:
+def prove_listed(
+    spec: Spec, proving: Proving, scripts: Scripts | None = None, seconds: float | None = None
+) -> Proved:
     """Makes a proof that a spec lists. An unknown property is an error at its line."""
     check = Check(spec, None, Settings(constants=dict(proving.constants)))
-    task = task_of(proving)
+    task = replace(task_of(proving), seconds=seconds)
     subjects(check, task, proving.line)
     proved = prove_check(check, task, scripts=scripts)
     proved.name = f"{spec.name} {proving.name}"

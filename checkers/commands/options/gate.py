@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from floodmark.checkers.commands.options.epilog import EPILOG
-from floodmark.checkers.commands.options.parameters import workers_option
+from floodmark.checkers.commands.options.parameters import Memory, workers_option
 from floodmark.checkers.report.outputs import Reports, report_options
 
 
@@ -22,13 +22,17 @@ from floodmark.checkers.report.outputs import Reports, report_options
               help="The engine that searches; auto uses Spark for the deep tier.")
 @click.option("--master", metavar="URL", help="The Spark cluster to use; local[*] by default.")
 @workers_option
+@click.option("--max-seconds", type=click.FloatRange(0),
+              help="Ends the whole run after this time; what has no verdict by then is undetermined.")
+@click.option("--max-memory", type=Memory(), help="The most memory for all processes, such as 8G.")
 def gate(folder: Path, tier: str, update: bool, no_cache: bool, **given: Any) -> int:
     """Checks everything, and that no check was weakened.
 
     This is the command for CI. It explores every spec in DIR (default: ./specs) with its known-bad designs, checks the
     claims in DIR/claims, runs the proofs that specs list, and compares all of it with DIR/floodmark.lock: properties,
     verdicts, number of states, how often each action fired, premises that are never true, sources. Each difference is
-    drift, shown as was | now. Verdicts are cached, so only what depends on a change is checked again.
+    drift, shown as was | now. Verdicts are cached, so only what depends on a change is checked again. Limits of the
+    whole run may also be in pyproject.toml: [tool.floodmark.gate.limits] with seconds = 900 and memory = "8G".
 
     \b
     Examples:
@@ -41,7 +45,10 @@ def gate(folder: Path, tier: str, update: bool, no_cache: bool, **given: Any) ->
     from floodmark.checkers.check import Settings
     from floodmark.checkers.commands.gate import Asked
     from floodmark.checkers.commands.gate import gate as run_gate
+    from floodmark.checkers.exploration import Limits
 
     reports = Reports.of(given)
-    asked = Asked(folder, "deep" if tier == "deep" else "quick", update, not no_cache, Settings(**given))
+    limits = Limits(seconds=given.pop("max_seconds"), memory=given.pop("max_memory"))
+    settings = Settings(**given, limits=limits)
+    asked = Asked(folder, "deep" if tier == "deep" else "quick", update, not no_cache, settings)
     return int(run_gate(asked, reports, click.echo))
