@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from itertools import groupby
+from typing import Literal
 from xml.etree import ElementTree
 
 from floodmark.checkers.report.verdict_summary import Case
@@ -13,18 +14,24 @@ _ELEMENT = {"failed": "failure", "error": "error"}
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def junit(cases: Sequence[Case]) -> str:
+Family = Literal["xunit1", "xunit2"]
+"""``xunit2`` is what Jenkins's schema ``junit-10.xsd`` allows. ``xunit1`` adds the file and the line of each test case
+as attributes, which GitLab and others link to."""
+
+
+def junit(cases: Sequence[Case], family: Family = "xunit1") -> str:
     """The document. An undetermined result is an error, because a skipped test could pass for a successful one."""
-    suites = ElementTree.Element("testsuites", {"name": "floodmark", **_counts(cases)})
+    counts = {name: value for name, value in _counts(cases).items() if name != "skipped"}
+    suites = ElementTree.Element("testsuites", {"name": "floodmark", **counts})
     for name, group in groupby(sorted(cases, key=lambda case: case.suite), key=lambda case: case.suite):
-        suites.append(_suite(name, list(group)))
+        suites.append(_suite(name, list(group), family))
     ElementTree.indent(suites)
     return ElementTree.tostring(suites, encoding="unicode", xml_declaration=True) + "\n"
 
 
-def _suite(name: str, cases: Sequence[Case]) -> ElementTree.Element:
+def _suite(name: str, cases: Sequence[Case], family: Family) -> ElementTree.Element:
     suite = ElementTree.Element("testsuite", {"name": _clean(name), **_counts(cases)})
-    suite.extend(_case(case) for case in cases)
+    suite.extend(_case(case, family) for case in cases)
     return suite
 
 
@@ -38,20 +45,21 @@ def _counts(cases: Sequence[Case]) -> dict[str, str]:
     }
 
 
-def _case(case: Case) -> ElementTree.Element:
+def _case(case: Case, family: Family) -> ElementTree.Element:
+    place = {"file": _clean(case.place.file), "line": str(case.place.line)} if family == "xunit1" else {}
     element = ElementTree.Element(
         "testcase",
         {
             "classname": _clean(case.suite.replace("/", ".")),
             "name": _clean(case.name),
-            "file": case.place.file,
-            "line": str(case.place.line),
+            **place,
             "time": f"{case.seconds:.3f}",
         },
     )
     if case.status != "passed":
-        said = {"message": _clean(f"{case.word}: {case.text}"), "type": case.rule}
-        ElementTree.SubElement(element, _ELEMENT[case.status], said).text = _clean(case.detail)
+        said = {"message": _clean(f"{case.word}: {case.text}"), "type": _clean(case.rule)}
+        detail = case.detail if place else f"{case.place}\n{case.detail}"
+        ElementTree.SubElement(element, _ELEMENT[case.status], said).text = _clean(detail)
     return element
 
 

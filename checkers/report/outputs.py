@@ -20,6 +20,7 @@ from floodmark.checkers.result import CheckResult, ExitCode, worst
 from floodmark.language.errors import SourceError
 
 if TYPE_CHECKING:
+    from floodmark.checkers.report.junit import Family
     from floodmark.checkers.report.verdict_summary import Case
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -28,7 +29,7 @@ _GRAPHS = (".dot", ".graphml")
 
 @dataclass(frozen=True, slots=True)
 class Reports:
-    """The files to write; None for those not asked for. ``itf`` is a folder."""
+    """The files to write; None for those not asked for. ``itf`` is a folder, ``junit_family`` the kind of JUnit XML."""
 
     json: Path | None = None
     junit: Path | None = None
@@ -36,17 +37,24 @@ class Reports:
     html: Path | None = None
     itf: Path | None = None
     graph: Path | None = None
+    junit_family: Family = "xunit1"
 
     @classmethod
     def of(cls, given: dict[str, Any]) -> Reports:
         """Takes the report options out of the options of a command."""
-        return cls(**{field.name: given.pop(f"{field.name}_file") for field in fields(cls)})
+        files = {name: given.pop(f"{name}_file") for name in cls.file_fields()}
+        return cls(**files, junit_family=given.pop("junit_family"))
+
+    @classmethod
+    def file_fields(cls) -> list[str]:
+        """The names of the fields that are paths."""
+        return [field.name for field in fields(cls) if field.name != "junit_family"]
 
     def must_be_writable(self, inputs: Sequence[Path] = ()) -> None:
         """Raises SourceError for a path that cannot be written or is an input; call it before a long search."""
-        for field in fields(self):
-            path = getattr(self, field.name)
-            if path is not None and field.name == "itf":
+        for name in self.file_fields():
+            path = getattr(self, name)
+            if path is not None and name == "itf":
                 atomic_file.folder(path)
             elif path is not None:
                 atomic_file.must_be_writable(path, inputs)
@@ -73,6 +81,8 @@ def _file(name: str, metavar: str, text: str, **more: Any) -> Callable[[F], F]:
 _OPTIONS = (
     _file("json", "FILE", "Writes the results as JSON."),
     _file("junit", "FILE", "Writes the results as JUnit XML, for CI servers."),
+    click.option("--junit-family", type=click.Choice(["xunit1", "xunit2"]), default="xunit1", show_default=True,
+                 help="xunit2 keeps to Jenkins's schema, which has no place for files and lines of test cases."),
     _file("sarif", "FILE", "Writes unexpected results as SARIF, for code scanning."),
     _file("html", "FILE", "Writes one page with verdicts, counterexamples and coverage."),
     _file("itf", "DIR", "Writes each counterexample to DIR in the Informal Trace Format."),
@@ -93,7 +103,7 @@ def write_reports(
     code, and what an earlier run wrote to the same path is removed.
     """
     on_github = os.environ.get("GITHUB_ACTIONS") == "true"
-    if not on_github and reports == Reports():
+    if not on_github and all(getattr(reports, name) is None for name in Reports.file_fields()):
         return ExitCode.AS_EXPECTED
     codes = [_written(name, path, write) for name, path, write in _writers(reports, results, proofs, drift, on_github)]
     return worst([*codes, ExitCode.AS_EXPECTED])
@@ -135,7 +145,7 @@ def _writers(
     if reports.junit is not None:
         from floodmark.checkers.report.junit import junit
 
-        yield "JUnit", reports.junit, text(reports.junit, lambda: junit(every()))
+        yield "JUnit", reports.junit, text(reports.junit, lambda: junit(every(), reports.junit_family))
     if reports.sarif is not None:
         from floodmark.checkers.report.sarif import sarif
 
