@@ -37,7 +37,8 @@ class Options:
 @dataclass(frozen=True, slots=True)
 class Progress:
     """The progress of a running search: ``level`` counts from 1; ``memory`` and ``shuffled``, which is what a cluster
-    has moved between workers, are in bytes. ``note`` says how the search goes on since it outgrew memory."""
+    has moved between workers, are in bytes. ``note`` says how the search goes on since it outgrew memory. At level 0,
+    before there is a search, there is only a note: what the check waits for."""
 
     level: int
     frontier: int

@@ -57,12 +57,13 @@ def run_each(
     limit: Callable[[J], float | None] = lambda job: None,
     heard: Callable[[int, Any], None] | None = None,
     seconds: float | None = None,
+    tick: Callable[[], None] | None = None,
 ) -> Iterator[tuple[int, R | Exception]]:
     """The result of ``function`` for each job, with the job's position, as jobs finish; the first jobs start first.
 
     In place of a result there may be the exception that the function raised, or Lost. ``limit`` gives a job's time
-    limit in seconds; ``heard`` receives what a job reports while it runs. After ``seconds`` all jobs are overdue. When
-    this ends, for whatever reason, no job is still running.
+    limit in seconds; ``heard`` receives what a job reports while it runs. After ``seconds`` all jobs are overdue;
+    ``tick`` is called about once a second. When this ends, for whatever reason, no job is still running.
     """
     end = inf if seconds is None else time.monotonic() + seconds + GRACE
     limits = [limit(job) for job in jobs]
@@ -79,7 +80,10 @@ def run_each(
         while waiting or workers:
             while waiting and len(workers) < processes:
                 workers.append(busy(_Worker(function, jobs, [worker.line for worker in [*workers, *leaving]])))
-            for worker in _with_news(workers):
+            news = _with_news(workers, inf if tick is None else 1.0)
+            if tick is not None:
+                tick()
+            for worker in news:
                 kind, content = worker.news()
                 position = worker.position
                 match kind:
@@ -180,9 +184,9 @@ class _Worker(Generic[J, R]):
         self.line.close()
 
 
-def _with_news(workers: Sequence[_Worker[J, R]]) -> list[_Worker[J, R]]:
-    """Waits until a worker has news or is overdue."""
-    rest = min(worker.until for worker in workers) - time.monotonic()
+def _with_news(workers: Sequence[_Worker[J, R]], most: float) -> list[_Worker[J, R]]:
+    """Waits until a worker has news or is overdue, but no more than ``most`` seconds."""
+    rest = min(most, min(worker.until for worker in workers) - time.monotonic())
     sources = [source for worker in workers for source in (worker.line, worker.process.sentinel)]
     ready = set(wait(sources, None if rest == inf else max(rest, 0)))
     now = time.monotonic()

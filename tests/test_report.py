@@ -534,11 +534,11 @@ def test_progress_without_a_terminal_is_a_line_now_and_then(
     monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: next(clock)))
     monkeypatch.setattr(progress, "PLAIN_EVERY", 10.0)
     spec = Spec(Path("specs/cluster.toml"), "model.cluster:Cluster")
-    line = progress.progress()
+    line = progress.progress(lambda check: 4_800_000)
     for _ in range(3):
         line.show(Check(spec, None, Settings()), Progress(7, 10, 1_200_000, 5_000_000, 0.5, 212_000_000, 33_000_000))
     printed = capsys.readouterr().err.splitlines()
     assert printed == [
-        "cluster Cluster: 1,200,000 states of 5,000,000 generated, level 7 of 10, 2.4 M states/s, 212.0 MB, "
+        "cluster Cluster: 25 %, 1,200,000 states, 2.4 M/s, level 7 of 10, 212.0 MB, 5,000,000 generated, "
         "33.0 MB shuffled"
     ]

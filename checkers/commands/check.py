@@ -11,6 +11,7 @@ from pathlib import Path
 import click
 
 from floodmark.checkers.check import Check, Settings, checks, must_matter, variant_name
+from floodmark.checkers.gate.totals import states_expected
 from floodmark.checkers.properties import did_you_mean
 from floodmark.checkers.report import text
 from floodmark.checkers.report.outputs import Reports, write_reports
@@ -41,7 +42,7 @@ def check(asked: Asked, reports: Reports) -> ExitCode:
     reports.must_be_writable([*paths, *asked.settings.invariant_files])
     broken, every = _plan(paths, asked.settings)
     results: list[CheckResult] = []
-    line = progress()
+    line = progress(states_expected)
     try:
         for result in itertools.chain(broken, run(every, line.show)):
             line.clear()

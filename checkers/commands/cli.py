@@ -20,6 +20,7 @@ from floodmark.checkers.commands.options.listing import list_, show
 from floodmark.checkers.commands.options.mutate import mutate
 from floodmark.checkers.commands.options.plan import plan
 from floodmark.checkers.commands.options.prove import prove
+from floodmark.checkers.report import colour
 from floodmark.checkers.result import ExitCode
 from floodmark.language.errors import SourceError
 
@@ -49,6 +50,7 @@ def main() -> None:
 
 class _Command(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
+        ctx.color = colour.wanted(os.environ)
         try:
             return super().invoke(ctx)
         except BrokenPipeError:  # click itself would exit with 1, which means violated

@@ -8,13 +8,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import click
-
 from floodmark.checkers.check import Settings
 from floodmark.checkers.exploration import Limits
 from floodmark.checkers.gate import lock, text
 from floodmark.checkers.gate.limits import limits_of
 from floodmark.checkers.gate.outcome import Outcome
+from floodmark.checkers.gate.progress import GateProgress
 from floodmark.checkers.gate.run import Run
 from floodmark.checkers.gate.scope import Scope
 from floodmark.checkers.paths import shown
@@ -57,7 +56,8 @@ def gate(asked: Asked, reports: Reports, say: Callable[[str], None]) -> ExitCode
     limits = limits_of(Project.of(scope.lock).root, asked.settings.limits)
     settings = replace(asked.settings, limits=Limits(memory=limits.memory))
     run = Run(scope, asked.tier, settings, asked.use_cache, asked.command, asked.update, limits.seconds)
-    outcome, now = run.outcome(lambda result, missing: _tell(result, missing, say))
+    outcome, now = run.outcome(lambda result: _tell(result, run.shown, say))
+    run.shown.clear()
     code = outcome.exit_code
     refusals = _refusals(outcome) if asked.update else []
     accepted = asked.update and not refusals
@@ -89,13 +89,11 @@ def _refusals(outcome: Outcome) -> list[str]:
             "under idle = [...] or vacuous = [...], or as distinct = 0 under [expect]:", *silent]
 
 
-def _tell(result: CheckResult | Proved, missing: int, say: Callable[[str], None]) -> None:
-    """Reports failures as soon as they are known; on a terminal also how much is left, in a line that is erased."""
-    live = sys.stderr.isatty()
-    if live:
-        click.echo("\r\033[K", nl=False, err=True)
-    for line in text.wrong(result):
+def _tell(result: CheckResult | Proved, progress: GateProgress, say: Callable[[str], None]) -> None:
+    """Reports failures as soon as they are known."""
+    wrong = text.wrong(result)
+    if wrong:
+        progress.clear()
+    for line in wrong:
         say(line)
     sys.stdout.flush()
-    if live and missing:
-        click.echo(f"{missing} to go", nl=False, err=True)

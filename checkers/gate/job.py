@@ -12,6 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Protocol
 
+from floodmark.checkers import processes
 from floodmark.checkers.check import Check
 from floodmark.checkers.exploration import Limits, Watcher
 from floodmark.checkers.gate.basis import Bases, Basis
@@ -78,7 +79,7 @@ class Job(Protocol):
     def key(self, subject: Subject, bases: Bases) -> Key:
         """What the verdict depends on, once everything is loaded. Raises NotKept when that cannot be known."""
 
-    def run(self) -> Found:
+    def run(self, watch: Watcher | None = None) -> Found:
         """Finds the verdict. Never raises: an error is a verdict too."""
 
     def received(self, found: Found) -> Found:
@@ -86,8 +87,8 @@ class Job(Protocol):
 
 
 def run_pickled(job: Job) -> bytes:
-    """Runs a job on behalf of another process or a later run."""
-    return pickled(*job.run())
+    """Runs a job on behalf of another process, and tells it how far a search is."""
+    return pickled(*job.run(processes.tell))
 
 
 def pickled(result: CheckResult | Proved, sources: Sources) -> bytes:
@@ -110,12 +111,14 @@ def is_final(result: CheckResult | Proved) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class CheckJob:
-    """A spec's model, or the known-bad design that ``variant`` names in the lock."""
+    """A spec's model, or the known-bad design that ``variant`` names in the lock. ``generated`` and ``total`` are the
+    figures that its search will have, as far as they are known."""
 
     name: str
     variant: str | None
     check: Check
     generated: int | None = None
+    total: int | None = None
     deadline: Deadline | None = None
 
     @property
@@ -142,8 +145,8 @@ class CheckJob:
         settings = replace(check.settings, workers=0, limits=Limits())  # a verdict is the same within any limits
         return _key("check", subject, bases, _plain(check.spec), flawed, settings, check.constants)
 
-    def run(self) -> Found:
-        result = run_within(self.check, self.deadline)
+    def run(self, watch: Watcher | None = None) -> Found:
+        result = run_within(self.check, self.deadline, watch)
         return result, self.sources(result)
 
     def sources(self, result: CheckResult) -> Sources:
@@ -200,7 +203,7 @@ class ProofJob:
         lemmas = lemmas_of(self.spec, cls) if self.proving.method == "induction" else []
         return [cls, *(prop.function for prop in [*properties, *lemmas])]
 
-    def run(self) -> Found:
+    def run(self, watch: Watcher | None = None) -> Found:
         if self.deadline is not None and not self.deadline.left:
             return replace(self._blank(), **_undetermined(self.deadline)), {}
         try:
@@ -252,7 +255,7 @@ class ClaimJob:
     def key(self, subject: Subject, bases: Bases) -> Key:
         return _key("claim", subject, bases, self.path.resolve(), self.function)
 
-    def run(self) -> Found:
+    def run(self, watch: Watcher | None = None) -> Found:
         unset = Proved(self.name, "claim", "error", ExitCode.USER_ERROR, "", 0.0, shown(self.path))
         if self.deadline is not None and not self.deadline.left:
             return replace(unset, **_undetermined(self.deadline)), {}

@@ -52,13 +52,15 @@ def plan_of(scope: Scope, tier: Tier, settings: Settings, locked: Lock | None) -
 def _checks_of(scope: Scope, spec: Spec, settings: Settings, locked: Lock | None) -> list[CheckJob]:
     """The checks of a spec: its model, then its known-bad designs, each under its own name."""
     name = scope.name(spec.path)
-    known = None if locked is None else locked.specs.get(name, {}).get("generated")
+    entry = {} if locked is None else locked.specs.get(name, {})
+    known, distinct = entry.get("generated"), spec.expect.distinct or entry.get("distinct")
     found: list[CheckJob] = []
     for check in checks(spec, settings):
         variant = None if check.flawed is None else check.flawed.name
         if check.flawed is not None and variant in [job.variant for job in found]:
             variant = f"{check.flawed.name} {check.flawed.property}"
-        found.append(CheckJob(name, variant, check, known if isinstance(known, int) else None))
+        total = distinct if check.flawed is None and isinstance(distinct, int) else None
+        found.append(CheckJob(name, variant, check, known if isinstance(known, int) else None, total))
     return found
 
 

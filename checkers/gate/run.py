@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from floodmark.checkers.check import Check, Settings, checks
 from floodmark.checkers.engines import cluster_of
-from floodmark.checkers.exploration import Watcher
+from floodmark.checkers.exploration import Progress, Watcher
 from floodmark.checkers.gate import lock as locks
 from floodmark.checkers.gate.comparison import Comparison
 from floodmark.checkers.gate.job import CheckJob, Found, Job, Sources, Subject, overdue, pickled, run_within, unpickled
@@ -18,6 +18,7 @@ from floodmark.checkers.gate.limits import Deadline
 from floodmark.checkers.gate.lock import Lock
 from floodmark.checkers.gate.outcome import Outcome
 from floodmark.checkers.gate.plan import Plan, plan_of
+from floodmark.checkers.gate.progress import GateProgress
 from floodmark.checkers.gate.schedule import run_all
 from floodmark.checkers.gate.scope import Scope
 from floodmark.checkers.gate.verdicts import Verdicts
@@ -33,8 +34,8 @@ from floodmark.checkers.unfound_properties import unfound_properties
 from floodmark.checkers.verdict import misplaced
 from floodmark.language.errors import SourceError
 
-Told = Callable[[CheckResult | Proved, int], None]
-"""Is called with each outcome as soon as it is known, and with how many are still missing."""
+Told = Callable[[CheckResult | Proved], None]
+"""Is called with each outcome as soon as it is known."""
 
 
 @dataclass(slots=True)
@@ -51,7 +52,7 @@ class Run:
     seconds: float | None = None
     found: dict[tuple[str, str | None], tuple[CheckResult, Sources]] = field(default_factory=dict)
     proved: dict[str, tuple[Proved, Sources]] = field(default_factory=dict)
-    missing: int = 0
+    shown: GateProgress = field(default_factory=GateProgress)
 
     def outcome(self, told: Told) -> tuple[Outcome, Lock]:
         """Checks everything; returns the outcome and the lock that would record it."""
@@ -61,13 +62,13 @@ class Run:
         locked = locks.read(self.scope.lock, self.renew)
         plan = plan_of(self.scope, self.tier, self.settings, locked)
         for broken in plan.broken:
-            told(broken, 0)
+            told(broken)
         for unread in plan.broken_claims:
-            told(unread, 0)
+            told(unread)
         cached = self._run(plan, verdicts, deadline, told)
         lost = [misplaced(error) for error in self._unfound(plan)]
         for result in lost:
-            told(result, 0)
+            told(result)
         results = [self.found[job.name, job.variant][0] for job in plan.checks]
         proofs = [self.proved[job.name][0] for job in plan.others]
         comparison = Comparison(self.scope, self.tier, plan, self.found, self.proved)
@@ -94,23 +95,26 @@ class Run:
     def _run(self, plan: Plan, verdicts: Verdicts, deadline: Deadline | None, told: Told) -> int:
         """Finds every verdict; returns how many came from the cache."""
         jobs: list[Job] = [job.within(deadline) for job in (*plan.checks, *plan.others)]
-        self.missing = len(jobs)
         known = verdicts.known(jobs, _load(jobs))
+        self.shown.begin(jobs, [jobs[position] for position in known])
         for position, found in known.items():
             self._take(jobs[position], found, told)
         missing = [position for position in range(len(jobs)) if position not in known]
         here = [position for position in missing if not _on_cluster(jobs[position])]
         todo = [jobs[position] for position in here]
-        for index, content in run_all(todo, self.settings.workers or cores(), deadline):
+        for index, content in run_all(todo, self.settings.workers or cores(), deadline, self.shown):
             position = here[index]
             if isinstance(content, bytes):
                 found = unpickled(jobs[position], content)
                 verdicts.keep(position, content, found)
             else:
                 found = _lost(jobs[position], content, deadline)
+            self.shown.ended(jobs[position])
             self._take(jobs[position], found, told)
         elsewhere = {id(jobs[position]): position for position in missing if position not in here}
-        for job, result in _run_on_cluster([jobs[position] for position in elsewhere.values()], deadline):
+        todo = [jobs[position] for position in elsewhere.values()]
+        for job, result in _run_on_cluster(todo, deadline, self.shown):
+            self.shown.ended(job)
             found = (result, job.sources(result))
             verdicts.keep(elsewhere[id(job)], pickled(*found), found)
             self._take(job, found, told)
@@ -118,8 +122,7 @@ class Run:
 
     def _take(self, job: Job, found: Found, told: Told) -> None:
         result, sources = found
-        self.missing -= 1
-        told(result, self.missing)
+        told(result)
         if isinstance(job, CheckJob):
             assert isinstance(result, CheckResult)
             self.found[job.name, job.variant] = (result, sources)
@@ -142,10 +145,16 @@ def _load(jobs: Sequence[Job]) -> dict[int, Subject]:
     return found
 
 
-def _run_on_cluster(jobs: Sequence[Job], deadline: Deadline | None) -> Iterator[tuple[CheckJob, CheckResult]]:
+def _run_on_cluster(
+    jobs: Sequence[Job], deadline: Deadline | None, shown: GateProgress
+) -> Iterator[tuple[CheckJob, CheckResult]]:
     """Runs the checks of a cluster."""
     waiting = [job for job in jobs if isinstance(job, CheckJob)]
-    for result in run([job.check for job in waiting], run_one=functools.partial(_one_of_a_cluster, deadline)):
+
+    def watch(check: Check, at: Progress) -> None:
+        shown.heard(next(job for job in jobs if isinstance(job, CheckJob) and job.check is check), at)
+
+    for result in run([job.check for job in waiting], watch, functools.partial(_one_of_a_cluster, deadline)):
         job = next(job for job in waiting if job.check.reproduce() == result.reproduce)
         waiting.remove(job)
         yield job, result

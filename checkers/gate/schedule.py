@@ -6,12 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from floodmark.checkers import processes
+from floodmark.checkers.exploration import Progress
 from floodmark.checkers.gate.job import CheckJob, Job, run_pickled
 from floodmark.checkers.gate.limits import Deadline, seconds_left
+from floodmark.checkers.gate.progress import GateProgress
 
 
 def run_all(
-    jobs: Sequence[Job], count: int, deadline: Deadline | None
+    jobs: Sequence[Job], count: int, deadline: Deadline | None, shown: GateProgress
 ) -> Iterator[tuple[int, bytes | Exception]]:
     """The pickled result of each job with its position, as jobs finish; or an exception that says why there is none.
 
@@ -19,8 +21,12 @@ def run_all(
     """
     order = sorted(range(len(jobs)), key=lambda position: -jobs[position].seconds)
     ordered = [jobs[position] if len(jobs) == 1 else _on_one_core(jobs[position], count) for position in order]
+
+    def heard(position: int, at: Progress) -> None:
+        shown.heard(ordered[position], at)
+
     seconds = seconds_left(deadline)
-    for index, content in processes.run_each(run_pickled, ordered, count, _limit, seconds=seconds):
+    for index, content in processes.run_each(run_pickled, ordered, count, _limit, heard, seconds, shown.tell):
         yield order[index], content
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
 from floodmark.checkers.check import Check, variant_name
@@ -25,20 +26,46 @@ class Line(Protocol):
     def clear(self) -> str: ...
 
 
-def progress() -> Line:
+Total = Callable[[Check], "int | None"]
+"""How many states a search will find in all, if that is known."""
+
+
+def progress(total: Total) -> Line:
     """Progress on standard error, so that results on standard output stay clean."""
-    return _Live() if sys.stderr.isatty() else _Plain()
+    return _Live(total) if sys.stderr.isatty() else _Plain(total)
 
 
-def describe(check: Check, at: Progress) -> str:
-    """``alter_isr/core: 1,204,332 states of 8,120,551 generated, level 17 of 92,105, 3.1 M states/s, 212 MB``."""
+def describe(check: Check, at: Progress, total: int | None = None) -> str:
+    """How far a search is, the most important first, as a terminal cuts what does not fit.
+
+    ``alter_isr/core AlterIsr: 42 %, 3 min left, 1,204,332 states, 3.1 M/s, level 17 of 92,105, 212 MB, ...``
+    """
+    name = f"{check.spec.name} {variant_name(check)}"
+    if at.level == 0:
+        return f"{name}: {at.note}"
     rate = at.distinct / at.seconds if at.seconds > 0 else 0.0
+    share = f"{100 * at.distinct // total} %, " if total and at.distinct <= total else ""
+    left = time_left(at.seconds, at.distinct, total or 0)
     shuffled = f", {_short(at.shuffled)}B shuffled" if at.shuffled else ""
     return (
-        f"{check.spec.name} {variant_name(check)}: {at.distinct:,} states of {at.generated:,} generated, "
-        f"level {at.level} of {at.frontier:,}, {_short(rate)} states/s, {_short(at.memory)}B{shuffled}"
+        f"{name}: {share}{f'{left} left, ' if left else ''}{at.distinct:,} states, {_short(rate)}/s, "
+        f"level {at.level} of {at.frontier:,}, {_short(at.memory)}B, {at.generated:,} generated{shuffled}"
         + (f"; {at.note}" if at.note else "")
     )
+
+
+def time_left(seconds: float, done: float, total: float) -> str:
+    """The time that the rest takes if it goes on as in ``seconds`` so far; empty when that says too little."""
+    if seconds < _SOONEST or done <= 0 or done > total or done < _LEAST * total:
+        return ""
+    left = seconds * (total - done) / done
+    if left < 90:
+        return f"{left:.0f} s"
+    return f"{left / 60:.0f} min" if left < 5400 else f"{left / 3600:.1f} h"
+
+
+_SOONEST, _LEAST = 2.0, 0.02
+"""Before this many seconds, and this share of the whole, nothing is said of the time that is left."""
 
 
 def _short(number: float) -> str:
@@ -50,32 +77,33 @@ def _short(number: float) -> str:
 
 
 class _Plain:
-    def __init__(self) -> None:
+    def __init__(self, total: Total) -> None:
         self.last = time.monotonic()
+        self.total = total
         self.figures: tuple[Check, Progress] | None = None
 
     def show(self, check: Check, at: Progress) -> None:
         self.figures = (check, at)
-        if time.monotonic() - self.last >= PLAIN_EVERY:
+        if at.level == 0 or time.monotonic() - self.last >= PLAIN_EVERY:
             self.last = time.monotonic()
-            print(describe(check, at), file=sys.stderr, flush=True)
+            print(describe(check, at, self.total(check)), file=sys.stderr, flush=True)
 
     def clear(self) -> str:
         figures, self.figures = self.figures, None
-        return "" if figures is None else describe(*figures)
+        return "" if figures is None or figures[1].level == 0 else describe(*figures)
 
 
 class _Live(_Plain):
     """The line that is updated in place. It loads rich only after a moment, so that small checks start fast."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, total: Total) -> None:
+        super().__init__(total)
         self.live: Live | None = None
 
     def show(self, check: Check, at: Progress) -> None:
         self.figures = (check, at)
         now = time.monotonic()
-        if now - self.last < LIVE_EVERY:
+        if at.level and now - self.last < LIVE_EVERY:
             return
         self.last = now
 
@@ -86,7 +114,7 @@ class _Live(_Plain):
         if self.live is None:
             self.live = Live(console=Console(stderr=True), transient=True, auto_refresh=False)
             self.live.start()
-        self.live.update(Text(describe(check, at), no_wrap=True, overflow="ellipsis"), refresh=True)
+        self.live.update(Text(describe(check, at, self.total(check)), no_wrap=True, overflow="ellipsis"), refresh=True)
 
     def clear(self) -> str:
         if self.live is not None:

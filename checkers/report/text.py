@@ -13,6 +13,7 @@ import click
 from floodmark.checkers.exploration import Exploration, Violation
 from floodmark.checkers.liveness.findings import undetermined
 from floodmark.checkers.report import divergence
+from floodmark.checkers.report.colour import painted
 from floodmark.checkers.report.explanation import explain
 from floodmark.checkers.report.liveness import (
     around,
@@ -36,7 +37,7 @@ def lines(result: CheckResult, traces: bool = False) -> list[str]:
     """
     said = [headline(result), *_liveness(result), *warnings(result)]
     if result.violation is not None and (traces or not result.expected):
-        said += ["", *counterexample(result), ""]
+        said += ["", *painted(counterexample(result)), ""]
     elif not result.expected and result.reproduce:
         said.append(f"{' ' * _WIDTH}  reproduce: {result.reproduce}")
     return said

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from floodmark.checkers.check import Check
 from floodmark.checkers.engine import RunCheck
-from floodmark.checkers.exploration import Watcher
+from floodmark.checkers.exploration import Progress, Watcher
 from floodmark.checkers.result import CheckResult
 from floodmark.checkers.spark.check_tasks import TASK_STATES, run_as_tasks
 from floodmark.checkers.spark.cluster import reason
@@ -28,6 +28,7 @@ def run_on_spark(
     every = [check for check in every if check not in here]
     if not every:
         return
+    _say(every, watcher, f"starts Spark at {settings.master or 'local[*]'}, which takes a while")
     spark = session(settings.master, min(filter(None, (check.options.limits.memory for check in every)), default=None))
     if settings.resume is not None and not Folder(spark.sparkContext, settings.resume).names():
         raise SourceError(f"there is no checkpoint in {settings.resume}")
@@ -35,6 +36,7 @@ def run_on_spark(
     results = []
     distributed = [check for check in every if check not in tasks]
     if tasks:
+        _say(tasks, watcher, f"is one of {len(tasks)} searches that run as tasks")
         for check, result in run_as_tasks(spark, tasks, run_check):
             if result is None:
                 distributed.append(check)
@@ -46,6 +48,13 @@ def run_on_spark(
         yield results[-1]
     if settings.keep_results is not None:
         _keep(results, settings.keep_results, settings.master)
+
+
+def _say(every: Sequence[Check], watcher: Callable[[Check], Watcher | None], what: str) -> None:
+    """Says what the checks wait for, as the progress of the first."""
+    watch = watcher(every[0])
+    if watch is not None:
+        watch(Progress(0, 0, 0, 0, 0.0, 0, note=what))
 
 
 def _has_no_room(check: Check) -> bool:
