@@ -24,6 +24,7 @@ from types import FrameType, ModuleType
 from typing import Any
 
 import floodmark
+from floodmark.checkers import input_file
 from floodmark.checkers.unpacking import unpacked
 
 PACKAGE = Path(floodmark.__file__).resolve().parent
@@ -82,7 +83,7 @@ class SourceLoader(SourceFileLoader):
     def get_code(self, fullname: str) -> Any:
         path = self.get_filename(fullname)
         _noticed.pop(str(Path(path).resolve()), None)
-        content = self.get_data(path)
+        content = input_file.bytes_of(Path(path))
         self.digest = digest(content)
         return self.source_to_code(content, path)
 

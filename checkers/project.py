@@ -29,6 +29,7 @@ from types import ModuleType
 from typing import ClassVar
 
 from floodmark.checkers.loading import SHIPPED, SourceLoader, is_users, observed
+from floodmark.checkers.paths import resolved
 from floodmark.language.errors import SourceError
 
 _PACKAGES = ("model", "invariants")
@@ -40,25 +41,34 @@ _SCRIPTS = ("__main__", "__mp_main__")
 """The name of a script being run; importing its file gives another module, as always in Python."""
 
 
-def load_file(path: str | Path) -> ModuleType:
-    """Loads a file of a repository as the module that its specs see, for tests that replay counterexamples."""
-    return Project.of(Path(path)).load(Path(path))
+def load_file(path: str | Path, beside: str | Path | None = None) -> ModuleType:
+    """Loads a file of a repository as the module that its specs see, for tests that replay counterexamples.
+
+    A relative path is relative to a folder above ``beside``, which is the test's ``__file__``, so it does not matter
+    where the test is run; for a test elsewhere, to the current folder or one above it, else to the shipped project.
+    Raises SourceError if there is no such file.
+    """
+    starts = [Path.cwd() / "_", SHIPPED / "_"] if beside is None else [Path(beside), Path.cwd() / "_", SHIPPED / "_"]
+    for folder in (above for start in starts for above in resolved(start).parents):
+        if os.path.isfile(folder / path):
+            return Project.of(folder / path).load(folder / path)
+    raise SourceError("there is no such file, neither above the test nor above the current folder", str(path))
 
 
 class Project:
     """The repository that a spec belongs to. ``prefix`` begins the names of its modules in ``sys.modules``."""
 
     def __init__(self, root: Path) -> None:
-        self.root = root.resolve()
-        digest = hashlib.sha256(str(self.root).encode()).hexdigest()[:8]
+        self.root = resolved(root)
+        digest = hashlib.sha256(os.fsencode(self.root)).hexdigest()[:8]
         self.prefix = _PROTOCOLS if self.root == SHIPPED else f"floodmark_{digest}"
 
     @classmethod
     def of(cls, path: Path) -> Project:
         """The project of a file: the nearest folder above it with .git, pyproject.toml or specs/, else its own."""
-        folder = path.resolve().parent
+        folder = resolved(path).parent
         for candidate in (folder, *folder.parents):
-            if any((candidate / mark).exists() for mark in _ROOT_MARKS):
+            if any(os.path.exists(candidate / mark) for mark in _ROOT_MARKS):
                 return project_at(candidate)
         return project_at(folder)
 
@@ -87,14 +97,13 @@ class Project:
             return owner.load(found)
         if _is_shared(dotted) and owner.find(_protocol(dotted)) is not None:
             return None
-        with observed():
+        with observed(), _errors_placed(self.root):
             try:
                 if importlib.util.find_spec(dotted) is None:
                     return None
-            except ModuleNotFoundError:
+            except (ModuleNotFoundError, ValueError):  # the latter for a module that is half imported
                 return None
-            with _errors_placed(self.root):
-                return importlib.import_module(dotted)
+            return importlib.import_module(dotted)
 
     def required(self, dotted: str) -> ModuleType:
         """A module that this project must have."""
@@ -110,7 +119,7 @@ class Project:
 
     def load(self, path: Path) -> ModuleType:
         """Runs a Python file once, as a module of this project. Raises SourceError with the place of a failure."""
-        path = path.resolve()
+        path = resolved(path)
         name = self.name_of(path)
         _by_prefix.setdefault(self.prefix, self)
         _Everywhere.install()
@@ -144,7 +153,7 @@ class Project:
         if path.is_relative_to(self.root):
             parts = list(path.relative_to(self.root).with_suffix("").parts)
         else:
-            parts = ["elsewhere", hashlib.sha256(str(path.parent).encode()).hexdigest()[:8], path.stem]
+            parts = ["elsewhere", hashlib.sha256(os.fsencode(path.parent)).hexdigest()[:8], path.stem]
         if parts[-1] == "__init__":
             parts.pop()
         return ".".join([self.prefix, *(part.replace(".", "_") for part in parts)])
@@ -203,15 +212,6 @@ def on_path(dotted: str) -> Path | None:
     return Path(found.origin) if found is not None and found.origin is not None else None
 
 
-def plain_name(module: str) -> str:
-    """The name by which Python itself finds a module of a project; the module's current name if there is none."""
-    prefix, _, dotted = module.partition(".")
-    if prefix not in _by_prefix or module not in sys.modules or not dotted:
-        return module
-    found = on_path(dotted)
-    return dotted if found is not None and found.resolve() == _file_of(sys.modules[module]) else module
-
-
 def module_name(cls: type) -> str:
     """The name of a class's module; for a script being run, the name that it has when it is imported."""
     file = _file_of(sys.modules.get(cls.__module__)) if cls.__module__ in _SCRIPTS else None
@@ -239,7 +239,7 @@ def _found_in(root: Path, dotted: str) -> Path | None:
     """What Python finds for a dotted name in a folder: a package, a module, a folder without ``__init__.py``."""
     base = root.joinpath(*dotted.split("."))
     files = (base / "__init__.py", base.with_name(f"{base.name}.py"))
-    return next((file for file in files if file.is_file()), base if base.is_dir() else None)
+    return next((file for file in files if os.path.isfile(file)), base if os.path.isdir(base) else None)
 
 
 class _Finder(MetaPathFinder):
@@ -412,6 +412,8 @@ def _errors_placed(path: Path) -> Iterator[None]:
         raise
     except FileNotFoundError as error:
         raise SourceError(f"{error.filename} cannot be read: {error.strerror}", str(path)) from None
+    except SystemExit as error:  # a command that ended here would have checked nothing, and perhaps said 0
+        raise SourceError(f"the file ends the program: SystemExit: {error}", *_place(error, path)) from None
     except SyntaxError as error:
         raise SourceError(f"this is not valid Python: {error.msg}", error.filename or str(path), error.lineno) from None
     except Exception as error:

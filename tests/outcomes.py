@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from floodmark.checkers.check import Settings, checks
+from floodmark.checkers.report.outputs import Reports
 from floodmark.checkers.report.verdict_summary import Case, cases
 from floodmark.checkers.result import CheckResult
 from floodmark.checkers.run import run_check
@@ -46,6 +48,12 @@ def tank(root: Path, spec: str = FLAWED) -> Path:
 def check(spec: Path, settings: Settings | None = None) -> list[CheckResult]:
     """The results of a spec's checks."""
     return [run_check(it) for it in checks(read(spec), settings or Settings(workers=1))]
+
+
+def reports_in(folder: Path, names: Mapping[str, str]) -> Reports:
+    """The reports of these kinds, in files of these names."""
+    files: dict[str, Any] = {kind: folder / name for kind, name in names.items()}
+    return Reports(**files)
 
 
 def tank_cases(root: Path, spec: str = FLAWED) -> list[Case]:

@@ -96,3 +96,18 @@ def test_a_run_says_what_the_page_shows(reference: str, monkeypatch: pytest.Monk
     shown = run_of(blocks(PAGE.read_text(encoding="utf-8"))[reference])
     said = run_of(counterexample(reference))
     assert shown == (said if len(shown) > 1 else said[:1])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("finding = 1\n", r"write each finding in a table of its own: \[\[finding\]\]"),
+        ("", "write each finding in a table of its own"),
+        ("finding = [" + "[" * 100_000, "nested too deeply"),
+        ("\ufeff", "begins with a byte order mark"),
+    ],
+)
+def test_a_file_that_is_no_list_of_findings(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "findings.toml").write_text(text, encoding="utf-8")
+    with pytest.raises(SourceError, match=message):
+        findings(tmp_path / "findings.toml")

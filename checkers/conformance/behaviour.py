@@ -16,6 +16,7 @@ from floodmark.checkers.conformance.trace_file import Line, Trace
 from floodmark.checkers.exploration import Limits, TraceState
 from floodmark.language import reference
 from floodmark.language.model import Model, State
+from floodmark.language.plurals import counted, counted_seconds
 from floodmark.language.reference import Step
 
 Verdict = Literal["accepted", "rejected", "undetermined"]
@@ -76,9 +77,9 @@ class _Search:
         """Every step from a node. Boundaries are ignored: they limit searches, not behaviours."""
         self.expanded += 1
         if self.expanded > (self.limits.states if self.limits.states is not None else DEFAULT_STATES):
-            raise _LimitReached(f"{self.expanded - 1:,} states")
+            raise _LimitReached(counted(self.expanded - 1, "state"))
         if self.limits.seconds is not None and time.perf_counter() - self.started > self.limits.seconds:
-            raise _LimitReached(f"{self.limits.seconds:g} seconds")
+            raise _LimitReached(counted_seconds(self.limits.seconds))
         for step, after in reference.successors(self.model, node.state):
             yield _Node(after, step, line, node)
 

@@ -12,6 +12,7 @@ from floodmark.checkers.report.value import plain, show, show_step
 from floodmark.language import reference
 from floodmark.language.errors import SourceError
 from floodmark.language.model import Model, State
+from floodmark.language.plurals import counted
 from floodmark.language.reference import Step
 from floodmark.language.values import running
 
@@ -110,9 +111,8 @@ class Lockstep:
             if not same:
                 differing.append((each.name, expected, _in_words_of_the_model(each, shown)))
         if differing:
-            count = len(self.taken) - 1
-            steps = f"{count} step{'s' * (count != 1)}"
-            told = [f"after {steps} the implementation differs from the model", *self._steps()]
+            after = f"after {counted(len(self.taken), 'step')}"
+            told = [f"{after} the implementation differs from the model", *self._steps()]
             told += [
                 f"{name}: the model has {show(expected)}, the implementation {show(shown)}"
                 for name, expected, shown in differing
@@ -120,7 +120,8 @@ class Lockstep:
             raise Mismatch("\n".join(told), self.steps, differing)
 
     def _steps(self) -> list[str]:
-        return [f"  {number}  {text}" for number, text in enumerate(self.taken)]
+        """The steps, numbered as those of a counterexample: the initial one is the first."""
+        return [f"  {number}  {text}" for number, text in enumerate(self.taken, 1)]
 
 
 def _same(each: Observable, expected: Any, shown: Any) -> bool:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from floodmark.checkers import input_file, json_text
 from floodmark.checkers.conformance.external_values import Matches, pattern
 from floodmark.checkers.properties import did_you_mean
 from floodmark.language.errors import SourceError
@@ -57,13 +57,7 @@ class Trace:
 
 def read(path: Path, model: Model) -> Trace:
     """Reads a file of JSON lines. Raises SourceError, with the line's number, for one that does not fit the model."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise SourceError(f"cannot be read: {error.strerror}", str(path)) from None
-    except UnicodeDecodeError:
-        raise SourceError("is not UTF-8 text", str(path)) from None
-    return parse(text, model, str(path))
+    return parse(input_file.text_of(path), model, str(path))
 
 
 def parse(text: str, model: Model, file: str) -> Trace:
@@ -94,9 +88,9 @@ class _Reader:
 
     def line(self, number: int, text: str) -> Line:
         try:
-            given = json.loads(text)
-        except json.JSONDecodeError as error:
-            raise SourceError(f"this is not JSON: {error.msg}") from None
+            given = json_text.parse(text)
+        except json_text.NotJsonError as error:
+            raise SourceError(f"this is not JSON: {error}") from None
         if not isinstance(given, dict):
             raise SourceError('a line is an object: {"action": ..., "arguments": {...}, "state": {...}}')
         for key in given:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import functools
 import json
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from floodmark.checkers import processes
+from floodmark.checkers import input_file, json_text, processes
 from floodmark.checkers.check import Check
 from floodmark.checkers.conformance.behaviour import Judgement, judge
 from floodmark.checkers.conformance.rejection import Reason, reasons
@@ -105,9 +106,9 @@ def found(paths: Iterable[Path]) -> list[Path]:
     """The traces that paths mean: a file stands for itself, a folder for every ``*.jsonl`` below it."""
     files: list[Path] = []
     for path in paths:
-        if not path.exists():
+        if not os.path.lexists(path):
             raise SourceError("there is no such file or folder", str(path))
-        files += sorted(path.rglob("*.jsonl")) if path.is_dir() else [path]
+        files += input_file.below(path, ".jsonl") if os.path.isdir(path) else [path]
     return list(dict.fromkeys(files))
 
 
@@ -115,12 +116,7 @@ def recorded(paths: Sequence[Path]) -> list[Recorded]:
     """The texts of traces. Raises SourceError for a file that cannot be read."""
     texts: list[Recorded] = []
     for path in paths:
-        try:
-            texts += _traces_of(str(path), path.read_text(encoding="utf-8"))
-        except OSError as error:
-            raise SourceError(f"cannot be read: {error.strerror}", str(path)) from None
-        except UnicodeDecodeError:
-            raise SourceError("is not UTF-8 text", str(path)) from None
+        texts += _traces_of(str(path), input_file.text_of(path))
     return texts
 
 
@@ -129,9 +125,9 @@ def _traces_of(file: str, text: str) -> list[Recorded]:
     if not file.endswith(".json"):
         return [(file, text)]
     try:
-        results = json.loads(text)["results"]
+        results = json_text.parse(text)["results"]
         traces = {f"{file} ({it['variant'] or it['model']})": it["trace"] for it in results if it["trace"]}
-    except (ValueError, KeyError, TypeError):
+    except (json_text.NotJsonError, KeyError, TypeError, AttributeError):
         raise SourceError("is not the output of check --json; name a trace of JSON lines *.jsonl", file) from None
     return [(name, "\n".join(json.dumps(entry) for entry in trace)) for name, trace in traces.items()]
 

@@ -24,6 +24,7 @@ from floodmark.checkers.properties import Property
 from floodmark.language import reference
 from floodmark.language.errors import SourceError
 from floodmark.language.model import Model, State
+from floodmark.language.plurals import counted
 from floodmark.language.reference import Step
 
 Choice = Literal["uniform", "guided"]
@@ -111,7 +112,7 @@ class Walks:
         for step in steps[1:]:
             after = reference.fire(self.model, state, step)
             if after is None:
-                raise SourceError(f"{step} is not enabled after the {node.depth} steps before it")
+                raise SourceError(f"{step} is not enabled after the {counted(node.depth + 1, 'step')} before it")
             node = Node(pack(after), node.start, Proposal(step.action, pack(after)), node, node.depth + 1)
             state = after
         self._starts = [node]

@@ -12,6 +12,7 @@ import functools
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from importlib.util import decode_source
 from pathlib import Path
 from typing import Any, Literal
 
@@ -94,7 +95,7 @@ class Definitions:
 
 def definitions_of(file: Path) -> Definitions:
     """The definitions of a file."""
-    return parsed(file, file.read_text(encoding="utf-8"))
+    return parsed(file, decode_source(file.read_bytes()))
 
 
 @functools.cache

@@ -17,6 +17,7 @@ from pathlib import Path
 from floodmark.checkers import toml
 from floodmark.checkers.exploration import Limits
 from floodmark.checkers.spec import read_gate_limits
+from floodmark.language.plurals import counted_seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,7 @@ class Deadline:
     @property
     def reason(self) -> str:
         """Why something has no verdict."""
-        return f"the gate's limit of {self.seconds:g} seconds was reached before this had a verdict"
+        return f"the gate's limit of {counted_seconds(self.seconds)} was reached before this had a verdict"
 
 
 def seconds_left(deadline: Deadline | None, own: float | None = None) -> float | None:

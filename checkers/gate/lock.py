@@ -13,6 +13,7 @@ leaves those of other tiers as they are.
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -71,7 +72,7 @@ def read(path: Path, renew: bool = False) -> Lock | None:
 
     With ``renew``, as for ``--update-lock``, a file that is no lock of this version is as good as none.
     """
-    if not path.exists():
+    if not os.path.lexists(path):
         return None
     text = toml.text_of(path)
     for number, line in enumerate(text.splitlines(), 1):

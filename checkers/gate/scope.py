@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from floodmark.checkers.gate import lock
+from floodmark.checkers.paths import resolved
 from floodmark.checkers.project import Project
 from floodmark.checkers.symbolic.claims import Claim
 
@@ -23,17 +24,17 @@ class Scope:
         if (folder / "specs").is_dir():
             folder = folder / "specs"
         root = Project.of(folder / lock.NAME).root
-        here = folder.resolve()
+        here = resolved(folder)
         above = [each for each in (here, *here.parents) if each.is_relative_to(root) and (each / lock.NAME).is_file()]
         return cls(folder, folder / lock.NAME if not above or above[0] == here else above[0] / lock.NAME)
 
     def name(self, path: Path) -> str:
         """The name of a spec in the lock: its path below the lock's folder, without the suffix."""
-        return path.resolve().with_suffix("").relative_to(self.lock.parent.resolve()).as_posix()
+        return resolved(path).with_suffix("").relative_to(resolved(self.lock.parent)).as_posix()
 
     def has(self, name: str) -> bool:
         """Whether an entry of the lock belongs to the folder."""
-        below = self.folder.resolve().relative_to(self.lock.parent.resolve()).as_posix()
+        below = resolved(self.folder).relative_to(resolved(self.lock.parent)).as_posix()
         return below == "." or name.startswith(f"{below}/")
 
     @property

@@ -27,6 +27,7 @@ from floodmark.checkers.resources import cores
 from floodmark.compiler.layout import digest_text
 from floodmark.language.errors import ModelError, SourceError, ValueOutOfRange
 from floodmark.language.model import Model
+from floodmark.language.plurals import counted, counted_seconds
 from floodmark.language.reference import holds, initial_states, within_boundary
 
 PROGRESS_SECONDS = 0.2
@@ -92,6 +93,10 @@ def is_long(options: Options) -> bool:
     return options.likely is not None and options.likely >= MANY_STATES
 
 
+ADDRESSES = 1 << 46
+"""Bytes of addresses that a process surely has."""
+
+
 class _Search:
     """One search under way."""
 
@@ -118,9 +123,12 @@ class _Search:
         try:
             crew = Crew(kernel, workers, self.budget)
         except (OSError, OverflowError):
+            if workers * self.budget.limit > ADDRESSES:
+                message = "what each worker reserves does not fit into memory; set --workers or --max-memory lower"
+                raise SourceError(message) from None
             message = (
-                f"there is no room for the {self.interface.most_successors:,} successors that a state may have; draw "
-                "the parameters of actions from sets of the state: require(request in self.requests)"
+                f"there is no room for {counted(self.interface.most_successors, 'successor')} that a state may have; "
+                "draw the parameters of actions from sets of the state: require(request in self.requests)"
             )
             raise ModelError(message, *type(model).source_position()) from None
         self.crew: Crew | None = crew
@@ -278,7 +286,8 @@ class _Search:
         """Goes on where the states are not in memory, with all that was found, at this very point of the level."""
         assert self.crew is not None
         self._look_at_memory()
-        self._say(f"at {self._distinct():,} states it outgrew {why}, and went on through files in {base_folder()}")
+        at = counted(self._distinct(), "state")
+        self._say(f"at {at} it outgrew {why}, and went on through files in {base_folder()}")
         self._go_on_in_files(Files(self.kernel, self.crew, self.budget))
 
     def _go_on_in_files(self, files: Files) -> None:
@@ -318,9 +327,9 @@ class _Search:
         now = time.perf_counter()
         distinct = self._distinct()
         if limits.seconds is not None and now - self.started > limits.seconds:
-            self.stop = self.stop or f"the limit of {limits.seconds:g} seconds"
+            self.stop = self.stop or f"the limit of {counted_seconds(limits.seconds)}"
         if limits.states is not None and distinct > limits.states:
-            self.stop = self.stop or f"the limit of {limits.states:,} states"
+            self.stop = self.stop or f"the limit of {counted(limits.states, 'state')}"
         if now - self.looked > PROGRESS_SECONDS or self.files is not None:
             self._look_at_memory()
         if self.watch is not None and now - self.shown > PROGRESS_SECONDS:

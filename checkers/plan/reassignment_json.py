@@ -15,7 +15,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from floodmark.checkers import input_file, json_text
+from floodmark.checkers.json_text import NotJsonError
 from floodmark.language.errors import SourceError
+from floodmark.language.plurals import counted
 
 VERSION = 1
 _REQUIRED = ("topic", "partition", "replicas")
@@ -46,27 +49,16 @@ class Move:
 
 def read(path: Path) -> dict[TopicPartition, Move]:
     """The entries of a file, in order. Raises SourceError."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise SourceError("there is no such file", str(path)) from None
-    except OSError as error:
-        raise SourceError(f"cannot be read: {error.strerror}", str(path)) from None
-    except UnicodeDecodeError:
-        raise SourceError("is not UTF-8 text", str(path)) from None
-    return parse(text, str(path))
+    return parse(input_file.text_of(path), str(path))
 
 
 def parse(text: str, file: str = "<text>") -> dict[TopicPartition, Move]:
     """The entries of a text. ``file`` is the name used in errors."""
     try:
-        document = json.loads(text, object_pairs_hook=_Pairs, parse_constant=_no_constant)
-    except json.JSONDecodeError as error:
-        raise SourceError(f"is not JSON: {error.msg} (column {error.colno})", file, error.lineno) from None
-    except _NotJsonError as error:
-        raise SourceError(f"is not JSON: {error}", file) from None
-    except (ValueError, RecursionError) as error:
-        raise SourceError(f"is not JSON of this kind: {error}", file) from None
+        document = json_text.parse(text, _Pairs)
+    except NotJsonError as error:
+        column = "" if error.column is None else f" (column {error.column})"
+        raise SourceError(f"is not JSON: {error}{column}", file, error.line) from None
     try:
         return _entries(document)
     except _BadEntryError as error:
@@ -104,10 +96,6 @@ def with_originals(
     }
 
 
-class _NotJsonError(Exception):
-    """Something that Python's parser accepts although it is ambiguous or not valid JSON."""
-
-
 class _BadEntryError(Exception):
     """Something wrong with the document, or with the entry at this index."""
 
@@ -117,18 +105,14 @@ class _BadEntryError(Exception):
 
 
 class _Pairs(dict[str, Any]):
-    """An object without duplicate keys."""
+    """An object without duplicate keys, which Python's parser would accept."""
 
-    def __init__(self, pairs: list[tuple[str, Any]]) -> None:
+    def __init__(self, pairs: json_text.Pairs) -> None:
         super().__init__(pairs)
         if len(self) < len(pairs):
             keys = [key for key, _ in pairs]
             twice = next(key for key in keys if keys.count(key) > 1)
-            raise _NotJsonError(f"an object has the key {twice!r} twice")
-
-
-def _no_constant(name: str) -> Any:
-    raise _NotJsonError(f"{name} is not a number")
+            raise NotJsonError(f"an object has the key {twice!r} twice")
 
 
 def _entries(document: Any) -> dict[TopicPartition, Move]:
@@ -199,7 +183,7 @@ def _check_log_dirs(value: Any, count: int, what: str) -> None:
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         raise _BadEntryError(f"{what} must be a list of paths, or of \"any\"")
     if len(value) != count:
-        raise _BadEntryError(f"{what} has {len(value)} entries for {count} replicas")
+        raise _BadEntryError(f"{what} has {counted(len(value), 'entry')} for {counted(count, 'replica')}")
 
 
 def _is_natural(value: Any) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 
 from floodmark.checkers.plan.shapes import PlannedMove, Shape
 from floodmark.checkers.plan.verdicts import ShapeVerdict, WayStep
+from floodmark.language.plurals import counted
 
 _WORDS = {
     "controller_takes_request": "the plan is submitted",
@@ -68,7 +69,7 @@ def _headline(verdict: ShapeVerdict) -> str:
     if verdict.trouble == "undetermined":
         return "undetermined: too many states"
     needs = f"{verdict.failures} failing" if verdict.failures else "nobody failing"
-    return f"cannot: {verdict.trouble}, {len(verdict.way)} steps, {needs}"
+    return f"cannot: {verdict.trouble}, {counted(len(verdict.way), 'step')}, {needs}"
 
 
 def way(verdict: ShapeVerdict, move: PlannedMove) -> list[str]:

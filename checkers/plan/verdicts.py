@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from floodmark.checkers import processes
 from floodmark.checkers.plan.shapes import Shape
+from floodmark.checkers.report.counting import Counting
 from floodmark.checkers.resources import cores
 
 if TYPE_CHECKING:
@@ -69,15 +70,25 @@ class ShapeVerdict:
 
 
 def check_shape(
-    shape: Shape, min_insync: int, design: Design, most_failures: int | None, max_states: int = 50_000_000
+    shape: Shape,
+    min_insync: int,
+    design: Design,
+    most_failures: int | None,
+    max_states: int = 50_000_000,
+    in_cpython: bool = False,
 ) -> ShapeVerdict:
-    """Explores a shape until a cancellation is in trouble, or every point of it has been seen."""
+    """Explores a shape until a cancellation is in trouble, or every point of it has been seen: in machine code, or in
+    CPython, which is slow."""
     if shape.brokers > LARGEST_SHAPE:
         raise ValueError(f"{shape}: more than {LARGEST_SHAPE} brokers")
     from floodmark.checkers.exploration import Limits, Options
-    from floodmark.checkers.native.search import explore
     from floodmark.checkers.project import Project
     from floodmark.checkers.properties import collect
+
+    if in_cpython:
+        from floodmark.checkers.reference import explore
+    else:
+        from floodmark.checkers.native.search import explore
 
     shipped = Project.shipped()
     cls: type[Model] = vars(shipped.required("model.reassignment.plan"))[_MODELS[design]]
@@ -134,7 +145,8 @@ def map_shapes(
     if workers <= 1:
         return [check(shape) for shape in shapes]
     ordered = sorted(shapes, key=lambda shape: -shape.brokers)
-    found = dict(zip(ordered, processes.results(check, ordered, workers), strict=True))
+    with Counting(len(ordered), "shape") as counting:
+        found = dict(zip(ordered, processes.results(check, ordered, workers, counting.one), strict=True))
     return [found[shape] for shape in shapes]
 
 
@@ -155,8 +167,11 @@ def check_shapes(
     design: Design = "kraft",
     most_failures: int | None = None,
     mapped: ShapeMap = map_shapes,
+    in_cpython: bool = False,
 ) -> dict[Shape, ShapeVerdict]:
     """The verdict of each shape; ``mapped`` decides where they are checked."""
     distinct = sorted(set(shapes))
-    check = partial(check_shape, min_insync=min_insync, design=design, most_failures=most_failures)
+    check = partial(
+        check_shape, min_insync=min_insync, design=design, most_failures=most_failures, in_cpython=in_cpython
+    )
     return dict(zip(distinct, mapped(distinct, check), strict=True))

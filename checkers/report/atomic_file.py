@@ -13,8 +13,8 @@ from floodmark.language.errors import SourceError
 def write(path: Path, text: str) -> None:
     """Replaces the content of a file in one step. Raises SourceError when that is not possible."""
     try:
-        if path.exists() and not path.is_file():  # a pipe or a device cannot be replaced
-            path.write_text(text, encoding="utf-8")
+        if os.path.exists(path) and not os.path.isfile(path):  # a pipe or a device cannot be replaced
+            path.write_text(text, encoding="utf-8", errors="backslashreplace")
         else:
             _replace(path, text)
     except OSError as error:
@@ -24,7 +24,7 @@ def write(path: Path, text: str) -> None:
 def _replace(path: Path, text: str) -> None:
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
-        with open(handle, "w", encoding="utf-8") as file:
+        with open(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
             file.write(text)
         os.chmod(name, 0o666 & ~_umask())
         os.replace(name, path)
@@ -39,6 +39,8 @@ def _umask() -> int:
     return mask
 
 
+_LONGEST_NAME = 200
+"""The longest name of a file, in bytes; systems allow 255, of which a name for the time of writing takes some."""
 SOURCES = (".lock", ".py", ".toml")
 """Suffixes of files that people write or commit."""
 
@@ -49,15 +51,17 @@ def must_be_writable(path: Path, inputs: Iterable[Path] = ()) -> None:
     The latter are the run's ``inputs`` and any file whose suffix makes it a source.
     """
     folder = path.parent
-    if path.is_dir():
+    if os.path.isdir(path):
         raise SourceError("cannot be written: it is a folder", str(path))
-    if any(path.exists() and each.exists() and path.samefile(each) for each in inputs):
+    if len(os.fsencode(path.name)) > _LONGEST_NAME:
+        raise SourceError("cannot be written: the name is too long", str(path))
+    if any(os.path.exists(path) and os.path.exists(each) and path.samefile(each) for each in inputs):
         raise SourceError("would be overwritten: it is an input of this run; name another file", str(path))
     if path.suffix in SOURCES:
         raise SourceError(f"would be overwritten: a {path.suffix} file is a source; name another file", str(path))
-    if not folder.is_dir():
+    if not os.path.isdir(folder):
         raise SourceError(f"cannot be written: there is no folder {folder}", str(path))
-    if not os.access(path if path.exists() else folder, os.W_OK):
+    if not os.access(path if os.path.exists(path) else folder, os.W_OK):
         raise SourceError("cannot be written: permission denied", str(path))
 
 

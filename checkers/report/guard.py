@@ -104,7 +104,7 @@ def _compared(part: ast.expr, frame: FrameType) -> str:
 
 @cache
 def _guards(file: str) -> list[ast.Call]:
-    tree = ast.parse(Path(file).read_text(encoding="utf-8"))
+    tree = ast.parse(Path(file).read_bytes())
     return [
         node for node in ast.walk(tree)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "require" and node.args

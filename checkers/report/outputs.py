@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import json
 import os
 import traceback
 from collections.abc import Callable, Iterator, Sequence
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from floodmark.checkers.file_parameter import Named
 from floodmark.checkers.gate.outcome import Drift
 from floodmark.checkers.proof_result import Proved
 from floodmark.checkers.report import atomic_file
@@ -74,8 +76,7 @@ def _graph(context: click.Context, parameter: click.Parameter, value: Path | Non
 
 
 def _file(name: str, metavar: str, text: str, **more: Any) -> Callable[[F], F]:
-    kind = click.Path(path_type=Path)
-    return click.option(f"--{name}", f"{name}_file", type=kind, metavar=metavar, help=text, **more)
+    return click.option(f"--{name}", f"{name}_file", type=Named(), metavar=metavar, help=text, **more)
 
 
 _OPTIONS = (
@@ -107,6 +108,16 @@ def write_reports(
         return ExitCode.AS_EXPECTED
     codes = [_written(name, path, write) for name, path, write in _writers(reports, results, proofs, drift, on_github)]
     return worst([*codes, ExitCode.AS_EXPECTED])
+
+
+def write_json(path: Path | None, content: object) -> ExitCode:
+    """Writes what a command found as JSON, if that was asked for; call it when everything else is said and done.
+
+    A file that cannot be written costs no verdict: the failure goes to standard error and into the exit code.
+    """
+    if path is None:
+        return ExitCode.AS_EXPECTED
+    return _written("JSON", path, lambda: atomic_file.write(path, json.dumps(content, indent=1) + "\n"))
 
 
 def _written(name: str, path: Path | None, write: Callable[[], None]) -> ExitCode:
@@ -188,7 +199,7 @@ def _tell_github(every: Sequence[Case]) -> None:
     target = os.environ.get("GITHUB_STEP_SUMMARY")
     if target:
         try:
-            with open(target, "a", encoding="utf-8") as page:
+            with open(target, "a", encoding="utf-8", errors="backslashreplace") as page:
                 page.write(github.summary(every))
         except OSError as error:
             raise atomic_file.unwritable(Path(target), error) from None

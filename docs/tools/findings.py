@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import re
 import textwrap
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -18,6 +17,7 @@ from typing import Any
 
 import click
 
+from floodmark.checkers import toml
 from floodmark.checkers.check import Check, Settings
 from floodmark.checkers.report import text
 from floodmark.checkers.run import run_check
@@ -104,8 +104,10 @@ def _design(spec: Spec, name: str) -> Any:
 
 
 def findings(path: Path = ENTRIES) -> list[Finding]:
-    """The entries of a file, in order. Raises SourceError for an incomplete one."""
-    entries = tomllib.loads(path.read_text(encoding="utf-8"))["finding"]
+    """The entries of a file, in order. Raises SourceError for a file that cannot be read, or an incomplete entry."""
+    entries = toml.parse(toml.text_of(path), path).get("finding")
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        raise SourceError("write each finding in a table of its own: [[finding]]", str(path))
     return [_finding(entry, path) for entry in entries]
 
 

@@ -20,6 +20,7 @@ from floodmark.language.linear import Bound, left_open
 from floodmark.language.members import MARKS, Constant, Variable, kind_of, require_one_role
 from floodmark.language.plain_classes import require_plain
 from floodmark.language.types import (
+    WIDEST_INTEGER,
     WIDEST_VARIABLE,
     IdentifierType,
     RecordType,
@@ -158,6 +159,9 @@ class Model(metaclass=ModelClass):
                     f"under [constants] or with --set {name}=3",
                     *self.source_position(),
                 )
+            if abs(chosen) > WIDEST_INTEGER:
+                message = f"the constant {name} of {type(self).__name__} is too large; integers lie within 2**62"
+                raise ModelError(message, *self.source_position())
         return {name: value for name, value in bound_constants.items() if value is not None}
 
     @classmethod

@@ -12,7 +12,6 @@ snapshot with the end offset N is the state after the records before N.
 
 from __future__ import annotations
 
-import json
 import re
 import zlib
 from collections import Counter
@@ -23,7 +22,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from floodmark.language.errors import SourceError
+from floodmark.checkers import input_file, json_text
 
 PARTITION_TYPES = ("PARTITION_RECORD", "PARTITION_CHANGE_RECORD")
 TOPIC_TYPES = ("TOPIC_RECORD", "REMOVE_TOPIC_RECORD")
@@ -33,11 +32,11 @@ SECTION_BEGINS, SECTION_ENDS, SNAPSHOT, GAP = "section begins", "section ends", 
 _SNAPSHOT_RANK, _MARK_RANK, _RECORD_RANK, _RANKS = 0, 1, 2, 4
 _TYPE = re.compile(rb'"type"\s*:\s*"([A-Z_]+)"')
 _TOPIC = re.compile(rb'"topicId"\s*:\s*"([^"]*)"')
-_PARTITION = re.compile(rb'"partitionId"\s*:\s*(-?\d+)')
-_OFFSET = re.compile(rb"^\|? ?offset: (\d+) ")
-_BASE_OFFSET = re.compile(rb"^baseOffset: (\d+) ")
-_LOG_START = re.compile(rb"^Log starting offset: (\d+)")
-_SNAPSHOT_END = re.compile(rb"^Snapshot end offset: (\d+)")
+_PARTITION = re.compile(rb'"partitionId"\s*:\s*(-?\d{1,10}+)')
+_OFFSET = re.compile(rb"^\|? ?offset: (\d{1,19}+) ")
+_BASE_OFFSET = re.compile(rb"^baseOffset: (\d{1,19}+) ")
+_LOG_START = re.compile(rb"^Log starting offset: (\d{1,19}+)")
+_SNAPSHOT_END = re.compile(rb"^Snapshot end offset: (\d{1,19}+)")
 _PAYLOAD = b"payload: "
 _HEADERS = (
     b"Dumping ", b"Log starting offset: ", b"Snapshot end offset: ", b"KRaft bootstrap snapshot", b"baseOffset: ",
@@ -127,17 +126,13 @@ def sections(paths: Sequence[Path]) -> list[Section]:
     found = []
     for index, path in enumerate(paths):
         starts = [(0, 1)]
-        try:
-            with path.open("rb") as lines:
-                position = 0
-                for number, line in enumerate(lines, 1):
-                    if line[:4] in (b"Log ", b"Snap", b"KRaf") and (
-                        line.startswith((b"Log starting", b"Snapshot end", b"KRaft bootstrap"))
-                    ):
-                        starts.append((position, number))
-                    position += len(line)
-        except OSError as error:
-            raise SourceError(f"cannot be read: {error.strerror}", str(path)) from None
+        position = 0
+        for number, line in enumerate(input_file.lines_of(path), 1):
+            if line[:4] in (b"Log ", b"Snap", b"KRaf") and (
+                line.startswith((b"Log starting", b"Snapshot end", b"KRaft bootstrap"))
+            ):
+                starts.append((position, number))
+            position += len(line)
         lasts = [number - 1 for _, number in starts[1:]]
         for (begin, first), last in zip(starts, [*lasts, None], strict=True):
             if last is None or last >= first:
@@ -165,22 +160,20 @@ class _SectionReader:
     def entries(self) -> Iterator[Entry]:
         section, first = self.section, self.shard.is_first
         number = section.first_line - 1
-        with section.path.open("rb") as lines:
-            lines.seek(section.begin)
-            for number, line in enumerate(lines, section.first_line):
-                if section.last_line is not None and number > section.last_line:
-                    break
-                self.tally.lines += first
-                at = line.find(_PAYLOAD)
-                if at >= 0:
-                    yield from self.record(number, line, at)
-                elif line.isspace() or line.startswith(_HEADERS):
-                    self.tally.headers += first
-                    yield from self.header(number, line)
-                elif any(word in line for word in _CONTROL):
-                    yield from self.control(number, line)
-                else:
-                    self.bad(number, "neither a record nor anything else that kafka-dump-log prints", first)
+        for number, line in enumerate(input_file.lines_of(section.path, section.begin), section.first_line):
+            if section.last_line is not None and number > section.last_line:
+                break
+            self.tally.lines += first
+            at = line.find(_PAYLOAD)
+            if at >= 0:
+                yield from self.record(number, line, at)
+            elif line.isspace() or line.startswith(_HEADERS):
+                self.tally.headers += first
+                yield from self.header(number, line)
+            elif any(word in line for word in _CONTROL):
+                yield from self.control(number, line)
+            else:
+                self.bad(number, "neither a record nor anything else that kafka-dump-log prints", first)
         if self.begun:
             assert self.next is not None
             yield self.mark(SECTION_ENDS, self.next, number)
@@ -246,10 +239,10 @@ class _SectionReader:
         elif not own:
             return
         try:
-            data = json.loads(payload)["data"]
+            data = json_text.parse(payload)["data"]
             if type(data) is not dict:
                 raise ValueError(f"data is {data!r}")
-        except (ValueError, KeyError, TypeError) as error:
+        except (json_text.NotJsonError, ValueError, KeyError, TypeError) as error:
             self.bad(number, f"the payload of a {name} cannot be read: {error}", own)
             return
         self.tally.records += own
