@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from floodmark.checkers import amounts
 from floodmark.checkers.exploration import Limits
-from floodmark.checkers.spec import Expect, find, key_lines, parse_memory, read
+from floodmark.checkers.spec import Expect, find, key_lines, read
 from floodmark.language.errors import SourceError
 from floodmark.language.model import Model
 from tests.projects import INVARIANTS, LEAKY, TANK, tank_project, write
@@ -93,7 +94,7 @@ def test_defaults() -> None:
         ('model = "m:M"\n[constants]\nbrokers = "3"\n', "the constant brokers must be a whole number", 3),
         ('model = "m:M"\nsymmetry = 1\n', "symmetry must be true or false, not 1", 2),
         ('model = "m:M"\ninvariants = "some"\n', 'invariants must be "all" or a list of names', 2),
-        ('model = "m:M"\ninvariant_files = ["no.py"]\n', "there is no file", 2),
+        ('model = "m:M"\ninvariant_files = ["no.py"]\n', "no.py cannot be read: there is no such file", 2),
         ('model = "m:M"\n[[flawed]]\nclass = "f:F"\n', "a flawed design needs property", 2),
         ('model = "m:M"\n[flawed]\nclass = "f:F"\n', "write [[flawed]]", 2),
         ('model = "m:M"\n[prove]\nmethod = "bmc"\n', "write [[prove]]", 2),
@@ -258,4 +259,4 @@ def test_key_lines() -> None:
 
 @pytest.mark.parametrize(("text", "size"), [("8G", 8 << 30), ("500M", 500 << 20), ("1.5k", 1536), ("77", 77)])
 def test_memory(text: str, size: int) -> None:
-    assert parse_memory(text) == size
+    assert amounts.memory(text) == size

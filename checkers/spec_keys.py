@@ -1,0 +1,163 @@
+"""Every key of a spec: how it is read, and what it means.
+
+This is the only list of keys, those of ``tool.floodmark`` in ``pyproject.toml`` included. Specs are read by it
+(``SPEC``), messages about unknown keys come from it, and ``docs/tools/spec.py`` writes the page ``docs/spec.md`` from
+it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from floodmark.checkers.exploration import Limits
+from floodmark.checkers.spec_entries import PROOF_METHODS, TIERS, Expect, Flawed, Mutation, Proving, Reason
+from floodmark.checkers.spec_values import (
+    ALL_OR_NAMES,
+    CONSTANTS,
+    COUNT,
+    FILES,
+    FLAG,
+    MEMORY,
+    NAME_OR_NAMES,
+    NAMES,
+    SECONDS,
+    SOME_NAMES,
+    TEXT,
+    Key,
+    Kind,
+    Reader,
+    fairness,
+    one_of,
+    table,
+)
+
+
+def _expect(reader: Reader, value: Any, key: str) -> Expect:
+    expect = Expect(**reader.table(value, EXPECT, key))
+    if expect.verdict == "violated" and expect.property is None:
+        raise reader.error('a spec that expects "violated" names the property: property = "..."', key)
+    if expect.verdict == "holds" and expect.property is not None:
+        raise reader.error('property needs verdict = "violated"', f"{key}.property")
+    return expect
+
+
+def _flawed(reader: Reader, value: Any, key: str) -> tuple[Flawed, ...]:
+    found: list[Flawed] = []
+    for place, values in reader.entries(value, FLAWED, key):
+        reference = values.pop("class")
+        name = reference.rpartition(":")[2]
+        flawed = Flawed(reference, name, line=reader.lines.get(place), **values)
+        for other in found:
+            if other.name == name and (other.reference != reference or other.property == flawed.property):
+                message = f"{name} already breaks {other.property} at line {other.line}"
+                raise reader.error(f"{message}, and reports could not tell the two apart; rename one", place)
+        found.append(flawed)
+    return tuple(found)
+
+
+def _prove(reader: Reader, value: Any, key: str) -> tuple[Proving, ...]:
+    found: list[Proving] = []
+    for place, values in reader.entries(value, PROVE, key):
+        proving = Proving(**values, line=reader.lines.get(place))
+        if proving.unbounded and proving.method != "induction":
+            raise reader.error('unbounded needs method = "induction"', f"{place}.unbounded")
+        if proving.depth is not None and proving.method not in ("bmc", "k-induction"):
+            raise reader.error('depth needs method = "bmc" or "k-induction"', f"{place}.depth")
+        if proving.depth == 0:
+            raise reader.error("depth is the number of states of a run, at least 1", f"{place}.depth")
+        if proving.expect == "bounded" and proving.method != "bmc":
+            raise reader.error('expect = "bounded" needs method = "bmc"', f"{place}.expect")
+        if proving.name in [each.name for each in found]:
+            raise reader.error("the spec already asks for this proof", place)
+        found.append(proving)
+    return tuple(found)
+
+
+def _survivors(reader: Reader, value: Any, key: str) -> tuple[Reason, ...]:
+    return tuple(
+        Reason(**values, line=reader.lines.get(place)) for place, values in reader.entries(value, SURVIVORS, key)
+    )
+
+
+EXPECT: Sequence[Key] = (
+    Key("verdict", one_of(("holds", "violated")), "What the search of the model has to find.", '`"holds"`'),
+    Key("property", TEXT, "The property that must be violated, or `deadlock`; needs `verdict = \"violated\"`."),
+    Key("depth", COUNT, "The number of levels of the search or, if a violation is expected, of states in its shortest "
+        "trace. Another number fails the check, as for the next two."),
+    Key("distinct", COUNT, "The number of distinct states (of orbits, with `symmetry`)."),
+    Key("generated", COUNT, "The number of initial states and of steps, including those to states already known."),
+)
+LIMITS: Sequence[Key] = (
+    Key("states", COUNT, "The most distinct states."),
+    Key("seconds", SECONDS, "The most time."),
+    Key("memory", MEMORY, "The most memory for all processes; a search that needs more continues in files on disk."),
+)
+FAIRNESS: Sequence[Key] = (
+    Key("strong", FLAG, "Strong fairness instead of weak.", "`false`"),
+    Key("each", NAME_OR_NAMES, "Parameters of the action: each choice of them is fair separately."),
+)
+FLAWED: Sequence[Key] = (
+    Key("class", TEXT, "The known-bad design, `\"file:Class\"` as in `model`: a subclass of the model.",
+        needed="a flawed design needs class = ..."),
+    Key("property", TEXT, "The property that it must violate, or `deadlock`.",
+        needed="a flawed design needs property = ..."),
+    Key("depth", COUNT, "The number of states in its shortest trace."),
+    Key("constants", CONSTANTS, "Constants for this design, which override the spec's."),
+    Key("invariants", NAMES, "Further properties to check it for. If one is violated in fewer steps, the check fails."),
+)
+PROVE: Sequence[Key] = (
+    Key("method", one_of(PROOF_METHODS), "As `floodmark prove --method`.", '`"induction"`'),
+    Key("depth", COUNT, "The number of states in the longest run, for `bmc` and `k-induction`.", "10"),
+    Key("unbounded", FLAG, "Whether to prove it for every value of each constant that only bounds integers.",
+        "`false`"),
+    Key("properties", SOME_NAMES, "What to prove.", "all"),
+    Key("constants", CONSTANTS, "Constants for this proof, which override the spec's."),
+    Key("tier", one_of(TIERS), "The tier of the gate that makes the proof.", '`"quick"`'),
+    Key("expect", one_of(("holds", "bounded")),
+        'The result that counts as expected. `"bounded"` is for `bmc`: no violation within `depth`.', '`"holds"`'),
+)
+SURVIVORS: Sequence[Key] = (
+    Key("reason", TEXT, "Why no check has to notice these changes.", needed="survivors need reason = ..."),
+    Key("changes", NAMES, "The changes, as `floodmark mutate` prints them.", needed="survivors need changes = ..."),
+)
+MUTATION: Sequence[Key] = (
+    Key("also", FILES, "Further specs that a mutant has to survive."),
+    Key("own", FLAG, "Whether to change only what the model adds to the models that it extends.", "`false`"),
+    Key("survivors", Kind("tables", _survivors, SURVIVORS, many=True),
+        "Mutants that no check has to notice."),
+)
+SPEC: Sequence[Key] = (
+    Key("model", TEXT, 'The model\'s class: `"model.alter_isr.core:AlterIsr"`, or `"path/to/file.py:Class"` relative '
+        "to the spec.", needed='a spec needs model = "model.alter_isr.core:AlterIsr"'),
+    Key("title", TEXT, "What `floodmark list` and reports call the spec."),
+    Key("tier", one_of(TIERS), "`\"deep\"` is for large searches: `floodmark check` and the gate leave them out unless "
+        "asked for with `--tier`, and run them on Spark.", '`"quick"`'),
+    Key("constants", CONSTANTS, "The values of the model's constants. Those left out keep their defaults."),
+    Key("invariants", ALL_OR_NAMES, "The properties to check, of every kind.", '`"all"`'),
+    Key("invariant_files", FILES, "Python files with further properties. Each must have one about the model."),
+    Key("symmetry", FLAG, "Whether states that differ only in the names of identifiers count as one (an orbit). It is "
+        "refused unless the identifiers are provably interchangeable.", "`false`"),
+    Key("deadlock", FLAG, "Whether a state without successors is a violation. Its name is `deadlock`.", "`false`"),
+    Key("idle", NAMES, "Actions that the constants rule out. The check fails if one of them fires."),
+    Key("vacuous", NAMES, "Properties whose premise the constants rule out. The check fails if it becomes true."),
+    Key("expect", Kind("a table", _expect, EXPECT), "What a check of the model has to find."),
+    Key("limits", table(LIMITS, Limits), "Where a search gives up and is undetermined (exit code 3), "
+        "that of a known-bad design too. `--max-states`, `--max-seconds` and `--max-memory` take precedence."),
+    Key("fairness", fairness(FAIRNESS), "What is assumed of actions, each by its name, as in `drain = \"weak\"`: added "
+        "to what the model itself says with `@fair`, or with `\"none\"` taken from it."),
+    Key("flawed", Kind("tables", _flawed, FLAWED, many=True),
+        "Known-bad designs. Each is checked only for what its entry names."),
+    Key("prove", Kind("tables", _prove, PROVE, many=True), "Proofs that `floodmark gate` and `pytest` make."),
+    Key("mutation", table(MUTATION, Mutation), "How `floodmark mutate` tests the spec."),
+)
+
+
+def _limits_of_gate(limits: Limits = Limits()) -> Limits:
+    return limits
+
+
+GATE_LIMITS: Sequence[Key] = tuple(key for key in LIMITS if key.name in ("seconds", "memory"))
+GATE: Sequence[Key] = (Key("limits", table(GATE_LIMITS, Limits), "Limits of a whole run of the gate."),)
+TOOL: Sequence[Key] = (Key("gate", table(GATE, _limits_of_gate), "Settings of the gate."),)
+"""The table ``tool.floodmark`` of a project's ``pyproject.toml``."""

@@ -1,0 +1,97 @@
+"""Writes docs/spec.md, the page of all keys of a spec: ``python -m docs.tools.spec``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from floodmark.checkers.properties import DEADLOCK
+from floodmark.checkers.spec_keys import GATE_LIMITS, SPEC
+from floodmark.checkers.spec_values import Key
+
+PAGE = Path(__file__).resolve().parent.parent / "spec.md"
+
+HEAD = """# The keys of a spec
+
+A spec is a TOML file that says what is checked, at which size, and what is expected. `python -m docs.tools.spec` writes
+this page from the list by which specs are read (`checkers/spec_keys.py`). An unknown key is an error with its line.
+
+```toml
+model = "model.alter_isr.core:AlterIsr"
+
+[constants]
+brokers = 3
+
+[[flawed]]
+class = "flawed:AssumesProposedIsr"
+property = "isr_holds_committed"
+```
+
+Constants are set by, in this order: `--set NAME=VALUE`, `constants` in a `[[flawed]]` or `[[prove]]` table, the spec's
+`[constants]`, the default in the model.
+"""
+
+GATE_HEAD = """## The gate as a whole
+
+A spec's `[limits]` are those of each of its searches. `[tool.floodmark.gate.limits]` in the project's `pyproject.toml`
+limits a whole run of `floodmark gate`; `--max-seconds` and `--max-memory` take precedence. What has no verdict by then
+is undetermined.
+"""
+PROPERTIES = f"""## How properties are found
+
+The properties of a model are, in this order:
+
+1. Its own: methods decorated with `@invariant`, `@transition`, `@reachable` or a decorator of liveness, those that it
+   inherits included.
+2. Functions with these decorators in `invariants/`, in the file that is named after the model's file or after that of
+   one of its bases: `invariants/kraft/quorum.py` for `model/kraft/quorum.py`, or `invariants/quorum.py`. Files that end
+   in `_scenarios.py` belong to the same model (`invariants/kraft/quorum_scenarios.py`). The spec's
+   project and the protocols that come with Floodmark are both searched. For a model outside `model/` only the file's
+   name counts.
+3. Functions in the files that `invariant_files` lists, then in those that `--invariants` names.
+
+A function is about a model if the annotation of its first parameter is the model's class or one of its bases, so a
+property applies to every design derived from its model. Two properties of one name are an error, and so is a property
+with the name of another member of the model.
+
+Of these the spec checks all, or those in `invariants`; `--invariants` adds to them, and `--property` checks only those
+that it names. A known-bad design is checked for the `property` of its entry and for what its `invariants` add.
+`{DEADLOCK}` is the name of the violation that a state without successors is.
+
+Lemmas are found in the same way, also in files that end in `_lemmas.py`; they help proofs and are not checked.
+"""
+
+
+def main() -> None:
+    """Writes the page."""
+    PAGE.write_text(page(), encoding="utf-8")
+
+
+def page() -> str:
+    """The page as Markdown."""
+    gate = [GATE_HEAD, *_table(GATE_LIMITS)]
+    return "\n".join([HEAD, "## At the top", "", *_table(SPEC), *_sections(SPEC, ""), *gate, PROPERTIES])
+
+
+def _table(keys: Sequence[Key]) -> Iterator[str]:
+    yield "| key | value | default | meaning |"
+    yield "|---|---|---|---|"
+    for key in keys:
+        default = "required" if key.needed else key.default
+        yield f"| `{key.name}` | {key.kind.words} | {default} | {key.meaning} |"
+    yield ""
+
+
+def _sections(keys: Sequence[Key], around: str) -> Iterator[str]:
+    """A section for each table."""
+    for key in keys:
+        if key.kind.keys:
+            name = f"{around}{key.name}"
+            yield f"## `{f'[[{name}]]' if key.kind.many else f'[{name}]'}`"
+            yield from ("", key.meaning, "")
+            yield from _table(key.kind.keys)
+            yield from _sections(key.kind.keys, f"{name}.")
+
+
+if __name__ == "__main__":
+    main()
