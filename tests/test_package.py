@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 import subprocess
 import sys
 import tarfile
+import tomllib
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,6 +39,16 @@ def built(kind: str, folder: Path, source: Path = ROOT) -> Path:
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built("wheel", tmp_path_factory.mktemp("wheel"))
+
+
+def test_the_lock_has_every_package_of_every_extra() -> None:
+    """So the README's command installs all of them, the cluster and the tests included."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    asked = [*project["dependencies"], *(line for lines in project["optional-dependencies"].values() for line in lines)]
+    pinned = re.findall(r"^([a-z0-9-]+)==", (ROOT / "requirements.lock").read_text(encoding="utf-8"), re.MULTILINE)
+    names = {re.split(r"[<>=]", line)[0] for line in asked}
+    assert names >= {"pyspark", "hypothesis", "z3-solver", "networkx", "pytest"}
+    assert names <= set(pinned)
 
 
 @dataclass
