@@ -24,7 +24,10 @@ LARGE = 2_000_000
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What the command line adds to the specs; None leaves the choice to the spec."""
+    """What the command line adds to the specs; None leaves the choice to the spec.
+
+    ``properties`` are the only ones to check; empty for all that the spec names.
+    """
 
     engine: EngineName = "auto"
     constants: dict[str, int] = field(default_factory=dict)
@@ -33,6 +36,7 @@ class Settings:
     workers: int = 0
     symmetry: bool | None = None
     deadlock: bool = False
+    properties: tuple[str, ...] = ()
     only_variant: str | None = None
     master: str | None = None
     distribute: Literal["auto", "always"] = "auto"
@@ -68,11 +72,17 @@ class Check:
             given.seconds if given.seconds is not None else own.seconds,
             given.memory if given.memory is not None else own.memory,
         )
-        deadlock = self.spec.deadlock or self.settings.deadlock or self.spec.expect.property == DEADLOCK
-        if self.flawed is not None:
-            deadlock = self.flawed.property == DEADLOCK
         workers = self.settings.workers
-        return Options(workers, self.symmetry, deadlock, limits, self._likely, self.spec.fairness)
+        return Options(workers, self.symmetry, self._deadlock, limits, self._likely, self.spec.fairness)
+
+    @property
+    def _deadlock(self) -> bool:
+        """Whether a state without successors is a violation."""
+        if self.settings.properties:
+            return self.settings.deadlock or DEADLOCK in self.settings.properties
+        if self.flawed is not None:
+            return self.flawed.property == DEADLOCK
+        return self.spec.deadlock or self.settings.deadlock or self.spec.expect.property == DEADLOCK
 
     @property
     def _likely(self) -> int | None:
@@ -100,8 +110,13 @@ class Check:
 
     @property
     def wanted_property(self) -> str | None:
-        """The property that is expected to be violated."""
-        return self.spec.expect.property if self.flawed is None else self.flawed.property
+        """The property that is expected to be violated, unless only others are asked for."""
+        wanted = self.spec.expect.property if self.flawed is None else self.flawed.property
+        return wanted if self.concerns(wanted) else None
+
+    def concerns(self, name: str | None) -> bool:
+        """Whether a property is among those that are asked for."""
+        return not self.settings.properties or name in self.settings.properties
 
     @property
     def wanted_depth(self) -> int | None:
@@ -131,8 +146,10 @@ class Check:
         return cls(**self.constants)
 
     def properties(self) -> list[Property]:
-        """What the search checks; for a known-bad design, only what its entry names."""
+        """What the search checks; for a known-bad design, only what its entry names, unless others are asked for."""
         found = self.spec.properties(self.cls(), self.settings.invariant_files)
+        if self.settings.properties:
+            return [found[name] for name in self.settings.properties if name in found]
         if self.flawed is not None:
             return self.spec.named(self.flawed, found)
         self._known_expectation(found)
@@ -159,26 +176,62 @@ class Check:
             words += ["--set", f"{name}={str(value).lower() if isinstance(value, bool) else value}"]
         for file in settings.invariant_files:
             words += ["--invariants", shown(file)]
+        for name in settings.properties:
+            words += ["--property", name]
         if settings.symmetry is not None:
             words.append("--symmetry" if settings.symmetry else "--no-symmetry")
         if settings.deadlock:
             words.append("--deadlock")
+        for option, given in (
+            ("--max-states", settings.limits.states),
+            ("--max-seconds", settings.limits.seconds),
+            ("--max-memory", settings.limits.memory),
+            ("--master", settings.master),
+            ("--partitions", settings.partitions),
+        ):
+            words += [option, f"{given:g}" if isinstance(given, float) else str(given)] if given is not None else []
+        if settings.distribute != "auto":
+            words += ["--distribute", settings.distribute]
         if settings.engine != "auto":
             words += ["--engine", settings.engine]
         return shlex.join(words)
 
 
 def checks(spec: Spec, settings: Settings) -> list[Check]:
-    """The checks of a spec: its model, then its known-bad designs; or only the one that the settings name."""
+    """The checks of a spec: its model, then its known-bad designs; or only the one that the settings name.
+
+    Where the settings name properties, a known-bad design is checked if it is there to violate one of them.
+    """
     every = [Check(spec, None, settings), *(Check(spec, flawed, settings) for flawed in spec.flawed)]
     if settings.only_variant is None:
-        return every
+        return [check for check in every if check.flawed is None or check.concerns(check.flawed.property)]
     return [check for check in every if variant_name(check) == settings.only_variant]
 
 
 def variant_name(check: Check) -> str:
     """The name of the class that a check is about."""
     return check.spec.model.rpartition(":")[2] if check.flawed is None else check.flawed.name
+
+
+def with_properties(every: Sequence[Check], wanted: Sequence[str]) -> list[Check]:
+    """The checks of models that have one of the properties. A name that none has is an error.
+
+    A model that cannot be read stays, for its error to be reported.
+    """
+    names = dict.fromkeys((DEADLOCK,))
+    kept = []
+    for check in every:
+        try:
+            found = check.spec.properties(check.cls(), check.settings.invariant_files)
+        except SourceError:
+            return list(every)
+        names.update(dict.fromkeys(found))
+        if not found.keys().isdisjoint(wanted) or DEADLOCK in wanted:
+            kept.append(check)
+    for name in wanted:
+        if name not in names:
+            raise SourceError(f"no model being checked has a property {name!r}{did_you_mean(name, names)}")
+    return kept
 
 
 def must_matter(files: Sequence[Path], every: Sequence[Check]) -> None:

@@ -122,9 +122,18 @@ def in_order(found: Iterable[tuple[int, R | Exception]]) -> Iterator[R | Excepti
             position += 1
 
 
-def results(function: Callable[[J], R], jobs: Sequence[J], processes: int) -> list[R]:
-    """The results of all jobs, in their order. Raises the exception of the first job without a result."""
-    every = list(in_order(run_each(function, jobs, processes)))
+def results(
+    function: Callable[[J], R], jobs: Sequence[J], processes: int, ended: Callable[[], None] = lambda: None
+) -> list[R]:
+    """The results of all jobs, in their order. Raises the exception of the first job without a result.
+
+    ``ended`` is called after each job.
+    """
+    found: dict[int, R | Exception] = {}
+    for position, each in run_each(function, jobs, processes):
+        found[position] = each
+        ended()
+    every = [found[position] for position in range(len(jobs))]
     for job, result in zip(jobs, every, strict=True):
         if isinstance(result, Lost):
             raise RuntimeError(f"{job}: {result}")

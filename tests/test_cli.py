@@ -142,7 +142,7 @@ def test_what_cannot_be_reached_is_a_failure(tmp_path: Path) -> None:
         (["--set", "size"], "is not NAME=VALUE"),
         (["--set", "sizes=2"], "Tank has no constant 'sizes'; did you mean 'size'?"),
         (["--max-memory", "much"], "is not an amount of memory"),
-        (["--invariants", "none.py"], "none.py: there is no such file"),
+        (["--invariants", "none.py"], "none.py: cannot be read: there is no such file"),
         (["--only-variant", "Leak"], "no spec has a variant 'Leak'; did you mean 'Leaks'?"),
         (["--json", "no/such/folder.json"], "cannot be written"),
     ],
@@ -249,7 +249,7 @@ def test_an_interrupt_ends_the_command_and_its_workers(tmp_path: Path, arguments
     _, said = started.communicate(timeout=60)
     assert started.returncode == ExitCode.INTERRUPTED
     told = said.strip().splitlines()
-    assert told[0] == f"interrupted: 0 of {1 if arguments else 2} checks ended"
+    assert told[0] == f"interrupted: 0 of {'1 check' if arguments else '2 checks'} ended"
     if arguments:
         assert re.match(r"the last figures of a search that did not end: tank Tank: [\d,]+ states of [\d,]+", told[1])
 
@@ -410,3 +410,24 @@ def test_our_own_specs_from_our_own_folder() -> None:
     ended = check(REPOSITORY, "specs/examples/two_phase_commit.toml")
     assert ended.code == 0
     assert "288 states, 1,146 generated, depth 11" in ended.out
+
+
+def test_specs_that_come_with_floodmark_where_there_is_no_project(tmp_path: Path) -> None:
+    listed = floodmark("list", at=tmp_path)
+    assert listed.code == 0
+    for name in ("examples/two_phase_commit  ", "alter_isr/core  model.alter_isr.core:AlterIsr  quick"):
+        assert name in listed.out
+    assert listed.out.startswith("There is no folder specs here. These come with Floodmark; ")
+    ended = floodmark("check", "examples/two_phase_commit", at=tmp_path)
+    assert (ended.code, "288 states" in ended.out) == (0, True)
+    nothing = floodmark("check", at=tmp_path)
+    assert nothing.code == 2
+    assert "floodmark list shows those that come with Floodmark, floodmark init begins a project" in nothing.err
+
+
+def test_ones_own_specs_come_first(tmp_path: Path) -> None:
+    text = 'title = "mine"\nmodel = "model.tank:Tank"\n'
+    root = tank_project(tmp_path, **{"specs/examples/two_phase_commit.toml": text})
+    assert "mine" in floodmark("list", "examples/two_phase_commit", at=root).out
+    assert "two_phase_commit" not in floodmark("list", "tank", at=root).out
+    assert "There is no folder" not in floodmark("list", at=root).out

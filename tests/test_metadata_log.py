@@ -443,7 +443,7 @@ def test_what_is_made_up_for_the_benchmark_is_good(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_spark_judges_as_one_process_does(tmp_path: Path) -> None:
     paths = write_log(tmp_path, 3000, 120)
-    assert judge_log(paths, engine="spark", workers=3) == judge(paths)
+    assert judge_log(paths, on_spark=True, workers=3) == judge(paths)
     kept, bad = str(tmp_path / "kept"), dump(tmp_path / "bad.txt", [topic(), partition(), change(isr=[2, 3])])
     assert conform("--metadata-log", str(bad), "--keep-results", kept)[0] == ExitCode.NOT_AS_EXPECTED
     (row,) = session().read.parquet(kept).select("rule", "offset", "before.isr", "after.isr").collect()

@@ -11,11 +11,12 @@ import pytest
 
 from floodmark import Bag, Map, Seq, Set
 from floodmark.checkers.check import Settings
+from floodmark.checkers.project import load_file
 from floodmark.checkers.report.python_source import Code
 from floodmark.checkers.report.replay import test_module as emitted
 from floodmark.checkers.result import CheckResult, ExitCode
 from floodmark.checkers.spec import find, read
-from floodmark.language.errors import Disabled
+from floodmark.language.errors import Disabled, SourceError
 from floodmark.language.values import running
 from tests.outcomes import check, inside, tank
 from tests.projects import tank_project, write
@@ -40,7 +41,7 @@ def flawed_designs() -> list[Any]:
 
 def functions(source: str) -> dict[str, Any]:
     """The test functions of a module, defined."""
-    names: dict[str, Any] = {}
+    names: dict[str, Any] = {"__file__": str(ROOT / "tests" / "test_emitted.py")}
     exec(compile(source, "<emitted>", "exec"), names)
     return {name: value for name, value in names.items() if name.startswith("test_")}
 
@@ -66,10 +67,17 @@ def test_it_reads_well() -> None:
     with inside(ROOT):
         (result,) = check(Path("specs/alter_isr/core.toml"), Settings(workers=1, only_variant="AssumesProposedIsr"))
     assert emitted([result]) == '''\
+from floodmark.checkers.project import load_file
 from floodmark.language.values import Set, running
-from invariants.alter_isr.core import isr_holds_committed
-from model.alter_isr.core import Broker
-from specs.alter_isr.flawed import AssumesProposedIsr
+
+core_file = load_file("invariants/alter_isr/core.py", __file__)
+isr_holds_committed = core_file.isr_holds_committed
+
+core_file_2 = load_file("model/alter_isr/core.py", __file__)
+Broker = core_file_2.Broker
+
+flawed_file = load_file("specs/alter_isr/flawed.py", __file__)
+AssumesProposedIsr = flawed_file.AssumesProposedIsr
 
 
 def test_assumes_proposed_isr_breaks_isr_holds_committed() -> None:
@@ -107,8 +115,8 @@ def test_it_fails_when_the_design_is_mended() -> None:
     """The step that the rule forbids is not enabled any more."""
     with inside(ROOT):
         (result,) = check(Path("specs/alter_isr/core.toml"), Settings(workers=1, only_variant="AssumesProposedIsr"))
-        source = emitted([result]).replace("AssumesProposedIsr(", "AlterIsr(")
-    (function,) = functions(source.replace("import Broker", "import AlterIsr, Broker")).values()
+        source = emitted([result]).replace("AssumesProposedIsr(", "core_file_2.AlterIsr(")
+    (function,) = functions(source).values()
     with pytest.raises(Disabled) as error:
         function()
     assert error.traceback[-2].name == "leader_advances_high_watermark"
@@ -155,6 +163,35 @@ def test_it_can_be_pasted_in_a_repository_of_its_own(tmp_path: Path) -> None:
         (tmp_path / "invariants/tank.py").read_text().replace("tank.level != 2", "True")
     )
     assert "2 failed, 2 passed" in run_pytest(tmp_path).stdout
+
+
+@pytest.mark.parametrize("run_in", ["/", "specs", "."])
+@pytest.mark.parametrize("emitted_in", ["specs", "model", "."])
+def test_it_is_emitted_and_run_in_any_directory(tmp_path: Path, emitted_in: str, run_in: str) -> None:
+    root = tank(tmp_path)
+    printed = in_a_project(root / emitted_in, str(root / "specs/tank.toml"), "--only-variant", "StopsHalf")
+    (root / "tests").mkdir()
+    test = root / "tests" / "test_pasted.py"
+    test.write_text(printed.stdout)
+    assert str(root) not in printed.stdout.partition("def ")[0]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(test)]
+    ran = subprocess.run(command, cwd=root / run_in, capture_output=True, text=True, check=False)
+    assert "1 passed" in ran.stdout, printed.stdout + ran.stdout
+
+
+def test_files_of_the_same_name_in_two_repositories(tmp_path: Path) -> None:
+    """Only then does the test name them as they are on this machine."""
+    results = [check(tank(tmp_path / name) / "specs/tank.toml")[0] for name in ("one", "two")]
+    source = emitted(results)
+    assert f'load_file("{tmp_path}/one/model/tank.py", __file__)' in source
+    assert passes(results) == 2
+
+
+def test_a_file_that_a_test_does_not_find(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match=r"none\.py: there is no such file, neither above the test nor"):
+        load_file("none.py", tmp_path / "test_x.py")
+    shipped = load_file("model/alter_isr/core.py", tmp_path / "test_x.py")
+    assert shipped.__name__ == "floodmark_protocols.model.alter_isr.core"
 
 
 def test_a_deadlock_is_replayed(tmp_path: Path) -> None:

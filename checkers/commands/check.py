@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from floodmark.checkers.check import Check, Settings, checks, must_matter, variant_name
+from floodmark.checkers.check import Check, Settings, checks, must_matter, variant_name, with_properties
 from floodmark.checkers.gate.totals import states_expected
 from floodmark.checkers.properties import did_you_mean
 from floodmark.checkers.report import text
@@ -23,6 +23,7 @@ from floodmark.checkers.spec import Spec, find, read
 from floodmark.checkers.unfound_properties import unfound_properties
 from floodmark.checkers.verdict import failed, misplaced
 from floodmark.language.errors import SourceError
+from floodmark.language.plurals import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +51,14 @@ def check(asked: Asked, reports: Reports) -> ExitCode:
             _tell(result, not asked.emit_test and asked.traces, asked.emit_test)
     except KeyboardInterrupt:
         under_way = line.clear()
-        click.echo(f"interrupted: {len(results)} of {len(broken) + len(every)} checks ended", err=True)
+        click.echo(f"interrupted: {len(results)} of {counted(len(broken) + len(every), 'check')} ended", err=True)
         if under_way:
             click.echo(f"the last figures of a search that did not end: {under_way}", err=True)
         raise click.exceptions.Exit(ExitCode.INTERRUPTED) from None
+    except SourceError:
+        line.clear()
+        click.echo(f"ended by an error: {len(results)} of {counted(len(broken) + len(every), 'check')} ended", err=True)
+        raise
     code = _emit_test(results) if asked.emit_test else _conclude(results, asked.tier, asked.traces)
     return worst([code, write_reports(reports, results)])
 
@@ -68,6 +73,8 @@ def _plan(paths: Sequence[Path], settings: Settings) -> tuple[list[CheckResult],
         except SourceError as error:
             broken.append(failed(path, error))
     every = [check for spec in specs for check in checks(spec, settings)]
+    if settings.properties and not broken:
+        every = with_properties(every, settings.properties)
     wanted = settings.only_variant
     if wanted is not None and specs and not every:
         names = [variant_name(check) for spec in specs for check in checks(spec, replace(settings, only_variant=None))]

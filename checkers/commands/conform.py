@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-from floodmark.checkers.check import Check, checks, variant_name
+from floodmark.checkers.check import Check, EngineName, checks, variant_name
 from floodmark.checkers.check import Settings as CheckSettings
 from floodmark.checkers.conformance.dataframes import findings_frame, outcomes_frame
 from floodmark.checkers.conformance.metadata_log.judge import Finding, Report
@@ -20,10 +20,13 @@ from floodmark.checkers.conformance.traces import Outcome, Work, found, judge_al
 from floodmark.checkers.exploration import Limits
 from floodmark.checkers.paths import shown
 from floodmark.checkers.properties import did_you_mean
+from floodmark.checkers.report.counting import Counting
+from floodmark.checkers.report.outputs import write_json
 from floodmark.checkers.result import ExitCode, worst
 from floodmark.checkers.spark.session import session
 from floodmark.checkers.spec import read
 from floodmark.language.errors import SourceError
+from floodmark.language.plurals import counted
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -49,7 +52,7 @@ class Settings:
     only_variant: str | None = None
     max_states: int | None = None
     max_seconds: float | None = None
-    engine: Literal["auto", "spark"] = "auto"
+    engine: EngineName = "auto"
     master: str | None = None
     workers: int = 0
     keep_results: str | None = None
@@ -75,18 +78,21 @@ def conform_traces(
     judged = judge_all_on_spark(work, texts, settings.master) if settings.on_spark else judge_all(
         work, texts, settings.workers
     )
-    for outcome in judged:
-        outcomes.append(outcome)
-        if not (many and outcome.verdict == "accepted"):
-            yield from _outcome_lines(outcome, variant_name(work.check))
+    with Counting(len(texts), "trace") as counting:
+        for outcome in judged:
+            outcomes.append(outcome)
+            if not (many and outcome.verdict == "accepted"):
+                counting.clear()
+                yield from _outcome_lines(outcome, variant_name(work.check))
+            counting.one()
     counts = Counter(outcome.verdict for outcome in outcomes)
     said = ", ".join(f"{count:,} {verdict}" for verdict, count in sorted(counts.items()))
-    yield f"{_count(len(outcomes), 'trace')}: {said}"
+    yield f"{counted(len(outcomes), 'trace')}: {said}"
     if settings.keep_results is not None:
         _keep(outcomes_frame(session(settings.master), outcomes), settings.keep_results)
-    _write(json_file, {"model": work.check.spec.model, "variant": settings.only_variant,
-                       "traces": [asdict(outcome) for outcome in outcomes]})
-    yield worst(_EXIT_CODES[outcome.verdict] for outcome in outcomes)
+    content = {"model": work.check.spec.model, "variant": settings.only_variant,
+               "traces": [asdict(outcome) for outcome in outcomes]}
+    yield worst([*(_EXIT_CODES[outcome.verdict] for outcome in outcomes), write_json(json_file, content)])
 
 
 def _check(path: Path, settings: Settings) -> Check:
@@ -106,13 +112,14 @@ def _outcome_lines(outcome: Outcome, model: str) -> Iterator[str]:
     file = shown(Path(outcome.file))
     place = file if outcome.line is None else f"{file}:{outcome.line}"
     if outcome.verdict == "accepted":
-        unseen = f", with {_count(outcome.unseen, 'unseen step')} between them" if outcome.unseen else ""
-        yield f"accepted  {file}: a run of {model} fits all {outcome.lines} lines{unseen}"
+        unseen = f", with {counted(outcome.unseen, 'unseen step')} between them" if outcome.unseen else ""
+        every = "the line" if outcome.lines == 1 else f"all {outcome.lines:,} lines"
+        yield f"accepted  {file}: a run of {model} fits {every}{unseen}"
         return
     if outcome.verdict != "rejected":
         yield f"{outcome.verdict}  {place}: {outcome.message}"
         return
-    before = "nor any before it" if outcome.matched == 0 else f"one fits the {_count(outcome.matched, 'line')} before"
+    before = "nor any before it" if outcome.matched == 0 else f"one fits the {counted(outcome.matched, 'line')} before"
     yield f"rejected  {place}: no run of {model} fits this line; {before}"
     text = json.dumps(outcome.given)
     yield f"  the line: {text if len(text) <= _LONGEST_LINE else text[:_LONGEST_LINE - 4] + ' ...'}"
@@ -132,7 +139,7 @@ def _reason(reason: Reason) -> str:
 
 def conform_log(paths: Sequence[Path], settings: Settings, json_file: Path | None) -> Iterator[str | ExitCode]:
     """The lines to print, then the exit code."""
-    report = judge_log(paths, settings.strict, settings.engine, settings.workers, settings.master)
+    report = judge_log(paths, settings.strict, settings.on_spark, settings.workers, settings.master)
     for malformed in report.malformed[:MOST_SHOWN]:
         yield f"malformed  {shown(Path(malformed.file))}:{malformed.line}: {malformed.message}"
     yield from _more(len(report.malformed), "malformed line")
@@ -142,8 +149,7 @@ def conform_log(paths: Sequence[Path], settings: Settings, json_file: Path | Non
     yield from _counts(report)
     if settings.keep_results is not None:
         _keep(findings_frame(session(settings.master), report), settings.keep_results)
-    _write(json_file, _log_json(report))
-    yield _log_exit_code(report)
+    yield worst([_log_exit_code(report), write_json(json_file, _log_json(report))])
 
 
 def _log_exit_code(report: Report) -> ExitCode:
@@ -177,18 +183,18 @@ def _partition(partition: Registration) -> str:
 
 
 def _counts(report: Report) -> Iterator[str]:
-    yield f"{_count(report.lines, 'line')}: {report.headers:,} headers, {report.control:,} control, " \
-          f"{report.records:,} records, {len(report.malformed):,} malformed"
+    yield f"{counted(report.lines, 'line')}: {counted(report.headers, 'header')}, {report.control:,} control, " \
+          f"{counted(report.records, 'record')}, {len(report.malformed):,} malformed"
     skipped = ", ".join(f"{name} {count:,}" for name, count in sorted(report.skipped.items()))
     parts = [f"{report.judged:,} judged", f"{report.skipped.total():,} of other types{f' ({skipped})' * bool(skipped)}"]
     for count, what in ((report.repeated, "repeated"), (report.aborted, "of unfinished transactions"),
                         (report.unknown, "not judged: the partition's beginning is not in the log")):
         if count:
             parts.append(f"{count:,} {what}")
-    yield f"{_count(report.records, 'record')}, {_count(report.partitions, 'partition')}: {'; '.join(parts)}"
+    yield f"{counted(report.records, 'record')}, {counted(report.partitions, 'partition')}: {'; '.join(parts)}"
     if report.gaps:
-        yield f"the log has {_count(report.gaps, 'hole')}: what follows is judged from the next snapshot on"
-    yield "no rule is broken" if not report.findings else f"{_count(len(report.findings), 'broken rule')}"
+        yield f"the log has {counted(report.gaps, 'hole')}: what follows is judged from the next snapshot on"
+    yield "no rule is broken" if not report.findings else f"{counted(len(report.findings), 'broken rule')}"
 
 
 def _log_json(report: Report) -> dict[str, Any]:
@@ -204,22 +210,9 @@ def _log_json(report: Report) -> dict[str, Any]:
 
 def _more(count: int, what: str) -> Iterator[str]:
     if count > MOST_SHOWN:
-        yield f"and {_count(count - MOST_SHOWN, f'{what}')} more; --json has all of them"
-
-
-def _count(count: int, what: str) -> str:
-    return f"{count:,} {what}{'s' * (count != 1)}"
+        yield f"and {counted(count - MOST_SHOWN, f'{what}')} more; --json has all of them"
 
 
 def _keep(frame: DataFrame, folder: str) -> None:
     """Adds rows to the Parquet table in a folder."""
     frame.coalesce(1).write.mode("append").parquet(folder)
-
-
-def _write(file: Path | None, content: Mapping[str, Any]) -> None:
-    if file is None:
-        return
-    try:
-        file.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise SourceError(f"cannot be written: {error.strerror}", str(file)) from None

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from floodmark.checkers.check import Check
+from floodmark.checkers.check import Check, EngineName
 from floodmark.checkers.check import Settings as CheckSettings
 from floodmark.checkers.gate import lock
 from floodmark.checkers.gate.job import CheckJob
@@ -19,9 +18,12 @@ from floodmark.checkers.mutation.run import run
 from floodmark.checkers.mutation.trial import Budget, stages
 from floodmark.checkers.paths import shown
 from floodmark.checkers.report import atomic_file
+from floodmark.checkers.report.counting import Counting
+from floodmark.checkers.report.outputs import write_json
 from floodmark.checkers.result import MEANINGS, ExitCode, worst
 from floodmark.checkers.spec import Spec, read
 from floodmark.language.errors import SourceError
+from floodmark.language.plurals import counted
 
 _MEANINGS = {
     ExitCode.AS_EXPECTED: "every mutant is noticed, equal, or has a reason",
@@ -34,7 +36,7 @@ class Settings:
     """The options of the command. ``only`` is text that the changes to try must contain."""
 
     only: str | None = None
-    engine: str = "native"
+    engine: EngineName = "auto"
     master: str | None = None
     workers: int = 0
     states: float = 8.0
@@ -60,16 +62,19 @@ def mutate(paths: Sequence[Path], settings: Settings) -> Iterator[str | ExitCode
         if settings.listing:
             yield from (f"{shown(Path(each.file))}:{each.line}:{each.column + 1}  {each.kind}  {each.change}"
                         for each in chosen)
-            yield f"{spec.name}  {len(chosen)} mutants"
+            yield f"{spec.name}  {counted(len(chosen), 'mutant')}"
             continue
         started = time.perf_counter()
         trials = []
         budget = Budget(settings.states, settings.seconds)
-        for trial in run(chosen, stages(spec), budget, settings.workers, settings.where):
-            trials.append(trial)
-            told = said(trial) if settings.every else line(spec, trial)
-            if told is not None:
-                yield told
+        with Counting(len(chosen), "mutant", spec.name) as counting:
+            for trial in run(chosen, stages(spec), budget, settings.workers, settings.where):
+                trials.append(trial)
+                told = said(trial) if settings.every else line(spec, trial)
+                if told is not None:
+                    counting.clear()
+                    yield told
+                counting.one()
         sources = CheckJob(spec.name, None, Check(spec, None, CheckSettings())).model_sources()
         report = Report(spec, trials, settings.only is None, time.perf_counter() - started, sources)
         reports.append(report)
@@ -77,9 +82,7 @@ def mutate(paths: Sequence[Path], settings: Settings) -> Iterator[str | ExitCode
     if settings.listing:
         yield ExitCode.AS_EXPECTED
         return
-    if settings.json_file is not None:
-        content = {"mutation": [report.data() for report in reports]}
-        settings.json_file.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+    written = write_json(settings.json_file, {"mutation": [report.data() for report in reports]})
     codes = [report.exit_code for report in reports]
     for report in reports:
         drift = _against_lock(report, settings.update_lock)
@@ -87,7 +90,7 @@ def mutate(paths: Sequence[Path], settings: Settings) -> Iterator[str | ExitCode
         codes += [ExitCode.DRIFT] if drift else []
     code = worst(codes)
     yield f"{_MEANINGS.get(code, MEANINGS[code])} (exit code {int(code)})"
-    yield code
+    yield worst([code, written])
 
 
 def _chosen(spec: Spec, only: str | None) -> list[Mutant]:

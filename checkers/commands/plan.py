@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Literal
 
+from floodmark.checkers.check import EngineName
 from floodmark.checkers.plan import report
 from floodmark.checkers.plan.reassignment_json import read
 from floodmark.checkers.plan.shapes import PlannedMove, planned
@@ -16,11 +15,13 @@ from floodmark.checkers.plan.verdicts import (
     LARGEST_SHAPE,
     Design,
     ShapeMap,
+    ShapeVerdict,
     check_shapes,
     map_shapes,
     map_shapes_on_spark,
 )
-from floodmark.checkers.result import ExitCode
+from floodmark.checkers.report.outputs import write_json
+from floodmark.checkers.result import ExitCode, worst
 from floodmark.language.errors import SourceError
 
 
@@ -42,7 +43,7 @@ class Settings:
     min_insync: int = 1
     design: Design = "kraft"
     failures: int | None = None
-    engine: Literal["auto", "native", "spark"] = "auto"
+    engine: EngineName = "auto"
     master: str | None = None
     workers: int = 0
 
@@ -61,17 +62,16 @@ def check_plan(plan: Path, current: Path, settings: Settings, json_file: Path | 
         yield ExitCode.NOTHING_CHECKED
         return
     shapes = {move.shape for move in moves}
-    verdicts = check_shapes(shapes, settings.min_insync, settings.design, settings.failures, settings.mapped())
-    if json_file is not None:
-        try:
-            content = report.as_json(moves, verdicts, settings.min_insync, settings.design)
-            json_file.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-        except OSError as error:
-            raise SourceError(f"cannot be written: {error.strerror}", str(json_file)) from None
+    in_cpython = settings.engine == "reference"
+    given = settings.min_insync, settings.design, settings.failures
+    verdicts = check_shapes(shapes, *given, settings.mapped(), in_cpython)
     yield from report.lines(moves, verdicts, settings.min_insync)
-    if any(verdict.trouble not in ("", "undetermined") for verdict in verdicts.values()):
-        yield ExitCode.NOT_AS_EXPECTED
-    elif any(verdict.trouble for verdict in verdicts.values()):
-        yield ExitCode.UNDETERMINED
-    else:
-        yield ExitCode.AS_EXPECTED
+    content = report.as_json(moves, verdicts, settings.min_insync, settings.design)
+    yield worst([_exit_code(verdicts.values()), write_json(json_file, content)])
+
+
+def _exit_code(verdicts: Iterable[ShapeVerdict]) -> ExitCode:
+    troubles = {verdict.trouble for verdict in verdicts}
+    if troubles - {"", "undetermined"}:
+        return ExitCode.NOT_AS_EXPECTED
+    return ExitCode.UNDETERMINED if "undetermined" in troubles else ExitCode.AS_EXPECTED

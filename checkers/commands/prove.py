@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator
+import os
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from floodmark.checkers.check import Check, Settings, checks, must_matter, variant_name
 from floodmark.checkers.proof_result import Proved
 from floodmark.checkers.properties import did_you_mean
+from floodmark.checkers.report.counting import Counting
+from floodmark.checkers.report.outputs import write_json
 from floodmark.checkers.report.proof_text import text_lines
 from floodmark.checkers.result import MEANINGS, ExitCode, worst
 from floodmark.checkers.spec import find, read
@@ -18,6 +21,7 @@ from floodmark.checkers.symbolic.prove import prove_check, prove_claim
 from floodmark.checkers.symbolic.smtlib import Scripts
 from floodmark.checkers.symbolic.task import Task
 from floodmark.language.errors import SourceError
+from floodmark.language.plurals import counted
 
 _MEANINGS = {**MEANINGS, ExitCode.UNDETERMINED: "something is neither proved nor refuted"}
 
@@ -29,34 +33,38 @@ def run(paths: list[Path], given: dict[str, Any], json_file: Path | None, say: C
     scripts = None if folder is None else Scripts(folder)
     task = Task(constants=constants, **{key: value for key, value in given.items() if value is not None})
     results: list[Proved] = []
-    for result in _prove(paths, task, scripts):
-        results.append(result)
-        for line in text_lines(result):
-            say(line)
-    if json_file is not None:
-        _write_json(json_file, results)
+    asked = _questions(paths, task, scripts)
+    with Counting(len(asked), "question") as counting:
+        for ask in asked:
+            result = ask()
+            results.append(result)
+            counting.clear()
+            for line in text_lines(result):
+                say(line)
+            counting.one()
     code = worst(result.exit_code for result in results)
     good = sum(result.expected for result in results)
-    asked = "1 question" if len(results) == 1 else f"{len(results)} questions"
+    total = counted(len(results), "question")
     outcome = "each as expected"
     if code != ExitCode.AS_EXPECTED:
         outcome = f"{good} as expected (exit {int(code)}: {_MEANINGS[code]})"
-    say(f"{asked}, {outcome}")
-    return int(code)
+    say(f"{total}, {outcome}")
+    return int(worst([code, write_json(json_file, {"results": [result.as_json() for result in results]})]))
 
 
-def _prove(paths: list[Path], task: Task, scripts: Scripts | None) -> Iterator[Proved]:
-    """Proves the properties of specs and checks the claims in Python files; in a folder, its claims and quick specs.
+def _questions(paths: list[Path], task: Task, scripts: Scripts | None) -> list[Callable[[], Proved]]:
+    """What answers each question: about the properties of specs, and about the claims in Python files; for a folder,
+    about its claims and quick specs.
 
     ``scripts`` receives every obligation. Raises SourceError for an option that applies to no spec at all.
     """
     every = _checks(paths, task)
+    asked: list[Callable[[], Proved]] = []
     for path in paths:
-        if path.suffix == ".py" or path.is_dir():
-            for claim in claims.all_of([path]):
-                yield prove_claim(claim, task.seconds, scripts)
-        for check in every[path]:
-            yield prove_check(check, task, scripts=scripts)
+        if path.suffix == ".py" or os.path.isdir(path):
+            asked += [partial(prove_claim, claim, task.seconds, scripts) for claim in claims.all_of([path])]
+        asked += [partial(prove_check, check, task, scripts=scripts) for check in every[path]]
+    return asked
 
 
 def _checks(paths: list[Path], task: Task) -> dict[Path, list[Check]]:
@@ -82,12 +90,3 @@ def _checks(paths: list[Path], task: Task) -> dict[Path, list[Check]]:
         raise SourceError(f"no spec has a property {task.properties[0]!r} to prove")
     must_matter(task.files, every)
     return found
-
-
-def _write_json(file: Path, results: list[Proved]) -> None:
-    """Writes the results as one object."""
-    text = json.dumps({"results": [result.as_json() for result in results]}, indent=2, ensure_ascii=False)
-    try:
-        file.write_text(text + "\n", encoding="utf-8")
-    except OSError as error:
-        raise SourceError(f"cannot be written: {error.strerror}", str(file)) from None

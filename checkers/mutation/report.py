@@ -13,6 +13,7 @@ from floodmark.checkers.mutation.trial import Fate, Trial
 from floodmark.checkers.paths import shown
 from floodmark.checkers.result import ExitCode
 from floodmark.checkers.spec import Reason, Spec
+from floodmark.language.plurals import counted
 
 _FATES: dict[Fate, str] = {
     "killed": "killed",
@@ -85,7 +86,7 @@ class Report:
         fates = ", ".join(f"{counts[fate]} {text}" for fate, text in _FATES.items() if counts[fate] or fate == "killed")
         explained = len(self.of("survived")) - len(self.unexplained())
         reasons = f", {explained} of the survivors with a reason" if counts["survived"] else ""
-        yield f"{self.spec.name}  {len(self.trials)} mutants: {fates}{reasons}  {self.seconds:.1f} s"
+        yield f"{self.spec.name}  {counted(len(self.trials), 'mutant')}: {fates}{reasons}  {self.seconds:.1f} s"
 
     def data(self) -> dict[str, Any]:
         """The report as plain values, for JSON."""

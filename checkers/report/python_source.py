@@ -8,7 +8,6 @@ from collections.abc import Set as AbstractSet
 from enum import Enum
 from typing import Any
 
-from floodmark.checkers.project import plain_name
 from floodmark.language.values import Bag, Identifier, Map, Record, Seq, Set
 
 
@@ -26,7 +25,6 @@ class Code:
 
     def use(self, module: str, name: str) -> str:
         """Records that the code mentions ``name`` of ``module``; returns what the code calls it."""
-        module = plain_name(module)
         known = self.names.setdefault(module, {})
         if name not in known:
             known[name] = self.fresh(name)

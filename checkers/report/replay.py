@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import re
 import sys
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from floodmark.checkers.exploration import Violation
+from floodmark.checkers.project import Project
 from floodmark.checkers.properties import Property
 from floodmark.checkers.report.liveness import finding_of
 from floodmark.checkers.report.python_source import Code
-from floodmark.checkers.report.source_location import place
 from floodmark.checkers.result import CheckResult
 from floodmark.language.model import Model
+from floodmark.language.plurals import counted
 from floodmark.language.reference import Step
 from floodmark.language.values import running
 
@@ -25,7 +27,7 @@ _FOREIGN = "floodmark_"
 def test_module(results: Sequence[CheckResult]) -> str:
     """A test module with one function for each counterexample; empty when there is none.
 
-    Its file names are relative to the root of the repository, where pytest has to run.
+    Its file names are relative to the root of the repository in which it is to lie.
     """
     code = Code()
     functions = [_Function(result, code).text() for result in results if _has_trace(result)]
@@ -68,7 +70,7 @@ class _Function:
     def _title(self) -> str:
         count = len(self.violation.trace)
         broken = f"breaks {self.violation.property}" if self.violation.property else "fails"
-        steps = "1 step" if count == 1 else f"{count} steps"
+        steps = counted(count, "step")
         return f"{type(self.model).__name__} {broken} after {steps} ({self.result.spec})."
 
     def _body(self) -> Iterator[str]:
@@ -202,9 +204,18 @@ def _import(module: str, names: Sequence[str]) -> list[str]:
     return [f"from {module} import (", *(f"    {name}," for name in names), ")"]
 
 
+def _files(modules: Sequence[str]) -> dict[str, str]:
+    """The files of modules, each relative to its repository, unless another has a file of the same name there."""
+    paths = {module: Path(sys.modules[module].__file__ or "") for module in modules}
+    names = {module: path.relative_to(Project.of(path).root).as_posix() for module, path in paths.items()}
+    count = Counter(names.values())
+    return {module: name if count[name] == 1 else paths[module].as_posix() for module, name in names.items()}
+
+
 def _head(code: Code) -> Iterator[str]:
-    """The imports: by name where Python finds the module, else from the file."""
+    """The imports. Files of a repository are loaded as specs see them, from wherever the test is run."""
     foreign = [module for module in code.names if module.startswith(_FOREIGN)]
+    files = _files(foreign)
     if foreign:
         code.use("floodmark.checkers.project", "load_file")
     for module in sorted(code.modules):
@@ -216,7 +227,6 @@ def _head(code: Code) -> Iterator[str]:
         yield from _import(module, [name if name == alias else f"{name} as {alias}" for name, alias in names])
     for module in sorted(foreign):
         short = code.fresh(f"{module.rpartition('.')[2]}_file")
-        file = place(Path(sys.modules[module].__file__ or ""), None).file
         yield ""
-        yield f'{short} = load_file("{file}")'
+        yield f'{short} = load_file("{files[module]}", __file__)'
         yield from (f"{alias} = {short}.{name}" for name, alias in sorted(code.names[module].items()))

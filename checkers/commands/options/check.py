@@ -6,16 +6,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from floodmark.checkers import input_file
+from floodmark.checkers.commands.options.engine import engine_option, master_option, require_spark
 from floodmark.checkers.commands.options.epilog import EPILOG
 from floodmark.checkers.commands.options.parameters import (
+    Count,
     Memory,
+    Positive,
+    Seconds,
     invariants_option,
     set_option,
     spec_paths,
     workers_option,
 )
 from floodmark.checkers.report.outputs import Reports, report_options
-from floodmark.language.errors import SourceError
 
 if TYPE_CHECKING:
     from floodmark.checkers.check import Settings
@@ -25,28 +29,29 @@ if TYPE_CHECKING:
 @click.argument("specs", nargs=-1, metavar="[SPEC ...]")
 @click.option("--tier", type=click.Choice(["quick", "deep", "all"]), default="quick",
               help="Which specs of a folder to check.")
-@click.option("--engine", type=click.Choice(["auto", "native", "spark", "reference"]), default="auto",
-              help="The engine that searches.")
+@engine_option()
 @set_option
 @invariants_option
 @report_options
-@click.option("--max-states", type=click.IntRange(0), help="Stops, undetermined, after this many states.")
-@click.option("--max-seconds", type=click.FloatRange(0), help="Stops, undetermined, after this time.")
+@click.option("--max-states", type=Count, help="Stops, undetermined, after this many states.")
+@click.option("--max-seconds", type=Seconds(), help="Stops, undetermined, after this time.")
 @click.option("--max-memory", type=Memory(),
               help="The most memory for all processes, such as 8G; a search that needs more continues in files.")
 @workers_option
 @click.option("--symmetry/--no-symmetry", default=None,
               help="Treats states that differ only in the names of identifiers as one, or not.")
 @click.option("--deadlock", is_flag=True, help="Reports a state without successors as a violation.")
-@click.option("--master", metavar="URL", help="The Spark cluster to use; local[*] by default.")
+@master_option
 @click.option("--distribute", type=click.Choice(["auto", "always"]), default="auto",
               help="Whether to distribute narrow levels too.")
-@click.option("--partitions", type=click.IntRange(1),
+@click.option("--partitions", type=Positive,
               help="Partitions of a distributed search; one per core by default.")
 @click.option("--checkpoint", metavar="DIR", help="Saves each complete level to DIR, for --resume.")
 @click.option("--resume", metavar="DIR", help="Continues from the checkpoints in DIR.")
 @click.option("--keep-states", metavar="DIR", help="Writes the reachable states to DIR as Parquet.")
 @click.option("--keep-results", metavar="DIR", help="Appends the results to the Parquet table in DIR.")
+@click.option("--property", "properties", multiple=True, metavar="NAME",
+              help="Checks only this property, and the known-bad designs that must violate it; may be repeated.")
 @click.option("--only-variant", metavar="NAME",
               help="Checks only the model class or the known-bad design of this name.")
 @click.option("--traces", is_flag=True, help="Prints the counterexample for every known-bad design.")
@@ -71,9 +76,12 @@ def _settings(given: dict[str, Any]) -> Settings:
     from floodmark.checkers.check import Settings
     from floodmark.checkers.exploration import Limits
 
+    distributed = given["distribute"] if given["distribute"] == "always" else None
+    spark = {f"--{name.replace('_', '-')}": given[name] for name in
+             ("master", "partitions", "checkpoint", "resume", "keep_states", "keep_results")}
+    require_spark(given["engine"], {**spark, "--distribute": distributed})
     for file in given["files"]:
-        if not file.is_file():
-            raise SourceError("there is no such file", str(file))
+        input_file.size_of(file)
     return Settings(
         engine=given["engine"],
         constants=dict(given["assignments"]),
@@ -82,6 +90,7 @@ def _settings(given: dict[str, Any]) -> Settings:
         workers=given["workers"],
         symmetry=given["symmetry"],
         deadlock=given["deadlock"],
+        properties=given["properties"],
         only_variant=given["only_variant"],
         master=given["master"],
         distribute=given["distribute"],

@@ -7,30 +7,38 @@ from typing import Any
 
 import click
 
+from floodmark.checkers.commands.options.engine import engine_option, master_option, require_spark
 from floodmark.checkers.commands.options.epilog import EPILOG
-from floodmark.checkers.commands.options.parameters import must_be_writable, set_option, spec_path, workers_option
+from floodmark.checkers.commands.options.parameters import (
+    Count,
+    Seconds,
+    must_be_writable,
+    set_option,
+    spec_path,
+    workers_option,
+)
+from floodmark.checkers.file_parameter import Named
 
 
 @click.command(epilog=EPILOG)
 @click.argument("spec", required=False)
-@click.option("--trace", "traces", type=click.Path(path_type=Path), multiple=True, metavar="FILE.jsonl",
+@click.option("--trace", "traces", type=Named(), multiple=True, metavar="FILE.jsonl",
               help="A recorded run, a folder of them, or the output of check --json; may be repeated.")
-@click.option("--metadata-log", "logs", type=click.Path(path_type=Path), multiple=True, metavar="FILE",
+@click.option("--metadata-log", "logs", type=Named(), multiple=True, metavar="FILE",
               help="Output of kafka-dump-log.sh --cluster-metadata-decoder; may be repeated, in any order.")
-@click.option("--hidden", type=click.IntRange(0), default=0,
+@click.option("--hidden", type=Count, default=0,
               help="How many unrecorded steps may have happened before each line, at most.")
 @click.option("--strict", is_flag=True, help="Also checks the rules of KIP-455 that Apache Kafka is known to break.")
 @click.option("--only-variant", metavar="NAME",
               help="Uses the known-bad design of this name instead of the spec's model.")
 @set_option
-@click.option("--max-states", type=click.IntRange(0), help="Stops each trace, undetermined, after this many states.")
-@click.option("--max-seconds", type=click.FloatRange(0), help="Stops each trace, undetermined, after this time.")
-@click.option("--engine", type=click.Choice(["auto", "spark"]), default="auto",
-              help="Where traces and logs are judged.")
-@click.option("--master", metavar="URL", help="The Spark cluster to use; implies --engine spark.")
+@click.option("--max-states", type=Count, help="Stops each trace, undetermined, after this many states.")
+@click.option("--max-seconds", type=Seconds(), help="Stops each trace, undetermined, after this time.")
+@engine_option(native="recorded runs and logs are judged by CPython, not by machine code: reference or spark")
+@master_option
 @workers_option
 @click.option("--keep-results", metavar="DIR", help="Appends the results to the Parquet table in DIR; needs Spark.")
-@click.option("--json", "json_file", type=click.Path(path_type=Path), metavar="FILE",
+@click.option("--json", "json_file", type=Named(), metavar="FILE",
               help="Writes the results as JSON.")
 def conform(spec: str | None, traces: tuple[Path, ...], logs: tuple[Path, ...], json_file: Path | None,
             assignments: tuple[tuple[str, int], ...], **given: Any) -> int:
@@ -49,6 +57,8 @@ def conform(spec: str | None, traces: tuple[Path, ...], logs: tuple[Path, ...], 
     """
     from floodmark.checkers.commands.conform import Settings, conform_log, conform_traces
 
+    spark = {"--master": given["master"], "--keep-results": given["keep_results"]}
+    require_spark(given["engine"], spark)
     settings = Settings(constants=dict(assignments), **given)
     must_be_writable(json_file, [*traces, *logs])
     if logs and not traces and spec is None:

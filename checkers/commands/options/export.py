@@ -7,13 +7,14 @@ from pathlib import Path
 import click
 
 from floodmark.checkers.commands.options.parameters import set_option, spec_path
+from floodmark.checkers.file_parameter import Named
 
 
 @click.command()
 @click.argument("spec")
 @click.option("--tla", "language", flag_value="tla", help="Writes NAME.tla and NAME.cfg, for TLC.")
 @click.option("--promela", "language", flag_value="promela", help="Writes NAME.pml, for Spin.")
-@click.option("-o", "folder", default=".", metavar="DIR", type=click.Path(path_type=Path, file_okay=False),
+@click.option("-o", "folder", default=".", metavar="DIR", type=Named(),
               help="The folder for the files; the current one by default.")
 @click.option("--only-variant", metavar="NAME", help="Exports the known-bad design of this name instead of the model.")
 @set_option

@@ -7,22 +7,23 @@ from typing import Any
 
 import click
 
+from floodmark.checkers.commands.options.engine import engine_option, master_option, require_spark
 from floodmark.checkers.commands.options.epilog import EPILOG
-from floodmark.checkers.commands.options.parameters import Memory, workers_option
+from floodmark.checkers.commands.options.parameters import Memory, Seconds, workers_option
+from floodmark.checkers.file_parameter import Named
 from floodmark.checkers.report.outputs import Reports, report_options
 
 
 @click.command(epilog=EPILOG)
-@click.argument("folder", default="specs", metavar="[DIR]", type=click.Path(path_type=Path))
+@click.argument("folder", default="specs", metavar="[DIR]", type=Named())
 @click.option("--tier", type=click.Choice(["quick", "deep"]), default="quick", help="Which specs and proofs to check.")
 @click.option("--update-lock", "update", is_flag=True, help="Accepts the results: writes DIR/floodmark.lock.")
 @click.option("--no-cache", is_flag=True, help="Neither uses cached verdicts nor caches new ones.")
 @report_options
-@click.option("--engine", type=click.Choice(["auto", "native", "spark"]), default="auto",
-              help="The engine that searches; auto uses Spark for the deep tier.")
-@click.option("--master", metavar="URL", help="The Spark cluster to use; local[*] by default.")
+@engine_option(reference="it does not evaluate premises, which the lock records; use floodmark check")
+@master_option
 @workers_option
-@click.option("--max-seconds", type=click.FloatRange(0),
+@click.option("--max-seconds", type=Seconds(),
               help="Ends the whole run after this time; what has no verdict by then is undetermined.")
 @click.option("--max-memory", type=Memory(), help="The most memory for all processes, such as 8G.")
 def gate(folder: Path, tier: str, update: bool, no_cache: bool, **given: Any) -> int:
@@ -48,6 +49,7 @@ def gate(folder: Path, tier: str, update: bool, no_cache: bool, **given: Any) ->
     from floodmark.checkers.exploration import Limits
 
     reports = Reports.of(given)
+    require_spark(given["engine"], {"--master": given["master"]})
     limits = Limits(seconds=given.pop("max_seconds"), memory=given.pop("max_memory"))
     settings = Settings(**given, limits=limits)
     asked = Asked(folder, "deep" if tier == "deep" else "quick", update, not no_cache, settings)

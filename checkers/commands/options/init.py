@@ -9,10 +9,11 @@ import click
 
 if TYPE_CHECKING:
     from floodmark.checkers.starter.project import Ci
+from floodmark.checkers.file_parameter import Named
 
 
 @click.command()
-@click.argument("folder", default=".", metavar="[DIR]", type=click.Path(path_type=Path))
+@click.argument("folder", default=".", metavar="[DIR]", type=Named())
 @click.option("--ci", type=click.Choice(["github", "gitlab", "none"]), default="github", show_default=True,
               help="The CI system that runs the gate.")
 def init(folder: Path, ci: Ci) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 import click
 
-from floodmark.checkers.commands.options.parameters import set_option, spec_path, spec_paths
+from floodmark.checkers.commands.options.parameters import set_option, shipped_specs, spec_path, spec_paths
 
 
 @click.command("list")
@@ -12,12 +15,18 @@ from floodmark.checkers.commands.options.parameters import set_option, spec_path
 def list_(specs: tuple[str, ...]) -> None:
     """Lists specs with their models and known-bad designs.
 
-    Without SPEC, lists all specs in ./specs.
+    Without SPEC, lists all specs in ./specs or, where there is no such folder, those that come with Floodmark.
     """
     from floodmark.checkers.report.listing import listing
     from floodmark.checkers.spec import find, read
 
-    for path in find(spec_paths(specs or ("specs",)), "all"):
+    folders = spec_paths(specs) if specs else [Path("specs")]
+    if not specs and not os.path.lexists("specs"):
+        folders = [shipped_specs()]
+        click.echo("There is no folder specs here. These come with Floodmark; floodmark check NAME checks one, and")
+        click.echo("floodmark init begins a project of your own.")
+        click.echo()
+    for path in find(folders, "all"):
         for line in listing(read(path)):
             click.echo(line)
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import Any
 
 import click
 
+from floodmark.checkers.commands.options.engine import engine_option, master_option, require_spark
 from floodmark.checkers.commands.options.epilog import EPILOG
-from floodmark.checkers.commands.options.parameters import spec_paths, workers_option
+from floodmark.checkers.commands.options.parameters import Factor, Seconds, spec_paths, workers_option
+from floodmark.checkers.file_parameter import Named
 
 
 @click.command(epilog=EPILOG)
@@ -17,16 +18,15 @@ from floodmark.checkers.commands.options.parameters import spec_paths, workers_o
 @click.option("--only", metavar="TEXT", help="Only the mutants whose line contains TEXT.")
 @click.option("--list", "listing", is_flag=True, help="Lists the mutants without trying them.")
 @click.option("--all", "every", is_flag=True, help="Prints the outcome of every mutant and the check that noticed it.")
-@click.option("--engine", type=click.Choice(["native", "spark"]), default="native",
-              help="Whether mutants run in local processes or as Spark tasks.")
-@click.option("--master", metavar="URL", help="The Spark cluster for --engine spark; local[*] by default.")
+@engine_option(reference="mutants are told apart by the digests of compiled searches")
+@master_option
 @workers_option
-@click.option("--states", type=click.FloatRange(1), default=8.0, show_default=True, metavar="TIMES",
+@click.option("--states", type=Factor(), default=8.0, show_default=True, metavar="TIMES",
               help="Stops a mutant, undetermined, at TIMES as many states as the model has.")
-@click.option("--max-seconds", "seconds", type=click.FloatRange(0), default=60.0, show_default=True,
+@click.option("--max-seconds", "seconds", type=Seconds(), default=60.0, show_default=True,
               help="Stops each search of a mutant, undetermined, after this time.")
 @click.option("--update-lock", is_flag=True, help="Records the surviving mutants in specs/floodmark.lock.")
-@click.option("--json", "json_file", type=click.Path(path_type=Path), metavar="FILE",
+@click.option("--json", "json_file", type=Named(), metavar="FILE",
               help="Writes the outcome of each mutant as JSON.")
 def mutate(specs: tuple[str, ...], **given: Any) -> int:
     """Tests whether checks notice small mistakes in a model.
@@ -47,6 +47,7 @@ def mutate(specs: tuple[str, ...], **given: Any) -> int:
     """
     from floodmark.checkers.commands.mutate import Settings, mutate
 
+    require_spark(given["engine"], {"--master": given["master"]})
     code = 0
     for said in mutate(spec_paths(specs), Settings(**given)):
         if isinstance(said, str):

@@ -2,27 +2,66 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
+from floodmark.checkers import amounts, input_file
+from floodmark.checkers.file_parameter import Named, named
 from floodmark.language.errors import SourceError
 
 
-class Memory(click.ParamType[int]):
+class _Amount(click.ParamType[Any]):
+    """A number in its limits."""
+
+    def of(self, text: str) -> Any:
+        """The number that a text says, or ValueError with what is wrong."""
+        raise NotImplementedError
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if not isinstance(value, str):
+            return value
+        try:
+            return self.of(value)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
+class Memory(_Amount):
     """An amount of memory such as 8G, in bytes."""
 
     name = "SIZE"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        from floodmark.checkers.spec import parse_memory
+    def of(self, text: str) -> int:
+        return amounts.memory(text)
 
-        try:
-            return parse_memory(str(value))
-        except ValueError as error:
-            self.fail(str(error), param, ctx)
+
+class Seconds(_Amount):
+    """A time."""
+
+    name = "SECONDS"
+
+    def of(self, text: str) -> float:
+        return amounts.seconds(_number(text))
+
+
+class Factor(_Amount):
+    """By how much a number of states is multiplied."""
+
+    name = "TIMES"
+
+    def of(self, text: str) -> float:
+        return amounts.factor(_number(text))
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise ValueError(f"{amounts.brief(text)} is not a number") from None
 
 
 class Assignment(click.ParamType[tuple[str, int]]):
@@ -36,21 +75,30 @@ class Assignment(click.ParamType[tuple[str, int]]):
         name, _, text = str(value).partition("=")
         if text in ("true", "false"):
             return name.strip(), text == "true"
+        shape = f"{amounts.brief(value)} is not NAME=VALUE with a whole number, true or false"
         try:
-            return name.strip(), int(text)
+            number = int(text)
         except ValueError:
-            self.fail(f"{value!r} is not NAME=VALUE with a whole number, true or false", param, ctx)
+            self.fail(shape, param, ctx)
+        try:
+            return name.strip(), amounts.constant(number)
+        except ValueError as error:
+            self.fail(f"the constant {name.strip()} {error}", param, ctx)
 
+
+Count = click.IntRange(0, amounts.MOST_COUNT)
+Positive = click.IntRange(1, amounts.MOST_COUNT)
 
 set_option = click.option(
     "--set", "assignments", type=Assignment(), multiple=True, help="Sets a constant of the model; may be repeated."
 )
 invariants_option = click.option(
-    "--invariants", "files", type=click.Path(path_type=Path), multiple=True, metavar="FILE.py",
+    "--invariants", "files", type=Named(), multiple=True, metavar="FILE.py",
     help="Adds the properties in a file; may be repeated.",
 )
 workers_option = click.option(
-    "--workers", type=click.IntRange(0), default=0, help="Number of workers; 0 means one per core."
+    "--workers", type=click.IntRange(0, amounts.MOST_WORKERS), default=0,
+    help="Number of workers; 0 means one per core.",
 )
 
 
@@ -60,15 +108,33 @@ def spec_paths(names: Sequence[str]) -> list[Path]:
 
 
 def spec_path(name: str) -> Path:
-    """The path that one argument stands for. Raises SourceError if there is none."""
+    """The path that one argument stands for: here, else in the project that comes with Floodmark. Raises SourceError if
+    there is none."""
     from floodmark.checkers.properties import did_you_mean
 
-    path = Path(name)
-    for candidate in (path, Path("specs") / f"{name}.toml", Path("specs") / name):
-        if candidate.exists():
-            return candidate
-    have = [spec.relative_to("specs").with_suffix("").as_posix() for spec in sorted(Path("specs").rglob("*.toml"))]
-    raise SourceError(f"there is no spec or folder {name!r} here{did_you_mean(name, have)}")
+    path = named(name)
+    folders = (Path("specs"), shipped_specs())
+    for place in (path, *(folder / each for folder in folders for each in (f"{name}.toml", name))):
+        if os.path.lexists(place):
+            return place
+    have = _names(Path("specs"))
+    if not have:
+        advice = "; floodmark list shows those that come with Floodmark, floodmark init begins a project"
+        raise SourceError(f"there is no spec or folder {amounts.brief(name)} here{advice}")
+    raise SourceError(f"there is no spec or folder {amounts.brief(name)} here{did_you_mean(name, have)}")
+
+
+def shipped_specs() -> Path:
+    """The folder of the specs that come with Floodmark."""
+    from floodmark.checkers.loading import SHIPPED
+
+    return SHIPPED / "specs"
+
+
+def _names(folder: Path) -> list[str]:
+    """The names of the specs in a folder."""
+    specs = input_file.below(folder, ".toml") if os.path.isdir(folder) else []
+    return [spec.relative_to(folder).with_suffix("").as_posix() for spec in specs]
 
 
 def must_be_writable(path: Path | None, inputs: Sequence[Path]) -> None:

@@ -7,24 +7,25 @@ from typing import Any
 
 import click
 
+from floodmark.checkers.commands.options.engine import engine_option, master_option, require_spark
 from floodmark.checkers.commands.options.epilog import EPILOG
-from floodmark.checkers.commands.options.parameters import must_be_writable, workers_option
+from floodmark.checkers.commands.options.parameters import Count, Positive, must_be_writable, workers_option
+from floodmark.checkers.file_parameter import Named
 
 
 @click.command(epilog=EPILOG)
-@click.argument("plan_file", metavar="FILE.json", type=click.Path(path_type=Path))
-@click.option("--current", required=True, type=click.Path(path_type=Path), metavar="CURRENT.json",
+@click.argument("plan_file", metavar="FILE.json", type=Named())
+@click.option("--current", required=True, type=Named(), metavar="CURRENT.json",
               help="The partitions' current replicas, in the same format.")
-@click.option("--min-insync", type=click.IntRange(1), default=1, help="The topics' min.insync.replicas.")
-@click.option("--failures", type=click.IntRange(0),
+@click.option("--min-insync", type=Positive, default=1, help="The topics' min.insync.replicas.")
+@click.option("--failures", type=Count,
               help="How many brokers may fail during the move; any number by default.")
 @click.option("--design", type=click.Choice(["kraft", "kip236"]), default="kraft",
               help="The controller that moves them.")
-@click.option("--engine", type=click.Choice(["auto", "native", "spark"]), default="auto",
-              help="The engine that checks shapes.")
-@click.option("--master", metavar="URL", help="The Spark cluster to use; implies --engine spark.")
+@engine_option()
+@master_option
 @workers_option
-@click.option("--json", "json_file", type=click.Path(path_type=Path), metavar="FILE",
+@click.option("--json", "json_file", type=Named(), metavar="FILE",
               help="Writes the verdicts as JSON.")
 def plan(plan_file: Path, current: Path, json_file: Path | None, **given: Any) -> int:
     """Checks whether a reassignment can be cancelled at every point.
@@ -35,6 +36,7 @@ def plan(plan_file: Path, current: Path, json_file: Path | None, **given: Any) -
     """
     from floodmark.checkers.commands.plan import Settings, check_plan
 
+    require_spark(given["engine"], {"--master": given["master"]})
     must_be_writable(json_file, [plan_file, current])
     code = 0
     for said in check_plan(plan_file, current, Settings(**given), json_file):

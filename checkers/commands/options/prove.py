@@ -7,33 +7,38 @@ from typing import Any
 
 import click
 
+from floodmark.checkers.commands.options.engine import engine_option
 from floodmark.checkers.commands.options.epilog import EPILOG
 from floodmark.checkers.commands.options.parameters import (
+    Positive,
+    Seconds,
     invariants_option,
     must_be_writable,
     set_option,
     spec_paths,
 )
+from floodmark.checkers.file_parameter import Named
 
 
 @click.command(epilog=EPILOG)
 @click.argument("specs", nargs=-1, metavar="[SPEC ...]")
 @click.option("--method", type=click.Choice(["induction", "bmc", "k-induction", "infer"]), default="induction",
               help="The proof method; claims need none.")
-@click.option("--depth", type=click.IntRange(1), default=10,
+@click.option("--depth", type=Positive, default=10,
               help="The largest number of states in a run, for bmc and k-induction.")
 @click.option("--unbounded", is_flag=True, help="Proves it for every value of each constant that only bounds integers.")
 @click.option("--property", "properties", multiple=True, metavar="NAME",
               help="Proves only this property; may be repeated.")
-@click.option("--max-seconds", "seconds", type=click.FloatRange(0), help="Stops, undetermined, after this time.")
+@engine_option(**dict.fromkeys(("native", "spark", "reference"), "proofs are z3's; the engines are of floodmark check"))
+@click.option("--max-seconds", "seconds", type=Seconds(), help="Stops, undetermined, after this time.")
 @set_option
 @invariants_option
 @click.option("--only-variant", metavar="NAME", help="Only the model class or the known-bad design of this name.")
-@click.option("--smt", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
+@click.option("--smt", type=Named(), metavar="DIR",
               help="Writes every obligation to DIR as an SMT-LIB 2 file; DIR must be empty.")
-@click.option("--json", "json_file", type=click.Path(path_type=Path), metavar="FILE",
+@click.option("--json", "json_file", type=Named(), metavar="FILE",
               help="Writes the results as JSON.")
-def prove(specs: tuple[str, ...], json_file: Path | None, **given: Any) -> int:
+def prove(specs: tuple[str, ...], json_file: Path | None, engine: str, **given: Any) -> int:
     """Proves properties for all states at once, and checks claims.
 
     Proofs and claims (Python files in specs/claims) use z3. Without SPEC, checks every claim in ./specs/claims.

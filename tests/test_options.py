@@ -1,0 +1,219 @@
+"""Tests the options that mean the same for every command, and the command that reproduces a result."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+from floodmark.checkers.check import Check, Settings
+from floodmark.checkers.commands.cli import command
+from floodmark.checkers.commands.options.check import _settings
+from floodmark.checkers.commands.options.check import check as check_options
+from floodmark.checkers.commands.options.engine import ENGINES
+from floodmark.checkers.exploration import Limits
+from floodmark.checkers.spec import read
+from tests.hostile import Run, put, runs
+from tests.projects import INVARIANTS, TANK, tank_project
+
+__all__ = ["runs"]
+
+FLAWED = """
+[[flawed]]
+class = "flawed:Leaks"
+property = "gets_full"
+
+[[flawed]]
+class = "flawed:StopsHalf"
+property = "never_two"
+"""
+GIVEN = Settings(
+    engine="spark",
+    constants={"size": 4, "on": True},
+    invariant_files=(Path("mine.py"),),
+    limits=Limits(10, 1.5, 1 << 30),
+    workers=3,
+    symmetry=False,
+    deadlock=True,
+    properties=("below_size", "gets_full"),
+    only_variant="Tank",
+    master="local[2]",
+    distribute="always",
+    partitions=5,
+    checkpoint="a",
+    resume="b",
+    keep_states="c",
+    keep_results="d",
+)
+NOT_REPEATED = {"workers", "only_variant", "checkpoint", "resume", "keep_states", "keep_results"}
+"""Settings that do not matter to what is found: how fast, what else is written, and which of several checks it is."""
+
+
+def test_the_command_that_reproduces_has_every_setting_that_matters(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tank_project(tmp_path, **{"mine.py": INVARIANTS}))
+    assert all(getattr(GIVEN, each.name) != getattr(Settings(), each.name) for each in fields(Settings))
+    said = Check(read(Path("specs/tank.toml")), None, GIVEN).reproduce()
+    taken: dict[str, Any] = {}
+    monkeypatch.setattr(check_options, "callback", lambda **given: taken.update(given))
+    command.main(shlex.split(said)[1:], standalone_mode=False)
+    assert taken["specs"] == ("specs/tank.toml",)
+    again = _settings(taken)
+    assert again == replace(GIVEN, **{name: getattr(Settings(), name) for name in NOT_REPEATED})
+
+
+@pytest.mark.parametrize("limit", [["--max-states", "1"], ["--max-seconds", "0"], ["--max-memory", "1k"]])
+def test_a_limit_is_reproduced(run: Run, limit: list[str]) -> None:
+    _, text = run("check", "--engine", "reference", *limit)
+    (said,) = [line.partition("reproduce: ")[2] for line in text.splitlines() if "reproduce: " in line]
+    code, again = run(*shlex.split(said)[1:])
+    assert (code, "undetermined" in again) == (3, True)
+
+
+def spec(more: str = FLAWED) -> Any:
+    return put("specs/tank.toml", f'model = "model.tank:Tank"\n{more}')
+
+
+def checked(run: Run, *arguments: str, more: str = FLAWED) -> tuple[int, list[str]]:
+    """The exit code, and the first words of each verdict."""
+    put("invariants/tank.py", INVARIANTS)(Path())
+    code, text = run("check", "--engine", "reference", *arguments, lay=spec(more))
+    lines = [" ".join(line.split()[:4]) for line in text.splitlines()]
+    return code, [line for line in lines if line.split()[:1] and line.split()[0] in ("holds", "found", "violated")]
+
+
+def test_only_one_property(run: Run) -> None:
+    """And the known-bad designs that are there to violate it."""
+    assert checked(run)[0] == 1
+    assert checked(run, "--property", "below_size") == (0, ["holds tank 4 states,"])
+    assert checked(run, "--property", "gets_full") == (0, ["holds tank 4 states,", "found Leaks never reaches"])
+    assert checked(run, "--property", "never_two")[0] == 1
+    both = checked(run, "--property", "below_size", "--property", "gets_full")
+    assert both == (0, ["holds tank 4 states,", "found Leaks never reaches"])
+
+
+def test_another_property_of_a_known_bad_design(run: Run) -> None:
+    """It is asked whether it holds: nobody said that the design violates this one."""
+    assert checked(run, "--only-variant", "Leaks", "--property", "below_size") == (0, ["holds Leaks 1 state,"])
+    assert checked(run, "--only-variant", "StopsHalf", "--property", "gets_full")[0] == 1
+
+
+def test_a_property_that_the_spec_leaves_out(run: Run) -> None:
+    more = 'invariants = ["gets_full"]\nvacuous = ["gets_full"]\n'
+    assert checked(run, "--property", "never_two", more=more)[0] == 1
+    assert checked(run, "--property", "below_size", more=more)[0] == 0
+
+
+def test_another_property_than_the_one_that_a_spec_expects_to_be_violated(run: Run) -> None:
+    more = '[expect]\nverdict = "violated"\nproperty = "never_two"\ndepth = 3\ndistinct = 3\n'
+    assert checked(run, more=more)[0] == 0
+    assert checked(run, "--property", "below_size", more=more) == (0, ["holds tank 4 states,"])
+    assert checked(run, "--property", "never_two", more=more)[0] == 0
+
+
+def test_deadlock_is_a_property(run: Run) -> None:
+    drained = put("model/tank.py", TANK.replace("require(self.level > 0)", "require(self.level < 0)"))
+    assert run("check", "--engine", "reference", "--property", "deadlock", lay=drained)[0] == 1
+    assert run("check", "--engine", "reference", "--property", "below_size")[0] == 0
+
+
+def test_a_property_that_there_is_not(run: Run) -> None:
+    code, text = run("check", "--engine", "reference", "--property", "below_sise")
+    assert code == 2
+    assert "no model being checked has a property 'below_sise'; did you mean 'below_size'?" in text
+
+
+def test_specs_without_the_property_are_left_out(run: Run) -> None:
+    put("specs/other.toml", 'model = "other:Other"\n')(Path())
+    put("specs/other.py", TANK.replace("Tank", "Other").replace("below_size", "small"))(Path())
+    code, text = run("check", "--engine", "reference", "--property", "small")
+    assert (code, "1 check, each as expected" in text) == (0, True)
+
+
+COMMANDS = ("check", "gate", "mutate", "conform", "plan", "prove")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_the_same_engines(name: str) -> None:
+    options = {each.name: each for each in command.commands[name].params if isinstance(each, click.Option)}
+    assert isinstance(options["engine"].type, click.Choice)
+    assert tuple(options["engine"].type.choices) == ENGINES
+    assert (options["engine"].default, options["engine"].help) == ("auto", _help("check", "engine"))
+    if "master" in options:
+        assert options["master"].help == _help("check", "master")
+
+
+def _help(name: str, option: str) -> str | None:
+    (found,) = [each for each in command.commands[name].params if each.name == option]
+    assert isinstance(found, click.Option)
+    return found.help
+
+
+def lay(root: Path) -> None:
+    entry = '{"version":1,"partitions":[{"topic":"foo","partition":0,"replicas":[%s]}]}'
+    put("p.json", entry % "1,2")(root)
+    put("c.json", entry % "1,3")(root)
+    put("t.jsonl", '{"action": "start"}\n')(root)
+
+
+ARGUMENTS = {
+    "check": (),
+    "gate": (),
+    "mutate": ("tank", "--only", "fill"),
+    "conform": ("tank", "--trace", "t.jsonl"),
+    "plan": ("p.json", "--current", "c.json"),
+    "prove": ("tank",),
+}
+REFUSED = {
+    ("gate", "reference"): "it does not evaluate premises, which the lock records; use floodmark check",
+    ("mutate", "reference"): "mutants are told apart by the digests of compiled searches",
+    ("conform", "native"): "recorded runs and logs are judged by CPython",
+    ("prove", "native"): "proofs are z3's",
+    ("prove", "reference"): "proofs are z3's",
+    ("prove", "spark"): "proofs are z3's",
+}
+
+
+@pytest.mark.parametrize("engine", ["auto", "native", "reference"])
+@pytest.mark.parametrize("name", COMMANDS)
+def test_an_engine_is_used_or_refused_with_the_reason(run: Run, name: str, engine: str) -> None:
+    wanted = {"gate": 4, "plan": 1}.get(name, 0)
+    code, text = run(name, *ARGUMENTS[name], "--engine", engine, lay=lay)
+    why = REFUSED.get((name, engine))
+    assert code == (2 if why else wanted), text
+    assert why is None or f"{engine}: {why}" in text
+
+
+def test_a_plan_has_the_same_verdict_in_cpython(run: Run) -> None:
+    said = [run("plan", *ARGUMENTS["plan"], "--engine", engine, lay=lay)[1] for engine in ("native", "reference")]
+    one, other = (text.splitlines() for text in said)
+    assert (one[0], one[-1], len(one)) == (other[0], other[-1], len(other))
+
+
+def test_prove_refuses_spark(run: Run) -> None:
+    assert REFUSED["prove", "spark"] in run("prove", "tank", "--engine", "spark")[1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "option"),
+    [
+        (("check", "--engine", "native", "--checkpoint", "d"), "--checkpoint"),
+        (("check", "--engine", "reference", "--distribute", "always"), "--distribute"),
+        (("check", "--engine", "native", "--master", "local"), "--master"),
+        (("gate", "--engine", "native", "--master", "local"), "--master"),
+        (("mutate", "tank", "--engine", "native", "--master", "local"), "--master"),
+        (("plan", "p.json", "--current", "c.json", "--engine", "reference", "--master", "local"), "--master"),
+        (("conform", "tank", "--trace", "t.jsonl", "--engine", "reference", "--keep-results", "d"), "--keep-results"),
+    ],
+)
+def test_an_option_that_another_engine_would_ignore_is_refused(
+    run: Run, arguments: tuple[str, ...], option: str
+) -> None:
+    code, text = run(*arguments, lay=lay)
+    assert code == 2
+    assert f"{option} is for Spark; leave out --engine" in text
