@@ -24,6 +24,7 @@ from floodmark.compiler.renaming import Orbits, renamed
 from floodmark.language import reference
 from floodmark.language.errors import SourceError
 from floodmark.language.model import Model, State
+from floodmark.language.plurals import counted, counted_seconds
 from floodmark.language.reference import Step
 from floodmark.language.types import IdentifierType
 
@@ -282,9 +283,9 @@ class _Search:
     def _within_limits(self) -> None:
         limits = self.options.limits
         if limits.states is not None and self.found.distinct > limits.states:
-            raise _BudgetEnded(f"the limit of {limits.states:,} states")
+            raise _BudgetEnded(f"the limit of {counted(limits.states, 'state')}")
         if limits.seconds is not None and time.perf_counter() - self.started > limits.seconds:
-            raise _BudgetEnded(f"the limit of {limits.seconds:g} seconds")
+            raise _BudgetEnded(f"the limit of {counted_seconds(limits.seconds)}")
         if limits.memory is not None and self.memory.used() > limits.memory:
             raise _BudgetEnded("the memory limit")
 

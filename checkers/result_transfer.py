@@ -10,6 +10,7 @@ from floodmark.checkers.check import Check
 from floodmark.checkers.processes import Lost, Overdue
 from floodmark.checkers.result import CheckResult, ExitCode
 from floodmark.checkers.verdict import blank, internal_error
+from floodmark.language.plurals import counted_seconds
 
 
 def pickled(result: CheckResult) -> bytes:
@@ -33,7 +34,7 @@ def received(check: Check, content: bytes | Exception) -> CheckResult:
     if isinstance(content, Overdue):
         return replace(
             blank(check), verdict="undetermined", exit_code=ExitCode.UNDETERMINED,
-            message=f"the search was still in a single step long after its limit of {check.seconds:g} seconds",
+            message=f"the search was still in a single step long after its limit of {counted_seconds(check.seconds)}",
         )
     if isinstance(content, Lost):
         return internal_error(check, str(content))

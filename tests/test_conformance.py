@@ -70,7 +70,7 @@ def test_the_example_runs_as_it_says(tmp_path: Path) -> None:
     environment = {"PYTHONPATH": str(ROOT), "BUG": "COUNTS_PROPOSED_ISR", "HOME": str(tmp_path)}
     failed = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert failed.returncode == 1, failed.stdout
-    assert "1  leader_proposes_shrink(laggards={b2})" in failed.stdout
+    assert "2  leader_proposes_shrink(laggards={b2})" in failed.stdout
 
 
 def tank(root: Path) -> Path:
@@ -113,11 +113,11 @@ def test_both_values_and_the_steps_are_said(tmp_path: Path) -> None:
     with pytest.raises(Mismatch) as found:
         run_state_machine_as_test(state_machine(model_of(tank(tmp_path)), Leaks), settings=QUICK)
     assert str(found.value).splitlines()[:6] == [
-        "after 3 steps the implementation differs from the model",
-        "  0  start()",
-        "  1  fill()",
+        "after 4 steps the implementation differs from the model",
+        "  1  start()",
         "  2  fill()",
-        "  3  drain()",
+        "  3  fill()",
+        "  4  drain()",
         "level: the model has 1, the implementation 0",
     ]
 
@@ -132,7 +132,7 @@ class Bursts(TankAdapter):
 def test_an_implementation_that_fails_says_in_which_step(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError, match="burst") as found:
         run_state_machine_as_test(state_machine(model_of(tank(tmp_path)), Bursts), settings=QUICK)
-    assert any("  2  fill()" in note for note in found.value.__notes__)
+    assert any("  3  fill()" in note for note in found.value.__notes__)
 
 
 class Eager(TankAdapter):
@@ -200,7 +200,7 @@ def test_the_beginning_and_arguments_are_chosen_and_a_run_may_end(tmp_path: Path
             )
         )
     assert str(found.value).splitlines()[1:] == [
-        "  0  begin(count=4)", "  1  tick(by=3)", "left_and_done: the model has [1,False], the implementation [0,True]",
+        "  1  begin(count=4)", "  2  tick(by=3)", "left_and_done: the model has [1,False], the implementation [0,True]",
     ]
 
 

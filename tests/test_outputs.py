@@ -20,7 +20,7 @@ from floodmark.checkers.report.outputs import Reports, write_reports
 from floodmark.checkers.result import ExitCode
 from floodmark.checkers.spec import find
 from floodmark.language.errors import SourceError
-from tests.outcomes import check, inside, tank
+from tests.outcomes import check, inside, reports_in, tank
 
 
 def floodmark(root: Path, *arguments: str, **names: str) -> subprocess.CompletedProcess[str]:
@@ -137,7 +137,7 @@ def test_every_report_is_written_for_every_spec(spec: str, tmp_path: Path, monke
     results = check(REPOSITORY / "specs" / spec, Settings(workers=1, limits=FEW))
     names = {"json": "a.json", "junit": "a.xml", "sarif": "a.sarif", "html": "a.html", "graph": "a.graphml",
              "itf": "itf"}
-    assert write_reports(Reports(**{key: tmp_path / name for key, name in names.items()}), results) == 0
+    assert write_reports(reports_in(tmp_path, names), results) == 0
     assert {path.name for path in tmp_path.iterdir()} >= {*names.values(), "summary.md"} - {"itf"}
 
 
@@ -191,7 +191,7 @@ def test_drift_from_the_lock_is_a_failure_in_every_report(tmp_path: Path) -> Non
     names = {"json": "a.json", "junit": "a.xml", "sarif": "a.sarif", "html": "a.html"}
     with inside(tmp_path):
         results = check(tank(tmp_path, 'invariants = ["below_size"]\n') / "specs/tank.toml")
-        write_reports(Reports(**{key: tmp_path / name for key, name in names.items()}), results, drift=[drift])
+        write_reports(reports_in(tmp_path, names), results, drift=[drift])
     assert json.loads((tmp_path / "a.json").read_text())["drift"][0]["note"] == "the state space shrank"
     (failure,) = ElementTree.parse(tmp_path / "a.xml").getroot().iter("failure")
     assert failure.get("message") == "drift: distinct: was 663,218 | now 12"
@@ -199,5 +199,5 @@ def test_drift_from_the_lock_is_a_failure_in_every_report(tmp_path: Path) -> Non
     assert [result["ruleId"] for result in run["results"]] == ["floodmark.lock"]
     assert run["invocations"][0]["exitCode"] == ExitCode.DRIFT
     page = (tmp_path / "a.html").read_text()
-    assert "1 of 2 outcomes are as expected" in page
+    assert "1 of 2 outcomes is as expected" in page
     assert "the state space shrank" in page

@@ -361,4 +361,4 @@ def test_an_interrupt_ends_a_step_in_machine_code(tmp_path: Path) -> None:
         started.wait(4)  # on a machine that is busy its imports take a while, too
     started.send_signal(signal.SIGINT)
     _, said = started.communicate(timeout=60)
-    assert (started.returncode, said.strip()) == (130, "interrupted: 0 of 1 checks ended")
+    assert (started.returncode, said.strip()) == (130, "interrupted: 0 of 1 check ended")

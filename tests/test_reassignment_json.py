@@ -115,11 +115,11 @@ def test_what_is_written_is_read_again(content: dict[TopicPartition, tuple[tuple
         (entry(replicas=[1, 2.0]), "replicas has 2.0, which is not a broker"),
         (entry(original_replicas=[]), "original_replicas is empty"),
         (entry(original_replicas=None), "original_replicas is null"),
-        (entry(log_dirs=["any"]), "log_dirs has 1 entries for 2 replicas"),
+        (entry(log_dirs=["any"]), "log_dirs has 1 entry for 2 replicas"),
         (entry(log_dirs="any"), "log_dirs must be a list"),
         (entry(replica=[1]), "has the unknown key 'replica'"),
         ('{"version":1,"partitions":[' + "[" * 100_000, "is not JSON"),
-        ('{"version":' + "1" * 5000 + ',"partitions":[]}', "is not JSON of this kind"),
+        ('{"version":' + "1" * 5000 + ',"partitions":[]}', "is not JSON: a number has too many digits"),
     ],
 )
 def test_a_bad_file_is_one_clear_error(text: str, message: str) -> None:

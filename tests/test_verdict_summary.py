@@ -12,14 +12,14 @@ import pytest
 
 from floodmark.checkers.check import Settings
 from floodmark.checkers.exploration import Limits
-from floodmark.checkers.report.outputs import Reports, write_reports
+from floodmark.checkers.report.outputs import write_reports
 from floodmark.checkers.report.source_location import Place, action_place, place
 from floodmark.checkers.report.text import about
 from floodmark.checkers.report.verdict_summary import cases, check_case, status_of
 from floodmark.checkers.result import CheckResult, ExitCode
 from floodmark.checkers.verdict import failed
 from floodmark.language.errors import SourceError
-from tests.outcomes import check, inside, tank
+from tests.outcomes import check, inside, reports_in, tank
 from tests.projects import write
 
 NO_DRAIN = {
@@ -93,7 +93,7 @@ def test_an_outcome_of_every_kind_is_in_every_report(
         assert case.status == status
         names = {"json": "a.json", "junit": "a.xml", "sarif": "a.sarif", "html": "a.html", "graph": "a.graphml",
                  "itf": "itf"}
-        write_reports(Reports(**{key: out / name for key, name in names.items()}), [result])
+        write_reports(reports_in(out, names), [result])
     wrong = int(status != "passed")
     suites = ElementTree.parse(out / "a.xml").getroot()
     assert len([it for tag in ("failure", "error") for it in suites.iter(tag)]) == wrong
@@ -101,7 +101,7 @@ def test_an_outcome_of_every_kind_is_in_every_report(
     assert len(run["results"]) == wrong
     assert capsys.readouterr().out.count("::error ") == wrong
     page = (out / "a.html").read_text()
-    assert f"{1 - wrong} of 1 outcomes are as expected" in page
+    assert f"{1 - wrong} of 1 outcome is as expected" in page
     assert ("What needs attention" in page) == bool(wrong)
     assert (tmp_path / "summary.md").read_text().count("\n| :") == 1
     traces = list((out / "itf").iterdir()) if (out / "itf").exists() else []

@@ -20,6 +20,7 @@ from floodmark.checkers.report.text import first_sentence
 from floodmark.checkers.report.value import show_step
 from floodmark.language.errors import SourceError
 from floodmark.language.model import State
+from floodmark.language.plurals import counted, plural
 
 _MOST_STEPS = 12
 """So many choices that one guard stops are listed."""
@@ -136,7 +137,7 @@ def _properties(place: Place | None) -> Part:
         tag("p", "reached here: ", ", ".join(it.prop.name for it in reached), class_="quiet") if reached else None,
     ]
     if right:
-        count = "1 property is" if len(right) == 1 else f"{len(right)} properties are"
+        count = f"{counted(len(right), 'property')} {plural(len(right), 'is', 'are')}"
         said.append(tag("details", tag("summary", tag("span", "✓", class_="sign good"), f" {count} true here"),
                         tag("ul", [_named(it) for it in right], class_="names")))
     return said

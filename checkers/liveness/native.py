@@ -25,6 +25,7 @@ from floodmark.language.bounding import Beyond
 from floodmark.language.conditions import Condition
 from floodmark.language.errors import ModelError
 from floodmark.language.model import Model
+from floodmark.language.plurals import counted_seconds
 from floodmark.language.reference import initial_states, within_boundary
 
 Array = NDArray[np.uint64]
@@ -200,7 +201,7 @@ def budget(started: float, limits: Limits) -> Callable[[], None]:
 
     def paused() -> None:
         if limits.seconds is not None and time.perf_counter() - started > limits.seconds:
-            raise Ended(f"the limit of {limits.seconds:g} seconds")
+            raise Ended(f"the limit of {counted_seconds(limits.seconds)}")
         if memory.used() > memory.limit:
             raise Ended("the memory limit")
 

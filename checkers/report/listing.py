@@ -12,6 +12,7 @@ from floodmark.checkers.liveness.assumptions import assumptions_of
 from floodmark.checkers.paths import shown
 from floodmark.checkers.spec import Spec
 from floodmark.language.model import Model
+from floodmark.language.plurals import counted
 from floodmark.language.source import source_of
 
 
@@ -31,8 +32,8 @@ def description(check: Check) -> Iterator[str]:
     yield f"{check.spec.name}: {cls.__name__}  {_summary(cls)}"
     yield "constants"
     yield from _table([(name, str(value), "") for name, value in model.constant_values.items()])
-    yield f"variables ({sum(kind.bits for kind in kinds.values())} bits)"
-    yield from _table([(name, str(kind), f"{kind.bits} bits") for name, kind in kinds.items()])
+    yield f"variables ({counted(sum(kind.bits for kind in kinds.values()), 'bit')})"
+    yield from _table([(name, str(kind), counted(kind.bits, "bit")) for name, kind in kinds.items()])
     for kind, heading in (("initial", "initial"), ("action", "actions"), ("rule", "rules"), ("boundary", "boundary")):
         methods = cls.methods(kind)
         if methods:

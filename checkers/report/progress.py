@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from floodmark.checkers.check import Check, variant_name
 from floodmark.checkers.exploration import Progress
+from floodmark.language.plurals import counted
 
 if TYPE_CHECKING:
     from rich.live import Live
@@ -48,7 +49,7 @@ def describe(check: Check, at: Progress, total: int | None = None) -> str:
     left = time_left(at.seconds, at.distinct, total or 0)
     shuffled = f", {_short(at.shuffled)}B shuffled" if at.shuffled else ""
     return (
-        f"{name}: {share}{f'{left} left, ' if left else ''}{at.distinct:,} states, {_short(rate)}/s, "
+        f"{name}: {share}{f'{left} left, ' if left else ''}{counted(at.distinct, 'state')}, {_short(rate)}/s, "
         f"level {at.level} of {at.frontier:,}, {_short(at.memory)}B, {at.generated:,} generated{shuffled}"
         + (f"; {at.note}" if at.note else "")
     )

@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from floodmark.checkers.paths import resolved
 from floodmark.language.errors import SourceError
 from floodmark.language.model import Model
 from floodmark.language.source import source_of
@@ -30,7 +31,7 @@ def root() -> Path:
 
 def place(file: str | Path, line: int | None) -> Place:
     """The place of a line; for a whole file, its first line."""
-    path = Path(file).resolve()
+    path = resolved(Path(file))
     base = root()
     name = path.relative_to(base).as_posix() if path.is_relative_to(base) else path.as_posix()
     return Place(name, line or 1)

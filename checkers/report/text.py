@@ -12,6 +12,7 @@ import click
 
 from floodmark.checkers.exploration import Exploration, Violation
 from floodmark.checkers.liveness.findings import undetermined
+from floodmark.checkers.paths import shown
 from floodmark.checkers.report import divergence
 from floodmark.checkers.report.colour import painted
 from floodmark.checkers.report.explanation import explain
@@ -26,6 +27,7 @@ from floodmark.checkers.report.liveness import (
 from floodmark.checkers.report.trace import marked, trace_lines
 from floodmark.checkers.report.value import show_step
 from floodmark.checkers.result import MEANINGS, CheckResult, ExitCode, worst
+from floodmark.language.plurals import counted
 
 _WIDTH = 12
 
@@ -95,8 +97,8 @@ def _word(result: CheckResult) -> tuple[str, str]:
 def figures(result: CheckResult) -> str:
     """The size of a search: ``9,716 states, 41,202 generated, depth 19, 0.1 s``."""
     found = result.exploration or Exploration(engine="")
-    unit = "orbits" if result.symmetry else "states"
-    return f"{found.distinct:,} {unit}, {found.generated:,} generated, depth {found.depth}, {seconds(result)}"
+    size = counted(found.distinct, "orbit" if result.symmetry else "state")
+    return f"{size}, {found.generated:,} generated, depth {found.depth}, {seconds(result)}"
 
 
 def seconds(result: CheckResult) -> str:
@@ -119,7 +121,7 @@ def warnings(result: CheckResult) -> list[str]:
         said.append(f"never reached: {name}" + (f" ({_relative(prop.file)}:{prop.line})" if prop else ""))
     said += superfluous_lines(found)
     if found.cut:
-        said.append(f"the search was cut at the boundary {found.cut:,} times")
+        said.append(f"the search was cut at the boundary {counted(found.cut, 'time')}")
     return notes + [f"{' ' * _WIDTH}  {click.style('warning', fg='yellow')}  {text}" for text in said]
 
 
@@ -192,7 +194,7 @@ def _verdict_line(result: CheckResult, title: str) -> str:
 
 
 def _steps(count: int) -> str:
-    return "1 step" if count == 1 else f"{count} steps"
+    return counted(count, "step")
 
 
 def _place(result: CheckResult) -> str:
@@ -206,8 +208,7 @@ def _at(file: str, line: int | None) -> str:
 
 
 def _relative(file: str) -> str:
-    path, here = Path(file).resolve(), Path.cwd()
-    return path.relative_to(here).as_posix() if path.is_relative_to(here) else file
+    return shown(Path(file))
 
 
 def hint(results: Sequence[CheckResult]) -> list[str]:
@@ -221,7 +222,7 @@ def hint(results: Sequence[CheckResult]) -> list[str]:
 def summary(results: Sequence[CheckResult], code: ExitCode) -> str:
     """The last line: the overall verdict in words."""
     wrong = [result for result in results if result.exit_code != ExitCode.AS_EXPECTED]
-    checks = "1 check" if len(results) == 1 else f"{len(results)} checks"
+    checks = counted(len(results), "check")
     if not wrong:
         return click.style(f"{checks}, each as expected", fg="green", bold=True)
     counts = Counter(result.exit_code for result in wrong)

@@ -33,6 +33,7 @@ from floodmark.checkers.spark.session import is_local
 from floodmark.checkers.spark.shard import Array
 from floodmark.language.errors import SourceError
 from floodmark.language.model import Model
+from floodmark.language.plurals import counted
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -177,7 +178,7 @@ class Search(_Search):
                     if not self._level(threads):
                         break
                 except _Outgrown as full:
-                    self._say(f"at {self._distinct():,} states it outgrew {full}, and went on in Spark")
+                    self._say(f"at {counted(self._distinct(), 'state')} it outgrew {full}, and went on in Spark")
                     self._take_back()
                     self._move()
                     self._save()

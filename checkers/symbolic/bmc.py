@@ -17,6 +17,7 @@ from floodmark.checkers.symbolic.system import Replica, System, replaced
 from floodmark.checkers.symbolic.terms import as_term, conj, disj, negation
 from floodmark.checkers.symbolic.unrolling import step_of
 from floodmark.language.errors import SourceError
+from floodmark.language.plurals import counted
 from floodmark.language.reference import Step, fire, holds, within_boundary
 from floodmark.language.values import Identifier
 
@@ -135,13 +136,9 @@ def _ask(runs: Runs, goals: list[Goal], missing: set[str], found: Bounded, lengt
 def _record(record: Record, runs: Runs, goals: list[Goal], length: int) -> None:
     for goal in goals:
         subject = "" if goal.prop is None else f" {goal.prop.name}"
-        about = f"a run of {_states(length)}: {_KINDS[goal.kind]}{subject}"
+        about = f"a run of {counted(length, 'state')}: {_KINDS[goal.kind]}{subject}"
         name = f"{length}-states{subject.replace(' ', '-')}-{goal.kind}"
         record(name, about, (*runs.meaning, goal.term), goal.status)
-
-
-def _states(count: int) -> str:
-    return "1 state" if count == 1 else f"{count} states"
 
 
 _KINDS = {

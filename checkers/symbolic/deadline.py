@@ -6,6 +6,8 @@ import time
 from dataclasses import dataclass, field
 from typing import Any
 
+from floodmark.language.plurals import counted_seconds
+
 
 @dataclass(slots=True)
 class Deadline:
@@ -24,7 +26,7 @@ class Deadline:
 
     @property
     def reason(self) -> str:
-        return f"the limit of {self.seconds:g} seconds"
+        return f"the limit of {counted_seconds(self.seconds)}"
 
     def limit(self, solver: Any, most: float | None = None) -> None:
         """Gives a solver the remaining time, but at most ``most`` seconds."""

@@ -25,6 +25,7 @@ from floodmark.checkers.symbolic.system import Components, System, Transition, r
 from floodmark.checkers.symbolic.terms import Truth, as_term, conj, disj, negation
 from floodmark.checkers.symbolic.value_components import Leaf
 from floodmark.checkers.symbolic.value_types import UnsupportedError
+from floodmark.language.plurals import counted_seconds
 from floodmark.language.types import BoolType, EnumType, IdentifierType, IntType
 
 MOST_ATOMS_OF_A_NUMBER = 64
@@ -147,7 +148,7 @@ class Inference:
         if self.deadline is not None:
             left = self.deadline - time.perf_counter()
             if left <= 0:
-                raise _GaveUpError(f"the limit of {self.limit:g} seconds")
+                raise _GaveUpError(f"the limit of {counted_seconds(self.limit)}")
             solver.set("timeout", max(1, int(left * 1000)))
         answer = solver.check(*assumptions)
         if answer == z3.unknown:

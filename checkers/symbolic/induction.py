@@ -16,6 +16,7 @@ from floodmark.checkers.symbolic.system import Components, System
 from floodmark.checkers.symbolic.terms import Truth, as_term, conj, disj, negation
 from floodmark.language.errors import SourceError
 from floodmark.language.model import Model, State
+from floodmark.language.plurals import counted_seconds
 from floodmark.language.reference import Step, fire, holds, within_boundary
 
 INITIAL = "initial states"
@@ -94,7 +95,7 @@ class Questions:
         if self.deadline is not None:
             left = self.deadline - time.perf_counter()
             if left <= 0:
-                return z3.unknown, f"the limit of {self.limit:g} seconds"
+                return z3.unknown, f"the limit of {counted_seconds(self.limit)}"
             solver.set("timeout", max(1, int(left * 1000)))
         answer = solver.check(*goals)
         return answer, solver.reason_unknown() if answer == z3.unknown else ""

@@ -23,6 +23,7 @@ from floodmark.checkers.symbolic.values import Values
 from floodmark.compiler.ir import Predicate, Witness
 from floodmark.compiler.renaming import Renaming, is_renamed, renamed, symmetric_types
 from floodmark.language.model import Model
+from floodmark.language.plurals import counted_seconds
 from floodmark.language.types import (
     BagType,
     IdentifierType,
@@ -207,7 +208,7 @@ class Judge:
                 if found is not None:
                     return self._doubt(swap, place, found)
                 if answer != z3.unsat:
-                    return Doubt(f"z3 gave no answer within {self.deadline.seconds:g} seconds", shown=False)
+                    return Doubt(f"z3 gave no answer within {counted_seconds(self.deadline.seconds)}", shown=False)
         except UnsupportedError as error:
             return Doubt(f"z3 cannot decide it: {error.message}", shown=False)
         return None

@@ -11,6 +11,7 @@ from floodmark.checkers.symbolic.terms import Truth, conj
 from floodmark.compiler.ir import NoneType, NothingType, Position
 from floodmark.language.errors import ModelError
 from floodmark.language.linear import Bound
+from floodmark.language.plurals import counted
 from floodmark.language.types import (
     WIDEST_INTEGER,
     BagType,
@@ -129,5 +130,5 @@ class Types:
         """How many slots represent a set or a bag with a capacity."""
         assert kind.capacity is not None
         if kind.capacity > MOST_SLOTS:
-            raise UnsupportedError(f"{kind} holds up to {kind.capacity} elements, more than {MOST_SLOTS}")
+            raise UnsupportedError(f"{kind} holds up to {counted(kind.capacity, 'element')}, more than {MOST_SLOTS}")
         return kind.capacity

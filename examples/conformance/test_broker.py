@@ -2,7 +2,7 @@
 
 The model is ``model/alter_isr/core.py``. The partition's leader and its followers are the real code. The controller is
 the model's, so its response is an argument of the action in which the leader receives it. With
-``BUG=COUNTS_PROPOSED_ISR`` in the environment, the test fails and shows the two steps that are enough.
+``BUG=COUNTS_PROPOSED_ISR`` in the environment, the test fails and shows the steps that are enough.
 """
 
 from __future__ import annotations

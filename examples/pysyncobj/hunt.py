@@ -95,7 +95,7 @@ def first_difference(folder: str | None, against: str, choice: Choice, seed: int
         print(f"no difference in {most:,} steps")
         return 1
     print(f"found after {found.taken:,} steps; shortened:")
-    for number, step in enumerate(found.steps[1:], 1):
+    for number, step in enumerate(found.steps, 1):
         print(f"  {number:2}  {show_step(step)}")
     print(*side_by_side(found.mismatch), sep="\n")
     return 0
@@ -139,8 +139,8 @@ def main() -> int:
             return 1
         steps = shrunk(found.steps, breaking(model, prop))
         print(f"PySyncObj {used.version}: {name} is broken by a run that {given.choice} choice found after "
-              f"{found.taken:,} steps, {len(found.steps) - 1} steps long and {len(steps) - 1} when shortened")
-    for number, step in enumerate(steps[1:], 1):
+              f"{found.taken:,} steps, {len(found.steps)} steps long and {len(steps)} when shortened")
+    for number, step in enumerate(steps, 1):
         print(f"  {number:2}  {show_step(step)}")
     if given.write is not None:
         lines = [json.dumps({"action": step.action, "arguments": arguments(step)}) for step in steps]

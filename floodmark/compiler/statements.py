@@ -31,6 +31,7 @@ from floodmark.compiler.ir import (
 )
 from floodmark.compiler.lowering import Lowering
 from floodmark.language.errors import ModelError
+from floodmark.language.plurals import counted
 from floodmark.language.source import source_of
 from floodmark.language.types import MapType, RecordType, SeqType, Type
 from floodmark.language.values import require
@@ -353,7 +354,8 @@ class Statements(Lowering):
         if any(isinstance(argument, ast.Starred) for argument in node.args):
             raise frame.refuse(node, f"list the arguments of {tree.name}; * is not part of the language")
         if len(node.args) > len(positional):
-            raise frame.refuse(node, f"{tree.name} takes {len(positional)} arguments, {len(node.args)} given")
+            takes = counted(len(positional), "argument")
+            raise frame.refuse(node, f"{tree.name} takes {takes}, {len(node.args)} given")
         for name, argument in zip(positional, node.args, strict=False):
             bound[name] = self.binding(frame, argument)
         for keyword in node.keywords:

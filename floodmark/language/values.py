@@ -16,6 +16,7 @@ from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar, dataclass_tr
 
 from floodmark.language.bindings import annotation_position, module_names
 from floodmark.language.errors import Disabled, ModelError, ValueOutOfRange
+from floodmark.language.plurals import counted
 from floodmark.language.types import (
     BagType,
     BoolType,
@@ -637,4 +638,4 @@ def admit(kind: Type, value: Any, name: str) -> Any:
 
 def _within(capacity: int | None, size: int, name: str) -> None:
     if capacity is not None and size > capacity:
-        raise ValueOutOfRange(f"{name} would hold {size} elements, more than its capacity of {capacity}")
+        raise ValueOutOfRange(f"{name} would hold {counted(size, 'element')}, more than its capacity of {capacity}")

@@ -8,6 +8,7 @@ from xml.etree.ElementTree import Element
 
 from floodmark.checkers.report.html.markup import Part, tag
 from floodmark.checkers.report.sequence import Event, Message, MessageSequence
+from floodmark.language.plurals import counted
 
 _CHARACTER = 6.7
 """The width in pixels of a character of the labels, whose font is monospaced at 11 pixels; rounded up."""
@@ -117,10 +118,11 @@ class _Drawing:
         return rows
 
     def svg(self) -> Element:
+        steps = counted(len(self.sequence.events), "step")
         end = f", ending with {self.end}" if self.end else ""
         return tag(
             "svg",
-            tag("title", f"Message sequence chart of {len(self.sequence.events)} steps{end}"),
+            tag("title", f"Message sequence chart of {steps}{end}"),
             self._lifelines(),
             [self._arrows_of(event) for event in self.sequence.events],
             [self._standings(event) for event in self.sequence.events],

@@ -15,6 +15,7 @@ from floodmark.checkers.report.html.search import coverage, levels
 from floodmark.checkers.report.text import warnings
 from floodmark.checkers.report.verdict_summary import Case, what_differs
 from floodmark.checkers.result import MEANINGS, CheckResult, worst
+from floodmark.language.plurals import counted, plural
 
 _KIND = {"passed": "good", "failed": "bad", "error": "warn"}
 _SIGN = {"passed": "✓", "failed": "✗", "error": "!"}
@@ -71,10 +72,12 @@ def _header(
         _counted(len(suites), "spec"),
         _counted(sum(len(group) for _, group in suites), "check"),
         _counted(len(claims), "claim or proof", "claims and proofs"),
-        f"{states:,} states",
+        counted(states, "state"),
         f"{sum(case.seconds for case in cases):.1f} s of search time",
     ]
-    summary = f"{len(cases) - wrong} of {len(cases)} outcomes are as expected"
+    good = len(cases) - wrong
+    verb = plural(1 if len(cases) == 1 else good, "is", "are")
+    summary = f"{good} of {counted(len(cases), 'outcome')} {verb} as expected"
     status = "passed" if not wrong else "failed" if any(case.status == "failed" for case in cases) else "error"
     return tag(
         "header",

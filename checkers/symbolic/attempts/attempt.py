@@ -19,6 +19,7 @@ from floodmark.checkers.symbolic.enumeration import Enumeration, enumerate_state
 from floodmark.checkers.symbolic.smtlib import Record
 from floodmark.checkers.symbolic.task import Task
 from floodmark.language.model import Model
+from floodmark.language.plurals import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,7 @@ class Attempt:
         result.verdict = "error" if violation.kind == "error" else "violated"
         result.exit_code = ExitCode.USER_ERROR if violation.kind == "error" else ExitCode.NOT_AS_EXPECTED
         result.broken = violation.property or None
-        length = counted(len(violation.trace))
+        length = counted(len(violation.trace), "state")
         if violation.property:
             result.headline = f"violates {violation.property} in {length}"
         else:
@@ -71,7 +72,7 @@ class Attempt:
         name = violation.property or violation.message
         result.verdict, result.exit_code = "error", ExitCode.INTERNAL_ERROR
         result.broken = violation.property or None
-        after = counted(len(violation.trace))
+        after = counted(len(violation.trace), "state")
         result.headline = f"internal error in floodmark: {name} fails after {after}, where z3 says: {headline}"
         result.lines = _run_lines(self.model, violation, judged)
         result.facts["trace"] = _trace(self.model, violation.trace)
@@ -92,9 +93,14 @@ class Attempt:
         return found
 
 
+def all_states(found: Enumeration) -> str:
+    """The reachable states, in words."""
+    return f"all {found.states:,} reachable states" if found.states > 1 else "the reachable state"
+
+
 def _checked(found: Enumeration) -> str:
     if found.complete:
-        return f"true of all {found.states:,} reachable states" if found.states > 1 else "true of the reachable state"
+        return f"true of {all_states(found)}"
     return f"not checked in all reachable states: {found.reason}"
 
 
@@ -119,8 +125,3 @@ def _trace(model: Model, trace: tuple[TraceState, ...]) -> list[dict[str, Any]]:
         }
         for entry in trace
     ]
-
-
-def counted(count: int) -> str:
-    """A number of states, in words."""
-    return "1 state" if count == 1 else f"{count} states"

@@ -5,9 +5,10 @@ from __future__ import annotations
 from floodmark.checkers.report.value import show
 from floodmark.checkers.result import ExitCode
 from floodmark.checkers.symbolic import bmc
-from floodmark.checkers.symbolic.attempts.attempt import Attempt, counted
+from floodmark.checkers.symbolic.attempts.attempt import Attempt, all_states
 from floodmark.checkers.symbolic.deadline import Deadline
 from floodmark.checkers.symbolic.system import system_of
+from floodmark.language.plurals import counted
 from floodmark.language.values import Identifier
 
 
@@ -25,7 +26,7 @@ def attempt_bounded(attempt: Attempt) -> None:
         if attempt.check.wanted_property == found.violation.property and found.violation.kind != "error":
             result.exit_code = ExitCode.AS_EXPECTED
         return
-    result.headline = f"no violation within {counted(found.depth)}"
+    result.headline = f"no violation within {counted(found.depth, 'state')}"
     if found.stopped:
         result.headline += f"; ended by {found.stopped}"
         return
@@ -45,10 +46,10 @@ def _to_the_end(attempt: Attempt, depth: int) -> None:
         attempt.contradicted(headline, violation, attempt.properties)
     elif violation is not None:
         name = violation.property or violation.message
-        result.headline += f"; {name} fails after {counted(len(violation.trace))}, which check shows"
+        result.headline += f"; {name} fails after {counted(len(violation.trace), 'state')}, which check shows"
     elif found.complete and found.depth + _beyond(attempt) <= depth:
         result.verdict, result.exit_code = "holds", ExitCode.AS_EXPECTED
-        result.headline = f"{headline}, which lead to all {found.states:,} reachable states"
+        result.headline = f"{headline}, which lead to {all_states(found)}"
         attempt.judge_by_the_spec()
     elif attempt.task.expect == "bounded" and attempt.check.wanted_property is None:
         result.exit_code = ExitCode.AS_EXPECTED

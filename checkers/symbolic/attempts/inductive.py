@@ -17,6 +17,7 @@ from floodmark.checkers.symbolic.system import System, system_of
 from floodmark.checkers.symbolic.task import Task
 from floodmark.checkers.symbolic.unbounded_constants import unbounded_constants
 from floodmark.language.errors import SourceError
+from floodmark.language.plurals import counted
 
 
 def attempt_inductive(attempt: Attempt) -> None:
@@ -42,7 +43,10 @@ def attempt_inductive(attempt: Attempt) -> None:
         "open": [[it.action, it.property, it.outcome, it.reason] for it in proof.failing()],
         "unbounded": unbounded,
     }
-    with_lemmas = f"{len(properties)} properties with {len(lemmas)} lemmas, {len(proof.obligations)} obligations"
+    with_lemmas = (
+        f"{counted(len(properties), 'property')} with {counted(len(lemmas), 'lemma')}, "
+        f"{counted(len(proof.obligations), 'obligation')}"
+    )
     for_every = f", for every {', '.join(unbounded)}" if unbounded else ""
     if system.domain:
         for_every += f" with {', '.join(f'{form} >= 0' for form in system.domain)}"

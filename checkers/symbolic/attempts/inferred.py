@@ -6,6 +6,7 @@ from floodmark.checkers.result import ExitCode
 from floodmark.checkers.symbolic.attempts.attempt import Attempt
 from floodmark.checkers.symbolic.ic3 import CHECKS, infer
 from floodmark.checkers.symbolic.system import system_of
+from floodmark.language.plurals import counted
 
 
 def attempt_inferred(attempt: Attempt) -> None:
@@ -28,7 +29,8 @@ def attempt_inferred(attempt: Attempt) -> None:
         raise RuntimeError(f"the inferred invariant does not pass its check: {wrong}")
     else:
         result.lines = list(found.clauses)
-        headline = f"inductive with {len(found.clauses)} inferred clauses (checked: {', '.join(found.checks)})"
+        clauses = counted(len(found.clauses), "inferred clause")
+        headline = f"inductive with {clauses} (checked: {', '.join(found.checks)})"
         attempt.proved(headline, [*properties, found.predicate])
 
 

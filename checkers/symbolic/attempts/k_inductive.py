@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from floodmark.checkers.report.trace import trace_lines
-from floodmark.checkers.symbolic.attempts.attempt import Attempt, counted
+from floodmark.checkers.symbolic.attempts.attempt import Attempt
 from floodmark.checkers.symbolic.k_induction import k_induction
 from floodmark.checkers.symbolic.system import system_of
+from floodmark.language.plurals import counted, plural
 
 
 def attempt_k_inductive(attempt: Attempt) -> None:
@@ -18,9 +19,10 @@ def attempt_k_inductive(attempt: Attempt) -> None:
         attempt.violated(found.violation)
         result.headline += "; there is no shorter run"
     elif found.outcome == "proved":
-        attempt.proved(f"{len(properties)} properties are {found.depth}-inductive", properties)
+        every = f"{counted(len(properties), 'property')} {plural(len(properties), 'is', 'are')}"
+        attempt.proved(f"{every} {found.depth}-inductive", properties)
     elif found.outcome == "undetermined":
         result.headline = f"undetermined at k = {found.depth}: {found.reason}"
     else:
-        result.headline = f"not {found.depth}-inductive; there is no violation within {counted(found.depth)}"
+        result.headline = f"not {found.depth}-inductive; there is no violation within {counted(found.depth, 'state')}"
         result.lines = trace_lines(attempt.model, found.counterexample)
