@@ -12,6 +12,8 @@ The files next to the rooms are what the rooms share:
 - ``properties.py`` finds the properties that apply to a model: its own, those in ``invariants/`` and those in files
   named by the user.
 - ``check.py`` is what is checked: a spec's model or one of its known-bad designs, with the options of the command line.
+- ``oversights.py`` and ``unfound_properties.py`` refuse what would leave a check weaker than it looks.
+  ``reached_functions.py``: the functions that a model or a property runs.
 - ``engine.py`` is the interface of an engine, ``engines.py`` the table of engines and which of them searches a check.
   ``reference.py`` is the search in plain Python, the oracle for the others.
 - ``run.py`` runs many small checks side by side and each large one alone on all cores. ``processes.py`` provides the

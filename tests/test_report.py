@@ -481,7 +481,7 @@ def test_symmetric_counts_are_called_orbits() -> None:
 
 
 def test_warnings_come_unasked() -> None:
-    found = Exploration("native", complete=True, actions={"elect": 3, "clean": 0}, cut=1200)
+    found = Exploration("native", complete=True, distinct=4, actions={"elect": 3, "clean": 0}, cut=1200)
     found.vacuous.append(Premise("hw_within_log", "invariants/cluster.py", 17))
     assert [line.strip() for line in said(result(exploration=found))[1:]] == [
         "warning  never fired: clean",

@@ -9,8 +9,11 @@
 - ``basis.py``, ``modules.py``, ``values.py``: what a verdict rests on: files as they were loaded, and the objects made
   from them.
 - ``verdicts.py``: the verdict cache.
+- ``limits.py``, ``progress.py``, ``totals.py``: limits of a whole run; how far it is; how many states a search will
+  find.
 - ``lock.py``, ``entries.py``: the lock as a file; what a run contributes to it.
-- ``comparison.py``, ``drift.py``: found and locked side by side; what a difference means, and where to look.
+- ``comparison.py``, ``drift.py``, ``meanings.py``: found and locked side by side; what a difference means, where to
+  look, and what it follows from; which property changed.
 - ``outcome.py``, ``text.py``: what every report receives; the table, the drift and the verdict.
 
 Decisions:
@@ -25,5 +28,11 @@ Decisions:
 - Each job has one core. Hundreds of small jobs keep all cores busy without the overhead of several workers in one
   search; the longest starts first. A job that runs alone gets all cores.
 - The lock has what every run finds again: figures of complete searches and the depth of violations, but no times. A
-  verdict that is unexpected or undetermined is never written.
+  verdict that is unexpected or undetermined is never written, nor, unless the spec says so, an action that never fires,
+  a premise that is never true, or an empty state space.
+- What differs because something failed is told with the failure: it is red already, and a card for each figure would
+  hide which one matters. Whatever weakens a check by itself (a property or a design that is gone, another constant,
+  another meaning of a property) is told apart from that.
+- The hash of a single property says where a change is, never whether there is one: it depends on names and on Python's
+  way of writing, so it only counts where a hash of everything differs.
 """

@@ -9,7 +9,7 @@
   were read from.
 - ``reference.py``: initial states, successors and properties, as CPython runs them: the reference meaning.
 - ``bindings.py``: names that a file defines twice, decorators that drop a mark; ``plain_classes.py``: what the classes
-  of a model may not redefine.
+  of a model may not redefine; ``unread_locals.py``: values that nobody reads.
 - ``source.py``: syntax trees with file and line; rewriting a function for a while.
 - ``errors.py``: errors that name file and line.
 
