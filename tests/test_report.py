@@ -491,7 +491,7 @@ def test_warnings_come_unasked() -> None:
 
 
 def test_what_the_spec_lists_is_no_warning() -> None:
-    found = Exploration("native", complete=True, actions={"elect": 0, "clean": 0})
+    found = Exploration("native", complete=True, distinct=1, actions={"elect": 0, "clean": 0})
     found.vacuous += [Premise("hw_within_log", "invariants/cluster.py", 17), Premise("other", "own.py", 3)]
     listed = result(exploration=found, idle=["clean"], vacuous=["hw_within_log"])
     assert [line.strip() for line in said(listed)[1:]] == [
