@@ -138,7 +138,9 @@ def committed_has_enough_copies(model: PartitionIsr) -> bool:
 
 @transition
 def success_has_enough_copies(old: PartitionIsr, new: PartitionIsr) -> bool:
-    """Producers with acks=all are told of success only if min.insync.replicas members of the ISR have their record."""
+    """Producers with acks=all are told of success only if min.insync.replicas members of the maximal ISR, which may
+    include one that is still joining, have their record (Kafka's checkEnoughReplicasReachOffset).
+    """
     copies = sum(1 for broker in new.maximal_isr() if new.log_end[broker] >= new.high_watermark)
     return implies(
         new.high_watermark > old.high_watermark and new.acks_succeed(),

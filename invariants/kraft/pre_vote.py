@@ -122,7 +122,8 @@ def prospective_voter_remembers_a_vote(model: KraftPreVote) -> bool:
 def healthy_leader_stays(model: DisruptiveVoter) -> bool:
     """A leader that a majority fetches from is not deposed by a voter that had been cut off (KIP-996, "Motivation").
 
-    KIP-595 alone does not promise that ("Leader Progress Timeout": disruptive voters).
+    In ``DisruptiveVoter``, Replica 1 is that leader, and only another voter has trouble. KIP-595 alone does not promise
+    this ("Leader Progress Timeout": disruptive voters).
     """
     return model.role[Replica(1)] == Role.LEADER
 

@@ -197,7 +197,8 @@ def nobody_is_in_an_illegal_state(model: Kraft) -> bool:
 
 @transition
 def zombie_cannot_win_over_newer_records(old: Kraft, new: Kraft) -> bool:
-    """A replica that leads an epoch newer than any committed record has all of those, however large its epoch.
+    """A replica with a log, as a former leader has, that begins to lead an epoch newer than any committed record has a
+    last record as new as those, however large its epoch. That it then has all of them: ``leader_completeness``.
 
     KIP-595, "Leader Progress Timeout", says that a leader that was cut off could win with a very large epoch. The size
     of its epoch does not help: a majority that has a newer committed record refuses it.

@@ -44,7 +44,8 @@ def leader_is_in_isr(model: ReassignedReplicas) -> bool:
     return all(
         implies(
             model.replication[partition].leader is not None,
-            model.replication[partition].leader in model.replication[partition].isr,
+            model.replication[partition].leader
+            in model.replication[partition].isr & model.replication[partition].known,
         )
         for partition in Partition
     )

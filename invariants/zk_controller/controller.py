@@ -59,7 +59,7 @@ def only_the_current_controller_writes(old: ZkController, new: ZkController) -> 
 
 @invariant
 def leader_is_in_isr(model: ZkController) -> bool:
-    """A leader is a member of the ISR, and the ISR is part of the assigned replicas."""
+    """A leader is a member of the ISR. That the ISR is part of the replicas: topics.py, where not all brokers are."""
     return all(
         implies(
             model.leader_and_isr[partition].leader is not None,
@@ -178,7 +178,9 @@ def leader_comes_from_isr(old: ZkController, new: ZkController) -> bool:
 
 @transition
 def controller_adds_nobody(old: ZkController, new: ZkController) -> bool:
-    """Only the leader adds to the ISR; the controller cannot know who has every record (draft, step 3.2)."""
+    """Only the leader adds to the ISR; the controller cannot know who has every record (draft, step 3.2). An unclean
+    election, of a leader from outside the ISR, is not meant.
+    """
     return all(
         new.leader_and_isr[partition].isr <= old.leader_and_isr[partition].isr
         for broker in Broker

@@ -35,7 +35,7 @@ def deleted_topic_is_stopped(model: TopicChanges) -> bool:
 
 @invariant
 def isr_is_assigned(model: Reassignments) -> bool:
-    """The ISR is part of the assigned and the requested replicas, and so is the leader."""
+    """The ISR, and so its leader (controller.py), is part of the assigned and the requested replicas."""
     return all(
         model.leader_and_isr[partition].isr <= model.replicas(partition)
         for partition in Partition
@@ -56,7 +56,7 @@ def assigned_data_is_kept(old: Reassignments, new: Reassignments) -> bool:
 
 @invariant
 def no_replica_is_left_over(model: Reassignments) -> bool:
-    """When all is settled, live brokers have exactly the replicas that they are assigned."""
+    """When all is settled, live brokers have no replicas but those that are assigned or requested, of existing topics."""
     return implies(
         model.is_settled(),
         all(
