@@ -56,7 +56,7 @@ def assigned_data_is_kept(old: Reassignments, new: Reassignments) -> bool:
 
 @invariant
 def no_replica_is_left_over(model: Reassignments) -> bool:
-    """When all is settled, live brokers have no replicas but those that are assigned or requested, of existing topics."""
+    """When all is settled, live brokers have no replicas but the assigned or requested ones of existing topics."""
     return implies(
         model.is_settled(),
         all(

@@ -12,8 +12,8 @@ class Broker(Identifier, count=8, prefix=""):
 
 PARTITIONS = 10_000
 WRITE_MS = 2
-REQUEST_LIMIT = 1_000_000
-"""The most bytes that ZooKeeper accepts in one request, and so in one transaction."""
+REQUEST_LIMIT = 1_048_575
+"""The most bytes that ZooKeeper accepts in one request (jute.maxbuffer), and so in one transaction."""
 ENTRY = 150
 """The bytes of one write: path and state of a partition."""
 
