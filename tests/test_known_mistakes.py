@@ -13,8 +13,9 @@ from floodmark.checkers.spec import Spec, find, read
 
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs" / "properties.md").read_text(encoding="utf-8")
-FAMILIES = {"B": "kraft", "C": "reassignment", "D": "under_replicated", "E": "zk_controller"}
-MISTAKES = [f"B-M{number}" for number in range(1, 30)]
+FAMILIES = {"A": "alter_isr", "B": "kraft", "C": "reassignment", "D": "under_replicated", "E": "zk_controller"}
+MISTAKES = [f"A-M{number}" for number in range(1, 36)]
+MISTAKES += [f"B-M{number}" for number in range(1, 30)]
 MISTAKES += [f"C-M{number}" for number in range(1, 24)]
 MISTAKES += [f"D-M{number}" for number in range(1, 9)]
 MISTAKES += [f"E-M{number}" for number in range(1, 25)]
@@ -65,6 +66,14 @@ def names(cell: str) -> list[str]:
     return re.findall(r"`([\w/]+)`", cell)
 
 
+MUTANTS = "mutants"
+
+
+def left_to_mutants(cells: list[str]) -> bool:
+    """Whether some property in a row has no known-bad design, only mutants of the model that violate it."""
+    return cells[3].endswith(MUTANTS)
+
+
 MUST_HOLD = rows("what must hold")
 MISTAKEN = rows("mistake")
 
@@ -73,7 +82,7 @@ MISTAKEN = rows("mistake")
 def test_each_row_names_what_breaks_its_properties(family: str, cells: list[str]) -> None:
     wanted, breaking = names(cells[2]), names(cells[3])
     assert wanted
-    assert breaking
+    assert breaking or left_to_mutants(cells)
     pairs = [pair for spec in specs(family) for pair in broken(spec)]
     for name in wanted:
         assert any(name == known for _, known in properties(family)), name
@@ -85,11 +94,14 @@ def test_each_row_names_what_breaks_its_properties(family: str, cells: list[str]
 def test_every_property_is_in_the_table_and_is_broken(family: str) -> None:
     listed = {name for of, cells in MUST_HOLD if of == family for name in names(cells[2])}
     assert {name for _, name in properties(family)} == listed
+    noticed = {name for of, cells in MUST_HOLD if of == family and left_to_mutants(cells) for name in names(cells[2])}
     fallen = set()
     for spec in specs(family):
         found = spec.properties(spec.model_class())
         fallen |= {(found[prop].file, prop) for _, prop in broken(spec)}
-    assert set(properties(family)) <= fallen
+    assert {(file, name) for file, name in properties(family) if name not in noticed} <= fallen
+    assert all(any((file, name) not in fallen for file, known in properties(family) if known == name)
+               for of, cells in MUST_HOLD if of == family and cells[3] == MUTANTS for name in names(cells[2]))
 
 
 def test_every_mistake_is_built_or_left_out() -> None:
@@ -111,5 +123,5 @@ def test_a_mistake_is_the_design_that_says_so(family: str, cells: list[str]) -> 
 def test_a_design_that_names_a_mistake_is_in_its_row(family: str) -> None:
     listed = {cells[0]: names(cells[2]) for _, cells in MISTAKEN}
     for name, doc in designs(family):
-        for mistake in re.findall(r"\b[B-E]-M\d+\b", doc):
+        for mistake in re.findall(r"\b[A-E]-M\d+\b", doc):
             assert name in listed[mistake], f"{name} says {mistake}"

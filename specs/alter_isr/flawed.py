@@ -1,5 +1,7 @@
 """Known-bad designs of KIP-497's single-leader models, each one rule away from a good one.
 
+The mistakes are those of docs/properties.md, which says what each one breaks and why some are left out.
+
 The numbers in the docstrings are the steps of a shortest counterexample. An accepted change takes two steps in
 ``AlterIsr``, the acknowledgement and the write, and one in ``ShippedAlterIsr``.
 """
@@ -22,7 +24,7 @@ from model.alter_isr.core import (
 class AssumesProposedIsr(AlterIsr):
     """The high watermark follows the ISR that was asked for while a shrink is pending.
 
-    KIP-497, "Proposed Changes": not safe until the smaller ISR is written. 3 steps.
+    A-M1. KIP-497, "Proposed Changes": not safe until the smaller ISR is written. 3 steps.
     """
 
     def maximal_isr(self) -> Set[Broker]:
@@ -34,7 +36,7 @@ class AssumesProposedIsr(AlterIsr):
 
 
 class IgnoresPendingExpand(AlterIsr):
-    """The high watermark follows the committed ISR while an expansion is pending.
+    """A-M2: the high watermark follows the committed ISR while an expansion is pending.
 
     KIP-497, "Proposed Changes": the larger set counts at once. 6 steps.
     """
@@ -44,7 +46,7 @@ class IgnoresPendingExpand(AlterIsr):
 
 
 class RemembersLatestProposal(AlterIsr):
-    """The latest request replaces the earlier ones of the same version.
+    """A-M3: the latest request replaces the earlier ones of the same version.
 
     KIP-497, comments: one of several may be accepted, nobody knows which. 7 steps.
     """
@@ -54,14 +56,14 @@ class RemembersLatestProposal(AlterIsr):
 
 
 class AcceptsAnyVersion(AlterIsr):
-    """The controller applies a change whatever version it quotes (KIP-497, INVALID_ISR_VERSION)."""
+    """A-M4: the controller applies a change whatever version it quotes (KIP-497, INVALID_ISR_VERSION)."""
 
     def is_stale(self, request: AlterIsrRequest) -> bool:
         return False
 
 
 class AcceptsAnyVersionAtOnce(ShippedAlterIsr):
-    """The same, in the shipped design."""
+    """A-M4: the same, in the shipped design."""
 
     def is_stale(self, request: AlterIsrRequest) -> bool:
         return False
@@ -75,14 +77,14 @@ class AcceptsEarlierLeader(AlterIsr):
 
 
 class JoinsBelowHighWatermark(AlterIsr):
-    """A follower may join before it has everything committed (guard of AsyncIsr's expansion)."""
+    """A-M5: a follower may join before it has everything committed (guard of AsyncIsr's expansion)."""
 
     def caught_up(self, follower: Broker) -> bool:
         return True
 
 
 class RollsBackOnInvalidVersion(ShippedAlterIsr):
-    """INVALID_ISR_VERSION ends the pending change: candidate finding F3.
+    """A-M8: INVALID_ISR_VERSION ends the pending change: candidate finding F3.
 
     Harmful if the network duplicates requests: one copy is accepted, and what the leader hears is the refusal of the
     other.
@@ -104,7 +106,7 @@ class WithdrawsRefusedChange(AlterIsr):
 
 
 class AcceptsEqualVersion(ShippedAlterIsr):
-    """A LeaderAndIsr of the version that the leader already has settles what is pending: candidate finding F1.
+    """A-M9: a LeaderAndIsr of the version that the leader already has settles what is pending: candidate finding F1.
 
     The answer to a shrink arrives, then the leader asks for an expansion, then the LeaderAndIsr of the shrink makes it
     forget that. Kafka's Partition.makeLeader compares in this way. In Kafka the high watermark also waits for caught-up
@@ -117,8 +119,8 @@ class AcceptsEqualVersion(ShippedAlterIsr):
 
 
 class ForgetsOnEqualVersion(TakeoverSendsAgain):
-    """The same in the KIP's design: a new controller sends again what the leader knows, and the leader forgets a change
-    that quotes this very version and is still on its way.
+    """A-M9: the same in the KIP's design: a new controller sends again what the leader knows, and the leader forgets a
+    change that quotes this very version and is still on its way.
     """
 
     def is_news(self, update: LeaderAndIsr) -> bool:
@@ -133,14 +135,14 @@ class AcceptsOlderLeaderAndIsr(AlterIsr):
 
 
 class AcceptsFencedReplica(ShippedAlterIsr):
-    """The controller lets a fenced or departing broker into the ISR (KAFKA-13916, KIP-841; KAFKA-14140)."""
+    """A-M10: the controller lets a fenced or departing broker into the ISR (KAFKA-13916, KIP-841; KAFKA-14140)."""
 
     def is_ineligible(self, request: AlterIsrRequest) -> bool:
         return False
 
 
 class SendsSecondRequest(ShippedAlterIsr):
-    """A LeaderAndIsr lets the next request go out before the last one is answered (KAFKA-12686)."""
+    """A-M21: a LeaderAndIsr lets the next request go out before the last one is answered (KAFKA-12686)."""
 
     def install(self, update: LeaderAndIsr) -> None:
         super().install(update)
@@ -148,7 +150,8 @@ class SendsSecondRequest(ShippedAlterIsr):
 
 
 class ForgetsRetry(ZombieController):
-    """The request is submitted again before the old one is off the list, and so is never sent again (KAFKA-14010).
+    """A-M22: the request is submitted again before the old one is off the list, and so is never sent again
+    (KAFKA-14010).
 
     What a single state shows of it: nothing is left that could settle the change.
     """
@@ -158,7 +161,7 @@ class ForgetsRetry(ZombieController):
 
 
 class ZombieFencesLeader(ZombieController):
-    """A replaced controller fences requests that know more than it does (KAFKA-14154).
+    """A-M23: a replaced controller fences requests that know more than it does (KAFKA-14154).
 
     The leader does not retry and no LeaderAndIsr comes, so nothing settles the change.
     """
@@ -168,7 +171,7 @@ class ZombieFencesLeader(ZombieController):
 
 
 class ZombieConfirmsEqualIsr(ZombieController):
-    """A replaced controller answers success if the ISR is the one that it knows (KAFKA-14154).
+    """A-M24: a replaced controller answers success if the ISR is the one that it knows (KAFKA-14154).
 
     Harmful with a response that carries no state, as in KIP-497: Kafka's leader sees an old version and ignores it.
     """
@@ -178,14 +181,14 @@ class ZombieConfirmsEqualIsr(ZombieController):
 
 
 class KeepsVersion(AlterIsr):
-    """A change of the partition does not take a new version (KAFKA-12367)."""
+    """A-M26: a change of the partition does not take a new version (KAFKA-12367)."""
 
     def next_version(self) -> int:
         return self.controller.version
 
 
 class AdvancesBelowMinIsr(ShippedAlterIsr):
-    """The high watermark rises with fewer in-sync replicas than min.insync.replicas (KAFKA-15583)."""
+    """A-M27: the high watermark rises with fewer in-sync replicas than min.insync.replicas (KAFKA-15583)."""
 
     def may_advance(self) -> bool:
         return True
@@ -228,27 +231,3 @@ class EmptiesIsr(AlterIsr):
     def controller_fences_last_replica(self) -> None:
         super().controller_fences_last_replica()
         self.controller.isr = Set()
-
-
-# Where the known mistakes M1 to M35 of these protocols are:
-#
-#  M1 AssumesProposedIsr   M2 IgnoresPendingExpand   M3 RemembersLatestProposal   M4 AcceptsAnyVersion
-#  M5 JoinsBelowHighWatermark   M8 RollsBackOnInvalidVersion   M9 AcceptsEqualVersion   M10 AcceptsFencedReplica
-#  M21 SendsSecondRequest   M22 ForgetsRetry   M23 ZombieFencesLeader   M24 ZombieConfirmsEqualIsr
-#  M27 AdvancesBelowMinIsr
-#  M26 OmitsRefusedPartitions in flawed_batch.py and KeepsVersion here
-#  M33 KeepsRemovedReplica and M34 CountsAnyFetcher in flawed_batch.py
-#  M6, M7, M11 to M18, M30, M32, and M24 and M27 with logs, in flawed_failover.py
-#
-# Left out:
-#
-#  M19 KAFKA-13091  the high watermark is not recomputed when a shrink is accepted. Liveness: here that is an
-#                   action of its own, which can always follow, so only time is lost.
-#  M20 KAFKA-12751  an answer with the version that the leader already has is ignored. Liveness: the change stays
-#                   pending for ever. It takes a request that changes nothing, and no leader here sends one.
-#  M25 KAFKA-14144  a repeated request is refused although its change was made. Liveness, and only where no
-#                   LeaderAndIsr follows a change that the leader asked for (Kafka with ZooKeeper).
-#  M28 KAFKA-15021  the high watermark waits for a caught-up replica that cannot join. Liveness and timing.
-#  M29 KAFKA-15109  a shrink leaves the leader epoch, and brokers take only higher ones. Liveness.
-#  M31 KAFKA-9491   a truncated log starts above the high watermark. Logs start at offset 0 in these models.
-#  M35 KAFKA-13254  an error path takes a lock twice. A deadlock of threads, below the level of these models.

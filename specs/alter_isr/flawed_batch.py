@@ -8,7 +8,7 @@ from model.alter_isr.core import Broker
 
 
 class OmitsRefusedPartitions(AlterIsrBatch):
-    """The response leaves out some of the requested partitions (KAFKA-12367)."""
+    """A-M26: the response leaves out some of the requested partitions (KAFKA-12367)."""
 
     def results(self, request: AlterIsrRequest) -> Map[Partition, Result | None]:
         judged = super().results(request)
@@ -73,7 +73,7 @@ class ClearsWholeList(AlterIsrBatch):
 
 
 class KeepsVersion(AlterIsrBatch):
-    """A change of a partition does not take a new version (KAFKA-12367)."""
+    """A-M26: a change of a partition does not take a new version (KAFKA-12367)."""
 
     def change(self, partition: Partition, isr: Set[Broker]) -> None:
         self.controller[partition].isr = isr
@@ -87,14 +87,14 @@ class AcceptsAnyIsr(AlterIsrBatch):
 
 
 class KeepsRemovedReplica(AlterIsrBatch):
-    """The ISR keeps a broker that is no longer a replica (KAFKA-9672)."""
+    """A-M33: the ISR keeps a broker that is no longer a replica (KAFKA-9672)."""
 
     def isr_without(self, partition: Partition, broker: Broker) -> Set[Broker]:
         return self.controller[partition].isr
 
 
 class CountsAnyFetcher(AlterIsrBatch):
-    """Any broker that fetches may join, replica or not (KAFKA-13837). The controller answers INVALID_REQUEST."""
+    """A-M34: any broker that fetches may join, replica or not (KAFKA-13837). The controller answers INVALID_REQUEST."""
 
     def are_replicas(self, partition: Partition, isr: Set[Broker]) -> bool:
         return True

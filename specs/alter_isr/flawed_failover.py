@@ -21,15 +21,16 @@ from model.replica_log import end_offset_for_epoch
 
 
 class AcceptsAnyVersion(AlterIsrFailover):
-    """The controller does not compare versions: a request is accepted although the ISR has changed since it was sent
-    (KIP-497, comments)."""
+    """A-M4: the controller does not compare versions: a request is accepted although the ISR has changed since it was
+    sent (KIP-497, comments).
+    """
 
     def request_is_current(self, leader: Broker) -> bool:
         return self.current().leader == leader and self.known(leader).leader_epoch == self.current().leader_epoch
 
 
 class AcceptsFencedReplica(AlterIsrFailover):
-    """The controller lets a fenced broker join the ISR (KIP-841, KAFKA-13916)."""
+    """A-M10: the controller lets a fenced broker join the ISR (KIP-841, KAFKA-13916)."""
 
     def members_are_eligible(self, leader: Broker) -> bool:
         return True
@@ -49,8 +50,8 @@ class ElectsUncleanly(AlterIsrFailover):
 
 
 class ForgetsEpochStart(AlterIsrFailover):
-    """A follower joins the ISR at the leader's high watermark, wherever the leader's epoch began (KIP-320: the model
-    hachikuji/kafka-specification, Kip320, requires both).
+    """A-M6: a follower joins the ISR at the leader's high watermark, wherever the leader's epoch began (KIP-320: the
+    model hachikuji/kafka-specification, Kip320, requires both).
     """
 
     def caught_up(self, leader: Broker, follower: Broker) -> bool:
@@ -58,8 +59,8 @@ class ForgetsEpochStart(AlterIsrFailover):
 
 
 class KeepsAllOffsets(AlterIsrRestarts):
-    """A leader that is elected again trusts the offsets of replicas outside the ISR, too; one of them was removed and
-    added back empty between the two elections (Vanlightly, ResetFollowerStateOfAllButISR).
+    """A-M7: a leader that is elected again trusts the offsets of replicas outside the ISR, too; one of them was removed
+    and added back empty between the two elections (Vanlightly, ResetFollowerStateOfAllButISR).
     """
 
     def fetched_before(self, leader: Broker, before: LeaderAndIsr, after: LeaderAndIsr) -> Map[Broker, Offset]:
@@ -81,15 +82,16 @@ class TrustsSkippedEpochs(AlterIsrFailover):
 
 
 class IgnoresBrokerEpoch(AlterIsrRestarts):
-    """The controller does not compare broker epochs. The follower restarts empty while the request is in flight; it
-    is not in the ISR, so the version does not change (KIP-903, KAFKA-14139)."""
+    """A-M11: the controller does not compare broker epochs. The follower restarts empty while the request is in flight;
+    it is not in the ISR, so the version does not change (KIP-903, KAFKA-14139).
+    """
 
     def members_are_eligible(self, leader: Broker) -> bool:
         return not self.replicas[leader].pending & self.fenced
 
 
 class MixesFollowerStates(AlterIsrRestarts):
-    """The leader reads a follower's offset before a fetch and its broker epoch after it (KAFKA-15221)."""
+    """A-M12: the leader reads a follower's offset before a fetch and its broker epoch after it (KAFKA-15221)."""
 
     @action
     def fetch_is_half_recorded(self, follower: Broker, leader: Broker) -> None:
@@ -99,8 +101,8 @@ class MixesFollowerStates(AlterIsrRestarts):
 
 
 class LosesLastReplica(AlterIsrRestarts):
-    """The last member of the ISR loses records and leads again. Expected of Kafka before KIP-966: neither the ISR nor
-    the broker epoch protects the records of the last replica standing.
+    """A-M32: the last member of the ISR loses records and leads again. Expected of Kafka before KIP-966: neither the
+    ISR nor the broker epoch protects the records of the last replica standing.
     """
 
     def may_lose_records(self, broker: Broker) -> bool:
@@ -111,15 +113,15 @@ class LosesLastReplica(AlterIsrRestarts):
 
 
 class AdvancesBelowMinIsr(AlterIsrFailover):
-    """The high watermark advances although fewer than min.insync.replicas are in sync (KAFKA-15583)."""
+    """A-M27: the high watermark advances although fewer than min.insync.replicas are in sync (KAFKA-15583)."""
 
     def may_advance(self, leader: Broker) -> bool:
         return True
 
 
 class ZombieConfirmsEqualIsr(AlterIsrFailover):
-    """A deposed controller answers success if its own, older state has the requested ISR, whatever the epochs; and the
-    leader takes that as the confirmed state (KAFKA-14154).
+    """A-M24: a deposed controller answers success if its own, older state has the requested ISR, whatever the epochs;
+    and the leader takes that as the confirmed state (KAFKA-14154).
     """
 
     @action
@@ -136,7 +138,7 @@ class ZombieConfirmsEqualIsr(AlterIsrFailover):
 
 
 class FetchesUnfenced(ReconcilesOnce):
-    """The fetch does not carry the follower's leader epoch: any broker that believes it leads answers (KIP-320,
+    """A-M13: the fetch does not carry the follower's leader epoch: any broker that believes it leads answers (KIP-320,
     KAFKA-7395).
     """
 
@@ -145,7 +147,7 @@ class FetchesUnfenced(ReconcilesOnce):
 
 
 class ReconcilesWithStaleLeader(ReconcilesOnce):
-    """Fetches are fenced, but a follower compares its log with that of any broker that believes it leads
+    """A-M14: fetches are fenced, but a follower compares its log with that of any broker that believes it leads
     (hachikuji/kafka-specification, Kip320, on fencing the truncation).
     """
 
@@ -154,8 +156,8 @@ class ReconcilesWithStaleLeader(ReconcilesOnce):
 
 
 class FencesByLastFetchedEpoch(AlterIsrFailover):
-    """The fetch carries the last fetched epoch instead of the current leader epoch (KIP-320, "Rejected Alternatives";
-    hachikuji/kafka-specification, Kip320FirstTry).
+    """A-M17: the fetch carries the last fetched epoch instead of the current leader epoch (KIP-320, "Rejected
+    Alternatives"; hachikuji/kafka-specification, Kip320FirstTry).
     """
 
     def fetch_epoch_is_valid(self, follower: Broker, leader: Broker) -> bool:
@@ -169,8 +171,8 @@ class FencesByLastFetchedEpoch(AlterIsrFailover):
 
 
 class TruncatesToHighWatermark(AlterIsrFailover):
-    """A new follower truncates to its own high watermark, which may be behind what was exposed; logs are never compared
-    (before KIP-101).
+    """A-M15: a new follower truncates to its own high watermark, which may be behind what was exposed; logs are never
+    compared (before KIP-101).
     """
 
     def start_following(self, follower: Broker) -> None:
@@ -184,7 +186,7 @@ class TruncatesToHighWatermark(AlterIsrFailover):
 
 
 class TruncatesOncePerEpoch(ReconcilesOnce):
-    """KIP-101: the leader answers with the first offset of any later epoch, without the epoch that it found. A
+    """A-M16: KIP-101: the leader answers with the first offset of any later epoch, without the epoch that it found. A
     follower with records of an epoch that the leader never saw keeps some of them (KIP-279, KAFKA-6361)."""
 
     def truncation_offset(self, follower: Broker, leader: Broker) -> Offset:
@@ -200,8 +202,8 @@ class TruncatesOncePerEpoch(ReconcilesOnce):
 
 
 class ForgetsEmptyEpoch(ReconcilesOnce):
-    """A leader that has written nothing does not count its own epoch: asked for an epoch later than any in its log, it
-    answers that it knows none, and the follower falls back to its high watermark (KAFKA-7415).
+    """A-M18: a leader that has written nothing does not count its own epoch: asked for an epoch later than any in its
+    log, it answers that it knows none, and the follower falls back to its high watermark (KAFKA-7415).
     """
 
     def truncation_offset(self, follower: Broker, leader: Broker) -> Offset:
@@ -213,7 +215,7 @@ class ForgetsEmptyEpoch(ReconcilesOnce):
 
 
 class ExposesBeforeTruncating(AlterIsrFailover):
-    """A follower takes over the leader's high watermark from the same answer that tells it to truncate
+    """A-M30: a follower takes over the leader's high watermark from the same answer that tells it to truncate
     (KAFKA-14704).
     """
 
@@ -225,11 +227,3 @@ class ExposesBeforeTruncating(AlterIsrFailover):
             self.replicas[follower].high_watermark = exposed
         else:
             self.truncate(follower, self.truncation_offset(follower, leader))
-
-
-# Left out:
-#
-# KAFKA-9491   a full truncation leaves the high watermark below the log start: logs start at offset 0 here.
-# KAFKA-9672   a leader keeps members of the ISR that are no longer replicas, and
-# KAFKA-13837  a fetch from a broker that is no replica changes the leader's state: all brokers are replicas here;
-#              what a reassignment does to the replica set is a model of its own.

@@ -60,7 +60,7 @@ class NeverAsksAgain(RetriedAlterIsr):
 
 
 class FencesRetries(RetriedAlterIsr):
-    """The controller refuses a request that it has granted before, whose answer was lost (KAFKA-14144)."""
+    """A-M25: the controller refuses a request that it has granted before, whose answer was lost (KAFKA-14144)."""
 
     def is_repeated(self, request: AlterIsrRequest) -> bool:
         return False
@@ -74,7 +74,9 @@ class KeepsIneligible(RetriedAlterIsr):
 
 
 class AdvancesOnFetchOnly(RetriedAlterIsr):
-    """The high watermark is looked at when a follower fetches, not when the ISR has become smaller (KAFKA-13091)."""
+    """A-M19: the high watermark is looked at when a follower fetches, not when the ISR has become smaller
+    (KAFKA-13091).
+    """
 
     @action
     def leader_advances_high_watermark(self) -> None:
@@ -89,7 +91,8 @@ class AdvancesOnFetchOnly(RetriedAlterIsr):
 
 
 class WaitsForWhoeverHasCaughtUp(RetriedAlterIsr):
-    """The high watermark waits for followers that may not join the ISR, if they are near enough (KAFKA-15021)."""
+    """A-M28: the high watermark waits for followers that may not join the ISR, if they are near enough (KAFKA-15021).
+    """
 
     def replicated_offset(self) -> int:
         near = Set({broker for broker in Broker if self.caught_up(broker)})

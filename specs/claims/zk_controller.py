@@ -48,9 +48,9 @@ def two_transactions_are_needed(partitions: int, transactions: int) -> bool:
 
 @holds("V3, remedy: use multi")
 def batches_cost_what_they_number(partitions: int, batch: int) -> bool:
-    """Batches of up to 6,666 partitions fit, and 10,000 partitions then take at most two, when batches are full."""
+    """Batches of up to 6,990 partitions fit, and 10,000 partitions then take at most two, when batches are full."""
     require(partitions == PARTITIONS and batch * ENTRY <= REQUEST_LIMIT)
-    return batch <= 6_666 and partitions <= 2 * 6_666
+    return batch <= 6_990 and partitions <= 2 * 6_990
 
 
 # Elections (V3, on_broker_change and change_leaders).
