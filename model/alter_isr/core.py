@@ -29,6 +29,10 @@ The KIP and Apache Kafka differ, so both are here, as two designs of one model:
 
 Steps that Kafka takes together (such as a fetch and the high watermark update it causes) are separate actions here,
 which allows more orders than Kafka has. A message that is never delivered stands for one that is late or lost.
+
+Left out: leaders of an older version that still write to ZooKeeper themselves during the upgrade ("Compatibility"), so
+that the controller's own copy of the state can be out of date; and UpdateMetadata, which tells other brokers the same
+state as LeaderAndIsr tells the leader ("Motivation", the first benefit). What is sent here is what is written.
 """
 
 from __future__ import annotations
