@@ -9,6 +9,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -76,19 +77,37 @@ class Browser:
 
     def open(self, page: Path, width: int, height: int, scheme: Scheme) -> None:
         """Loads a file at a size and in a colour scheme."""
-        self.events.clear()
+        self.visit(page.resolve().as_uri(), width, height, scheme)
+
+    def visit(self, url: str, width: int, height: int, scheme: Scheme) -> None:
+        """Loads an address at a size and in a colour scheme, as a new page even if only its end is another."""
         self.ask("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1,
                  mobile=width < 640)
         self.ask("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
-        self.ask("Page.navigate", url=page.resolve().as_uri())
-        while not any(event["method"] == "Page.loadEventFired" for event in self.events):
-            self._read()
+        for each in ("about:blank", url):
+            self.events.clear()
+            self.ask("Page.navigate", url=each)
+            while not any(event["method"] == "Page.loadEventFired" for event in self.events):
+                self._read()
 
     def evaluate(self, script: str) -> Any:
         """The value of an expression in the page."""
         answer = self.ask("Runtime.evaluate", expression=script, returnByValue=True)
         assert "exceptionDetails" not in answer, answer
         return answer["result"].get("value")
+
+    def press(self, key: str) -> None:
+        """Presses and releases a key, such as ``ArrowLeft``."""
+        text = {"text": key} if len(key) == 1 else {"text": "\r"} if key == "Enter" else {}
+        self.ask("Input.dispatchKeyEvent", type="keyDown", key=key, **text)
+        self.ask("Input.dispatchKeyEvent", type="keyUp", key=key)
+
+    def until(self, script: str, wanted: Any) -> None:
+        """Waits until an expression in the page has a value."""
+        end = time.monotonic() + 20
+        while (found := self.evaluate(script)) != wanted:
+            assert time.monotonic() < end, f"{script} is {found!r}"
+            time.sleep(0.02)
 
     def complaints(self) -> list[str]:
         """What the console says, and requests for anything but the page."""

@@ -202,6 +202,109 @@ def test_the_page_can_be_read(tab: Browser, page: Path, scheme: Scheme, size: st
     assert [it for it in texts if it[1] < 4.5] == []
 
 
+MARKED = """[...document.querySelectorAll('article .now')].map(it => it.closest('svg') ? Number(it.dataset.number)
+    : it.querySelector('.number-of-step').textContent).map(Number)"""
+
+
+def test_the_arrow_keys_step_through_a_counterexample(tab: Browser, page: Path) -> None:
+    """The step is marked in the list and in the chart, and its state is open; nothing happens at the ends."""
+    tab.open(page, *SIZES["desktop"], "light")
+    tab.evaluate("document.querySelector('article .trace').scrollIntoView()")
+    steps = tab.evaluate("document.querySelectorAll('article .steps > li').length")
+    assert tab.evaluate(MARKED) == [steps, steps]
+    tab.press("ArrowLeft")
+    assert tab.evaluate(MARKED) == [steps - 1, steps - 1]
+    opened = "document.querySelectorAll('article .steps > li')[%d].querySelector('details').open"
+    assert tab.evaluate(opened % (steps - 2)) is True
+    tab.press("ArrowLeft")
+    assert tab.evaluate(opened % (steps - 2)) is False
+    for _ in range(steps + 2):
+        tab.press("ArrowLeft")
+    assert tab.evaluate(MARKED) == [1, 1]
+    tab.evaluate("document.querySelector('article .chart .step[data-number=\"3\"]').dispatchEvent("
+                 "new MouseEvent('click', {bubbles: true}))")
+    tab.until(MARKED, [3, 3])
+    assert tab.complaints() == []
+
+
+def test_a_pinned_variable_stays_in_view(tab: Browser, page: Path) -> None:
+    tab.open(page, *SIZES["desktop"], "light")
+    tab.evaluate("document.querySelector('article .trace').scrollIntoView()")
+    held = "document.querySelector('article .held').innerText.split(/\\s+/).filter(Boolean)"
+    assert tab.evaluate(held) == []
+    pin = "[...document.querySelectorAll('article .state th.pin')].find(it => it.textContent === 'version').click()"
+    tab.evaluate(pin)
+    shown = tab.evaluate(held)
+    assert shown[0] == "version"
+    while tab.evaluate(MARKED)[0] > 1:
+        tab.press("ArrowLeft")
+    assert tab.evaluate(held) == ["version", "0"]
+    tab.evaluate(pin)
+    assert tab.evaluate(held) == []
+
+
+def test_the_filter_leaves_the_specs_that_have_every_word(tab: Browser, page: Path) -> None:
+    tab.open(page, *SIZES["desktop"], "light")
+    left = "[...document.querySelectorAll('details.spec')].filter(it => it.offsetParent).map(it => it.id)"
+    rows = "[...document.querySelectorAll('.verdicts tbody tr')].filter(it => it.offsetParent).length"
+    assert tab.evaluate(rows) == 3
+    tab.press("/")
+    for words, wanted in (("kip-236", ["reassignment-kip236"]), ("COMMITS majority", ["examples-two-phase-commit"]),
+                          ("nothing of the kind", [])):
+        tab.evaluate(f"document.activeElement.value = '{words}';"
+                     "document.activeElement.dispatchEvent(new Event('input'))")
+        assert [it.replace("_", "-") for it in tab.evaluate(left)] == wanted
+        assert tab.evaluate(rows) == len(wanted)
+    tab.press("Escape")
+    assert tab.evaluate(rows) == 3
+
+
+def test_a_link_opens_what_it_leads_to(tab: Browser, page: Path) -> None:
+    """A counterexample in a closed spec, a step of one."""
+    name = "examples-two_phase_commit-CommitsOnMajority"
+    tab.visit(f"{page.as_uri()}#{name}", *SIZES["desktop"], "light")
+    seen = f"document.getElementById('{name}').getBoundingClientRect().height > 300"
+    assert tab.evaluate(seen) is True
+    tab.visit(f"{page.as_uri()}#{name}-step-2", *SIZES["desktop"], "light")
+    assert tab.evaluate(seen) is True
+    assert tab.evaluate(f"document.querySelector('#{name} .steps > .now').id") == f"{name}-step-2"
+
+
+def test_the_only_counterexample_is_open() -> None:
+    """Without scripts, too; one of several is not."""
+    with inside(ROOT):
+        results = check(Path("specs/alter_isr/core.toml"), Settings(workers=1, only_variant="AcceptsAnyVersion"))
+        more = check(Path("specs/alter_isr/core.toml"), Settings(workers=1, only_variant="KeepsVersion"))
+    one, both = Page(html(cases(results))), Page(html(cases([*results, *more])))
+    assert [("open" in it) for it in one.of("details") if it.get("class") == "flawed"] == [True]
+    assert [("open" in it) for it in both.of("details") if it.get("class") == "flawed"] == [False, False]
+
+
+def test_it_says_where_the_good_design_decides_otherwise(every: list[Case]) -> None:
+    (case,) = [case for case in every if case.name == "AcceptsAnyVersion"]
+    text = html([case])
+    assert re.search(r'<li id="alter_isr-core-AcceptsAnyVersion-step-4" class="differs">', text)
+    assert '<span class="chip warn">AlterIsr does not take it</span>' in text
+    assert 'href="#alter_isr-core-AcceptsAnyVersion-step-4">step 4, ' in text
+    assert re.search(r"<code>True</code></td><td class=\"quiet\"><code>model/alter_isr/core.py:\d+</code>", text)
+
+
+LETTERS = """[...document.querySelectorAll('.state td, .state th, .ruling td, .ruling th')].filter(it =>
+    it.getBoundingClientRect().width && it.getBoundingClientRect().width < 24
+    && it.getBoundingClientRect().height > 48).map(it => it.textContent)"""
+
+
+def test_on_a_phone_nothing_is_broken_by_letter_or_cut(tab: Browser, page: Path) -> None:
+    """Charts of few participants fit; tables scroll rather than break their words."""
+    tab.open(page, *SIZES["phone"], "light")
+    tab.evaluate(OPEN_ALL)
+    assert tab.evaluate(LETTERS) == []
+    cut = """[...document.querySelectorAll('.chart')].filter(it => it.viewBox.baseVal.width < 380
+        && it.parentElement.scrollWidth > it.parentElement.clientWidth + 1).length"""
+    assert tab.evaluate(cut) == 0
+    assert tab.evaluate("document.querySelectorAll('.chart').length") >= 3
+
+
 def test_the_themes_differ(tab: Browser, page: Path) -> None:
     backgrounds = []
     for scheme in ("light", "dark"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from enum import Enum
 from pathlib import Path
 from typing import Annotated
 
@@ -12,7 +13,8 @@ from floodmark import Bag, Between, Capacity, Constant, Identifier, Map, Model, 
 from floodmark.checkers.check import Settings
 from floodmark.checkers.exploration import TraceState
 from floodmark.checkers.report import github
-from floodmark.checkers.report.mermaid import mermaid
+from floodmark.checkers.report.html.chart import chart
+from floodmark.checkers.report.mermaid import _event, mermaid
 from floodmark.checkers.report.sequence import MessageSequence, message_sequence
 from floodmark.checkers.result import CheckResult
 from floodmark.language.reference import Step, fire, initial_states
@@ -249,3 +251,117 @@ def test_a_container_that_was_none_brings_its_messages() -> None:
     (message,) = chart.messages
     assert (message.name, message.sent, message.received) == ("Ping", 2, 3)
     assert chart.participants[chart.events[1].actor or 0] == "n2"
+
+
+class Role(Enum):
+    """What a node is."""
+
+    FOLLOWER = "follower"
+    LEADER = "leader"
+
+
+class Term(Record):
+    """What a node has stored."""
+
+    epoch: Annotated[int, Between(0, 3)]
+    voted: Node | None
+
+
+class Fate(Enum):
+    """What happens to a call."""
+
+    ANSWERED = "answered"
+    RESPONSE_LOST = "response lost"
+    REQUEST_LOST = "request lost"
+
+
+class Calls(Model):
+    """Nodes that call each other in one step, and a network that loses what is on its way."""
+
+    nodes = Constant(2)
+    role: Map[Node, Role]
+    stored: Map[Node, Term]
+    pings: Annotated[Bag[Ping], Capacity(3)]
+
+    @initial
+    def start(self) -> None:
+        self.role = Map({node: Role.FOLLOWER for node in Node})
+        self.stored = Map({node: Term(epoch=0, voted=None) for node in Node})
+        self.pings = Bag()
+
+    @action
+    def node_calls(self, node: Node, other: Node, fate: Fate) -> None:
+        self.stored[node].epoch += 1
+
+    @action
+    def node_wins(self, node: Node) -> None:
+        self.role[node] = Role.LEADER
+
+    @action
+    def node_sends(self, node: Node) -> None:
+        self.pings.add(Ping(to=Node(1), number=1))
+
+    @action
+    def network_loses(self, ping: Ping) -> None:
+        self.pings.remove(ping)
+
+
+def run_of(model: Model, *steps: Step) -> MessageSequence:
+    begun, state = next(iter(initial_states(model)))
+    trace = [TraceState(begun, state)]
+    for step in steps:
+        after = fire(model, trace[-1].state, step)
+        assert after is not None
+        trace.append(TraceState(step, after))
+    return message_sequence(model, trace)
+
+
+def test_what_an_argument_says_is_lost_is_drawn_as_lost() -> None:
+    calls = [Step("node_calls", {"node": Node(1), "other": Node(2), "fate": fate}) for fate in Fate]
+    drawn = run_of(Calls(), *calls)
+    assert [event.lost for event in drawn.events] == ["", "", "back", "there"]
+    picture = chart(drawn)
+    crosses = [line for line in picture.iter("line") if line.get("class") == "lost"]
+    assert len(crosses) == 2 * 2
+    assert len([line for line in picture.iter("line") if line.get("class") == "asks open"]) == 2
+    said = mermaid_of(drawn)
+    assert [line for line in said if "-x" in line] == ["P1-xP0: lost", "P0-xP1: 4 node_calls(fate=REQUEST_LOST)"]
+
+
+def test_a_message_that_is_lost_is_not_received() -> None:
+    drawn = run_of(Calls(), Step("node_sends", {"node": Node(2)}),
+                   Step("network_loses", {"ping": Ping(to=Node(1), number=1)}))
+    (message,) = drawn.messages
+    assert (message.lost, message.receiver, message.received) == (True, None, None)
+    assert len([line for line in chart(drawn).iter("line") if line.get("class") == "lost"]) == 2
+    assert any("sent and lost" in line for line in mermaid_of(drawn))
+
+
+def mermaid_of(drawn: MessageSequence) -> list[str]:
+    return [line for event in drawn.events for line in _event(drawn, event)]
+
+
+def test_role_and_epoch_stand_on_the_lifelines_where_they_change() -> None:
+    call = Step("node_calls", {"node": Node(2), "other": Node(1), "fate": Fate.ANSWERED})
+    drawn = run_of(Calls(), call, Step("node_wins", {"node": Node(2)}), Step("node_sends", {"node": Node(2)}))
+    assert drawn.participants == ["n1", "n2"]
+    assert drawn.standings == {1: {0: "FOLLOWER e0", 1: "FOLLOWER e0"}, 2: {1: "FOLLOWER e1"}, 3: {1: "LEADER e1"}}
+    texts = [it for it in chart(drawn).iter("text") if it.get("class") == "standing"]
+    assert [it.text for it in texts] == ["FOLLOWER e0", "FOLLOWER e0", "FOLLOWER e1", "LEADER e1"]
+    lifelines = [it.get("x1") for it in chart(drawn).iter("line") if it.get("class") == "lifeline"]
+    assert [it.get("x") for it in texts] == [lifelines[0], lifelines[1], lifelines[1], lifelines[1]]
+
+
+def test_whoever_a_variable_names_has_its_role() -> None:
+    result = found("specs/alter_isr/core.toml", "AssumesProposedIsr")
+    assert result.subject is not None and result.violation is not None
+    drawn = message_sequence(result.subject, result.violation.trace)
+    said = {drawn.participants[at]: text for at, text in drawn.standings[1].items()}
+    assert said["b1"] == "leader e0"
+    assert said["b2"] == "ACTIVE"
+
+
+def test_steps_of_chart_and_list_lead_to_each_other() -> None:
+    drawing = chart(run_of(Calls(), Step("node_wins", {"node": Node(2)})), "", "here")
+    assert [it.get("href") for it in drawing.iter("a")] == ["#here-step-1", "#here-step-2"]
+    assert [it.get("id") for it in drawing.iter("g")] == ["here-chart-1", "here-chart-2"]

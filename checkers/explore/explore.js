@@ -85,7 +85,10 @@
   };
   const pin = () => {
     const state = document.querySelector("#state .state");
-    $("held").replaceChildren(...(pins.pinned.size && state ? [pins.table(state)] : []));
+    for (const it of document.querySelectorAll("#state th.pin")) {
+      it.setAttribute("aria-pressed", pins.pinned.has(it.textContent));
+    }
+    $("held").replaceChildren(...(pins.pinned.size && state ? [pins.table(state, pin)] : []));
   };
 
   const go = at => {

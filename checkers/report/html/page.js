@@ -28,6 +28,7 @@
       it.addEventListener("click", () => go(now + by));
       return it;
     };
+    const changed = () => walks.forEach(each => each.show());
     const held = make("div", {className: "held"});
     const bar = make("div", {className: "bar-of-steps"}, button("◀", "previous step", -1), said,
                      button("▶", "next step", 1), make("span", {className: "quiet hint"}, "keys ← →"), held);
@@ -36,11 +37,15 @@
     let now = steps.length;
     let opened = null;
     const state = () => steps[now - 1].querySelector(".state");
+    const press = () => {
+      for (const it of trace.querySelectorAll("th.pin")) it.setAttribute("aria-pressed", pins.pinned.has(it.textContent));
+    };
     const show = () => {
       said.textContent = `step ${now} of ${steps.length}`;
       steps.forEach((it, place) => it.classList.toggle("now", place === now - 1));
       drawn.forEach(it => it.classList.toggle("now", Number(it.dataset.number) === now));
-      held.replaceChildren(...(pins.pinned.size && state() ? [pins.table(state())] : []));
+      held.replaceChildren(...(pins.pinned.size && state() ? [pins.table(state(), changed)] : []));
+      press();
     };
     const go = to => {
       current = trace;
@@ -53,7 +58,7 @@
       show();
       steps[now - 1].scrollIntoView({block: "nearest"});
     };
-    for (const it of trace.querySelectorAll(".state")) pins.offer(it, () => walks.forEach(each => each.show()));
+    for (const it of trace.querySelectorAll(".state")) pins.offer(it, changed);
     trace.addEventListener("pointerdown", () => { current = trace; });
     show();
     return {go, show, step: by => go(now + by)};

@@ -4,8 +4,8 @@ const pins = (() => {
   const pinned = new Set();
   const name = row => row.querySelector("th[scope=row]")?.textContent;
   const rows = state => [...state.querySelectorAll("tr")].filter(name);
-  // The pinned rows of a state, below the headings of their tables.
-  const table = state => {
+  // The pinned rows of a state, below the headings of their tables; `changed` is called when one is unpinned there.
+  const table = (state, changed) => {
     const box = document.createElement("div");
     box.className = "state pinned";
     for (const whole of state.querySelectorAll("table")) {
@@ -19,6 +19,7 @@ const pins = (() => {
       scroll.append(copy);
       box.append(scroll);
     }
+    offer(box, changed);
     return box;
   };
   // Makes the headings of a state's rows buttons that pin and unpin; `changed` is called after each.
