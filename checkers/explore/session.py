@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from floodmark.checkers.check import Check, checks, variant_name
 from floodmark.checkers.designs.beside import Beside
@@ -13,12 +13,13 @@ from floodmark.checkers.explore import page
 from floodmark.checkers.explore.beside import compared, first_difference
 from floodmark.checkers.explore.place import Place, Shown, judged
 from floodmark.checkers.explore.tracks import Searched, search
-from floodmark.checkers.explore.walk import Walk
+from floodmark.checkers.explore.walk import MOST_KEPT, Walk
 from floodmark.checkers.properties import did_you_mean
 from floodmark.checkers.spec import Spec
 from floodmark.language.errors import SourceError
 from floodmark.language.model import Model
 
+T = TypeVar("T")
 MOST_STEPS = 2000
 """A longer path is refused."""
 
@@ -56,6 +57,7 @@ class Session:
     designs: dict[str, Check] = field(init=False)
     walks: dict[str, Walk] = field(default_factory=dict)
     found: dict[str, Searched] = field(default_factory=dict)
+    kept: dict[tuple[Any, ...], Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         settings = replace(self.first.settings, only_variant=None)
@@ -100,7 +102,10 @@ class Session:
         other = self._other(walk.model, question.beside)
         shown = Shown(walk.model, walked, at, list(self._check_properties(question.design)), question.beside)
         if other is not None:
-            shown.difference = first_difference(Beside(walk.model, other.model), walked.trace)
+            shown.difference = self._kept(
+                ("path", question.design, question.beside, tuple(entry.state for entry in walked.trace)),
+                lambda: first_difference(Beside(walk.model, other.model), walked.trace),
+            )
         if at < 0:
             shown.beginnings = list(walk.beginnings())
         else:
@@ -108,9 +113,21 @@ class Session:
             place = Place(walk.actions(state))
             place.judgements, place.outside = judged(walk.model, shown.properties, walked.trace[: at + 1])
             if other is not None:
-                place.beside = compared(Beside(walk.model, other.model), other, state, place.actions)
+                place.beside = self._kept(
+                    ("place", question.design, question.beside, state),
+                    lambda: compared(Beside(walk.model, other.model), other, state, place.actions),
+                )
             shown.place = place
         return page.parts(shown)
+
+    def _kept(self, key: tuple[Any, ...], find: Callable[[], T]) -> T:
+        """What was found before, or is found now: one goes back and forth along the same path."""
+        if key not in self.kept:
+            if len(self.kept) >= MOST_KEPT:
+                self.kept.clear()
+            self.kept[key] = find()
+        found: T = self.kept[key]
+        return found
 
     def _run(self, walk: Walk, question: Question) -> None:
         """Takes the last step once more where the debugger can see it."""
