@@ -30,6 +30,7 @@ from floodmark.checkers.designs.beside import Beside
 from floodmark.checkers.designs.divergence import divergence
 from floodmark.checkers.designs.finding import Divergence
 from floodmark.checkers.designs.good_design import where_the_good_design_differs, with_constants
+from floodmark.checkers.designs.rulings import Call, first_difference
 from floodmark.checkers.exploration import Limits, Options, Violation
 from floodmark.checkers.properties import collect
 from floodmark.checkers.reference import explore
@@ -290,6 +291,64 @@ def test_a_state_that_the_good_design_has_not() -> None:
     beside = Beside(mine, other)
     with pytest.raises(Exception, match="inside is 3, which Narrow cannot store in it"):
         beside.carried(trace[-1].state)
+
+
+class Turn(Model):
+    """Goes round, and could mark each time that it begins anew."""
+
+    at: Annotated[int, Between(0, 1)] = 0
+    marked: bool = False
+
+    @fair
+    @action
+    def turns(self) -> None:
+        require(not self.marked)
+        self.at = 1 - self.at
+
+    @fair(strong=True)
+    @action
+    def marks(self) -> None:
+        require(self.at == 0 and not self.marked)
+        self.marked = True
+
+    @eventually
+    def ends(self) -> bool:
+        return self.marked
+
+
+class MarksSomeDay(Turn):
+    @fair
+    def marks(self) -> None:
+        super().marks()
+
+
+class MarksNever(MarksSomeDay):
+    @unfair
+    def marks(self) -> None:
+        super().marks()
+
+
+def test_a_step_that_is_enabled_at_times_is_left_out_by_strong_fairness_only() -> None:
+    for bad, good, how in ((MarksSomeDay, Turn, "fairness"), (MarksNever, MarksSomeDay, "alike")):
+        trace = explore(bad(), [collect(bad, [])["ends"]], Options()).violations[0]
+        said = divergence(Beside(bad(), good()), trace, Subject({}, {}, {}))
+        assert said.how == how
+    said = divergence(Beside(MarksNever(), Turn()), trace, Subject({}, {}, {}))
+    assert said.reasons == ("marks strongly fair in Turn: marks() is enabled at times, and never taken",)
+
+
+def test_rules_are_compared_where_they_are_asked_the_same() -> None:
+    """A rule that is asked something else, or in another state, may answer otherwise for that."""
+
+    def call(name: str, argument: int, state: int, answer: int) -> Call:
+        return Call(name, (argument,), (str(argument),), {"x": state}, {"x": state}, (answer,))
+
+    methods = {name: (Gate.room, LetsAllIn.room) for name in ("first", "second", "third")}
+    good = [call("first", 1, 0, 1), call("second", 0, 1, 1), call("third", 0, 0, 1)]
+    bad = [call("first", 2, 0, 2), call("second", 0, 2, 2), call("third", 0, 0, 2)]
+    said = first_difference(methods, ("Gate", good), ("LetsAllIn", bad))  # type: ignore[arg-type]
+    assert said is not None
+    assert (said.call, said.good.text, said.bad.text) == ("third(0)", "1", "2")
 
 
 class Narrow(Model):
