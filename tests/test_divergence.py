@@ -296,19 +296,19 @@ def test_a_state_that_the_good_design_has_not() -> None:
 class Turn(Model):
     """Goes round, and could mark each time that it begins anew."""
 
-    at: Annotated[int, Between(0, 1)] = 0
+    place: Annotated[int, Between(0, 1)] = 0
     marked: bool = False
 
     @fair
     @action
     def turns(self) -> None:
         require(not self.marked)
-        self.at = 1 - self.at
+        self.place = 1 - self.place
 
     @fair(strong=True)
     @action
     def marks(self) -> None:
-        require(self.at == 0 and not self.marked)
+        require(self.place == 0 and not self.marked)
         self.marked = True
 
     @eventually

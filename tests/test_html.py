@@ -275,6 +275,9 @@ def test_the_only_counterexample_is_open() -> None:
     with inside(ROOT):
         results = check(Path("specs/alter_isr/core.toml"), Settings(workers=1, only_variant="AcceptsAnyVersion"))
         more = check(Path("specs/alter_isr/core.toml"), Settings(workers=1, only_variant="KeepsVersion"))
+        other = check(Path("specs/examples/dekker.toml"), Settings(workers=1, only_variant="Dekker"))
+    specs = [it for it in Page(html(cases([*results, *other]))).of("details") if it.get("class") == "spec"]
+    assert [(it["id"], "open" in it) for it in specs] == [("alter_isr-core", True), ("examples-dekker", False)]
     one, both = Page(html(cases(results))), Page(html(cases([*results, *more])))
     assert [("open" in it) for it in one.of("details") if it.get("class") == "flawed"] == [True]
     assert [("open" in it) for it in both.of("details") if it.get("class") == "flawed"] == [False, False]
