@@ -13,6 +13,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
+from html import unescape
 from http.client import HTTPConnection
 from itertools import islice
 from pathlib import Path
@@ -53,9 +54,25 @@ def words(html: str) -> str:
     return re.sub(r"<[^>]*>", "", re.sub("</(li|p|h3)>", "\n", html))
 
 
-@pytest.mark.parametrize(
-    "spec", [pytest.param(each, marks=() if each in ALWAYS else pytest.mark.slow) for each in QUICK]
-)
+EACH = [pytest.param(each, marks=() if each in ALWAYS else pytest.mark.slow) for each in QUICK]
+
+
+@pytest.mark.parametrize("spec", EACH)
+def test_every_spec_has_a_page(spec: str) -> None:
+    """The last of its designs beside the good one, before the first step, after it, and after another."""
+    one = session(REPOSITORY / "specs" / spec)
+    design = list(one.designs)[-1]
+    path: tuple[str, ...] = ()
+    for at in (-1, 0, 1):
+        answer = one.answer(Question(design, one.good, path, at))
+        assert (answer["at"], answer["path"], answer["stop"]) == (at, list(path), "")
+        steps = re.findall(r'data-step="([^"]*)"', answer["parts"]["actions"])
+        assert steps
+        assert (answer["parts"]["chart"] == "") == (at == -1)
+        path = (*path, unescape(steps[0]))
+
+
+@pytest.mark.parametrize("spec", EACH)
 def test_what_is_enabled_is_what_the_reference_meaning_says(spec: str) -> None:
     """Along a run; and whatever is not enabled at all has a guard with its place."""
     for check in islice(checks(read(REPOSITORY / "specs" / spec), Settings()), 2):
