@@ -19,7 +19,7 @@ _HEAD = 46
 _ROW = 34
 _LINE = 13
 _ARROW = 22
-_NOTE = 15
+_NOTE = 18
 _STANDING = 14
 _WIDTH = 330
 """The width in pixels that the lifelines share, if that leaves enough for each: that of a phone."""
