@@ -11,11 +11,15 @@ from floodmark.checkers.report.guard import guard_against
 from floodmark.checkers.report.trace import change_lines
 from floodmark.checkers.report.value import show, show_step
 from floodmark.language import reference
-from floodmark.language.errors import SourceError, ValueOutOfRange
+from floodmark.language.errors import SourceError
 from floodmark.language.model import Model, State
 from floodmark.language.reference import Step, parameter_types
 from floodmark.language.source import source_of
 from floodmark.language.values import admit, running
+
+
+_FOREIGN = (SourceError, AttributeError, KeyError, TypeError)
+"""What comes of a value that a type does not hold, also of one that is made quite differently."""
 
 
 class Unlike(Exception):  # noqa: N818 - not an error
@@ -66,7 +70,7 @@ class Beside:
             with running(self.other):
                 try:
                     admit(kind, given[name], name)
-                except (SourceError, AttributeError, KeyError, TypeError):
+                except _FOREIGN:
                     raise Unlike(f"{name} is {show(given[name])}, which {other} cannot store in it") from None
         return tuple(given[name] for name in self.other.variable_types)
 
@@ -137,7 +141,7 @@ class Beside:
             for name, value in step.arguments.items():
                 try:
                     admit(kinds[name], value, name)
-                except ValueOutOfRange:
+                except _FOREIGN:
                     return f"has no such {name}: {show(value)}"
         return ""
 
