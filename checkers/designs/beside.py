@@ -17,7 +17,6 @@ from floodmark.language.reference import Step, parameter_types
 from floodmark.language.source import source_of
 from floodmark.language.values import admit, running
 
-
 _FOREIGN = (SourceError, AttributeError, KeyError, TypeError)
 """What comes of a value that a type does not hold, also of one that is made quite differently."""
 
