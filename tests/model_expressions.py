@@ -21,6 +21,7 @@ from tests.model_types import (
     MapOf,
     Maybe,
     Name,
+    OneOf,
     SeqOf,
     SetOf,
     Struct,
@@ -64,6 +65,7 @@ class Vocabulary:
     enumerations: list[Enumeration] = field(default_factory=list)
     names: list[Name] = field(default_factory=list)
     structs: list[Struct] = field(default_factory=list)
+    unions: list[OneOf] = field(default_factory=list)
     numbers: list[str] = field(default_factory=list)
     flags: list[str] = field(default_factory=list)
     globals: list[tuple[str, Kind]] = field(default_factory=list)
@@ -141,6 +143,8 @@ class Expressions:
                 return [lambda: self.value(scope, inner, depth)] * 2
             case Struct():
                 return [lambda: self._struct(scope, kind, depth), lambda: self._replace(scope, kind, depth)]
+            case OneOf(members=members):
+                return [lambda: self.value(scope, self.pick(members), depth)] * 2
             case SetOf():
                 return [functools.partial(one, scope, kind, depth, plain) for one in self._sets()]
             case SeqOf():
@@ -166,6 +170,8 @@ class Expressions:
                 return "None" if self.number(0, 1) == 0 else self.literal(scope, inner)
             case Struct(name, fields):
                 return f"{name}({', '.join(f'{field}={self.literal(scope, of)}' for field, of in fields)})"
+            case OneOf(members=members):
+                return self.literal(scope, self.pick(members))
             case SetOf(element, capacity):
                 if capacity == 0 or self.number(0, 1) == 0:
                     return self.pick(["Set()", f"Set[{annotation(element)}]()"])
@@ -218,6 +224,8 @@ class Expressions:
         return found
 
     def _serves(self, of: Kind, want: Kind) -> bool:
+        if isinstance(want, OneOf) and of in want.members:
+            return True
         return of == want or (isinstance(of, Int) and isinstance(want, Int))
 
     def inside(self, kind: Kind, depth: int) -> Iterator[tuple[tuple[Step, ...], Kind]]:
@@ -232,6 +240,13 @@ class Expressions:
                 for name, inner in fields:
                     for steps, of in self.inside(inner, depth - 1):
                         yield (("field", name), *steps), of
+            case OneOf(members=members):
+                for name, inner in kind.common:
+                    for steps, of in self.inside(inner, depth - 1):
+                        yield (("field", name), *steps), of
+                for member in members:
+                    for steps, of in self.inside(member, depth - 1):
+                        yield (("class", member), *steps), of
             case SeqOf(element):
                 for steps, of in self.inside(element, depth - 1):
                     yield (("index", element), *steps), of
@@ -248,6 +263,9 @@ class Expressions:
                     text = f"{text}[{self.value(scope, key, min(depth, 1) - 1)}]"
                 case "field", str(name):
                     text = f"{text}.{name}"
+                case "class", Struct() as kind:
+                    if not self.once_in(6):
+                        text = f"({text} if isinstance({text}, {kind.name}) else {self.literal(scope, kind)})"
                 case "index", kind:
                     assert not isinstance(kind, str)
                     text = self._indexed(scope, text, kind, depth)
@@ -470,10 +488,7 @@ class Expressions:
 
     def generator(self, scope: Scope, depth: int, any_order: bool = False) -> tuple[str, str, Scope]:
         """A loop variable, ``domain if ...`` (perhaps with a second loop), and the scope inside."""
-        domain, kind = self.domain(scope, depth, any_order)
-        name = self.fresh("e")
-        inner = scope.having(name, kind)
-        text = domain
+        name, text, inner = self.several(scope) if self.once_in(5) else self._one(scope, depth, any_order)
         if self.once_in(3):
             text += f" if {self.condition(inner, depth)}"
         if self.once_in(6):
@@ -482,6 +497,35 @@ class Expressions:
             inner = inner.having(second, of)
             text += f" for {second} in {other}"
         return name, text, inner
+
+    def _one(self, scope: Scope, depth: int, any_order: bool) -> tuple[str, str, Scope]:
+        domain, kind = self.domain(scope, depth, any_order)
+        name = self.fresh("e")
+        return name, domain, scope.having(name, kind)
+
+    def several(self, scope: Scope) -> tuple[str, str, Scope]:
+        """The variables of a loop over pairs, what it runs over, and the scope inside."""
+        known = [path for kind in self.containers(scope) for path in self.paths(scope, kind)
+                 if isinstance(kind, SeqOf | MapOf) or ordered(kind.element)]
+        if not known:
+            return self._one(scope, 0, False)
+        one = self.pick(known)
+        first, second = self.fresh("e"), self.fresh("e")
+        if isinstance(one[2], MapOf) and self.number(0, 2):
+            inner = scope.having(first, one[2].key).having(second, one[2].value)
+            return f"{first}, {second}", f"{self.path(scope, one, 0)}.items()", inner
+        kinds, texts = [], []
+        for path in [one, self.pick(known)]:
+            kind = path[2]
+            assert isinstance(kind, SetOf | SeqOf | BagOf | MapOf)
+            kinds.append(kind.key if isinstance(kind, MapOf) else kind.element)
+            texts.append(self.path(scope, path, 0))
+        if self.number(0, 1):
+            number = self.pick(["", "", ", 1", ", start=-2"])
+            return f"{first}, {second}", f"enumerate({texts[0]}{number})", scope.having(first, LOOSE).having(
+                second, kinds[0])
+        inner = scope.having(first, kinds[0]).having(second, kinds[1])
+        return f"{first}, {second}", f"zip({', '.join(texts)})", inner
 
     # Truth values.
 
@@ -500,7 +544,8 @@ class Expressions:
     def truths(self) -> list[Callable[[Scope, int], str]]:
         return [
             self._not, self._both, self._compared, self._compared, self._equal, self._equal, self._within, self._within,
-            self._none, self._subset, self._some_or_all, self._some_or_all, self._implies, self._in_range, self._one_of,
+            self._none, self._of_class, self._subset, self._some_or_all, self._some_or_all, self._implies,
+            self._in_range, self._one_of,
         ]
 
     def _simple_test(self, scope: Scope) -> str:
@@ -571,6 +616,14 @@ class Expressions:
         op = self.pick(["is", "is not", "==", "!="])
         text = self.value(scope, self.pick(kinds), depth)
         return f"({text if op[0] != 'i' or not text.lstrip('-(').isnumeric() else 'None'} {op} None)"
+
+    def _of_class(self, scope: Scope, depth: int) -> str:
+        kinds = [kind for kind in self.words.unions if self.paths(scope, kind)]
+        if not kinds:
+            return self._none(scope, depth)
+        kind = self.pick(kinds)
+        classes = self.pick([member.name for member in kind.members] + [f"({kind.members[0].name},)", kind.name])
+        return f"isinstance({self.value(scope, kind, depth)}, {classes})"
 
     def _subset(self, scope: Scope, depth: int) -> str:
         kinds = [kind for kind in self.containers(scope) if isinstance(kind, SetOf)]

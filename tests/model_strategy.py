@@ -36,6 +36,7 @@ from tests.model_types import (
     MapOf,
     Maybe,
     Name,
+    OneOf,
     SeqOf,
     SetOf,
     Struct,
@@ -153,6 +154,8 @@ class _Writer(Expressions):
         ]
         if self.words.structs:
             options += [lambda: self.pick(self.words.structs)] * 2
+        if self.words.unions:
+            options += [lambda: self.pick(self.words.unions)] * 2
         kind = self.pick(options)()
         if isinstance(kind, Maybe) and isinstance(kind.inner, Maybe):
             return kind.inner
@@ -189,7 +192,8 @@ class _Writer(Expressions):
             words.enumerations.append(Enumeration("Colour", members))
             lines += ["class Colour(Enum):", *[f"    {member} = {i}" for i, member in enumerate(members)]]
         for number in range(self.number(0, 2)):
-            fields = tuple((f"f{i}", self.kind(1, 12)) for i in range(self.number(1, 3)))
+            known = dict(words.structs[0].fields) if words.structs and self.number(0, 1) else {}
+            fields = tuple((f"f{i}", known.get(f"f{i}") or self.kind(1, 12)) for i in range(self.number(1, 3)))
             lines.append(f"class Struct{number}(Record):")
             for position, (name, of) in enumerate(fields):
                 default = ""
@@ -197,6 +201,9 @@ class _Writer(Expressions):
                     default = f" = {self.literal(Scope(()), of)}"
                 lines.append(f"    {name}: {annotation(of)}{default}")
             words.structs.append(Struct(f"Struct{number}", fields))
+            if known and self.number(0, 2):
+                words.unions.append(OneOf("Either", tuple(words.structs)))
+                lines.append("Either = Struct0 | Struct1")
         if self.once_in(6):
             lines.append("LIMIT = 2")
             words.globals.append(("LIMIT", Int(2, 2)))
@@ -246,7 +253,7 @@ class _Writer(Expressions):
         found = []
         for name, kind in self.words.variables.items():
             for steps, of in self.inside(kind, 2):
-                if wanted(of) and not any(how == "some" for how, _ in steps):
+                if wanted(of) and not any(how in ("some", "class") for how, _ in steps):
                     found.append((f"self.{name}", steps, of))
         places = []
         if not found:
@@ -392,9 +399,8 @@ class _Writer(Expressions):
         return _indented(lines), goes_on
 
     def _loop(self, scope: Scope, depth: int) -> list[str]:
-        domain, kind = self.domain(scope, 1)
-        name = self.fresh("e")
-        inner = replace(scope.having(name, kind), loops=scope.loops + 1)
+        name, domain, inner = self.several(scope) if self.once_in(5) else self._one(scope, 1, False)
+        inner = replace(inner, loops=scope.loops + 1)
         lines, _, goes_on = self.block(inner, depth, 2)
         if goes_on and self.once_in(4):
             lines.append(self.pick(["break", "continue"]))
@@ -517,6 +523,8 @@ class _Writer(Expressions):
             paths = [path for path in self.paths(scope, source)
                      if not any(how in ("some", "index") for how, _ in path[1])]
             element = source.element
+            if isinstance(element, OneOf) and paths and self.number(0, 1):
+                return self.pick(element.members), self.path(scope, self.pick(paths), 1)
             if paths and (codes(element) > FREE_PARAMETER or self.number(0, 1)):
                 return element, self.path(scope, self.pick(paths), 1)
             if codes(element) <= FREE_PARAMETER and not isinstance(element, SeqOf | BagOf | MapOf | SetOf | Maybe):
@@ -526,9 +534,9 @@ class _Writer(Expressions):
         for _ in range(6):
             makers: list[Callable[[], Kind]] = [lambda: self.pick(leaves), self.scalar, lambda: self._kind(1)]
             kind = self.pick(makers)()
-            if isinstance(kind, Maybe) and isinstance(kind.inner, Struct | SeqOf | BagOf | MapOf | SetOf):
+            if isinstance(kind, Maybe) and isinstance(kind.inner, Struct | OneOf | SeqOf | BagOf | MapOf | SetOf):
                 continue
-            if codes(kind) <= FREE_PARAMETER and not isinstance(kind, SeqOf | BagOf | MapOf | SetOf | Struct):
+            if codes(kind) <= FREE_PARAMETER and not isinstance(kind, SeqOf | BagOf | MapOf | SetOf | Struct | OneOf):
                 return kind, ""
             if isinstance(kind, SetOf) and kind.capacity is None and bits(kind) <= 2:
                 return kind, ""
@@ -599,7 +607,7 @@ class _Writer(Expressions):
         own, _, goes_on = self.block(scope, 1, 1)
         call = f"super().a{number}({', '.join(name for name, _ in parameters)})"
         body = [call, *own] if not goes_on or self.number(0, 1) == 0 else [*own, call]
-        free = all(codes(kind) <= 64 and not isinstance(kind, SeqOf | BagOf | MapOf | SetOf | Struct | Maybe)
+        free = all(codes(kind) <= 64 and not isinstance(kind, SeqOf | BagOf | MapOf | SetOf | Struct | OneOf | Maybe)
                    for _, kind in parameters)
         lines = ["class Overriding(Generated):"]
         if free:

@@ -47,6 +47,27 @@ class Struct:
 
 
 @dataclass(frozen=True)
+class OneOf:
+    """Records of one of several classes; the module calls their union by ``name``."""
+
+    name: str
+    members: tuple[Struct, ...]
+
+    @property
+    def common(self) -> tuple[tuple[str, Kind], ...]:
+        """The fields that all have."""
+        first, *others = (dict(member.fields) for member in self.members)
+        return tuple((name, kind) for name, kind in first.items() if all(name in other for other in others))
+
+    @property
+    def fields(self) -> tuple[tuple[str, Kind], ...]:
+        """Every field that any of them has, as it is stored."""
+        every = {name: kind for member in self.members for name, kind in member.fields}
+        partly = [(name, kind if isinstance(kind, Maybe) else Maybe(kind)) for name, kind in every.items()]
+        return tuple(dict([*partly, *self.common]).items())
+
+
+@dataclass(frozen=True)
 class SetOf:
     element: Kind
     capacity: int | None = None
@@ -70,7 +91,7 @@ class SeqOf:
     capacity: int
 
 
-Kind: TypeAlias = Bool | Int | Enumeration | Name | Maybe | Struct | SetOf | BagOf | MapOf | SeqOf
+Kind: TypeAlias = Bool | Int | Enumeration | Name | Maybe | Struct | OneOf | SetOf | BagOf | MapOf | SeqOf
 
 
 def codes(kind: Kind) -> int:
@@ -94,6 +115,8 @@ def bits(kind: Kind) -> int:
     match kind:
         case Struct(fields=fields):
             return sum(bits(of) for _, of in fields)
+        case OneOf(members=members):
+            return (len(members) - 1).bit_length() + sum(bits(of) for _, of in kind.fields)
         case SetOf(element, None):
             return codes(element)
         case SetOf(element, int() as capacity) | BagOf(element, capacity):
@@ -180,6 +203,8 @@ def ordered(kind: Kind) -> bool:
             return ordered(inner)
         case MapOf(_, value):
             return ordered(value)
+        case OneOf():
+            return all(ordered(of) for _, of in kind.fields)
         case Struct(fields=fields):
             return all(ordered(of) for _, of in fields)
     return True

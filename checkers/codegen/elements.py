@@ -5,7 +5,18 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import Any
 
-from floodmark.checkers.codegen.bits import I64, Value, code_of, const, cut, register, resize, shifted_left, value_of
+from floodmark.checkers.codegen.bits import (
+    I1,
+    I64,
+    Value,
+    code_of,
+    const,
+    cut,
+    register,
+    resize,
+    shifted_left,
+    value_of,
+)
 from floodmark.checkers.codegen.windows import Window, Windows
 from floodmark.compiler.ir import (
     Domain,
@@ -23,6 +34,7 @@ from floodmark.language.types import (
     SeqType,
     SetType,
     Type,
+    UnionType,
 )
 from floodmark.language.universe import universe
 from floodmark.language.values import Record
@@ -108,6 +120,9 @@ class Elements(Windows):
                     for check in checks:
                         if check is not None:
                             valid = check if valid is None else self.builder.and_(valid, check)
+                if isinstance(kind, UnionType):
+                    whole = self._is_of_its_class(kind, code)
+                    return whole if valid is None else self.builder.and_(valid, whole)
                 return valid
             case MapType(key, of):
                 fields = tuple((str(number), of) for number in range(key.size))
@@ -125,6 +140,30 @@ class Elements(Windows):
                     return None
                 return self.builder.or_(self.builder.icmp_unsigned("==", code, const(0, code.type)), held)
         return None
+
+    def _is_of_its_class(self, kind: UnionType, code: Value) -> Value:
+        """Whether a record of a union has the fields of its class, and no others."""
+        offset = sum(of.bits for _, of in kind.fields)
+        valid: Value = const(1, I1)
+        tag: Value | None = None
+        for name, of in kind.fields:
+            offset -= of.bits
+            part = cut(self.builder, code, offset, of.bits)
+            if tag is None:
+                tag = part
+                continue
+            if kind.is_common(name):
+                continue
+            there = self.builder.icmp_unsigned("!=", part, const(0, part.type))
+            has: Value = const(0, I1)
+            for number in kind.having(name):
+                has = self.builder.or_(has, self.builder.icmp_unsigned("==", tag, const(number, tag.type)))
+            missing = self.builder.not_(there)
+            right = self.builder.or_(has, missing)
+            if kind.members[kind.having(name)[0]].field(name) != of:
+                right = self.builder.and_(right, self.builder.or_(there, self.builder.not_(has)))
+            valid = self.builder.and_(valid, right)
+        return valid
 
     def map_offset(self, kind: MapType, key: Value) -> Value:
         """The bit at which the entry of a key starts."""

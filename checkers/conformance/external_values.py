@@ -15,6 +15,7 @@ from floodmark.checkers.properties import did_you_mean
 from floodmark.checkers.report.value import show
 from floodmark.language.errors import SourceError, ValueOutOfRange
 from floodmark.language.types import (
+    TAG,
     BagType,
     EnumType,
     IdentifierType,
@@ -24,6 +25,7 @@ from floodmark.language.types import (
     SeqType,
     SetType,
     Type,
+    UnionType,
 )
 from floodmark.language.universe import universe
 from floodmark.language.values import Bag, Identifier, Map, Seq, Set, admit
@@ -41,6 +43,9 @@ def value_of(kind: Type, given: Any, name: str) -> Any:
             return _member(cls, given, name)
         case IdentifierType(), str():
             return _identifier(kind, given, name)
+        case UnionType(), Mapping():
+            member = _class_of(kind, given, name)
+            return value_of(member, {field: item for field, item in given.items() if field != TAG}, name)
         case RecordType(cls, fields), Mapping():
             _known(given, [field for field, _ in fields], "field", name)
             missing = [field for field, _ in fields if field not in given]
@@ -69,6 +74,10 @@ def pattern(kind: Type, given: Any, name: str) -> Matches:
         case OptionalType(inner), Mapping():
             matches = pattern(inner, given, name)
             return lambda value: value is not None and matches(value)
+        case UnionType(), Mapping():
+            member = _class_of(kind, given, name)
+            rest = pattern(member, {field: item for field, item in given.items() if field != TAG}, name)
+            return lambda value: type(value) is member.cls and rest(value)
         case RecordType(_, fields), Mapping():
             kinds = dict(fields)
             _known(given, list(kinds), "field", name)
@@ -85,6 +94,20 @@ def pattern(kind: Type, given: Any, name: str) -> Matches:
             )
     wanted = value_of(kind, given, name)
     return lambda value: bool(value == wanted)
+
+
+def _class_of(kind: UnionType, given: Mapping[Any, Any], name: str) -> RecordType:
+    """The class of a record of a union: the one that it names, or the only one with these fields."""
+    classes = {str(member): member for member in kind.members}
+    said = given.get(TAG)
+    if said is not None:
+        if said not in classes:
+            raise SourceError(f"{name} is of the class {said!r}, not one of {kind}{did_you_mean(str(said), classes)}")
+        return classes[said]
+    fitting = [member for member in kind.members if set(given) == {field for field, _ in member.fields}]
+    if len(fitting) != 1:
+        raise SourceError(f'{name} is one of {kind}; say which: "{TAG}": "{kind.members[0]}"')
+    return fitting[0]
 
 
 def _admitted(kind: Type, value: Any, name: str) -> Any:

@@ -23,6 +23,7 @@ from typing import Any
 from floodmark.checkers.export.refusal import refuse
 from floodmark.compiler.ir import INT, NoneType, NothingType, Position
 from floodmark.language.types import (
+    TAG,
     BagType,
     BoolType,
     EnumType,
@@ -34,6 +35,7 @@ from floodmark.language.types import (
     SeqType,
     SetType,
     Type,
+    UnionType,
 )
 from floodmark.language.universe import universe
 from floodmark.language.values import order_key
@@ -213,7 +215,8 @@ def literal(kind: Type, value: Any) -> Value:
         case OptionalType(inner):
             return Maybe("0", empty(inner)) if value is None else Maybe("1", literal(inner, value))
         case RecordType(_, fields):
-            return Row({name: literal(of, value._values[name]) for name, of in fields})
+            held = kind.parts(value)
+            return Row({name: literal(of, held[name]) for name, of in fields})
         case SetType(element, None):
             inside = [index for index, item in enumerate(members(element)) if item in value]
             return Mask(lambda index: either(same(index, str(code)) for code in inside))
@@ -315,6 +318,8 @@ def code(kind: Type, value: Value) -> str:
             return text if low == 0 else f"({text} - {number(low)})"
         case OptionalType(inner), Maybe(there, held):
             return f"({there} -> 1 + {code(inner, held)} : 0)"
+        case UnionType(), Row(parts):
+            return _code_of_union(kind, parts)
         case RecordType(_, fields), Row(parts):
             result = "0"
             for name, of in fields:
@@ -334,6 +339,25 @@ def _digits(digits: list[str], base: int) -> str:
     return f"({' + '.join(parts)})" if parts else "0"
 
 
+def _code_of_union(kind: UnionType, parts: dict[str, Value]) -> str:
+    """The index of a record: after those of the classes before its own."""
+    tag, texts, before = parts[TAG], [], 0
+    assert isinstance(tag, Number)
+    for member in kind.members:
+        held = {name: _held(kind.field(name), of, parts[name]) for name, of in member.fields}
+        texts.append(plus(code(member, Row(held)), str(before)))
+        before += member.size
+    result = texts[-1]
+    for number in range(len(texts) - 2, -1, -1):
+        result = f"({same(tag.text, str(number))} -> {texts[number]} : {result})"
+    return result
+
+
+def _held(source: Type, kind: Type, value: Value) -> Value:
+    """A field of a union as the field of a class that has it."""
+    return value.held if isinstance(value, Maybe) and source != kind else value
+
+
 def decoded(kind: Type, index: str) -> Value:
     """The value with this index among all those of its type."""
     if isinstance(kind, NoneType | NothingType):
@@ -345,6 +369,8 @@ def decoded(kind: Type, index: str) -> Value:
             return Number(index if low == 0 else f"({index} + {number(low)})")
         case OptionalType(inner):
             return Maybe(f"({index} > 0)", decoded(inner, f"({index} - 1)"))
+        case UnionType():
+            raise refuse(f"a choice among all values of {kind}; draw it from a set with a capacity")
         case RecordType(_, fields):
             found, stride = {}, 1
             for name, of in reversed(fields):

@@ -19,6 +19,7 @@ from floodmark.checkers.export.refusal import refuse
 from floodmark.compiler.ir import INT, NoneType, NothingType, Position
 from floodmark.compiler.joins import fits
 from floodmark.language.types import (
+    TAG,
     BagType,
     BoolType,
     EnumType,
@@ -30,6 +31,7 @@ from floodmark.language.types import (
     SeqType,
     SetType,
     Type,
+    UnionType,
 )
 from floodmark.language.universe import universe
 from floodmark.language.values import order_key
@@ -103,17 +105,32 @@ class Types:
     def _name(self, kind: EnumType | IdentifierType | RecordType) -> str:
         if kind not in self._named:
             match kind:
-                case RecordType(cls, fields) if fields:
+                case UnionType():
+                    text = " \\cup ".join(self._of_one_class(kind, member) for member in kind.members)
+                case RecordType(fields=fields) if fields:
                     parts = ", ".join(f"{self.field(kind, name)} : {self.universe(of)}" for name, of in fields)
                     text = f"[{parts}]"
-                case RecordType(cls, _):
+                case RecordType():
                     text = "{<<>>}"
-                case EnumType(cls) | IdentifierType(cls, _):
+                case EnumType() | IdentifierType():
                     text = "{" + ", ".join(self.member(kind, code) for code in range(kind.codes)) + "}"
-            name = self.names.fresh(cls.__name__)
+            name = self.names.fresh(legal(str(kind)))
             self._named[kind] = name
             self.definitions.append(f"{name} == {text}")
         return self._named[kind]
+
+    def _of_one_class(self, kind: UnionType, member: RecordType) -> str:
+        """The set of the records of a union that are of one class."""
+        own, parts = dict(member.fields), [f"{self.field(kind, TAG)} : {{{kind.number(member)}}}"]
+        for name, of in kind.fields[1:]:
+            text = "{None}"
+            if name in own:
+                text = self.universe(own[name])
+                if own[name] != of:
+                    v = self.names.fresh("v")
+                    text = f"{{Some({v}) : {v} \\in {text}}}"
+            parts.append(f"{self.field(kind, name)} : {text}")
+        return f"[{', '.join(parts)}]"
 
     def order(self, kind: Type, at: Position) -> str:
         """The sequence of all values of a type, in the order in which the language iterates over them."""
@@ -148,7 +165,8 @@ class Types:
             case OptionalType(inner):
                 return "None" if value is None else f"Some({self.literal(inner, value, at)})"
             case RecordType(_, fields):
-                return self.record(kind, {name: self.literal(of, value._values[name], at) for name, of in fields})
+                parts = kind.parts(value)
+                return self.record(kind, {name: self.literal(of, parts[name], at) for name, of in fields})
             case SetType(element, _):
                 return "{" + ", ".join(self.literal(element, item, at) for item in value) + "}"
             case SeqType(element, _):

@@ -16,6 +16,7 @@ from floodmark.checkers.properties import Property
 from floodmark.checkers.symbolic.value_types import UnsupportedError
 from floodmark.compiler.layout import decode
 from floodmark.language.types import (
+    TAG,
     BagType,
     BoolType,
     EnumType,
@@ -27,6 +28,7 @@ from floodmark.language.types import (
     SeqType,
     SetType,
     Type,
+    UnionType,
 )
 from floodmark.language.universe import universe
 from floodmark.language.values import Bag, Seq, Set, order_key
@@ -96,6 +98,8 @@ class _Source:
                 there = f"{text} is not None"
                 yield Component(conditions, there, BoolType())
                 yield from self.components(inner, text, (*conditions, there))
+            case UnionType():
+                yield from self._of_union(kind, text, conditions)
             case RecordType(_, fields):
                 for name, of in fields:
                     yield from self.components(of, f"{text}.{name}", conditions)
@@ -118,6 +122,26 @@ class _Source:
                     yield from self.components(element, f"{text}[{index}]", (*conditions, there))
             case _:
                 raise UnsupportedError(f"{kind} has no components that a clause could ask about")
+
+    def _of_union(self, kind: UnionType, text: str, conditions: tuple[str, ...]) -> Iterator[Component]:
+        """The number of a record's class, and the fields of all classes."""
+        number = str(len(kind.members) - 1)
+        for index, member in reversed(list(enumerate(kind.members[:-1]))):
+            number = f"({index} if isinstance({text}, {self._name(member.cls)}) else {number})"
+        yield Component(conditions, number, dict(kind.fields)[TAG])
+        for name, of in kind.fields[1:]:
+            if kind.is_common(name):
+                yield from self.components(of, f"{text}.{name}", conditions)
+                continue
+            having = [kind.members[index] for index in kind.having(name)]
+            classes = ", ".join(self._name(member.cls) for member in having)
+            has, own = f"isinstance({text}, ({classes},))", having[0].field(name)
+            if own == of:
+                assert isinstance(of, OptionalType)
+                has = f"({has} and {text}.{name} is not None)"
+            yield Component(conditions, has, BoolType())
+            inner = of.inner if isinstance(of, OptionalType) else of
+            yield from self.components(inner, f"{text}.{name}", (*conditions, has))
 
     def literal(self, component: Component, asked: Asked) -> str:
         kind = component.type
@@ -144,6 +168,8 @@ class _Source:
                 return self._name(value)
             case OptionalType(inner):
                 return "None" if value is None else self.value(inner, value)
+            case UnionType(members=classes):
+                return self.value(next(each for each in classes if each.cls is type(value)), value)
             case RecordType(cls, fields):
                 parts = [f"{name}={self.value(of, getattr(value, name))}" for name, of in fields]
                 return f"{self._name(cls)}({', '.join(parts)})"

@@ -26,6 +26,7 @@ from floodmark.language.types import (
     SeqType,
     SetType,
     Type,
+    UnionType,
 )
 
 
@@ -62,6 +63,12 @@ class Components(Types):
                 return None
             case OptionalType(inner):
                 return (False, self.default(inner))
+            case UnionType(fields=fields, members=members):
+                own = dict(members[0].fields)
+                return tuple(
+                    (True, self.default(own[name])) if name in own and own[name] != of else self.default(of)
+                    for name, of in fields
+                )
             case RecordType(_, fields):
                 return tuple(self.default(of) for _, of in fields)
             case SetType(NothingType(), _):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
 from typing import Any
 
 import z3
@@ -26,6 +27,7 @@ from floodmark.language.types import (
     SeqType,
     SetType,
     Type,
+    UnionType,
 )
 from floodmark.language.values import Bag, Identifier, Map, Seq, Set
 
@@ -51,7 +53,8 @@ class Translation(Comparison):
                     return (False, self.default(inner))
                 return (True, self.constant(inner, value))
             case RecordType(_, fields):
-                return tuple(self.constant(of, value._values[name]) for name, of in fields)
+                parts = kind.parts(value)
+                return tuple(self.constant(of, parts[name]) for name, of in fields)
             case SetType(NothingType(), _):
                 return ()
             case SetType(element, _) if self.is_relation(kind):
@@ -90,7 +93,10 @@ class Translation(Comparison):
                 empty = self.equal(inner, held, self.default(inner))
                 return conj((self.well_formed(inner, held), disj((there, empty))))
             case RecordType(_, fields):
-                return conj(self.well_formed(of, part) for (_, of), part in zip(fields, value, strict=True))
+                whole = [self.well_formed(of, part) for (_, of), part in zip(fields, value, strict=True)]
+                if isinstance(kind, UnionType):
+                    whole += self._of_its_class(kind, value)
+                return conj(whole)
             case SetType(element, _) if isinstance(value, Relation):
                 item = self.fresh(element, "any")
                 return self._of_every(element, item, implied(value.holds(item), self.well_formed(element, item)))
@@ -118,6 +124,18 @@ class Translation(Comparison):
                 return conj(parts)
         return True
 
+    def _of_its_class(self, kind: UnionType, value: Value) -> Iterator[Truth]:
+        """That a record of a union has the fields of its class, and no others."""
+        for (name, _), part in zip(kind.fields[1:], value[1:], strict=True):
+            if kind.is_common(name):
+                continue
+            has = disj(self.numbers.equal(value[0], number) for number in kind.having(name))
+            there = part[0]
+            optional = any(isinstance(dict(member.fields).get(name), OptionalType) for member in kind.members)
+            yield implied(negation(has), negation(there))
+            if not optional:
+                yield implied(has, there)
+
     def admits(self, kind: Type, value: Any) -> Truth:
         """Whether a value of the language is within the open bounds of a type."""
         match kind:
@@ -127,7 +145,8 @@ class Translation(Comparison):
             case OptionalType(inner):
                 return value is None or self.admits(inner, value)
             case RecordType(_, fields):
-                return conj(self.admits(of, value._values[name]) for name, of in fields)
+                held = kind.parts(value)
+                return conj(self.admits(of, held[name]) for name, of in fields)
             case MapType(_, of):
                 return conj(self.admits(of, value[key]) for key in value)
             case SetType(element, _) | BagType(element, _) | SeqType(element, _):
@@ -150,9 +169,9 @@ class Translation(Comparison):
                 return self._identifier(cls, self.codes(kind).value(value, model) + 1)
             case OptionalType(inner):
                 return self.decode(inner, value[1], model) if self.decode(BoolType(), value[0], model) else None
-            case RecordType(cls, fields):
+            case RecordType(_, fields):
                 parts = zip(fields, value, strict=True)
-                return cls.build({name: self.decode(of, part, model) for (name, of), part in parts})
+                return kind.made_of({name: self.decode(of, part, model) for (name, of), part in parts})
             case SetType(element, _) if isinstance(value, Relation):
                 return self._decode_relation(element, value, model)
             case SetType(element, None):

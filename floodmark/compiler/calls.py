@@ -40,8 +40,9 @@ from floodmark.compiler.ir import (
     Sorted,
 )
 from floodmark.compiler.joins import fits, hull, join
-from floodmark.compiler.lowering import size_bound
+from floodmark.compiler.lowering import common_fields, no_field, size_bound
 from floodmark.compiler.statements import Statements
+from floodmark.compiler.unions import Unions
 from floodmark.language.model import Model
 from floodmark.language.types import (
     BagType,
@@ -55,20 +56,20 @@ from floodmark.language.types import (
 from floodmark.language.values import Bag, Identifier, Map, Record, Seq, Set, implies, require
 
 _INSTEAD: dict[Any, str] = {
-    enumerate: "; loop over range(len(...))",
-    zip: "; loop over range(len(...))",
     reversed: "; loop over range(len(...) - 1, -1, -1)",
     map: "; write a comprehension",
     filter: "; write a comprehension",
-    isinstance: "; every variable has one type",
     print: "; a report shows every step",
     int: "; write 1 if ... else 0",
     bool: "; write a comparison",
     str: "; use an Enum",
     dict.fromkeys: "; write {b: 0 for b in Broker}",
 }
+_LOOPS: dict[Any, str] = {
+    enumerate: "for index, epoch in enumerate(log)",
+    zip: "for mine, theirs in zip(one, other)",
+}
 _METHODS = {
-    "items": "; loop over the keys and read the entries",
     "get": "; a map has every key: index it",
     "update": "; write self.x |= {...}",
     "union": "; write a | b",
@@ -84,7 +85,7 @@ _METHODS = {
 _FOLDS = {any: "any", all: "all", sum: "sum", min: "min", max: "max"}
 
 
-class Calls(Expressions, Statements):
+class Calls(Expressions, Statements, Unions):
     """The calls of the compiler."""
 
     def call(self, frame: Frame, node: ast.Call) -> Expr:
@@ -106,6 +107,8 @@ class Calls(Expressions, Statements):
             return Implies(BOOL, at, premise, conclusion)
         if callee is len:
             return self._length(frame, node)
+        if callee is isinstance:
+            return self.is_instance(frame, node)
         if callee is abs:
             value = self.integer(frame, node, self.expression(frame, self._exactly(frame, node, 1)[0]))
             return self.once(at, [value], lambda parts: self._magnitude(frame, node, *parts))
@@ -117,6 +120,9 @@ class Calls(Expressions, Statements):
             return self._container(frame, node, callee)
         if callee is range:
             raise frame.refuse(node, "range belongs in a for loop, a comprehension or after `in`")
+        if callee in (enumerate, zip):
+            message = "belongs in a for loop or a comprehension with several variables"
+            raise frame.refuse(node, f"{ast.unparse(node.func)} {message}: {_LOOPS[callee]}")
         if isinstance(callee, type) and callee not in _INSTEAD:
             return self._construct(frame, node, callee)
         if inspect.isfunction(callee):
@@ -195,7 +201,7 @@ class Calls(Expressions, Statements):
             reverse = bool(keyword.value.value)
         if len(node.args) != 1:
             raise frame.refuse(node, "sorted takes one container")
-        seq = self._as_seq(frame, node, node.args[0], any_order=True)
+        seq = self.as_seq(frame, node, node.args[0], any_order=True)
         assert isinstance(seq.type, SeqType)
         if not isinstance(seq.type.element, IntType | NothingType):
             raise frame.refuse(node, f"sorted takes integers; {seq.type.element} has no order in Python")
@@ -203,7 +209,7 @@ class Calls(Expressions, Statements):
 
     # Containers.
 
-    def _as_seq(self, frame: Frame, node: ast.Call, argument: ast.expr, any_order: bool) -> Expr:
+    def as_seq(self, frame: Frame, node: ast.Call, argument: ast.expr, any_order: bool) -> Expr:
         match argument:
             case (
                 ast.GeneratorExp(elt=element, generators=generators) | ast.ListComp(elt=element, generators=generators)
@@ -238,7 +244,7 @@ class Calls(Expressions, Statements):
         if not node.args:
             seq: Expr = SeqOf(SeqType(NothingType(), 0), at, [])
         else:
-            seq = self._as_seq(frame, node, node.args[0], any_order=callee is Bag)
+            seq = self.as_seq(frame, node, node.args[0], any_order=callee is Bag)
         if callee is Bag:
             assert isinstance(seq.type, SeqType)
             return self.convert(seq, BagType(seq.type.element, seq.type.capacity), "")
@@ -369,10 +375,10 @@ class Calls(Expressions, Statements):
                 if node.args or any(keyword.arg is None for keyword in node.keywords):
                     raise frame.refuse(node, "name the fields: replace(field=...)")
                 given = {keyword.arg: keyword.value for keyword in node.keywords}
-                known = dict(kind.fields)
+                known = common_fields(kind)
                 for field in given:
                     if field not in known:
-                        raise frame.refuse(node, f"{kind} has no field {field!r}; it has {', '.join(known)}")
+                        raise frame.refuse(node, no_field(kind, str(field)))
                 return self.once(at, [owner], lambda parts: self._replaced(frame, at, kind, given, *parts))
             case BagType(element, capacity), "count":
                 item = self.expression(frame, self._exactly(frame, node, 1)[0])
@@ -388,6 +394,8 @@ class Calls(Expressions, Statements):
             case _, "add" | "discard" | "remove" | "append":
                 message = f"{name} changes a variable and returns nothing; write it on a line of its own"
                 raise frame.refuse(node, message)
+            case MapType(), "items":
+                raise frame.refuse(node, "items() belongs in a loop or a comprehension: for key, value in m.items()")
             case MapType(), "values" | "keys":
                 raise frame.refuse(node, f"{name}() belongs in a for loop, a comprehension or a fold")
         raise frame.refuse(node, f"{owner.type} has no method {name!r}{_METHODS.get(name, '')}")

@@ -32,7 +32,8 @@ from floodmark.compiler.ir import (
     has_effects,
 )
 from floodmark.compiler.joins import hull, join, set_type
-from floodmark.compiler.lowering import WIDEST_VALUE, Lowering, in_code_order, size_bound
+from floodmark.compiler.lowering import WIDEST_VALUE, in_code_order, size_bound
+from floodmark.compiler.pairs import Pairs
 from floodmark.language.errors import ModelError
 from floodmark.language.types import (
     WIDEST_MASK,
@@ -48,7 +49,7 @@ from floodmark.language.types import (
 from floodmark.language.universe import universe
 
 
-class Comprehensions(Lowering):
+class Comprehensions(Pairs):
     """The loops of the compiler that make a value."""
 
     def comprehension(
@@ -67,6 +68,10 @@ class Comprehensions(Lowering):
         bound = 1
         unordered: tuple[ast.expr, Type] | None = None
         for generator in generators:
+            if not isinstance(generator.target, ast.Name):
+                domain, of = self._several(frame, lowered, generator)
+                bound *= domain_size(domain, of)
+                continue
             domain, of, canonical = self.domain(frame, generator.iter)
             if kind == "seq" and not canonical and not any_order:
                 raise self.no_order(frame, generator.iter, of)
@@ -85,6 +90,8 @@ class Comprehensions(Lowering):
             raise self.no_order(frame, *unordered, f"what {kind} evaluates for it can fail, and ")
         if unordered is not None and any(has_effects(part) for part in asked):
             raise self.no_order(frame, *unordered, "a call for its elements changes a variable, and ")
+        if any(not isinstance(it.target, ast.Name) for it in generators) and any(has_effects(part) for part in asked):
+            raise frame.refuse(node, "a call here changes a variable; write a for statement")
         frame.bindings, frame.definite = saved, definite
         constant = not any(has_effects(part) for part in asked)
         if kind in ("min", "max") and not (constant and _leaves_none_out(element, generators)):
@@ -97,9 +104,19 @@ class Comprehensions(Lowering):
             message = f"{called} may meet None here; leave it out: {called}(x for x in ... if x is not None)"
             raise frame.refuse(node, message)
 
-    def _loop_variable(self, frame: Frame, target: ast.expr, kind: Type) -> Local:
-        if not isinstance(target, ast.Name):
-            raise frame.refuse(target, "a loop has one variable; take its parts inside the loop")
+    def _several(self, frame: Frame, lowered: list[Generator], generator: ast.comprehension) -> tuple[Domain, Type]:
+        """Adds a loop with several variables; returns what its hidden variable runs over, and the type of that."""
+        found = self.several(frame, generator.target, generator.iter, hold=False)
+        variable = self.fresh(found.kind, "index", frame.at(generator.target))
+        assert isinstance(generator.target, ast.Tuple | ast.List)
+        for target, part in zip(generator.target.elts, found.parts(variable), strict=True):
+            assert isinstance(target, ast.Name)
+            frame.bindings[target.id] = part
+            frame.definite.add(target.id)
+        lowered.append(Generator(variable, found.domain, [self.condition(frame, test) for test in generator.ifs]))
+        return found.domain, found.kind
+
+    def _loop_variable(self, frame: Frame, target: ast.Name, kind: Type) -> Local:
         variable = self.fresh(kind, target.id, frame.at(target))
         frame.bindings[target.id] = variable
         frame.definite.add(target.id)
@@ -210,12 +227,12 @@ class Comprehensions(Lowering):
             case SeqType(element, _):
                 return value, element, True
             case MapType(key, _):
-                return self._keys(frame, node, value, key), key, True
+                return self.keys_of(frame, node, value, key), key, True
             case NothingType():
                 return SetOf(SetType(NothingType()), frame.at(node), []), NothingType(), True
         raise frame.refuse(node, f"{value.type} cannot be iterated")
 
-    def _keys(self, frame: Frame, node: ast.expr, mapping: Expr, key: Type) -> Domain:
+    def keys_of(self, frame: Frame, node: ast.expr, mapping: Expr, key: Type) -> Domain:
         """The keys of a map: every value of their type, after evaluating the map itself."""
         if not can_fail(mapping):
             return Universe(key)
@@ -230,7 +247,7 @@ class Comprehensions(Lowering):
             raise frame.refuse(node, f"{mapping.type} has no {method}()")
         key, value = mapping.type.key, mapping.type.value
         if method == "keys":
-            return self._keys(frame, node, mapping, key), key, True
+            return self.keys_of(frame, node, mapping, key), key, True
         variable = self.fresh(key, "key", frame.at(node))
         generator = Generator(variable, Universe(key), [])
         body = MapGet(value, frame.at(node), mapping, variable)

@@ -43,8 +43,8 @@ from floodmark.compiler.ir import (
     Subset,
     has_effects,
 )
-from floodmark.compiler.joins import fits, hull, join
-from floodmark.compiler.lowering import size_bound
+from floodmark.compiler.joins import changes_class, either, fits, hull, join
+from floodmark.compiler.lowering import no_field, size_bound
 from floodmark.language.linear import Linear
 from floodmark.language.members import Constant
 from floodmark.language.model import bounds_of
@@ -59,6 +59,7 @@ from floodmark.language.types import (
     SeqType,
     SetType,
     Type,
+    UnionType,
 )
 from floodmark.language.values import Bag, Map, Seq, Set
 
@@ -214,9 +215,11 @@ class Expressions(Comprehensions):
         record = self.unwrapped(base)
         if isinstance(record.type, RecordType):
             fields = dict(record.type.fields)
+            if isinstance(record.type, UnionType) and node.attr in fields:
+                return self.field_of_union(frame, node, record)
             if node.attr in fields:
                 return Field(fields[node.attr], frame.at(node), record, node.attr)
-            raise frame.refuse(node, f"{record.type} has no field {node.attr!r}; it has {', '.join(fields)}")
+            raise frame.refuse(node, no_field(record.type, node.attr))
         hint = "; identifiers are interchangeable names" if isinstance(record.type, IdentifierType) else ""
         raise frame.refuse(node, f"{record.type} has no attribute {node.attr!r}{hint}")
 
@@ -358,6 +361,11 @@ class Expressions(Comprehensions):
         if isinstance(kind, SetType | SeqType | BagType):
             if join(value.type, kind.element) is None:
                 raise frame.refuse(item, f"{value.type} is never an element of {kind}")
+            of_many = isinstance(kind.element, UnionType) and value.type in kind.element.members
+            if of_many and frame.is_action and isinstance(value, Local) and value.name in frame.source.parameters:
+                return self.of_its_class(value, whole)
+            if changes_class(value.type, kind.element) and fits(value.type, kind.element):
+                value = self.convert(value, kind.element, "")
             if not _comparable(value.type, kind.element):
                 return self._found(at, value, whole, kind.element)
             return Contains(BOOL, at, value, whole)
@@ -390,6 +398,9 @@ class Expressions(Comprehensions):
             then = self.unwrapped(then)
         if _compares_with_none(test, orelse, ast.Is):
             otherwise = self.unwrapped(otherwise)
+        kind = either(then.type, otherwise.type)
+        if kind is not None:
+            then, otherwise = self.convert(then, kind, ""), self.convert(otherwise, kind, "")
         then, otherwise = self.unify(then, otherwise, "the branches give")
         return Choose(then.type, frame.at(node), condition, then, otherwise)
 
@@ -446,7 +457,7 @@ class Expressions(Comprehensions):
     def _common(self, elements: list[Expr], frame: Frame, node: ast.expr) -> Type:
         kind: Type = NothingType()
         for element in elements:
-            wider = join(kind, element.type)
+            wider = either(kind, element.type)
             if wider is None:
                 raise frame.refuse(node, f"the elements are {kind} and {element.type}; they need one type")
             kind = wider

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from floodmark.compiler.ir import INT, Expr, Local, Position, Which
-from floodmark.compiler.joins import fits, join
+from floodmark.compiler.joins import either, fits
 from floodmark.language.errors import ModelError
 from floodmark.language.source import Source
 from floodmark.language.types import IntType, Type
@@ -52,7 +52,7 @@ class LocalTypes:
             return kind
         if fits(kind, known):
             return known
-        wider = join(known, kind)
+        wider = either(known, kind)
         if wider is None:
             raise ModelError(f"{name} is {known} here and {kind} there; use two variables", at.file, at.line)
         self.widened[name] = self.widened.get(name, 0) + 1

@@ -3,7 +3,21 @@
 from __future__ import annotations
 
 from floodmark.compiler.ir import INT, UNBOUNDED, NoneType, NothingType
-from floodmark.language.types import WIDEST_MASK, WORD, BagType, IntType, MapType, OptionalType, SeqType, SetType, Type
+from floodmark.language.errors import ModelError
+from floodmark.language.types import (
+    WIDEST_MASK,
+    WORD,
+    BagType,
+    IntType,
+    MapType,
+    OptionalType,
+    RecordType,
+    SeqType,
+    SetType,
+    Type,
+    UnionType,
+    union_of,
+)
 
 
 def hull(low: int, high: int) -> IntType:
@@ -34,6 +48,10 @@ def join(a: Type, b: Type) -> Type | None:
             return _wrap(join(inner, b))
         case _, OptionalType(inner):
             return _wrap(join(a, inner))
+        case UnionType(), RecordType() if _holds(a, b):
+            return a
+        case RecordType(), UnionType() if _holds(b, a):
+            return b
         case IntType(), IntType():
             return hull(min(a.low, b.low), max(a.high, b.high))
         case SetType(), SetType():
@@ -69,6 +87,53 @@ def _most(kind: SetType) -> int:
     return kind.element.codes if kind.capacity is None else kind.capacity
 
 
+def _holds(union: UnionType, other: RecordType) -> bool:
+    """Whether records of the other type are records of the union."""
+    return set(_classes(other)) <= set(union.members)
+
+
+def _classes(kind: RecordType) -> tuple[RecordType, ...]:
+    return kind.members if isinstance(kind, UnionType) else (kind,)
+
+
+def either(a: Type, b: Type) -> Type | None:
+    """The smallest type that holds the values of both; for records of different classes, their union."""
+    known = join(a, b)
+    if known is not None:
+        return known
+    match a, b:
+        case OptionalType(inner), OptionalType(other):
+            return _wrap(either(inner, other))
+        case OptionalType(inner), _:
+            return _wrap(either(inner, b))
+        case _, OptionalType(inner):
+            return _wrap(either(a, inner))
+        case RecordType(), RecordType():
+            try:
+                return union_of((*_classes(a), *_classes(b)))
+            except ModelError:
+                return None
+    return None
+
+
+def changes_class(source: Type, target: Type) -> bool:
+    """Whether in a value of ``source``, as one of ``target``, records become those of a union, or the reverse."""
+    match source, target:
+        case RecordType(), RecordType():
+            return source != target
+        case OptionalType(inner), OptionalType(other):
+            return changes_class(inner, other)
+        case OptionalType(inner), _:
+            return changes_class(inner, target)
+        case _, OptionalType(inner):
+            return changes_class(source, inner)
+        case MapType(), MapType():
+            return changes_class(source.value, target.value)
+        case SetType() | BagType() | SeqType(), SetType() | BagType() | SeqType():
+            return changes_class(source.element, target.element)
+    return False
+
+
 def _wrap(inner: Type | None) -> Type | None:
     return None if inner is None else OptionalType(inner)
 
@@ -88,6 +153,8 @@ def convertible(source: Type, target: Type) -> bool:
     match source, target:
         case OptionalType(inner), _ if not isinstance(target, OptionalType):
             return convertible(inner, target)
+        case UnionType(), RecordType() if target in source.members:
+            return True
         case (SeqType() | BagType(), BagType()):
             return join(source.element, target.element) is not None
         case MapType(), MapType():

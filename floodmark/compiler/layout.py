@@ -111,9 +111,9 @@ def encode(kind: Type, value: Any) -> int:
         case OptionalType(inner):
             return 0 if value is None else 1 + encode(inner, value)
         case RecordType(_, fields):
-            code = 0
+            code, parts = 0, kind.parts(value)
             for name, of in fields:
-                code = code << of.bits | encode(of, value._values[name])
+                code = code << of.bits | encode(of, parts[name])
             return code
         case SetType(element, None):
             mask = 0
@@ -156,12 +156,12 @@ def decode(kind: Type, code: int) -> Any:
             return cls(code + 1)
         case OptionalType(inner):
             return None if code == 0 else decode(inner, code - 1)
-        case RecordType(cls, fields):
+        case RecordType(_, fields):
             values = {}
             for name, of in reversed(fields):
                 values[name] = decode(of, code & ((1 << of.bits) - 1))
                 code >>= of.bits
-            return cls.build({name: values[name] for name, _ in fields})
+            return kind.made_of({name: values[name] for name, _ in fields})
         case SetType(element, None):
             return Set(decode(element, position) for position in range(element.codes) if code >> position & 1)
         case SetType(element, capacity):

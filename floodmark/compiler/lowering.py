@@ -35,7 +35,7 @@ from floodmark.compiler.ir import (
     Stmt,
 )
 from floodmark.compiler.ir import Compare as CompareNode
-from floodmark.compiler.joins import convertible, join, set_type
+from floodmark.compiler.joins import changes_class, convertible, join, set_type
 from floodmark.language.errors import ModelError
 from floodmark.language.model import Model
 from floodmark.language.types import (
@@ -50,6 +50,7 @@ from floodmark.language.types import (
     SeqType,
     SetType,
     Type,
+    UnionType,
     is_open,
 )
 from floodmark.language.values import Identifier, Record
@@ -93,6 +94,18 @@ class Lowering:
 
     def inline(self, frame: Frame, node: ast.Call, function: Callable[..., Any], first: Binding | None) -> Expr:
         """The body of ``function`` in place of a call to it; ``first`` is what ``self`` means there."""
+        raise NotImplementedError
+
+    def reshaped(self, value: Expr, kind: Type) -> Expr:
+        """``value`` as a ``kind``, where some record in it becomes one of a union, or one of a union a plain one."""
+        raise NotImplementedError
+
+    def field_of_union(self, frame: Frame, node: ast.Attribute, value: Expr) -> Expr:
+        """A field that may belong to some of the classes only: a model error for a record of another class."""
+        raise NotImplementedError
+
+    def of_its_class(self, item: Local, container: Expr) -> Expr:
+        """``item in container``, where the elements may be of other classes as well."""
         raise NotImplementedError
 
     # Shared helpers.
@@ -149,6 +162,8 @@ class Lowering:
             case Reduce(kind="set", body=body), SetType(element, _) if _has_room(kind, size_bound(value.type)):
                 body = self.convert(body, element, "the element")
                 return Reduce(kind, value.at, "set", value.generators, body, typed=value.typed)
+        if changes_class(value.type, kind):
+            return self.reshaped(value, kind)
         return Convert(kind, value.at, value)
 
     def unify(self, left: Expr, right: Expr, what: str) -> tuple[Expr, Expr]:
@@ -325,3 +340,18 @@ def size_bound(kind: Type) -> int:
         case MapType(key, _):
             return key.size
     return 0
+
+
+def common_fields(kind: RecordType) -> dict[str, Type]:
+    """The fields that every record of a type has."""
+    if isinstance(kind, UnionType):
+        return {name: of for name, of in kind.fields[1:] if kind.is_common(name)}
+    return dict(kind.fields)
+
+
+def no_field(kind: RecordType, name: str) -> str:
+    """What to say of a field that not every record of a type has."""
+    has = ", ".join(common_fields(kind)) or "none"
+    if isinstance(kind, UnionType) and name in dict(kind.fields):
+        return f"only some of {kind} have the field {name}; make the whole record anew (common to all: {has})"
+    return f"{kind} has no field {name!r}; it has {has}"

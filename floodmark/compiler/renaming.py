@@ -156,8 +156,9 @@ def _parts(kind: Type, value: Any, identifier: IdentifierType, number: int) -> I
             if inner == identifier:
                 yield int(value == this)
         case RecordType(_, fields):
+            parts = kind.parts(value)
             for name, of in fields:
-                yield from _parts(of, value._values[name], identifier, number)
+                yield from _parts(of, parts[name], identifier, number)
         case SetType(element, None):
             yield len(value)
             if element == identifier:

@@ -29,7 +29,8 @@ from floodmark.compiler.ir import (
     Stmt,
     Store,
 )
-from floodmark.compiler.lowering import Lowering
+from floodmark.compiler.lowering import Lowering, common_fields, no_field
+from floodmark.compiler.pairs import Several
 from floodmark.language.errors import ModelError
 from floodmark.language.plurals import counted
 from floodmark.language.source import source_of
@@ -216,9 +217,9 @@ class Statements(Lowering):
                     return name, [], self.model.variable_types[name]
                 variable, path, kind = self._place(frame, base)
                 if isinstance(kind, RecordType):
-                    fields = dict(kind.fields)
+                    fields = common_fields(kind)
                     if name not in fields:
-                        raise frame.refuse(node, f"{kind} has no field {name!r}; it has {', '.join(fields)}")
+                        raise frame.refuse(node, no_field(kind, name))
                     return variable, [*path, FieldStep(kind, name)], fields[name]
                 raise frame.refuse(node, f"{kind} has no field {name!r}")
             case ast.Subscript(value=base, slice=index):
@@ -270,7 +271,7 @@ class Statements(Lowering):
         if node.orelse:
             raise frame.refuse(node, "for ... else is not part of the language")
         if not isinstance(node.target, ast.Name):
-            raise frame.refuse(node.target, "a loop has one variable; take its parts inside the loop")
+            return self._loop_over_several(frame, node, out)
         domain, of, canonical = self.domain(frame, node.iter)
         if not canonical:
             raise self.no_order(frame, node.iter, of)
@@ -286,6 +287,34 @@ class Statements(Lowering):
             del frame.bindings[node.target.id]
         out.append(For(frame.at(node), variable, domain, body))
         return True
+
+    def _loop_over_several(self, frame: Frame, node: ast.For, out: list[Stmt]) -> bool:
+        """``for index, epoch in enumerate(log)``: the variables are set at the beginning of each round."""
+        found = self.several(frame, node.target, node.iter, hold=True)
+        assert isinstance(node.target, ast.Tuple | ast.List)
+        before, bindings = set(frame.definite), dict(frame.bindings)
+        hidden = self.fresh(found.kind, "index", frame.at(node.target))
+        body: list[Stmt] = []
+        names = [target.id for target in node.target.elts if isinstance(target, ast.Name)]
+        for name, part in zip(names, found.parts(hidden), strict=True):
+            variable = self.fresh(part.type, name, part.at)
+            frame.bindings[name] = variable
+            frame.definite.add(name)
+            body.append(SetLocal(part.at, variable, part))
+        if not found.empty:
+            body += self.block(frame, node.body)[0]
+        frame.definite = before
+        frame.bindings = {**frame.bindings, **bindings}
+        for name in names:
+            if name not in bindings:
+                frame.bindings.pop(name, None)
+        out += found.held
+        out.append(For(frame.at(node), hidden, found.domain, [] if found.empty else body))
+        return True
+
+    def several(self, frame: Frame, target: ast.expr, node: ast.expr, hold: bool) -> Several:
+        """What a loop with several variables runs over."""
+        raise NotImplementedError
 
     def _return(self, frame: Frame, node: ast.Return, value: ast.expr | None, out: list[Stmt]) -> None:
         at = frame.at(node)

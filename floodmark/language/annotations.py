@@ -31,10 +31,12 @@ from floodmark.language.types import (
     SeqType,
     SetType,
     Type,
+    UnionType,
     is_open,
     is_packed_loosely,
     open_int,
     parts_of,
+    union_of,
 )
 from floodmark.language.values import Record
 
@@ -121,9 +123,8 @@ def resolve(annotation: Any, constants: Mapping[str, Bound]) -> Type:
         return IntType(low, high)
     if origin in (types.UnionType, typing.Union):
         members = [member for member in get_args(annotation) if member is not type(None)]
-        if len(members) != 1 or len(get_args(annotation)) != 2:
-            raise ModelError("the only union in the language is T | None")
-        return OptionalType(resolve(members[0], constants))
+        whole = resolve(members[0], constants) if len(members) == 1 else _union(members, constants)
+        return OptionalType(whole) if type(None) in get_args(annotation) else whole
     if isinstance(annotation, type):
         if issubclass(annotation, enum.Enum):
             require_plain_enum(annotation)
@@ -166,6 +167,8 @@ def resolve(annotation: Any, constants: Mapping[str, Bound]) -> Type:
             raise ModelError(f"a map has an entry for every {key}, so this cannot be left open")
         if any(is_packed_loosely(part) for part in parts_of(key)):
             raise ModelError(f"a map has an entry for every {key}, so this cannot contain a Seq, a Bag or a capacity")
+        if any(isinstance(part, UnionType) for part in parts_of(key)):
+            raise ModelError(f"a map has an entry for every {key}; use a map for each class, or a set of records")
         return MapType(key, value)
     if origin is values.Seq:
         if capacity is None:
@@ -173,6 +176,15 @@ def resolve(annotation: Any, constants: Mapping[str, Bound]) -> Type:
         assert isinstance(capacity, int)
         return SeqType(resolve(get_args(annotation)[0], constants), capacity)
     raise ModelError(f"{annotation!r} is not a type of the modelling language")
+
+
+def _union(members: list[Any], constants: Mapping[str, Bound]) -> Type:
+    """Records of one of several classes."""
+    kinds = [resolve(member, constants) for member in members]
+    records = [kind for kind in kinds if isinstance(kind, RecordType)]
+    if len(records) != len(kinds):
+        raise ModelError("a union is T | None, or of records: Vote | Fetch")
+    return union_of(records)
 
 
 def _open_set(element: Type, capacity: Bound | None) -> SetType:

@@ -12,11 +12,14 @@ and the constants of a spec into one of the types below, each of which has finit
 from __future__ import annotations
 
 import enum
+import graphlib
 import math
 import typing
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
+from floodmark.language.errors import ModelError
 from floodmark.language.linear import Bound, Linear, highest, lowest
 
 if typing.TYPE_CHECKING:
@@ -174,8 +177,92 @@ class RecordType(Type):
     def field(self, name: str) -> Type:
         return dict(self.fields)[name]
 
+    def parts(self, value: Record) -> dict[str, Any]:
+        """The values of the fields of a record."""
+        return value._values
+
+    def made_of(self, parts: Mapping[str, Any]) -> Record:
+        """The record with these values of its fields."""
+        made: Record = self.cls.build(parts)
+        return made
+
     def __str__(self) -> str:
         return self.cls.__name__
+
+
+TAG = "class"
+"""The field of a union that says which of its classes a record is; being a keyword, it is no other field's name."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnionType(RecordType):
+    """Records of several classes, ``Vote | Fetch``, stored as one record.
+
+    Its first field is the number of the class, the others are those of all classes, where a field that some classes
+    lack is None for these. ``members`` are in the order of their classes' names, and fields keep the order that they
+    have in each class, so codes are ordered as CPython orders the records.
+    """
+
+    members: tuple[RecordType, ...]
+
+    @property
+    def size(self) -> int:
+        return sum(member.size for member in self.members)
+
+    def having(self, name: str) -> tuple[int, ...]:
+        """The numbers of the classes that have a field."""
+        return tuple(index for index, member in enumerate(self.members) if name in dict(member.fields))
+
+    def is_common(self, name: str) -> bool:
+        """Whether every class has a field."""
+        return len(self.having(name)) == len(self.members)
+
+    def number(self, member: RecordType) -> int:
+        """The number of a class."""
+        return self.members.index(member)
+
+    def parts(self, value: Record) -> dict[str, Any]:
+        number = next(index for index, member in enumerate(self.members) if member.cls is type(value))
+        return {TAG: number, **{name: value._values.get(name) for name, _ in self.fields[1:]}}
+
+    def made_of(self, parts: Mapping[str, Any]) -> Record:
+        member: RecordType = self.members[parts[TAG]]
+        return member.made_of({name: parts[name] for name, _ in member.fields})
+
+    def __str__(self) -> str:
+        return " | ".join(map(str, self.members))
+
+
+def union_of(records: Iterable[RecordType]) -> UnionType:
+    """The type of records of several classes. Raises ModelError unless a field has one type and one place in all."""
+    members = tuple(sorted(dict.fromkeys(records), key=lambda member: member.cls.__name__))
+    kinds: dict[str, Type] = {}
+    after: dict[str, set[str]] = {}
+    for member in members:
+        names = [name for name, _ in member.fields]
+        for place, (name, kind) in enumerate(member.fields):
+            if kinds.setdefault(name, kind) != kind:
+                other = next(each for each in members if dict(each.fields).get(name) == kinds[name])
+                message = f"the field {name} is {kinds[name]} in {other} and {kind} in {member}"
+                raise ModelError(f"{message}; give it one type, or two names")
+            after.setdefault(name, set()).update(names[:place])
+    try:
+        order = list(graphlib.TopologicalSorter(after).static_order())
+    except graphlib.CycleError:
+        all_of_them = " and ".join(str(member) for member in members)
+        message = f"{all_of_them} have their common fields in different orders; declare them in one order"
+        raise ModelError(message) from None
+    union = UnionType(members[0].cls, (), members)
+    for member in members:
+        for name in kinds:
+            if name not in dict(member.fields) and hasattr(member.cls, name):
+                raise ModelError(f"{name} is a field of one class and a method of {member}; rename one")
+    fields: list[tuple[str, Type]] = [(TAG, IntType(0, len(members) - 1))]
+    for name in order:
+        kind = kinds[name]
+        whole = union.is_common(name) or isinstance(kind, OptionalType)
+        fields.append((name, kind if whole else OptionalType(kind)))
+    return UnionType(members[0].cls, tuple(fields), members)
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,6 +392,9 @@ def parts_of(kind: Type) -> Iterator[Type]:
     match kind:
         case OptionalType(inner):
             yield from parts_of(inner)
+        case UnionType(members=members):
+            for member in members:
+                yield from parts_of(member)
         case RecordType(_, fields):
             for _, of in fields:
                 yield from parts_of(of)
@@ -335,5 +425,5 @@ def is_open(kind: Type) -> bool:
 def classes_in(kind: Type) -> Iterator[type]:
     """The classes that a type is made of, including those of its parts."""
     for part in parts_of(kind):
-        if isinstance(part, EnumType | IdentifierType | RecordType):
+        if isinstance(part, EnumType | IdentifierType | RecordType) and not isinstance(part, UnionType):
             yield part.cls

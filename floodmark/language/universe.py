@@ -19,6 +19,7 @@ from floodmark.language.types import (
     SeqType,
     SetType,
     Type,
+    UnionType,
 )
 
 
@@ -36,6 +37,9 @@ def universe(kind: Type) -> Iterator[Any]:
         case OptionalType(inner):
             yield None
             yield from universe(inner)
+        case UnionType(members=classes):
+            for member in classes:
+                yield from universe(member)
         case RecordType(cls, fields):
             for combination in _product([kind for _, kind in fields]):
                 yield cls.build(dict(zip([name for name, _ in fields], combination, strict=True)))

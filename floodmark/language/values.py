@@ -29,6 +29,7 @@ from floodmark.language.types import (
     SeqType,
     SetType,
     Type,
+    UnionType,
 )
 
 T = TypeVar("T")
@@ -574,7 +575,7 @@ def order_key(value: Any) -> Any:
         case Identifier():
             return (1, value.number)
         case Record():
-            return (1, tuple(order_key(item) for item in value._values.values()))
+            return (1, type(value).__name__, tuple(order_key(item) for item in value._values.values()))
         case Set():
             return (1, tuple(sorted((order_key(item) for item in value), reverse=True)))
         case set() | frozenset():
@@ -610,6 +611,10 @@ def admit(kind: Type, value: Any, name: str) -> Any:
                 return value
         case OptionalType(inner):
             return None if value is None else admit(inner, value, name)
+        case UnionType(members=classes):
+            member = next((each for each in classes if each.cls is type(value)), None)
+            if member is not None:
+                return admit(member, value, name)
         case RecordType(cls, fields):
             if type(value) is cls:
                 return cls.build({field: admit(of, value._values[field], f"{name}.{field}") for field, of in fields})
