@@ -18,6 +18,7 @@ import hashlib
 import importlib
 import importlib.util
 import os
+import re
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Sequence
@@ -416,8 +417,23 @@ def _errors_placed(path: Path) -> Iterator[None]:
         raise SourceError(f"the file ends the program: SystemExit: {error}", *_place(error, path)) from None
     except SyntaxError as error:
         raise SourceError(f"this is not valid Python: {error.msg}", error.filename or str(path), error.lineno) from None
+    except ImportError as error:
+        raise SourceError(_failed_import(error), *_place(error, path)) from None
     except Exception as error:
         raise SourceError(f"{type(error).__name__}: {error}", *_place(error, path)) from None
+
+
+def _failed_import(error: ImportError) -> str:
+    """Why an import failed; a name that the other file does define is not defined yet: the two import each other."""
+    wanted = re.match(r"cannot import name '(\w+)' from", str(error))
+    file = Path(error.path) if wanted and error.path else None
+    if wanted is None or file is None or file.suffix != ".py":
+        return f"{type(error).__name__}: {error}"
+    text = file.read_text(encoding="utf-8")
+    if re.search(rf"^(class|def)\s+{wanted[1]}\b|^{wanted[1]}\s*[:=]", text, re.MULTILINE):
+        advice = "move what both need into a third file"
+        return f"this file and {file.name} import each other, so {wanted[1]} is not defined there yet; {advice}"
+    return f"there is no {wanted[1]} in {file.name}"
 
 
 def _place(error: BaseException, path: Path) -> tuple[str, int | None]:

@@ -6,6 +6,9 @@ It is slow and works for every model; the other engines are tested against it.
 from __future__ import annotations
 
 import contextlib
+import os
+import pdb
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -22,7 +25,7 @@ from floodmark.compiler.layout import digest, lay_out
 from floodmark.compiler.program import read_program
 from floodmark.compiler.renaming import Orbits, renamed
 from floodmark.language import reference
-from floodmark.language.errors import SourceError
+from floodmark.language.errors import ModelError, SourceError
 from floodmark.language.model import Model, State
 from floodmark.language.plurals import counted, counted_seconds
 from floodmark.language.reference import Step
@@ -38,11 +41,34 @@ def explore(
     of_states, of_runs = check.split(properties)
     check.refuse_symmetry(of_runs, options)
     search = _Search(model, of_states, options, watch)
-    found = search.run()
+    with _breakpoints():
+        found = search.run()
     if of_runs and found.complete:
         begin = [state for state, parent in search.parents.items() if parent is None]
         check.after_reference(model, of_runs, options, list(search.parents), begin, found)
     return found
+
+
+@contextlib.contextmanager
+def _breakpoints() -> Iterator[None]:
+    """Lets ``breakpoint()`` in a model reach the terminal: a process of a run has no standard input."""
+    before = sys.breakpointhook
+    if not sys.stdin.isatty() and before is sys.__breakpointhook__ and "PYTHONBREAKPOINT" not in os.environ:
+        sys.breakpointhook = _debugger
+    try:
+        yield
+    finally:
+        sys.breakpointhook = before
+
+
+def _debugger(*_: Any, **__: Any) -> None:
+    here = sys._getframe(1)
+    try:
+        given, shown = open("/dev/tty"), open("/dev/tty", "w")  # noqa: SIM115 - the debugger goes on after this
+    except OSError:
+        message = "breakpoint() needs a terminal, and there is none"
+        raise ModelError(message, here.f_code.co_filename, here.f_lineno) from None
+    pdb.Pdb(stdin=given, stdout=shown).set_trace(here)
 
 
 class Reference(Engine):

@@ -76,7 +76,7 @@ def plan(action: Action) -> Plan:
         if parameter.type.codes > WIDEST_PARAMETER:
             message = (
                 f"the parameter {parameter.name} has {parameter.type.codes} possible values; draw it from a set of the "
-                f"state: begin the action with require({parameter.name} in self.requests)"
+                f"state: begin the action with require({parameter.name} in self.requests), not a helper"
             )
             raise ModelError(message, action.at.file, action.at.line)
     choices = [

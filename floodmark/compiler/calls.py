@@ -52,6 +52,7 @@ from floodmark.language.types import (
     SeqType,
     SetType,
     Type,
+    UnionType,
 )
 from floodmark.language.values import Bag, Identifier, Map, Record, Seq, Set, implies, require
 
@@ -60,17 +61,22 @@ _INSTEAD: dict[Any, str] = {
     map: "; write a comprehension",
     filter: "; write a comprehension",
     print: "; a report shows every step",
+    breakpoint: "; it stops where CPython runs the model: floodmark check SPEC --engine reference",
+    input: "; let a parameter of the action choose",
+    open: "; a step depends on the state alone",
     int: "; write 1 if ... else 0",
     bool: "; write a comparison",
     str: "; use an Enum",
     dict.fromkeys: "; write {b: 0 for b in Broker}",
 }
+_OUTSIDE = frozenset({"time", "random", "os", "posix", "nt", "secrets", "uuid", "socket", "datetime", "_random"})
+"""Modules whose functions tell something that is not in the state."""
 _LOOPS: dict[Any, str] = {
     enumerate: "for index, epoch in enumerate(log)",
     zip: "for mine, theirs in zip(one, other)",
 }
 _METHODS = {
-    "get": "; a map has every key: index it",
+    "get": "; a map has every key: index it, and where one may be without a value let that be None",
     "update": "; write self.x |= {...}",
     "union": "; write a | b",
     "intersection": "; write a & b",
@@ -98,8 +104,14 @@ class Calls(Expressions, Statements, Unions):
 
     def _function(self, frame: Frame, node: ast.Call, callee: Any) -> Expr:
         at = frame.at(node)
+        if getattr(callee, "__module__", None) in _OUTSIDE:
+            hint = "a step depends on the state alone: let a parameter of the action choose"
+            raise frame.refuse(node, f"{ast.unparse(node.func)} is not part of the modelling language; {hint}")
         if not isinstance(callee, type | FunctionType | BuiltinFunctionType):
-            raise frame.refuse(node, f"{ast.unparse(node.func)} is not a plain function; write one: def name(...)")
+            name, hint = ast.unparse(node.func), "write one: def name(...)"
+            if hasattr(callee, "__wrapped__"):
+                hint = f"leave out the decorator of {name}, a {type(callee).__name__}: nothing is computed twice here"
+            raise frame.refuse(node, f"{name} is not a plain function; {hint}")
         if callee is require:
             raise frame.refuse(node, "require must be on a line of its own")
         if callee is implies:
@@ -127,6 +139,9 @@ class Calls(Expressions, Statements, Unions):
             return self._construct(frame, node, callee)
         if inspect.isfunction(callee):
             return self.inline(frame, node, callee, None)
+        if callee in (int, bool, str):
+            for argument in node.args:
+                self.expression(frame, argument)  # what is wrong there is said first
         hint = _INSTEAD.get(callee, "") if callable(callee) else ""
         raise frame.refuse(node, f"{ast.unparse(node.func)} is not part of the modelling language{hint}")
 
@@ -370,6 +385,9 @@ class Calls(Expressions, Statements, Unions):
     def _value_method(self, frame: Frame, node: ast.Call, name: str, owner: Expr) -> Expr:
         owner = self.unwrapped(owner)
         at = frame.at(node)
+        if isinstance(owner.type, RecordType) and (own := _own_function(owner.type, name)) is not None:
+            return self.inline(frame, node, own.__func__, None) if isinstance(own, staticmethod) else self.inline(
+                frame, node, own, owner)
         match owner.type, name:
             case RecordType() as kind, "replace":
                 if node.args or any(keyword.arg is None for keyword in node.keywords):
@@ -438,6 +456,15 @@ class Calls(Expressions, Statements, Unions):
                 one = SeqOf(SeqType(element, 1), at, [self.convert(item, element, "the element")])
                 return SeqConcat(SeqType(element, capacity + 1), at, current, one)
         raise frame.refuse(node, f"{current.type} has no method {method!r}")
+
+
+def _own_function(kind: RecordType, name: str) -> Any:
+    """The function that a record's class defines; of a union, what all of its classes have in common."""
+    classes = [member.cls for member in kind.members] if isinstance(kind, UnionType) else [kind.cls]
+    found = [inspect.getattr_static(cls, name, None) for cls in classes]
+    if any(one is not found[0] for one in found) or hasattr(Record, name):
+        return None
+    return found[0] if isinstance(found[0], FunctionType | staticmethod) else None
 
 
 def _absolute(kind: Type) -> IntType:

@@ -370,7 +370,8 @@ class Expressions(Comprehensions):
                 return self._found(at, value, whole, kind.element)
             return Contains(BOOL, at, value, whole)
         if isinstance(kind, MapType):
-            raise frame.refuse(item, "a map has every key; compare a value instead")
+            message = "a map has every key; where one may be without a value let that be None: self.x[key] is not None"
+            raise frame.refuse(item, message)
         raise frame.refuse(container, f"{kind} has no elements")
 
     def _one_of(self, at: Position, value: Expr, *elements: Expr) -> Expr:

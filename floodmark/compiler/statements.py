@@ -34,8 +34,8 @@ from floodmark.compiler.pairs import Several
 from floodmark.language.errors import ModelError
 from floodmark.language.plurals import counted
 from floodmark.language.source import source_of
-from floodmark.language.types import MapType, RecordType, SeqType, Type
-from floodmark.language.values import require
+from floodmark.language.types import BagType, MapType, RecordType, SeqType, SetType, Type
+from floodmark.language.values import Bag, Seq, Set, require
 
 DEEPEST_CALL = 40
 
@@ -109,7 +109,8 @@ class Statements(Lowering):
             case ast.FunctionDef():
                 raise frame.refuse(node, "a function inside a function is not part of the language; write a method")
             case ast.Delete():
-                raise frame.refuse(node, "del is not part of the language; assign a smaller value")
+                message = "del is not part of the language; assign a smaller value, or None where a map may lack one"
+                raise frame.refuse(node, message)
             case ast.Try() | ast.TryStar():
                 raise frame.refuse(node, "try is not part of the language; guard with require, or test with if")
             case ast.With():
@@ -145,6 +146,8 @@ class Statements(Lowering):
                 return
         if isinstance(call.func, ast.Attribute) and call.func.attr in ("add", "discard", "remove", "append"):
             owner = self.binding(frame, call.func.value)
+            if isinstance(owner, Static) and isinstance(owner.value, list | set | dict | Seq | Set | Bag):
+                raise frame.refuse(call, self._no_place(frame, call.func.value))
             if isinstance(owner, Expr):
                 self._mutate(frame, call, call.func, out)
                 return
@@ -211,7 +214,7 @@ class Statements(Lowering):
                 owner = self.binding(frame, base)
                 if isinstance(owner, ModelRef):
                     if name not in self.model.variable_types:
-                        raise frame.refuse(node, f"{name} is not a variable of the model; declare it: {name}: <type>")
+                        raise frame.refuse(node, self.model.no_variable(name))
                     if not owner.writable:
                         raise frame.refuse(node, "a property must not change the state")
                     return name, [], self.model.variable_types[name]
@@ -233,11 +236,28 @@ class Statements(Lowering):
                         at_index = self.integer(frame, index, self.expression(frame, index))
                         return variable, [*path, ItemStep(kind, at_index)], element
                 raise frame.refuse(node, f"{kind} cannot be indexed")
-        raise frame.refuse(
-            node,
-            f"{ast.unparse(node)} is not a variable of the model, so it cannot be changed in place; "
-            "write x = x | {e} for a local set",
-        )
+        raise frame.refuse(node, self._no_place(frame, node))
+
+    def _no_place(self, frame: Frame, node: ast.expr) -> str:
+        """What to say, and to write, where something is changed in place that is no variable of the model."""
+        text = ast.unparse(node)
+        said = f"{text} is not a variable of the model, so it cannot be changed in place"
+        bound = self.binding(frame, node) if isinstance(node, ast.Name) else None
+        kind = bound.type if isinstance(bound, Expr) else None
+        match kind:
+            case SetType():
+                return f"{said}; write {text} = {text} | {{e}}"
+            case SeqType():
+                return f"{said}; write {text} = {text} + [e]"
+            case BagType():
+                return f"{said}; change the variable itself, as in self.network.add(e), or return the new element"
+            case RecordType():
+                return f"{said}; write {text} = {text}.replace(field=...)"
+            case MapType(key, _):
+                return f"{said}; write {text} = Map({{k: ... for k in {key}}})"
+        if isinstance(bound, Static):
+            return f"{said}, which changes nothing else; declare a variable in the class"
+        return said
 
     def no_order(self, frame: Frame, node: ast.expr, of: Type, why: str = "") -> ModelError:
         """The error for a set that CPython iterates in no order that could be relied on."""

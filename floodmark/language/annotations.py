@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 import enum
 import types
 import typing
@@ -175,7 +176,45 @@ def resolve(annotation: Any, constants: Mapping[str, Bound]) -> Type:
             raise ModelError("a sequence needs a capacity: write Annotated[Seq[T], Capacity(limit)]")
         assert isinstance(capacity, int)
         return SeqType(resolve(get_args(annotation)[0], constants), capacity)
-    raise ModelError(f"{annotation!r} is not a type of the modelling language")
+    raise ModelError(f"{_written(annotation)} is not a type of the modelling language{_instead(annotation, origin)}")
+
+
+_INSTEAD: dict[Any, str] = {
+    float: "there are no fractions: count in whole units, Annotated[int, Between(0, 10)]",
+    str: "name the values in an Enum, or declare an Identifier",
+    bytes: "name the values in an Enum",
+    list: "write Annotated[Seq[T], Capacity(4)]",
+    tuple: "write Annotated[Seq[T], Capacity(4)], or a Record with named fields",
+    dict: "write Map[K, V]",
+    set: "write Set[T]",
+    frozenset: "write Set[T]",
+    values.Seq: "say of what: Annotated[Seq[T], Capacity(4)]",
+    values.Bag: "say of what: Annotated[Bag[T], Capacity(4)]",
+    values.Set: "say of what: Set[T]",
+    values.Map: "say of what: Map[K, V]",
+    Any: "say which values there are",
+}
+
+
+def _instead(annotation: Any, origin: Any) -> str:
+    """What to write for a type of Python's that the language does not have."""
+    meant = annotation if origin is None else origin
+    if meant in _INSTEAD:
+        return f"; {_INSTEAD[meant]}"
+    if dataclasses.is_dataclass(meant) or (isinstance(meant, type) and issubclass(meant, tuple)):
+        return f"; derive {meant.__name__} from Record" if isinstance(meant, type) else ""
+    return ""
+
+
+def _written(annotation: Any) -> str:
+    """An annotation as it is written, without the modules of its classes."""
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        return _written(arguments[0])
+    if origin is not None and arguments:
+        name = getattr(origin, "__name__", str(origin))
+        return f"{name}[{', '.join(map(_written, arguments))}]"
+    return annotation.__name__ if isinstance(annotation, type) else repr(annotation)
 
 
 def _union(members: list[Any], constants: Mapping[str, Bound]) -> Type:

@@ -50,9 +50,13 @@ def fair(function: Any = None, /, *, strong: bool = False, each: str | tuple[str
     return _marker("fair", meant) if function is None else _marker("fair", Fairness())(function)
 
 
-def unfair(function: F, /) -> F:
+@overload
+def unfair(function: F, /) -> F: ...
+@overload
+def unfair() -> Callable[[F], F]: ...
+def unfair(function: Any = None, /) -> Any:
     """Marks an action that may be postponed forever, although a base class declares it fair."""
-    return _marker("unfair", None)(function)
+    return _marker("unfair", None) if function is None else _marker("unfair", None)(function)
 
 
 def _marker(name: str, fairness: Fairness | None) -> Callable[[F], F]:

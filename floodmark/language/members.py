@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from types import FunctionType
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from types import FrameType, FunctionType
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, overload
 
 from floodmark.language.bindings import member_place, place
 from floodmark.language.errors import ModelError
@@ -21,28 +21,42 @@ C = TypeVar("C", int, bool)
 _KIND = "__floodmark__"
 
 
-def _mark(kind: str) -> Callable[[F], F]:
-    def mark(function: F) -> F:
-        frame = sys._getframe(1)
-        here = frame.f_code.co_filename, frame.f_lineno
-        if not isinstance(function, FunctionType):
-            what = f"this is a {type(function).__name__}"
-            message = f"@{kind} belongs directly on a plain function, but {what}; remove the other decorator"
-            raise ModelError(message, *here)
-        known = kind_of(function)
-        if known is not None:
-            both = f"{function.__name__} is decorated as {known} and as {kind}"
-            raise ModelError(f"{both}, and only one of them would count; keep one", *here)
-        other = frame.f_locals.get(function.__name__)
-        if isinstance(other, FunctionType) and kind_of(other) is not None:
-            there = other.__code__.co_filename, other.__code__.co_firstlineno
-            if there[0] != here[0]:  # a star import brought it here: the text of this file does not say so
-                already = f"{function.__name__} is already defined at {place(*there)}"
-                raise ModelError(f"{already}, and this would hide it; rename one", *here)
-        setattr(function, _KIND, kind)
-        return function
+class Mark(Protocol):
+    """A decorator that says what a method is; it may have empty brackets."""
+
+    @overload
+    def __call__(self, function: F, /) -> F: ...
+    @overload
+    def __call__(self) -> Callable[[F], F]: ...
+
+
+def _mark(kind: str) -> Mark:
+    def mark(function: Any = None, /) -> Any:
+        if function is None:
+            return lambda function: _marked(kind, function, sys._getframe(1))
+        return _marked(kind, function, sys._getframe(1))
 
     return mark
+
+
+def _marked(kind: str, function: F, frame: FrameType) -> F:
+    here = frame.f_code.co_filename, frame.f_lineno
+    if not isinstance(function, FunctionType):
+        what = f"this is a {type(function).__name__}"
+        message = f"@{kind} belongs directly on a plain function, but {what}; remove the other decorator"
+        raise ModelError(message, *here)
+    known = kind_of(function)
+    if known is not None:
+        both = f"{function.__name__} is decorated as {known} and as {kind}"
+        raise ModelError(f"{both}, and only one of them would count; keep one", *here)
+    other = frame.f_locals.get(function.__name__)
+    if isinstance(other, FunctionType) and kind_of(other) is not None:
+        there = other.__code__.co_filename, other.__code__.co_firstlineno
+        if there[0] != here[0]:  # a star import brought it here: the text of this file does not say so
+            already = f"{function.__name__} is already defined at {place(*there)}"
+            raise ModelError(f"{already}, and this would hide it; rename one", *here)
+    setattr(function, _KIND, kind)
+    return function
 
 
 initial = _mark("initial")

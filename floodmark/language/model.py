@@ -241,8 +241,21 @@ class Model(metaclass=ModelClass):
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name not in type(self)._variables and name not in _FIELDS:
-            raise ModelError(f"{name} is not a variable of the model; declare it: {name}: <type>")
+            raise ModelError(self.no_variable(name))
         object.__setattr__(self, name, value)
+
+    @classmethod
+    def no_variable(cls, name: str) -> str:
+        """What to say of an assignment to something that is no variable."""
+        if name in cls.constants():
+            return f"{name} is a constant, which a spec sets; what changes is a variable, declared as {name}: <type>"
+        return f"{name} is not a variable of the model; declare it: {name}: <type>"
+
+    def __repr__(self) -> str:
+        """Its constants and the state that it is in, as far as its variables are set."""
+        constants = ", ".join(f"{name}={value!r}" for name, value in self._constants.items())
+        state = ", ".join(f"{name}={value!r}" for name, value in self._values.items())
+        return f"{type(self).__name__}({constants})" + (f" in ({state})" if state else "")
 
     def _assign(self, name: str, value: Any) -> None:
         if self._frozen:

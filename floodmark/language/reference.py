@@ -186,7 +186,7 @@ def _choose(
             source = source_of(method)
             raise ModelError(
                 f"the parameter {name} has {kinds[name].codes} possible values; draw it from a set of the state: "
-                f"begin the action with require({name} in self.requests)",
+                f"begin the action with require({name} in self.requests), not a helper",
                 source.file,
                 source.tree.lineno,
             )

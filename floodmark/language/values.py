@@ -47,7 +47,7 @@ def require(condition: bool) -> None:
     Only actions and initial methods have guards; a property returns a bool instead.
     """
     if not condition:
-        raise Disabled
+        raise Disabled("a require is false: the action is not enabled here")
 
 
 def implies(premise: bool, conclusion: bool) -> bool:
@@ -107,10 +107,24 @@ def located(value: Any, place: Place | None) -> Any:
     return value._at(place)
 
 
+def _anew(value: Any) -> str:
+    """How to change a value that is no variable of the model."""
+    match value:
+        case Set():
+            return "; write x = x | {e}"
+        case Seq():
+            return "; write x = x + [e]"
+        case Bag():
+            return "; change the variable that it comes from: self.network.add(e)"
+        case Record():
+            return "; write x = x.replace(field=...)"
+    return "; make a new one"
+
+
 def _place_of(value: Any) -> Place:
     place: Place | None = value._place
     if place is None:
-        raise ModelError("this value is not a variable of the model, so it cannot be changed in place; make a new one")
+        raise ModelError(f"this value is not a variable of the model, so it cannot be changed in place{_anew(value)}")
     return place
 
 
@@ -632,7 +646,10 @@ def admit(kind: Type, value: Any, name: str) -> Any:
             if isinstance(value, Mapping):
                 entries = {admit(key, k, f"a key of {name}"): admit(of, v, f"{name}[{k!r}]") for k, v in value.items()}
                 if len(entries) != key.size:
-                    raise ValueOutOfRange(f"{name} needs a value for each of the {key.size} keys, {len(entries)} given")
+                    raise ValueOutOfRange(
+                        f"{name} needs a value for each of the {key.size} keys, {len(entries)} given; "
+                        "where a key may be without one, let the value be None: Map[K, V | None]"
+                    )
                 return Map(entries)
         case SeqType(element, limit):
             if isinstance(value, Seq | list | tuple):
