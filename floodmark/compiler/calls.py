@@ -6,6 +6,7 @@ import ast
 import enum
 import inspect
 from collections.abc import Callable
+from functools import partial
 from types import BuiltinFunctionType, FunctionType
 from typing import Any, Literal, cast
 
@@ -40,7 +41,7 @@ from floodmark.compiler.ir import (
     Sorted,
 )
 from floodmark.compiler.joins import fits, hull, join
-from floodmark.compiler.lowering import common_fields, no_field, size_bound
+from floodmark.compiler.lowering import no_field, size_bound
 from floodmark.compiler.statements import Statements
 from floodmark.compiler.unions import Unions
 from floodmark.language.model import Model
@@ -393,11 +394,12 @@ class Calls(Expressions, Statements, Unions):
                 if node.args or any(keyword.arg is None for keyword in node.keywords):
                     raise frame.refuse(node, "name the fields: replace(field=...)")
                 given = {keyword.arg: keyword.value for keyword in node.keywords}
-                known = common_fields(kind)
+                known = dict(kind.fields)
                 for field in given:
                     if field not in known:
                         raise frame.refuse(node, no_field(kind, str(field)))
-                return self.once(at, [owner], lambda parts: self._replaced(frame, at, kind, given, *parts))
+                build = partial(self._replaced, frame, at, kind, given)
+                return self.once(at, [owner], lambda parts: self.having(parts[0], given, build))
             case BagType(element, capacity), "count":
                 item = self.expression(frame, self._exactly(frame, node, 1)[0])
                 if not fits(item.type, element):

@@ -399,11 +399,25 @@ class Expressions(Comprehensions):
             then = self.unwrapped(then)
         if _compares_with_none(test, orelse, ast.Is):
             otherwise = self.unwrapped(otherwise)
+        then = self._of_asked_class(frame, test, body, then)
         kind = either(then.type, otherwise.type)
         if kind is not None:
             then, otherwise = self.convert(then, kind, ""), self.convert(otherwise, kind, "")
         then, otherwise = self.unify(then, otherwise, "the branches give")
         return Choose(then.type, frame.at(node), condition, then, otherwise)
+
+    def _of_asked_class(self, frame: Frame, test: ast.expr, body: ast.expr, then: Expr) -> Expr:
+        """``message`` in ``message if isinstance(message, Vote) else ...`` as the Vote that it then is."""
+        match test:
+            case ast.Call(func=ast.Name() as called, args=[asked, ast.Name() as cls]) if (
+                self.is_name_of(frame, called, isinstance) and ast.dump(asked) == ast.dump(body)
+            ):
+                held = then.type.inner if isinstance(then.type, OptionalType) else then.type
+                bound = self.binding(frame, cls)
+                for member in held.members if isinstance(held, UnionType) else ():
+                    if isinstance(bound, Static) and member.cls is bound.value:
+                        return self.convert(then, member, "")
+        return then
 
     def _subscript(self, frame: Frame, node: ast.Subscript) -> Expr:
         base = self.unwrapped(self.expression(frame, node.value))

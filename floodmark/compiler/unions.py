@@ -7,7 +7,7 @@ union, field by field, and the other way round, also inside of containers.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from floodmark.compiler.frame import Frame, Static
 from floodmark.compiler.ir import (
@@ -189,6 +189,24 @@ class Unions(Lowering):
         found = self.convert(self._field(value, name), kind, name)
         body = [Assert(value.at, self._is_one_of(value, having)), Return(value.at, found, result)]
         return Inline(kind, value.at, body, result)
+
+    def having(self, value: Expr, names: Iterable[str | None], build: Callable[[Expr], Expr]) -> Expr:
+        """``build`` applied to a record; a model error unless its class has fields with these names."""
+        union = value.type
+        if not isinstance(union, UnionType):
+            return build(value)
+        numbers = set(range(len(union.members)))
+        for name in names:
+            numbers &= set(union.having(str(name)))
+        if len(numbers) == len(union.members):
+            return build(value)
+        return self._held(value, lambda held: self._built(held, tuple(sorted(numbers)), build))
+
+    def _built(self, value: Expr, numbers: tuple[int, ...], build: Callable[[Expr], Expr]) -> Expr:
+        built = build(value)
+        result = self.fresh(built.type, "result", value.at)
+        is_one = self._is_one_of(value, numbers) if numbers else Const(BOOL, value.at, False)
+        return Inline(built.type, value.at, [Assert(value.at, is_one), Return(value.at, built, result)], result)
 
     def is_instance(self, frame: Frame, node: ast.Call) -> Expr:
         """``isinstance(message, Vote)``: decided here unless the record is one of a union."""

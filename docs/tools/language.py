@@ -1,0 +1,138 @@
+"""Writes docs/language.md: ``python -m docs.tools.language``.
+
+The examples are in docs/tools/language_examples.py, and a test compiles each of them. What a type takes is computed,
+and what a decorator means is the first paragraph of its docstring.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import itertools
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from docs.tools.language_examples import EXPRESSIONS, STATEMENTS, TYPES, Example, Examples
+from floodmark.language import fairness, members
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+PAGE = ROOT / "docs" / "language.md"
+
+HEAD = """# The language
+
+A model is a class of plain Python; CPython runs it, and compilers read the same source. This page lists what that
+source may contain: every type and operation in one line, with what it costs. `python -m docs.tools.language` writes it,
+and a test compiles every example. Everything else is refused when the spec is read, with file, line and what to write
+instead.
+
+The keys of a spec are in `docs/spec.md`; a model's source never mentions its spec.
+
+In the examples `self` is the model; `Broker` is an identifier, `State` an enum, `Vote` and `Beat` are records, `log` is
+a sequence of epochs, `isr` a set of brokers, `votes` a set of records with a capacity, `network` a bag, `end` a map
+from brokers to offsets, `leader` a broker or None, and `x` and `y` are integers.
+"""
+
+TYPE_HEAD = """## Types
+
+Each has finitely many values. Bounds and capacities are integers or expressions over the model's constants, in quotes:
+`Between(0, "max_offset")`, `Capacity("2 * brokers")`. "Bits" is what a value takes in a stored state in the example: of
+each state, a search stores this much, and copies and compares it. At 10^8 states, 64 bits more are 800 MB more.
+"""
+
+EXPRESSION_HEAD = """## Expressions
+
+Costs are those of compiled code, for each state in which it is evaluated; "size" is the number of elements that a
+container may hold, not the number that it does. What is nested multiplies. Nothing is evaluated that CPython would not
+evaluate: `and`, `or`, `if ... else` and the folds stop as soon as they know.
+"""
+
+STATEMENT_HEAD = """## Statements
+
+In an action every assignment is to a variable of the model, or to a local. Values are immutable: what looks like a
+change in place, `self.isr.add(b)`, assigns to the variable, and a local keeps the value that it had. A value outside
+the variable's type is a model error with its line; nothing wraps around.
+"""
+
+DECORATOR_HEAD = """## Decorators
+
+A class derived from `Model` may have these methods; properties may also be functions in a file of their own, and then
+their parameter says which model they are about. Undecorated methods and plain functions are helpers, inlined wherever
+they are called. Brackets may be empty: `@action()`.
+"""
+
+TAIL = """## What costs most
+
+- **Bits.** A variable that can be computed from others need not be one. `Set[T]` takes one bit for each possible
+  element, and with a capacity as many slots as that, so a set of a few large records needs a capacity and a set of
+  identifiers does not. A map takes its value for each key. Tight bounds are the cheapest optimisation.
+- **Successors.** An action is tried with every value of its parameters. A parameter that the first `require` draws from
+  a set or a bag of the state (`require(vote in self.votes)`) takes only what is in there; this must be in the action
+  itself, since a guard in a helper tests only what was chosen already.
+- **Slots.** Sets with a capacity, bags and sequences are compared and sorted slot by slot: `|` of two sets of capacity
+  n takes n * n comparisons, `add` of one element n.
+- **Code.** Helpers are inlined at each call, and each is compiled for what it is given there.
+"""
+
+
+def main() -> None:
+    """Writes the page."""
+    PAGE.write_text(page(), encoding="utf-8")
+
+
+def page() -> str:
+    """The page as Markdown."""
+    parts = [HEAD, TYPE_HEAD, _types(), EXPRESSION_HEAD, *_sections(EXPRESSIONS), STATEMENT_HEAD]
+    parts += [*_sections(STATEMENTS), DECORATOR_HEAD, _decorators(), TAIL]
+    return "\n".join(part.rstrip("\n") + "\n" for part in parts)
+
+
+def _types() -> str:
+    model = Examples()
+    rows = []
+    for name, example in TYPES.items():
+        bits = model.variable_types[name].bits
+        rows.append([f"`{example.code}`", example.meaning, str(bits), example.cost])
+    return _table(["type", "values", "bits", "the bits are"], rows)
+
+
+def _sections(sections: dict[str, list[Example]]) -> Iterable[str]:
+    for title, examples in sections.items():
+        yield f"### {title}\n"
+        yield _table(["", "means", "costs"], [[f"`{it.code}`", it.meaning, it.cost] for it in examples])
+
+
+def _decorators() -> str:
+    rows = [[f"`@{name}`", _first_paragraph(doc)] for name, doc in _docs().items()]
+    return _table(["decorator", "meaning"], rows)
+
+
+def _docs() -> dict[str, str]:
+    """The docstring of each decorator: the string below an assignment, or that of a function."""
+    found: dict[str, str] = {}
+    body = ast.parse(inspect.getsource(members)).body
+    for before, after in itertools.pairwise(body):
+        match before, after:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=ast.Name(id="_mark"))), ast.Expr(
+                value=ast.Constant(value=str() as text)
+            ):
+                found[name] = text
+    for function in (fairness.fair, fairness.unfair):
+        found[function.__name__] = inspect.getdoc(function) or ""
+    return found
+
+
+def _first_paragraph(text: str) -> str:
+    return " ".join(text.strip().partition("\n\n")[0].replace("``", "`").split())
+
+
+def _table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [_row(header), _row(["---"] * len(header)), *(_row(row) for row in rows)]
+    return "\n".join(lines) + "\n"
+
+
+def _row(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+if __name__ == "__main__":
+    main()
