@@ -8,11 +8,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
-from floodmark.checkers.exploration import Limits, Options
+from floodmark.checkers.exploration import Limits, Options, Symmetry
 from floodmark.checkers.oversights import require_actions, require_difference, require_read_locals
 from floodmark.checkers.paths import shown
 from floodmark.checkers.properties import Property, about, did_you_mean
 from floodmark.checkers.spec import DEADLOCK, Flawed, Spec
+from floodmark.compiler.renaming import identifiers_in
 from floodmark.language.errors import SourceError
 from floodmark.language.model import Model
 
@@ -61,8 +62,11 @@ class Check:
         return {**self.spec.constants, **flawed, **self.settings.constants}
 
     @property
-    def symmetry(self) -> bool:
-        return self.spec.symmetry if self.settings.symmetry is None else self.settings.symmetry
+    def symmetry(self) -> Symmetry:
+        given = self.settings.symmetry
+        if given is None or (given and self.spec.symmetry):
+            return self.spec.symmetry
+        return given
 
     @property
     def options(self) -> Options:
@@ -143,7 +147,18 @@ class Check:
             in_flawed = self.flawed is not None and name in self.flawed.constants
             line = self.flawed.line if self.flawed is not None and in_flawed else spec.line(f"constants.{name}")
             raise SourceError(message, str(spec.path), line)
-        return cls(**self.constants)
+        model = cls(**self.constants)
+        self._known_symmetry(model)
+        return model
+
+    def _known_symmetry(self, model: Model) -> None:
+        """Refuses a name in ``symmetry`` that is no class of identifiers of the model's variables."""
+        kinds = [found for kind in model.variable_types.values() for found in identifiers_in(kind)]
+        names = list(dict.fromkeys(kind.cls.__name__ for kind in kinds))
+        for name in self.symmetry if isinstance(self.symmetry, tuple) else ():
+            if name not in names:
+                message = f"no variable of {type(model).__name__} holds identifiers of a class {name!r}"
+                raise self.spec.error(f"{message}{did_you_mean(name, names)}", "symmetry")
 
     def properties(self) -> list[Property]:
         """What the search checks; for a known-bad design, only what its entry names, unless others are asked for."""

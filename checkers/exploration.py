@@ -10,6 +10,9 @@ from floodmark.language.fairness import Fairness
 from floodmark.language.model import State
 from floodmark.language.reference import Step
 
+Symmetry = bool | tuple[str, ...]
+"""Whether states that differ only in the names of identifiers count as one; or the classes of those whose names do."""
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:
@@ -26,7 +29,7 @@ class Options:
     the native engine chooses how far to optimise the code that it compiles; the result does not depend on it."""
 
     workers: int = 0
-    symmetry: bool = False
+    symmetry: Symmetry = False
     deadlock: bool = False
     limits: Limits = Limits()
     likely: int | None = None

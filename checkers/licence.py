@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from floodmark.checkers import disk_cache
+from floodmark.checkers.exploration import Symmetry
 from floodmark.checkers.versions import checker_source, versions
 from floodmark.compiler.favours import Favour, favour
 from floodmark.compiler.fingerprint import fingerprint
@@ -55,12 +56,16 @@ class _Suspect:
     favour: Favour
 
 
-def license_symmetry(model: Model, properties: Mapping[str, Callable[..., bool]], program: Program) -> Licence:
+def license_symmetry(
+    model: Model, properties: Mapping[str, Callable[..., bool]], program: Program, symmetry: Symmetry = True
+) -> Licence:
     """The licence of a model with these properties; ``program`` is what was read from them.
 
-    Raises ModelError, with the file and line of what favours an identifier, when there is none.
+    With names in ``symmetry`` it is for identifiers of these classes alone: the others keep their names, whatever the
+    model does with them. Raises ModelError, with the file and line of what favours an identifier, when there is none.
     """
-    kinds = tuple(symmetric_types(program.variables.values()))
+    every = symmetric_types(program.variables.values())
+    kinds = tuple(kind for kind in every if symmetry is True or kind.cls.__name__ in (symmetry or ()))
     suspects = list(_suspects(program, kinds))
     judge: Judge | None = None
     for suspect in suspects:
@@ -71,7 +76,7 @@ def license_symmetry(model: Model, properties: Mapping[str, Callable[..., bool]]
             from floodmark.checkers.symbolic.symmetry import Judge
 
             judge = Judge(model, properties, kinds, MOST_SECONDS)
-        _require_proof(judge, suspect, kinds)
+        _require_proof(judge, program, suspect, kinds)
         disk_cache.write(path, b"proved")
     return Licence(kinds)
 
@@ -88,7 +93,7 @@ def _suspects(program: Program, kinds: tuple[IdentifierType, ...]) -> Iterator[_
             yield _Suspect(place, part, found)
 
 
-def _require_proof(judge: Judge, suspect: _Suspect, kinds: tuple[IdentifierType, ...]) -> None:
+def _require_proof(judge: Judge, program: Program, suspect: _Suspect, kinds: tuple[IdentifierType, ...]) -> None:
     """Raises ModelError unless z3 shows that a part that seems to favour an identifier does not."""
     place, part, found = suspect.place, suspect.part, suspect.favour
     if isinstance(part, Predicate) and favour(part, kinds, never_fails=True) is None and judge.never_fails(place):
@@ -98,10 +103,19 @@ def _require_proof(judge: Judge, suspect: _Suspect, kinds: tuple[IdentifierType,
         return
     verdict = "is not" if doubt.shown else "may not be"
     message = (
-        f"{found.what}, so the model {verdict} symmetric; "
-        f"use symmetry = false, or replace the name or the order by a parameter ({doubt.text})"
+        f"{found.what}, so the model {verdict} symmetric; use symmetry = false"
+        f"{_those_left(program, kinds)}, or replace the name or the order by a parameter ({doubt.text})"
     )
     raise ModelError(message, found.at.file, found.at.line)
+
+
+def _those_left(program: Program, kinds: tuple[IdentifierType, ...]) -> str:
+    """The classes of which reading the model already shows that it favours none."""
+    left = tuple(kind for kind in kinds if not any(_suspects(program, (kind,))))
+    if not left or any(_suspects(program, left)):
+        return ""
+    names = ", ".join(f'"{kind.cls.__name__}"' for kind in left)
+    return f", or symmetry = [{names}]"
 
 
 def _path(program: Program, part: Action | Predicate, kinds: tuple[IdentifierType, ...]) -> Path:

@@ -433,7 +433,7 @@ def _failed_import(error: ImportError) -> str:
     if re.search(rf"^(class|def)\s+{wanted[1]}\b|^{wanted[1]}\s*[:=]", text, re.MULTILINE):
         advice = "move what both need into a third file"
         return f"this file and {file.name} import each other, so {wanted[1]} is not defined there yet; {advice}"
-    return f"there is no {wanted[1]} in {file.name}"
+    return f"there is no {wanted[1]} in {file.parent.name if file.stem == '__init__' else file.name}"
 
 
 def _place(error: BaseException, path: Path) -> tuple[str, int | None]:

@@ -287,7 +287,7 @@ class _Search:
         if not self.options.symmetry:
             return ()
         functions = {prop.name: prop.function for prop in self.properties}
-        return license_symmetry(self.model, functions, read_program(self.model, functions)).kinds
+        return license_symmetry(self.model, functions, read_program(self.model, functions), self.options.symmetry).kinds
 
     def canonical(self, state: State) -> State:
         """The state that stands for the orbit of ``state``; the state itself without symmetry.

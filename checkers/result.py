@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from floodmark.checkers.designs.finding import Divergence
-from floodmark.checkers.exploration import Exploration, Premise, Violation
+from floodmark.checkers.exploration import Exploration, Premise, Symmetry, Violation
 from floodmark.checkers.paths import shown
 from floodmark.checkers.properties import Property
 from floodmark.language.model import Model
@@ -73,7 +73,7 @@ class CheckResult:
     title: str = ""
     constants: dict[str, int] = field(default_factory=dict)
     engine: str = ""
-    symmetry: bool = False
+    symmetry: Symmetry = False
     verdict: Verdict = "error"
     expected: bool = False
     property: str | None = None

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from floodmark.checkers import input_file, toml
 from floodmark.checkers.amounts import brief
-from floodmark.checkers.exploration import Limits
+from floodmark.checkers.exploration import Limits, Symmetry
 from floodmark.checkers.paths import resolved
 from floodmark.checkers.project import Project, module_name
 from floodmark.checkers.properties import DEADLOCK, Property, about, choose, collect, did_you_mean, known
@@ -50,7 +50,7 @@ class Spec:
     title: str = ""
     invariants: tuple[str, ...] | None = None
     invariant_files: tuple[Path, ...] = ()
-    symmetry: bool = False
+    symmetry: Symmetry = False
     deadlock: bool = False
     tier: Tier = "quick"
     constants: Mapping[str, int] = field(default_factory=dict)

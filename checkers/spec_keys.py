@@ -18,6 +18,7 @@ from floodmark.checkers.spec_values import (
     COUNT,
     FILES,
     FLAG,
+    FLAG_OR_NAMES,
     MEMORY,
     NAME_OR_NAMES,
     NAMES,
@@ -136,8 +137,9 @@ SPEC: Sequence[Key] = (
     Key("constants", CONSTANTS, "The values of the model's constants. Those left out keep their defaults."),
     Key("invariants", ALL_OR_NAMES, "The properties to check, of every kind.", '`"all"`'),
     Key("invariant_files", FILES, "Python files with further properties. Each must have one about the model."),
-    Key("symmetry", FLAG, "Whether states that differ only in the names of identifiers count as one (an orbit). It is "
-        "refused unless the identifiers are provably interchangeable.", "`false`"),
+    Key("symmetry", FLAG_OR_NAMES, "Whether states that differ only in the names of identifiers count as one (an "
+        "orbit); with names, in those of identifiers of these classes, as in `[\"Client\"]`. It is refused unless they "
+        "are provably interchangeable.", "`false`"),
     Key("deadlock", FLAG, "Whether a state without successors is a violation. Its name is `deadlock`.", "`false`"),
     Key("idle", NAMES, "Actions that the constants rule out. The check fails if one of them fires."),
     Key("vacuous", NAMES, "Properties whose premise the constants rule out. The check fails if it becomes true."),

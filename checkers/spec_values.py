@@ -118,6 +118,14 @@ def _names(reader: Reader, value: Any, key: str) -> tuple[str, ...]:
     return tuple(value)
 
 
+def _flag_or_names(reader: Reader, value: Any, key: str) -> bool | tuple[str, ...]:
+    if isinstance(value, list) and value:
+        return _names(reader, value, key)
+    if type(value) is not bool:
+        raise reader.wrong("true, false or a list of names", value, key)
+    return value
+
+
 def _some_names(reader: Reader, value: Any, key: str) -> tuple[str, ...]:
     names = _names(reader, value, key)
     if not names:
@@ -181,6 +189,7 @@ COUNT = Kind("a whole number, 0 or more", _amount(amounts.count))
 SECONDS = Kind("a number of seconds", _amount(amounts.seconds))
 MEMORY = Kind('an amount such as `"8G"`', _memory)
 NAMES = Kind("a list of names", _names)
+FLAG_OR_NAMES = Kind("`true`, `false` or a list of names", _flag_or_names)
 SOME_NAMES = Kind("a list of names", _some_names)
 ALL_OR_NAMES = Kind('`"all"` or a list of names', _all_or_names)
 NAME_OR_NAMES = Kind("a name or a list of names", _name_or_names)

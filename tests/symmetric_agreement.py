@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from floodmark.checkers import reference
-from floodmark.checkers.exploration import Exploration, Options
+from floodmark.checkers.exploration import Exploration, Options, Symmetry
 from floodmark.checkers.licence import license_symmetry
 from floodmark.checkers.native import search as native
 from floodmark.checkers.properties import Property
@@ -52,11 +52,13 @@ def nameless(source: str) -> str:
     return ast.unparse(ast.fix_missing_locations(tree))
 
 
-def may_rename(model: Model, properties: Sequence[Property]) -> tuple[IdentifierType, ...]:
+def may_rename(
+    model: Model, properties: Sequence[Property], symmetry: Symmetry = True
+) -> tuple[IdentifierType, ...]:
     """The types whose identifiers a licence allows to rename; none without a licence."""
     functions = {prop.name: prop.function for prop in properties}
     try:
-        return license_symmetry(model, functions, read_program(model, functions)).kinds
+        return license_symmetry(model, functions, read_program(model, functions), symmetry).kinds
     except ModelError as error:
         if "symmetric" not in error.message:
             raise
@@ -130,7 +132,8 @@ def _said(model: Model, properties: Sequence[Property], state: State) -> list[ob
 
 
 def assert_orbits_agree(
-    model: Model, properties: Sequence[Property], kinds: Sequence[IdentifierType], wanted: Outcome, states: set[State]
+    model: Model, properties: Sequence[Property], kinds: Sequence[IdentifierType], wanted: Outcome,
+    states: set[State], symmetry: Symmetry = True,
 ) -> None:
     """Fails unless searches of orbits come to the verdict of a search of all states, and to as many orbits."""
     orbits = Orbits(lay_out(model.variable_types), kinds)
@@ -139,7 +142,7 @@ def assert_orbits_agree(
         left -= orbits.all_of(next(iter(left)))
         count += 1
     depth = _levels_of_orbits(model, orbits) if wanted.verdict == "holds" else 0
-    options = Options(workers=1, symmetry=True)
+    options = Options(workers=1, symmetry=symmetry)
     plain, found = (engine.explore(model, properties, options) for engine in (reference, native))
     for one in (plain, found):
         assert _verdict(one) == wanted.verdict
@@ -179,15 +182,15 @@ def _verdict(found: Exploration) -> str:
     return "error" if any(violation.kind == "error" for violation in found.violations) else "violated"
 
 
-def look(model: Model, properties: Sequence[Property]) -> str:
+def look(model: Model, properties: Sequence[Property], symmetry: Symmetry = True) -> str:
     """Compares a model with and without symmetry, if it has a licence; says what there was to compare."""
     if not symmetric_types(model.variable_types.values()):
         return "nothing to rename"
-    kinds = may_rename(model, properties)
+    kinds = may_rename(model, properties, symmetry)
     if not kinds:
         return "refused"
     list(initial_states(model))
     wanted, states = plain_search(model, properties)
     assert_every_renaming_is_one(model, properties, kinds, sorted(states, key=str)[:60])
-    assert_orbits_agree(model, properties, kinds, wanted, states)
+    assert_orbits_agree(model, properties, kinds, wanted, states, symmetry)
     return f"licensed: {wanted.verdict}"

@@ -54,6 +54,7 @@ class _Canonical(Emitter):
     def __init__(self, function: ir.Function, layout: Layout, types: list[IdentifierType]) -> None:
         super().__init__(function, layout, function.args[0])
         self.types = types
+        self.classes = {kind.cls for kind in types}
         self.images: dict[IdentifierType, Any] = {}
 
     def emit_all(self, module: ir.Module) -> None:
@@ -81,7 +82,8 @@ class _Canonical(Emitter):
         return [self.room(I64, "word") for _ in range(self.layout.words)]
 
     def _signatures(self, kind: IdentifierType, codes: dict[str, Any]) -> list[Any]:
-        return [signature(self.builder, self.layout.variables, codes, kind, number) for number in range(kind.count)]
+        variables, numbers = self.layout.variables, range(kind.count)
+        return [signature(self.builder, variables, codes, kind, number, self.classes) for number in numbers]
 
     def _try_all(
         self, module: ir.Module, orders: list[tuple[IdentifierType, _Order]], codes: dict[str, Any], best: list[Any]
@@ -125,7 +127,7 @@ class _Canonical(Emitter):
 
     def renamed(self, kind: Type, code: Any) -> Any:
         """The code of a value after the renaming."""
-        if not is_renamed(kind):
+        if not is_renamed(kind, self.classes):
             return code
         match kind:
             case IdentifierType():

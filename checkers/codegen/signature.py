@@ -2,32 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 
 from llvmlite import ir
 
 from floodmark.checkers.codegen.bits import I64, Value, const, cut, resize, shifted_right
 from floodmark.compiler.renaming import SIGNATURE_MULTIPLIER, is_renamed
 from floodmark.language.types import WORD, IdentifierType, MapType, OptionalType, RecordType, SeqType, SetType, Type
+from floodmark.language.values import Identifier
 
 
 def signature(
     builder: ir.IRBuilder, variables: Mapping[str, Type], codes: Mapping[str, Value], identifier: IdentifierType,
-    number: int,
+    number: int, classes: Container[type[Identifier]],
 ) -> Value:
-    """What a state, given by the codes of its variables, says of identifier ``number`` (from 0), hashed to 64 bits."""
+    """What a state, given by the codes of its variables, says of identifier ``number`` (from 0), hashed to 64 bits.
+
+    ``classes`` are those whose identifiers are renamed.
+    """
     found: Value = const(0)
     for name, kind in variables.items():
-        for part in _parts(builder, kind, codes[name], identifier, number):
+        for part in _parts(builder, kind, codes[name], identifier, number, classes):
             found = builder.mul(builder.xor(found, part), const(SIGNATURE_MULTIPLIER))
             found = builder.xor(found, builder.lshr(found, const(32)))
     return found
 
 
 def _parts(
-    builder: ir.IRBuilder, kind: Type, code: Value, identifier: IdentifierType, number: int
+    builder: ir.IRBuilder, kind: Type, code: Value, identifier: IdentifierType, number: int,
+    classes: Container[type[Identifier]],
 ) -> Iterator[Value]:
-    if not is_renamed(kind):
+    if not is_renamed(kind, classes):
         for index in range(code.type.width // WORD):
             yield resize(builder, shifted_right(builder, code, WORD * index), I64)
         return
@@ -43,16 +48,16 @@ def _parts(
             offset = sum(of.bits for _, of in fields)
             for _, of in fields:
                 offset -= of.bits
-                yield from _parts(builder, of, cut(builder, code, offset, of.bits), identifier, number)
+                yield from _parts(builder, of, cut(builder, code, offset, of.bits), identifier, number, classes)
         case SetType(element, None):
             yield resize(builder, builder.ctpop(code), I64)
             if element == identifier:
                 yield cut(builder, code, number, 1)
         case MapType(key, of):
-            positions = [number] if key == identifier else [] if is_renamed(key) else range(key.size)
+            positions = [number] if key == identifier else [] if is_renamed(key, classes) else range(key.size)
             for position in positions:
                 entry = cut(builder, code, position * of.bits, of.bits)
-                yield from _parts(builder, of, entry, identifier, number)
+                yield from _parts(builder, of, entry, identifier, number, classes)
         case SeqType(_, capacity):
             yield resize(builder, cut(builder, code, 0, capacity.bit_length()), I64)
 

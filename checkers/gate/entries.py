@@ -21,7 +21,7 @@ def spec_entry(result: CheckResult, sources: Sources, flawed: dict[str, Entry]) 
     entry: Entry = {"tier": result.tier, "model": result.model, **sources}
     entry["constants"] = dict(sorted(result.constants.items()))
     if result.symmetry:
-        entry["symmetry"] = True
+        entry["symmetry"] = sorted(result.symmetry) if isinstance(result.symmetry, tuple) else True
     entry["properties"] = _meanings(result)
     if result.verdict in ("holds", "violated"):
         entry |= _figures(result)

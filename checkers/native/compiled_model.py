@@ -17,11 +17,13 @@ from importlib.resources.abc import Traversable
 from floodmark.checkers.codegen.jit import GOOD, PLAIN, MachineCode, is_kept, object_image
 from floodmark.checkers.codegen.loop_compiler import compile_loops
 from floodmark.checkers.codegen.model_module import Interface, Part, parts, whole
+from floodmark.checkers.exploration import Symmetry
 from floodmark.checkers.licence import license_symmetry
 from floodmark.checkers.native import loops
 from floodmark.checkers.native.partitioned import PARTITIONED_LOOPS
 from floodmark.compiler.layout import Layout
 from floodmark.compiler.program import read_program
+from floodmark.compiler.renaming import Licence
 from floodmark.language.errors import ModelError
 from floodmark.language.model import Model
 
@@ -30,11 +32,13 @@ class Kernel:
     """``model`` has expand, check and canonical; ``loops`` has run, check_states, rehash and find_parent."""
 
     def __init__(
-        self, name: str, made_of: Sequence[Part], interface: Interface, symmetry: bool, threads: int, good: bool = False
+        self, name: str, made_of: Sequence[Part], interface: Interface, licence: Licence | None, threads: int,
+        good: bool = False,
     ) -> None:
         self.interface = interface
-        self.symmetry = symmetry
-        self.loops = _loops(loops.LOOPS, loop_constants(interface.layout, symmetry, threads))
+        self.licence = licence
+        self.symmetry = licence is not None
+        self.loops = _loops(loops.LOOPS, loop_constants(interface.layout, self.symmetry, threads))
         self._name = name
         self._parts = made_of
         self._key = {"whole": " ".join(part.key for part in made_of), "compiler": _compiler()}
@@ -70,8 +74,8 @@ class Kernel:
 
 
 def build_kernel(
-    model: Model, properties: Mapping[str, Callable[..., bool]], symmetry: bool, threads: int = 1, good: bool = False,
-    bounded: bool = True,
+    model: Model, properties: Mapping[str, Callable[..., bool]], symmetry: Symmetry, threads: int = 1,
+    good: bool = False, bounded: bool = True,
 ) -> Kernel:
     """Compiles ``model`` with its constants and ``properties``, or takes the code from the cache.
 
@@ -81,10 +85,10 @@ def build_kernel(
     program = read_program(model, properties)
     if not bounded:
         program.boundaries = []
-    licence = license_symmetry(model, properties, program) if symmetry else None
+    licence = license_symmetry(model, properties, program, symmetry) if symmetry else None
     try:
         made_of, interface = parts(program, licence)
-        return Kernel(program.name, made_of, interface, symmetry, threads, good)
+        return Kernel(program.name, made_of, interface, licence, threads, good)
     except ModelError as error:
         if error.file is None:
             error.file, error.line = type(model).source_position()

@@ -17,7 +17,7 @@ from floodmark.checkers.native import loops
 from floodmark.checkers.native.compiled_model import Kernel
 from floodmark.checkers.native.files import Partition
 from floodmark.checkers.native.worker import Worker
-from floodmark.compiler.renaming import Renaming, renamed, symmetric_types
+from floodmark.compiler.renaming import Renaming, renamed
 
 EARLIEST = 64
 SAMPLED = 64
@@ -58,7 +58,9 @@ class _Comparison:
 
     def _renamings(self) -> Iterator[Renaming]:
         """An even selection of all renamings, starting with the identity."""
-        kinds = symmetric_types(self.layout.variables.values())
+        licence = self.kernel.licence
+        assert licence is not None
+        kinds = licence.kinds
         every = [itertools.permutations(range(1, kind.count + 1)) for kind in kinds]
         ways = list(itertools.product(*every))
         for way in ways[:: -(-len(ways) // RENAMINGS)]:

@@ -13,6 +13,7 @@ from functools import cached_property
 from floodmark.checkers.codegen.jit import MachineCode, object_image, processor
 from floodmark.checkers.codegen.loop_compiler import compile_loops
 from floodmark.checkers.codegen.model_module import COUNTERS, parts, whole
+from floodmark.checkers.exploration import Symmetry
 from floodmark.checkers.licence import license_symmetry
 from floodmark.checkers.native.loops import EVERYTHING
 from floodmark.checkers.spark.loops import SPARK_LOOPS
@@ -84,20 +85,20 @@ class Loaded:
         return self.loops.function("find_parent", 3)
 
 
-def build_code(model: Model, properties: Mapping[str, Callable[..., bool]], symmetry: bool) -> Code:
+def build_code(model: Model, properties: Mapping[str, Callable[..., bool]], symmetry: Symmetry) -> Code:
     """The code of ``model`` with its constants and ``properties``."""
     program = read_program(model, properties)
-    licence = license_symmetry(model, properties, program) if symmetry else None
+    licence = license_symmetry(model, properties, program, symmetry) if symmetry else None
     made_of, interface = parts(program, licence)
     words = interface.layout.words
-    constants = {"NW": words, "STRIDE": words * 8, "LAST": EVERYTHING, "SYMMETRY": int(symmetry), "THREADS": 1}
+    constants = {"NW": words, "STRIDE": words * 8, "LAST": EVERYTHING, "SYMMETRY": int(bool(symmetry)), "THREADS": 1}
     model_text = str(whole(made_of, program.name))
     loops_text = str(compile_loops(SPARK_LOOPS, constants))
     return Code(
         words,
         interface.most_successors,
         COUNTERS + len(interface.actions) + len(interface.premises),
-        symmetry,
+        bool(symmetry),
         model_text,
         loops_text,
         processor(),

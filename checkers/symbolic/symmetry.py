@@ -258,7 +258,7 @@ class Judge:
 
 def swapped(values: Values, kind: Type, value: Value, swap: Renaming) -> Value:
     """The components of a value after two identifiers have swapped names."""
-    if not is_renamed(kind):
+    if not is_renamed(kind, swap):
         return value
     match kind:
         case IdentifierType(cls, _):

@@ -9,7 +9,7 @@ distinguish most identifiers, so a handful of renamings is tried instead of all.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,9 +58,9 @@ def identifiers_in(kind: Type) -> list[IdentifierType]:
     return []
 
 
-def is_renamed(kind: Type) -> bool:
-    """Whether values of the type may differ after a renaming."""
-    return any(used.count > 1 for used in identifiers_in(kind))
+def is_renamed(kind: Type, classes: Container[type[Identifier]]) -> bool:
+    """Whether values of the type may differ after a renaming of the identifiers of some classes."""
+    return any(used.count > 1 and used.cls in classes for used in identifiers_in(kind))
 
 
 def symmetric_types(kinds: Iterable[Type]) -> list[IdentifierType]:
@@ -94,6 +94,7 @@ class Orbits:
     def __init__(self, layout: Layout, kinds: Iterable[IdentifierType]) -> None:
         self._layout = layout
         self._kinds = list(kinds)
+        self._classes = {kind.cls for kind in self._kinds}
 
     def canonical(self, state: State) -> State:
         """The representative of the orbit of ``state``."""
@@ -112,15 +113,16 @@ class Orbits:
         return self._every(itertools.permutations(range(1, kind.count + 1)) for kind in self._kinds)
 
     def _every(self, numbers: Iterable[Iterator[tuple[int, ...]]]) -> Iterator[Renaming]:
-        classes = [kind.cls for kind in self._kinds]
-        return (dict(zip(classes, each, strict=True)) for each in itertools.product(*numbers))
+        every = [kind.cls for kind in self._kinds]
+        return (dict(zip(every, each, strict=True)) for each in itertools.product(*numbers))
 
     def after(self, state: State, renaming: Renaming) -> State:
         """``state`` with its identifiers renamed."""
         return tuple(renamed(value, renaming) for value in state)
 
     def _signatures(self, kind: IdentifierType, state: State) -> list[int]:
-        return [_signature(self._layout.variables, state, kind, number) for number in range(1, kind.count + 1)]
+        numbers, variables = range(1, kind.count + 1), self._layout.variables
+        return [_signature(variables, state, kind, number, self._classes) for number in numbers]
 
 
 def _sorting(kind: IdentifierType, signatures: list[int]) -> Iterator[tuple[int, ...]]:
@@ -131,18 +133,23 @@ def _sorting(kind: IdentifierType, signatures: list[int]) -> Iterator[tuple[int,
             yield numbers
 
 
-def _signature(variables: Mapping[str, Type], state: State, identifier: IdentifierType, number: int) -> int:
+def _signature(
+    variables: Mapping[str, Type], state: State, identifier: IdentifierType, number: int,
+    classes: Container[type[Identifier]],
+) -> int:
     found = 0
     for kind, value in zip(variables.values(), state, strict=True):
-        for part in _parts(kind, value, identifier, number):
+        for part in _parts(kind, value, identifier, number, classes):
             found = (found ^ part) * SIGNATURE_MULTIPLIER & _MASK
             found ^= found >> 32
     return found
 
 
-def _parts(kind: Type, value: Any, identifier: IdentifierType, number: int) -> Iterator[int]:
+def _parts(
+    kind: Type, value: Any, identifier: IdentifierType, number: int, classes: Container[type[Identifier]]
+) -> Iterator[int]:
     """What a value says about an identifier, as words."""
-    if not is_renamed(kind):
+    if not is_renamed(kind, classes):
         code = encode(kind, value)
         yield from (code >> WORD * index & _MASK for index in range(max(1, -(-kind.bits // WORD))))
         return
@@ -158,16 +165,16 @@ def _parts(kind: Type, value: Any, identifier: IdentifierType, number: int) -> I
         case RecordType(_, fields):
             parts = kind.parts(value)
             for name, of in fields:
-                yield from _parts(of, parts[name], identifier, number)
+                yield from _parts(of, parts[name], identifier, number, classes)
         case SetType(element, None):
             yield len(value)
             if element == identifier:
                 yield int(this in value)
         case MapType(key, of):
             if key == identifier:
-                yield from _parts(of, value[this], identifier, number)
-            elif not is_renamed(key):
+                yield from _parts(of, value[this], identifier, number, classes)
+            elif not is_renamed(key, classes):
                 for item in value.values():
-                    yield from _parts(of, item, identifier, number)
+                    yield from _parts(of, item, identifier, number, classes)
         case SeqType():
             yield len(value)
