@@ -91,8 +91,12 @@ class Check:
     @property
     def _likely(self) -> int | None:
         """How many states the spec expects; unknown for a known-bad design and with other constants."""
-        changed = self.settings.constants or self.settings.symmetry is not None
-        return None if changed or self.flawed is not None else self.spec.expect.distinct
+        return None if self.changed or self.flawed is not None else self.spec.expect.distinct
+
+    @property
+    def changed(self) -> bool:
+        """Whether the command line asks for something else than the spec, whose figures then mean nothing."""
+        return bool(self.settings.constants) or self.settings.symmetry is not None
 
     def beside(self, others: int) -> Check:
         """The check on one core, for one of ``others`` processes that run at once and share the memory equally."""

@@ -17,7 +17,7 @@ from floodmark.checkers.exploration import Violation, Watcher
 from floodmark.checkers.resources import cores
 from floodmark.checkers.result import CheckResult, ExitCode
 from floodmark.checkers.result_transfer import pickled, received
-from floodmark.checkers.verdict import blank, internal_error, judge
+from floodmark.checkers.verdict import blank, counts_are_expected, internal_error, judge
 from floodmark.language.errors import SourceError
 from floodmark.language.model import Model
 
@@ -112,13 +112,6 @@ def _search(check: Check, result: CheckResult, watch: Watcher | None) -> CheckRe
     result.constants = model.constant_values
     result.properties = properties
     result.subject = model
-    if not properties and not check.options.deadlock:
-        return replace(
-            result,
-            verdict="undetermined",
-            exit_code=ExitCode.NOTHING_CHECKED,
-            message="nothing was checked: no property belongs to this model",
-        )
     found = engine_of(check).explore(check, model, properties, watch)
     result.exploration = found
     result.engine = found.engine
@@ -129,7 +122,10 @@ def _search(check: Check, result: CheckResult, watch: Watcher | None) -> CheckRe
     judged = judge(check, result, found)
     if judged.violation is not None:
         _compare(check, judged, model, judged.violation)
-    return judged
+    if properties or check.options.deadlock or judged.verdict != "holds" or counts_are_expected(check):
+        return judged
+    message = "nothing was checked: no property belongs to this model, and its spec expects no counts"
+    return replace(judged, verdict="undetermined", exit_code=ExitCode.NOTHING_CHECKED, expected=False, message=message)
 
 
 def _compare(check: Check, result: CheckResult, model: Model, violation: Violation) -> None:

@@ -106,7 +106,7 @@ def _differences(check: Check, result: CheckResult, found: Exploration) -> list[
         return [f"expected {check.wanted_property} to be violated" if wanted == "violated" else "expected to hold"]
     if wanted == "violated" and result.property != check.wanted_property:
         return [f"expected {check.wanted_property} to be violated, not {result.property}"]
-    if check.settings.constants or check.settings.symmetry is not None:
+    if check.changed:
         return []
     if check.wanted_property is None and check.spec.expect.verdict == "violated":
         return []  # the figures are those of a search that ends at a property that was not asked for
@@ -119,6 +119,14 @@ def _differences(check: Check, result: CheckResult, found: Exploration) -> list[
     said = [f"{name} is {is_:,}, expected {want:,}" for name, want, is_ in differ]
     checked = {prop.name for prop in result.properties}
     return said if check.flawed is not None else [*said, *_not_silent(check.spec, found, checked)]
+
+
+def counts_are_expected(check: Check) -> bool:
+    """Whether the number of states, of successors or of levels is compared with what the spec expects."""
+    expect = check.spec.expect
+    if check.flawed is not None or check.changed or expect.verdict == "violated":
+        return False
+    return any(figure is not None for figure in (expect.depth, expect.distinct, expect.generated))
 
 
 def _not_silent(spec: Spec, found: Exploration, checked: Set[str]) -> list[str]:

@@ -12,7 +12,7 @@ from collections.abc import Set as AbstractSet
 from typing import Any
 
 from floodmark.checkers.properties import did_you_mean
-from floodmark.checkers.report.value import show
+from floodmark.checkers.report.value import written
 from floodmark.language.errors import SourceError, ValueOutOfRange
 from floodmark.language.types import (
     TAG,
@@ -137,11 +137,11 @@ def _identifier(kind: IdentifierType, given: str, name: str) -> Identifier:
 
 def _keys(kind: Type, name: str) -> dict[str, Any]:
     """The keys of a map by their JSON text."""
-    return {show(key): key for key in universe(kind)}
+    return {written(key): key for key in universe(kind)}
 
 
 def _key(given: Any, keys: Mapping[str, Any], name: str) -> Any:
-    text = given if isinstance(given, str) else show(given)
+    text = given if isinstance(given, str) else written(given)
     if text not in keys:
         raise SourceError(f"{name} has no key {text!r}{did_you_mean(text, keys)}")
     return keys[text]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from enum import Enum
 from typing import Any
@@ -12,28 +12,42 @@ from floodmark.language.values import Bag, Identifier, Record, Seq, Set
 
 
 def show(value: Any) -> str:
-    """A value as the model would write it: ``{b1,b2}``, ``LEADER``, ``Proposal(isr={b1}, version=1)``."""
+    """A value for somebody to read: as it is written, but a record as its class's own ``__str__`` says, if it has one.
+
+    ``{b1,b2}``, ``LEADER``, ``Proposal(isr={b1}, version=1)``.
+    """
+    return _text(value, show)
+
+
+def written(value: Any) -> str:
+    """A value as the model would write it: different values, different texts."""
+    return _text(value, written)
+
+
+def _text(value: Any, inner: Callable[[Any], str]) -> str:
     match value:
         case Enum():
             return value.name
         case Record():
-            return f"{type(value).__name__}({_named(value._values)})"
+            if inner is show and type(value).__str__ is not object.__str__:
+                return str(value)
+            return f"{type(value).__name__}({_named(value._values, inner)})"
         case Mapping():
-            return _bracketed("{}", (f"{show(key)}: {show(item)}" for key, item in value.items()))
+            return _bracketed("{}", (f"{inner(key)}: {inner(item)}" for key, item in value.items()))
         case Set():
-            return _listed("{}", value)
+            return _listed("{}", value, inner)
         case AbstractSet():
-            return show(Set(value))
+            return inner(Set(value))
         case Seq() | Bag() | list():
-            return _listed("[]", value)
+            return _listed("[]", value, inner)
         case tuple():
-            return _listed("()", value)
+            return _listed("()", value, inner)
     return repr(value)
 
 
 def show_step(step: Step) -> str:
     """A step as a call: ``leader_requests_shrink(follower=b2)``."""
-    return f"{step.action}({_named(step.arguments)})"
+    return f"{step.action}({_named(step.arguments, show)})"
 
 
 def plain(value: Any) -> Any:
@@ -48,7 +62,7 @@ def plain(value: Any) -> Any:
         case Record():
             return {name: plain(item) for name, item in value._values.items()}
         case Mapping():
-            return {show(key): plain(item) for key, item in value.items()}
+            return {written(key): plain(item) for key, item in value.items()}
         case AbstractSet():
             return [plain(item) for item in Set(value)]
         case Seq() | Bag() | list() | tuple():
@@ -56,13 +70,13 @@ def plain(value: Any) -> Any:
     return repr(value)
 
 
-def _named(values: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name}={show(item)}" for name, item in values.items())
+def _named(values: Mapping[str, Any], inner: Callable[[Any], str]) -> str:
+    return ", ".join(f"{name}={inner(item)}" for name, item in values.items())
 
 
-def _listed(brackets: str, items: Iterable[Any]) -> str:
+def _listed(brackets: str, items: Iterable[Any], inner: Callable[[Any], str]) -> str:
     """Short elements without spaces, as in ``{b1,b2}``; with spaces when elements contain commas themselves."""
-    return _bracketed(brackets, (show(item) for item in items))
+    return _bracketed(brackets, (inner(item) for item in items))
 
 
 def _bracketed(brackets: str, parts: Iterable[str]) -> str:
