@@ -315,6 +315,51 @@ class Starts(Model):
         self.leader = server
 
 
+class Asked(Record):
+    by: Server
+    mood: Mood | None
+
+
+class Told(Record):
+    by: Server
+    yes: bool
+
+
+class Letters(Model):
+    """Records of two classes in one set, in a bag and in a parameter."""
+
+    servers = Constant(2)
+    letters: Annotated[Set[Asked | Told], Capacity(2)] = Set()
+    last: Asked | Told | None = None
+    copies: Annotated[Bag[Asked | Told], Capacity(1)] = Bag()
+
+    @action
+    def asks(self, asked: Asked) -> None:
+        require(len(self.letters) < 2)
+        self.letters.add(asked)
+
+    @action
+    def says(self, told: Told) -> None:
+        require(len(self.letters) < 2 and told.yes)
+        self.letters = self.letters | {told}
+
+    @action
+    def tells(self, asked: Asked) -> None:
+        require(asked in self.letters)
+        require(asked.mood is not None)
+        self.letters.remove(asked)
+        self.last = Told(by=asked.by, yes=asked.mood == Mood.GOOD)
+        self.copies = Bag([asked]) if asked.mood == Mood.BAD else Bag()
+
+    @invariant
+    def never_bad_news(self) -> bool:
+        return not isinstance(self.last, Told) or self.last.yes or len(self.copies) == 1
+
+    @reachable
+    def told(self) -> bool:
+        return any(isinstance(letter, Told) and letter.yes for letter in self.letters)
+
+
 class Unbounded(Model):
     """A sum whose bounds nobody knows."""
 
@@ -329,4 +374,4 @@ class Unbounded(Model):
 
 
 EXPORTED = (Division, DividesByZero, Guards, Lists, Laziness, LooksTooFar, Loops, Bags, Overflows, Cut, CutTooLate,
-            Idles, NeverIdles, Stuck, Starts, Seats, Ballots)
+            Idles, NeverIdles, Stuck, Starts, Seats, Ballots, Letters)

@@ -358,6 +358,28 @@ def _held(source: Type, kind: Type, value: Value) -> Value:
     return value.held if isinstance(value, Maybe) and source != kind else value
 
 
+def _decoded_union(kind: UnionType, index: str) -> Value:
+    """The record with this index: one of the first class whose values do not all come before it."""
+    rows, ends, before = [], [], 0
+    for number, member in enumerate(kind.members):
+        own = decoded(member, f"({index} - {before})" if before else index)
+        assert isinstance(own, Row)
+        found: dict[str, Value] = {TAG: Number(str(number))}
+        for name, of in kind.fields[1:]:
+            value = own.fields.get(name)
+            if value is None:
+                found[name] = empty(of)
+            else:
+                found[name] = value if member.field(name) == of else Maybe("1", value)
+        before += member.size
+        rows.append(Row(found))
+        ends.append(before)
+    result: Value = rows[-1]
+    for row, end in zip(rows[-2::-1], ends[-2::-1], strict=True):
+        result = choose(kind, f"({index} < {end})", row, result)
+    return result
+
+
 def decoded(kind: Type, index: str) -> Value:
     """The value with this index among all those of its type."""
     if isinstance(kind, NoneType | NothingType):
@@ -370,7 +392,7 @@ def decoded(kind: Type, index: str) -> Value:
         case OptionalType(inner):
             return Maybe(f"({index} > 0)", decoded(inner, f"({index} - 1)"))
         case UnionType():
-            raise refuse(f"a choice among all values of {kind}; draw it from a set with a capacity")
+            return _decoded_union(kind, index)
         case RecordType(_, fields):
             found, stride = {}, 1
             for name, of in reversed(fields):
@@ -381,6 +403,8 @@ def decoded(kind: Type, index: str) -> Value:
             return Mask(lambda position: f"(({index} >> {position}) & 1)")
         case MapType(_, of):
             return Entries(lambda position: decoded(of, _digit(index, of.size ** _constant(position), of.size)))
+        case SetType() | BagType() | SeqType():
+            raise refuse(f"a choice among all values of {kind}")
     return Number(index)
 
 
