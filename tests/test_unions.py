@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 import pytest
+import z3
 
 from floodmark import (
     Bag,
@@ -31,6 +32,8 @@ from floodmark.checkers.conformance.external_values import pattern, value_of
 from floodmark.checkers.exploration import Options
 from floodmark.checkers.native.search import explore
 from floodmark.checkers.properties import collect
+from floodmark.checkers.symbolic.system import System
+from floodmark.checkers.symbolic.terms import as_term
 from floodmark.compiler.layout import decode, encode
 from floodmark.language.errors import SourceError
 from floodmark.language.types import UnionType
@@ -38,7 +41,7 @@ from floodmark.language.universe import universe
 from floodmark.language.values import order_key
 from tests.agreement import assert_agrees
 from tests.engines import properties_of, states_of
-from tests.symbolic_agreement import assert_steps_agree
+from tests.symbolic_agreement import assert_steps_agree, every_model
 from tests.symmetric_agreement import look
 
 Term = Annotated[int, Between(0, 2)]
@@ -159,6 +162,15 @@ class TakesAnyMessage(Votes):
         self.votes[message.voter] = Set()
 
 
+class TakesEveryMessageForABeat(Votes):
+    """Only a beat has what is read, be it None."""
+
+    @action
+    def believes(self, message: Message) -> None:
+        require(message in self.messages)
+        self.last = None if message.last is None else self.last
+
+
 class Small(Record):
     flag: bool
 
@@ -211,11 +223,26 @@ def test_symmetry_renames_what_is_inside() -> None:
     assert look(Votes(), properties_of(Votes)) == "licensed: holds"
 
 
-def test_the_wrong_class_is_a_model_error_in_every_engine() -> None:
+@pytest.mark.parametrize(("cls", "field"), [(TakesAnyMessage, "voter"), (TakesEveryMessageForABeat, "last")])
+def test_the_wrong_class_is_a_model_error_in_every_engine(cls: type[Model], field: str) -> None:
     for search in (reference.explore, explore):
-        found = search(TakesAnyMessage(), list(collect(TakesAnyMessage, []).values()), Options(workers=1))
+        found = search(cls(), list(collect(cls, []).values()), Options(workers=1))
         assert found.violations[0].kind == "error"
-        assert "'Vote' object has no attribute 'voter'" in found.violations[0].message
+        assert f"'Vote' object has no attribute '{field}'" in found.violations[0].message
+
+
+@pytest.mark.parametrize("union", [Small | Other, Vote | Beat, Small | Other | None])
+def test_z3_knows_the_values_of_a_union(union: object) -> None:
+    model = Votes()
+    values = System(model, {}).values
+    kind = model.declared_type(union)
+    one = values.fresh(kind, "one")
+    solver = z3.Solver()
+    solver.add(as_term(values.well_formed(kind, one)))
+    leaves = tuple(leaf.term for leaf in values.leaves(kind, one))
+    found = [values.decode(kind, one, answer) for answer in every_model(solver, leaves)]
+    assert sorted(found, key=order_key) == sorted(universe(kind), key=order_key)
+    assert len(found) == len(set(found))
 
 
 def test_unions_whose_values_are_enumerated() -> None:
