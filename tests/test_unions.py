@@ -138,7 +138,7 @@ class Votes(Model):
         self.messages.add((last if isinstance(last, Granted) else message).replace(voter=voter, to=message.to))
 
     def higher(self, message: Message) -> int:
-        return message.term if isinstance(message, Vote | Beat) else 0
+        return message.term if isinstance(message, Vote | Beat) and isinstance(message, Message) else 0
 
     @invariant
     def nobody_votes_for_itself(self) -> bool:

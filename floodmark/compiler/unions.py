@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable
+from types import UnionType as UnionOfClasses
+from typing import get_args
 
 from floodmark.compiler.frame import Frame, Static
 from floodmark.compiler.ir import (
@@ -237,8 +239,10 @@ class Unions(Lowering):
             case ast.BinOp(left=left, op=ast.BitOr(), right=right):
                 return (*self._classes(frame, left), *self._classes(frame, right))
         bound = self.binding(frame, node)
-        if isinstance(bound, Static) and isinstance(bound.value, type) and issubclass(bound.value, Record):
-            return (bound.value,)
+        named = bound.value if isinstance(bound, Static) else None
+        found = get_args(named) if isinstance(named, UnionOfClasses) else (named,)
+        if all(isinstance(cls, type) and issubclass(cls, Record) for cls in found):
+            return found
         raise frame.refuse(node, f"{ast.unparse(node)} is not a class of records; every other value has one known type")
 
     def of_its_class(self, item: Local, container: Expr) -> Expr:
