@@ -39,7 +39,7 @@ class Fails(Counter):
     ("[expect]\ngenerated = 5\n", {}, ExitCode.AS_EXPECTED, ""),
     ("[expect]\ndistinct = 5\n", {}, ExitCode.NOT_AS_EXPECTED, "distinct is 4, expected 5"),
     ("[expect]\ndistinct = 4\n", {"most": 2}, ExitCode.NOTHING_CHECKED, "nothing was checked"),
-    ("[limits]\nstates = 1\n[expect]\ndistinct = 4\n", {}, ExitCode.UNDETERMINED, "at the limit of 1 states"),
+    ("[limits]\nstates = 1\n[expect]\ndistinct = 4\n", {}, ExitCode.UNDETERMINED, "at the limit of 1 state"),
 ])
 @pytest.mark.parametrize("engine", ["native", "reference"])
 def test_counts_are_checked_only_where_they_are_stated(

@@ -233,7 +233,7 @@ BODIES = {
     ),
     "an argument too many": (
         "def same(self, a: int) -> int:\n    return a\n\n" + action_text("self.x = self.same(1, 2)  #!"),
-        "takes 1 arguments, 2 given",
+        "takes 1 argument, 2 given",
     ),
     "an argument too few": (
         "def same(self, a: int) -> int:\n    return a\n\n" + action_text("self.x = self.same()  #!"),
