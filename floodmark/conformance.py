@@ -27,8 +27,10 @@ from floodmark.checkers.conformance.adapter import Adapter, observable
 from floodmark.checkers.conformance.lockstep import Mismatch, replay
 from floodmark.checkers.conformance.side_by_side import side_by_side
 from floodmark.checkers.conformance.state_machine import model_of, state_machine
+from floodmark.checkers.conformance.tours import tour
 from floodmark.checkers.conformance.walks import Found, walk
 
 __all__ = [
-    "Adapter", "Found", "Mismatch", "model_of", "observable", "replay", "side_by_side", "state_machine", "walk",
+    "Adapter", "Found", "Mismatch", "model_of", "observable", "replay", "side_by_side", "state_machine", "tour",
+    "walk",
 ]

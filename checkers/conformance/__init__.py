@@ -5,6 +5,7 @@
   ``replay`` follows a trace.
 - ``proposals.py``, ``walks.py``, ``coverage.py``: the model's compiled code proposes steps, chance or what is not yet
   covered chooses one, CPython and the implementation take it.
+- ``tours.py``: an implementation takes the runs that cover the model, for one that is slow.
 - ``shrinking.py``, ``side_by_side.py``: shorter runs, and the first difference.
 - ``external_values.py``: values from outside, as plain Python, or as JSON that may omit parts.
 - ``trace_file.py``, ``behaviour.py``: recorded runs, and the search over the states that a model may be in.

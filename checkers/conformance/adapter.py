@@ -86,6 +86,7 @@ class Contract:
         self.unsupported = frozenset(self._known(adapter.unsupported, "unsupported"))
         self.eager = tuple(self._known(adapter.eager, "eager"))
         self.driven = self._driven()
+        self.taken = self.driven | self.environment
         self.observables = [self._observable(name, of) for name, of in _marked(adapter, _OBSERVES).items()]
         if not self.observables:
             raise self._error("it observes nothing; decorate a method with @observable")

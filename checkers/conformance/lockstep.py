@@ -7,6 +7,7 @@ from typing import Any
 
 from floodmark.checkers.conformance.adapter import Adapter, Contract, Observable
 from floodmark.checkers.conformance.external_values import value_of
+from floodmark.checkers.conformance.shrinking import shrunk
 from floodmark.checkers.properties import did_you_mean
 from floodmark.checkers.report.value import plain, show, show_step
 from floodmark.language import reference
@@ -52,8 +53,7 @@ class Lockstep:
         if self._enabled is None:
             self._enabled = {}
             for step, after in reference.successors(self.model, self.state):
-                known = step.action in self.contract.driven or step.action in self.contract.environment
-                if known and reference.within_boundary(self.model, after):
+                if step.action in self.contract.taken and reference.within_boundary(self.model, after):
                     self._enabled.setdefault(step.action, []).append((step, after))
         return self._enabled
 
@@ -143,13 +143,19 @@ def _in_words_of_the_model(each: Observable, shown: Any) -> Any:
 
 def shortened(contract: Contract, found: Mismatch) -> Mismatch:
     """A mismatch from which no single step can be left out; steps that are then no longer enabled go as well."""
-    index = len(found.steps) - 1
-    while index > 0:
-        shorter = _mismatch_after(contract, [*found.steps[:index], *found.steps[index + 1 :]])
-        if shorter is not None:
-            found = shorter
-        index = min(index, len(found.steps)) - 1
-    return found
+    shortest = found
+
+    def fails(steps: Sequence[Step]) -> tuple[Step, ...] | None:
+        nonlocal shortest
+        mismatch = _mismatch_after(contract, steps)
+        if mismatch is None:
+            return None
+        if len(mismatch.steps) < len(shortest.steps):
+            shortest = mismatch
+        return mismatch.steps
+
+    shrunk(found.steps, fails)
+    return shortest
 
 
 def _mismatch_after(contract: Contract, steps: Sequence[Step]) -> Mismatch | None:
@@ -158,10 +164,9 @@ def _mismatch_after(contract: Contract, steps: Sequence[Step]) -> Mismatch | Non
     try:
         run.begin()
         for step in steps[1:]:
-            for enabled, after in run.enabled().get(step.action, []):
-                if enabled == step:
-                    run.take(step, after)
-                    break
+            after = reference.fire(contract.model, run.state, step)
+            if after is not None and reference.within_boundary(contract.model, after):
+                run.take(step, after)
     except Mismatch as found:
         return found
     except Exception:
@@ -178,19 +183,30 @@ def replay(model: Model, adapter: type[Adapter], trace: Iterable[Mapping[str, An
     found can be tried on the implementation; the first one is the initial step. Actions that the adapter lists as eager
     are left out, since both sides take them by themselves. Raises SourceError for a step that cannot be taken.
     """
-    contract = Contract(model, adapter)
+    run = replayed(Contract(model, adapter), trace)
+    if run is not None:
+        run.implementation.close()
+
+
+def replayed(contract: Contract, trace: Iterable[Mapping[str, Any]]) -> Lockstep | None:
+    """The run after the steps of a trace, as ``replay`` takes them; the caller closes its implementation.
+
+    None for a trace without steps.
+    """
     run: Lockstep | None = None
     try:
         for number, entry in enumerate(trace):
             name, given = str(entry["action"]), entry.get("arguments", {})
             if run is None:
-                run = Lockstep(contract, *_initial(model, name, given))
+                run = Lockstep(contract, *_initial(contract.model, name, given))
                 run.begin()
             elif name not in contract.eager:
                 run.take(*_instance(run, number, name, given))
-    finally:
+    except BaseException:
         if run is not None:
             run.implementation.close()
+        raise
+    return run
 
 
 def _initial(model: Model, name: str, given: Mapping[str, Any]) -> tuple[Step, State]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -81,12 +81,14 @@ class _Kept:
 class Walks:
     """Walks until something is found. With a ``contract``, its implementation takes each step too.
 
+    Without one, ``allowed`` are the actions that are taken, if they are not all.
     ``steps`` counts the states whose proposals were examined. Going back to the end of a kept run, for which an
     implementation has to repeat that run, is not counted.
     """
 
     def __init__(
-        self, model: Model, properties: Sequence[Property], choice: Choice, seed: int, contract: Contract | None = None
+        self, model: Model, properties: Sequence[Property], choice: Choice, seed: int, contract: Contract | None = None,
+        allowed: Collection[str] | None = None,
     ) -> None:
         self.model = model
         self.choice = choice
@@ -101,7 +103,7 @@ class Walks:
         ]
         self._pool: list[_Kept] = []
         self._shortest: dict[Piece, _Kept] = {}
-        self._allowed = None if contract is None else contract.driven | contract.environment
+        self._allowed = allowed if contract is None else contract.taken
         self._bounded = bool(type(model).methods("boundary"))
 
     def begin_after(self, steps: Sequence[Step]) -> None:
@@ -128,6 +130,10 @@ class Walks:
             if found is not None:
                 return found
         return None
+
+    def kept(self) -> list[Node]:
+        """The ends of the runs that guided walks keep: for each piece of coverage, the shortest one that covers it."""
+        return [each.node for each in self._pool]
 
     def _walk(self) -> Found | None:
         node = self._start()

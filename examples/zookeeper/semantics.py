@@ -28,7 +28,6 @@ from floodmark import (
     implies,
     initial,
     invariant,
-    reachable,
     require,
     rule,
     transition,
@@ -105,8 +104,8 @@ class Result(Enum):
 class Answer(Record):
     """The answer to a request.
 
-    ``at`` is the number of the last transaction before it, or of its own. ``failed`` is which operation of a transaction
-    failed, ``znode`` what was read or written, ``item`` the number of the item that was added.
+    ``at`` is the number of the last transaction before it, or of its own. ``failed`` is which operation of a
+    transaction failed, ``znode`` what was read or written, ``item`` the number of the item that was added.
     """
 
     result: Result
@@ -236,10 +235,10 @@ class Znodes(Model):
         self.seen[client] = self.written
 
     def say(self, client: Client, result: Result, failed: int = 0, znode: Znode | None = None,
-            item: int | None = None, children: Set[Node] = Set()) -> None:
+            item: int | None = None) -> None:
         self.hear(client)
         self.answer = Answer(
-            result=result, at=self.written, failed=failed, znode=znode, item=item, children=children
+            result=result, at=self.written, failed=failed, znode=znode, item=item, children=Set()
         )
 
     def is_silent(self) -> None:
@@ -413,8 +412,8 @@ class Znodes(Model):
     def client_lists(self, client: Client, watch: bool) -> None:
         """``getChildren``."""
         require(self.connections[client] == Connection.CONNECTED)
-        children = Set(node for node in Node if self.znodes[node] is not None)
-        self.say(client, Result.OK, 0, None, None, children)
+        self.say(client, Result.OK)
+        self.answer.children = Set(node for node in Node if self.znodes[node] is not None)
         if watch:
             self.children_armed.add(client)
             self.children_registered.add(client)
@@ -540,8 +539,8 @@ class Znodes(Model):
         return all(
             implies(
                 self.connections[client] == Connection.CONNECTED and self.registered[client][node] != Watch.NONE,
-                self.armed[client][node] == self.registered[client][node]
-                and self.is_as_seen(client, node)
+                (self.armed[client][node] == self.registered[client][node]
+                and self.is_as_seen(client, node))
                 or self.is_told(client, node),
             )
             for client in Client

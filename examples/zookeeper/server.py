@@ -26,7 +26,7 @@ from types import TracebackType
 
 sys.path.append(str(Path(__file__).parent.parent.parent))
 
-from floodmark.checkers.spark.java import NoJava, find_java  # noqa: E402
+from floodmark.checkers.spark.java import NoJava, find_java
 
 WAIT = 60.0
 """Seconds until a server that does not answer is given up."""
@@ -100,7 +100,7 @@ class Server:
         settings = {
             "dataDir": self.folder / "data", "clientPort": self.port, "clientPortAddress": "127.0.0.1",
             "tickTime": TICK, "minSessionTimeout": SHORTEST, "maxSessionTimeout": LONGEST, "maxClientCnxns": 0,
-            "4lw.commands.whitelist": "srvr",
+            "4lw.commands.whitelist": "conf",
         }
         file = self.folder / "zoo.cfg"
         file.write_text("".join(f"{name}={value}\n" for name, value in settings.items()), encoding="utf-8")
@@ -113,7 +113,7 @@ class Server:
         while time.monotonic() < end:
             if "in use" in self.log():
                 return False
-            if b"Mode: standalone" in self._ask(b"srvr"):
+            if str(self.folder).encode() in self._ask(b"conf"):  # it is this server, and it serves
                 return True
             time.sleep(0.02)
         return False

@@ -33,6 +33,8 @@ EVENTS = {1: "CREATED", 2: "DELETED", 3: "CHANGED", 4: "CHILDREN"}
 EPHEMERAL, SEQUENTIAL = 1, 2
 ANSWERS = 30.0
 """Seconds until a server that does not answer is given up."""
+_PATIENCE = 2.0
+"""Seconds until a session that should have expired is gone on with once more, since the server may not have heard."""
 _NOTIFICATION = -1
 _SET_WATCHES = -8
 _LENGTH = 4
@@ -185,9 +187,13 @@ def expire(address: str, number: int, password: bytes, observer: Session, epheme
     Goes on with the session for as short as the server allows, and gives no further sign of life. What a session leaves
     behind goes in one transaction, so that all of it is gone when the ephemeral znode is.
     """
-    Session(address, 1, number, password).disconnect()
     end = time.monotonic() + ANSWERS
-    while observer.exists(ephemeral) is not None:
-        if time.monotonic() > end:
-            raise TimeoutError(f"the server does not expire session {number:#x}")
-        time.sleep(0.002)
+    while time.monotonic() < end:
+        with suppress(ConnectionLoss, SessionExpiredError):  # it may expire before the server answers
+            Session(address, 1, number, password).disconnect()
+        patience = time.monotonic() + _PATIENCE
+        while time.monotonic() < patience:
+            if observer.exists(ephemeral) is None:
+                return
+            time.sleep(0.002)
+    raise TimeoutError(f"the server does not expire session {number:#x}")
