@@ -8,6 +8,7 @@ and take the requests that the controller sends. What brokers have in their logs
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Any, ClassVar
@@ -41,8 +42,8 @@ from session import EPHEMERAL, SEQUENTIAL, Session
 
 from floodmark.conformance import Adapter, observable
 
-TRIES = 50
-"""A controller that has lost its session needs some of them until it has another one."""
+RETRY = 0.01
+"""Seconds: a controller that has lost its session tries again until it has another one."""
 PARENTS = ("/brokers", IDS, TOPICS, f"{TOPIC}/partitions", "/admin", "/config", "/config/topics")
 
 
@@ -262,12 +263,12 @@ class ReassignmentAdapter(Adapter):
         process.go_on()
         tried = [(action, each) for action in (*STEPS.values(), *EVENTS) for each in self.partitions]
         for action, partition in [*tried, ("controller_drops_cancel", None)]:
-            for _ in range(TRIES):
+            said = process.ask(do=action, **({} if partition is None else {"partition": partition}))
+            while said["refused"] in [error.__name__ for error in LOST]:
+                time.sleep(RETRY)
                 said = process.ask(do=action, **({} if partition is None else {"partition": partition}))
-                for request in said["sent"]:
-                    self.receive(request)
-                if said["refused"] not in [error.__name__ for error in LOST]:
-                    break
+            for request in said["sent"]:
+                self.receive(request)
         process.kill()
 
     def controller_reads_cancel(self) -> None:
