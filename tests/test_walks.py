@@ -9,20 +9,23 @@ import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
+from typing import Annotated, Any, ClassVar
 
 import pytest
 
+from floodmark import Between, Constant, Model, action, boundary, implies, initial, invariant, require, transition
 from floodmark.checkers.conformance.adapter import Contract
+from floodmark.checkers.conformance.coverage import Coverage
 from floodmark.checkers.conformance.lockstep import Mismatch, shortened
 from floodmark.checkers.conformance.proposals import Proposals
 from floodmark.checkers.conformance.shrinking import breaking, followed, shrunk
 from floodmark.checkers.conformance.side_by_side import side_by_side
-from floodmark.checkers.conformance.walks import Choice, Walks
+from floodmark.checkers.conformance.tours import Tour, longest, tour
+from floodmark.checkers.conformance.walks import FURTHER, Choice, Walks
 from floodmark.checkers.properties import Property, collect
-from floodmark.conformance import model_of
+from floodmark.conformance import Adapter, model_of, observable
 from floodmark.language import reference
 from floodmark.language.errors import SourceError
-from floodmark.language.model import Model
 
 ROOT = Path(__file__).parent.parent
 EXAMPLE = ROOT / "examples" / "conformance"
@@ -138,3 +141,247 @@ def test_the_page_runs_as_it_says(tmp_path: Path) -> None:
         words = [sys.executable, *command.split()]
         run = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
         assert run.stdout == blocks["python copy_adapter.py"] if expected is None else expected in run.stdout
+
+
+class Stairs(Model):
+    """Somebody on stairs, with a lamp."""
+
+    most = Constant(6)
+    level: Annotated[int, Between(0, "most")] = 0
+    lit: bool = False
+
+    @initial
+    def start(self) -> None:
+        """At the bottom, in the dark."""
+
+    @action
+    def climbs(self) -> None:
+        require(self.level < self.most)
+        self.level += 1
+
+    @action
+    def falls(self) -> None:
+        self.level = 0
+
+    @action
+    def switches(self) -> None:
+        self.lit = not self.lit
+
+    @action
+    def says(self, number: Annotated[int, Between(0, 40)]) -> None:
+        """Means nothing, but for one number, high up."""
+        require(self.level == 0)
+        if number == 40:
+            self.level = 3
+
+    @boundary
+    def is_low(self) -> bool:
+        return self.level <= 4
+
+    @invariant
+    def not_at_three(self) -> bool:
+        return self.level != 3
+
+    @transition
+    def falls_from_low(self, new: Stairs) -> bool:
+        return implies(new.level < self.level, self.level <= 2)
+
+
+class StairsAdapter(Adapter):
+    """Stairs with a list of what was done; with ``loose`` the lamp does not go on from level 3 on."""
+
+    unsupported = ("says",)
+    loose: ClassVar[bool] = False
+    highest: ClassVar[int] = 0
+    closed: ClassVar[int] = 0
+
+    def __init__(self, start: Any) -> None:
+        self.at, self.on = 0, False
+
+    def close(self) -> None:
+        type(self).closed += 1
+
+    def climbs(self) -> None:
+        self.at += 1
+        type(self).highest = max(self.highest, self.at)
+
+    def falls(self) -> None:
+        self.at = 0
+
+    def switches(self) -> None:
+        self.on = not self.on and not (self.loose and self.at >= 3)
+
+    @observable
+    def level(self) -> int:
+        return self.at
+
+    @observable
+    def lit(self) -> bool:
+        return self.on
+
+
+class LooseStairs(StairsAdapter):
+    loose = True
+
+
+LOOSE = ["start", "climbs", "climbs", "climbs", "switches"]
+
+
+def names(steps: Any) -> list[str]:
+    return [step.action for step in steps]
+
+
+@pytest.mark.parametrize("choice", ["uniform", "guided"])
+def test_a_walk_stays_within_the_boundary_and_what_is_supported(choice: Choice) -> None:
+    class Seen(StairsAdapter):
+        pass
+
+    walks = Walks(Stairs(), [], choice, seed=1, contract=Contract(Stairs(), Seen))
+    assert walks.search(600) is None
+    assert Seen.highest == 4
+    assert walks.coverage.actions() == {"climbs", "falls", "switches"}
+    alone = Walks(Stairs(), [], choice, seed=1, allowed={"climbs"})
+    alone.search(600)
+    assert alone.coverage.actions() == {"climbs"}
+
+
+@pytest.mark.parametrize("choice", ["uniform", "guided"])
+def test_a_violation_that_is_one_step_away_is_never_missed(choice: Choice) -> None:
+    found = Walks(Stairs(), [prop_of(Stairs(), "not_at_three")], choice, seed=1).search(100)
+    assert found is not None
+    assert found.taken == 1
+    assert found.steps[1].arguments == {"number": 40}
+
+
+@pytest.mark.parametrize("choice", ["uniform", "guided"])
+def test_a_step_that_breaks_a_property_is_found_and_shortened(choice: Choice) -> None:
+    prop = prop_of(Stairs(), "falls_from_low")
+    found = Walks(Stairs(), [prop], choice, seed=1, allowed={"climbs", "falls", "switches"}).search(2_000)
+    assert found is not None
+    assert found.property == prop
+    fails = breaking(Stairs(), prop)
+    assert fails(found.steps[:-1]) is None
+    assert names(shrunk(found.steps, fails)) == ["start", "climbs", "climbs", "climbs", "falls"]
+
+
+def test_the_shortest_run_is_kept_for_what_it_covers() -> None:
+    walks = Walks(Stairs(), [], "guided", seed=1, allowed={"climbs", "falls", "switches"})
+    walks.search(3_000)
+    for level in (1, 2, 3, 4):
+        assert level == min(node.depth for node in walks.kept() if level == level_of(walks, node.state))
+    assert all(node.depth == len(node.path()) - 1 for node in walks.kept())
+    assert max(node.depth for node in walks.kept()) <= 5
+
+
+def level_of(walks: Walks, state: Any) -> int:
+    found: int = Stairs().at(walks.proposals.layout.unpack(state)).level
+    return found
+
+
+def test_a_step_covers_what_it_changes_and_to_what() -> None:
+    proposals = Proposals(Stairs(), [])
+    coverage = Coverage(proposals.layout)
+    state = proposals.layout.pack(next(iter(reference.initial_states(Stairs())))[1])
+    offered = {each.action: each for each in proposals.of(state).proposals if each.action != "says"}
+    assert sorted(coverage.pieces(state, offered["climbs"]), key=str) == [("climbs", 1), (0, 1)]
+    assert sorted(coverage.pieces(state, offered["switches"]), key=str) == [("switches", 2), (1, 1)]
+    up = offered["climbs"].after
+    falls = next(each for each in proposals.of(up).proposals if each.action == "falls")
+    assert sorted(coverage.add(up, falls), key=str) == [("falls", 1), (0, 0)]
+    assert coverage.actions() == {"falls"}
+    assert coverage.states == {hash(state)}
+
+
+def test_what_leaves_the_types_is_an_error() -> None:
+    class Breaking(Stairs):
+        @action
+        def climbs(self) -> None:
+            self.level += 1
+
+        @boundary
+        def is_low(self) -> bool:
+            return True
+
+    with pytest.raises(SourceError, match="level"):
+        Walks(Breaking(), [], "guided", seed=1, allowed={"climbs"}).search(100)
+
+
+def test_a_step_beyond_the_boundary_is_left_out_of_a_run() -> None:
+    steps = [step for step, _ in list(reference.initial_states(Stairs()))]
+    climb = next(step for step, _ in reference.successors(Stairs(), next(reference.initial_states(Stairs()))[1])
+                 if step.action == "climbs")
+    assert len(followed(Stairs(), [*steps, *[climb] * 6])) == 5
+
+
+def test_large_pieces_go_and_then_single_ones() -> None:
+    tried: list[int] = []
+
+    def fails(steps: Any) -> Any:
+        tried.append(len(steps))
+        return tuple(steps) if {13, 71} <= set(steps) else None
+
+    assert shrunk(range(100), fails) == (0, 13, 71)  # type: ignore[arg-type, comparison-overlap]
+    assert tried[0] == 50
+    assert len(tried) < 60
+
+
+def test_a_difference_is_shortened() -> None:
+    contract = Contract(Stairs(), LooseStairs)
+    LooseStairs.closed = 0
+    found = Walks(Stairs(), [], "uniform", seed=4, contract=contract).search(2_000)
+    assert found is not None
+    assert found.mismatch is not None
+    shorter = shortened(contract, found.mismatch)
+    assert names(shorter.steps) == LOOSE
+    assert shorter.differences == (("lit", True, False),)
+    assert side_by_side(shorter) == ["     model  implementation", "lit  True   False"]
+    assert LooseStairs.closed > 2
+
+
+def test_a_tour_takes_all_that_walks_keep() -> None:
+    contract = Contract(Stairs(), StairsAdapter)
+    held = Tour(contract, seed=1, explored=2_000)
+    ends = longest(held.walks.kept())
+    steps = sum(end.depth + FURTHER for end in ends)
+    first = held.walks
+    assert held.search(steps) is None
+    assert held.steps == steps
+    assert held.coverage.actions() == {"climbs", "falls", "switches"}
+    assert set(held.coverage.counts) >= set(held.walks.coverage.counts)
+    assert held.walks is first
+    ways = [[node.state for node in end.path()] for end in held.walks.kept()]
+    whole = [[node.state for node in end.path()] for end in longest(held.walks.kept())]
+    assert all(any(way == each[: len(way)] for each in whole) for way in ways)
+    assert not any(one != other and one == other[: len(one)] for one in whole for other in whole)
+
+
+def test_a_tour_finds_a_difference_and_comes_again() -> None:
+    found = tour(Stairs(), LooseStairs, seed=3, explored=500)
+    assert found is not None
+    assert names(found.steps).count("climbs") == 3
+    assert names(found.steps)[-1] == "switches"
+    again = tour(Stairs(), LooseStairs, seed=3, explored=500)
+    assert again is not None
+    assert (again.steps, again.taken) == (found.steps, found.taken)
+
+
+def test_a_tour_cannot_take_eager_actions() -> None:
+    class Falling(StairsAdapter):
+        eager = ("says",)
+        unsupported = ()
+
+    with pytest.raises(SourceError, match="cannot take eager actions"):
+        tour(Stairs(), Falling)
+
+
+def test_each_side_can_have_more_than_the_other() -> None:
+    differences = [("log", [1], [1, 2]), ("on", True, 1), ("of", {"a": 1}, {"b": 1}), ("text", "x" * 80, "y")]
+    lines = [line.split() for line in side_by_side(Mismatch("they part", [], differences))]
+    assert lines == [
+        ["model", "implementation"],
+        ["log[1]", "(nothing)", "2"],
+        ["on", "True", "1"],
+        ["of['a']", "1", "(nothing)"],
+        ["of['b']", "(nothing)", "1"],
+        ["text", "x" * 66, "...", "y"],
+    ]

@@ -346,8 +346,13 @@ def test_a_transaction_has_room_for_thousands_of_decisions_but_not_for_all(examp
 def test_the_page_lists_what_is_assumed() -> None:
     page = (ROOT / "docs" / "zookeeper.md").read_text(encoding="utf-8")
     table = page.split("## What the models assume", 1)[1].split("\n## ", 1)[0]
-    listed = re.findall(r"^\| ([^|]+?) +\|", table, re.MULTILINE)[2:]
-    assert sorted(listed) == sorted([*ASSUMPTIONS, "a transaction has room for thousands of decisions but not for all"])
+    rows = re.findall(r"^\| ([^|]+?) +\| (.+) \|$", table, re.MULTILINE)[1:]
+    others = ["a transaction has room for thousands of decisions but not for all"]
+    assert sorted(name for name, _ in rows) == sorted([*ASSUMPTIONS, *others])
+    models = [*(ROOT / "model" / "zk_controller").glob("*.py"), *(ROOT / "model" / "reassignment").glob("*.py")]
+    text = "".join(file.read_text(encoding="utf-8") for file in models)
+    relying = {name.rpartition(".")[2] for _, where in rows for name in re.findall(r"`([\w.]+)`", where)}
+    assert [name for name in relying if not re.search(rf"\b{name}\b", text)] == []
 
 
 def contradicted(example: Example, belief: str, most: int) -> Mismatch | None:

@@ -2,18 +2,21 @@
 
 Walks in lockstep spend most of their steps on what was done before. That matters where an implementation is slow, such
 as processes that talk to a server. On a tour the model is explored alone, by its compiled code, and the implementation
-takes only the runs that guided walks keep: for each piece of coverage the shortest one that was found.
+takes only the runs that guided walks keep, for each piece of coverage the shortest one that was found, and a few steps
+by chance after each.
 """
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections.abc import Iterator
 
 from floodmark.checkers.conformance.adapter import Adapter, Contract
 from floodmark.checkers.conformance.coverage import Coverage
 from floodmark.checkers.conformance.lockstep import Lockstep, Mismatch, shortened
-from floodmark.checkers.conformance.walks import Found, Node, Walks
+from floodmark.checkers.conformance.proposals import Packed, Proposal
+from floodmark.checkers.conformance.walks import FURTHER, Found, Node, Walks
 from floodmark.language.errors import SourceError
 from floodmark.language.model import Model
 
@@ -47,9 +50,8 @@ class Tour:
         return walks
 
     def runs(self) -> Iterator[Node]:
-        """The ends of the runs to be taken, in random order; then those of another exploration, without end."""
-        while True:
-            ends = longest(self.walks.kept())
+        """The ends of the runs to be taken, in random order; then those of another exploration, as long as there are any."""
+        while ends := longest(self.walks.kept()):
             self.chance.shuffle(ends)
             yield from ends
             self.walks = self._explore()
@@ -63,22 +65,32 @@ class Tour:
                 return Found(mismatch.steps, None, mismatch, self.steps)
             if self.steps >= most:
                 return None
-        raise AssertionError("runs() has no end")
+        return None
 
     def _take(self, end: Node) -> None:
+        """A run, and then steps by chance: what covers one thing and what covers another may matter together."""
         path = end.path()
-        proposals = self.walks.proposals
-        run = Lockstep(self.contract, path[0].start, proposals.layout.unpack(path[0].state))
+        run = Lockstep(self.contract, path[0].start, self.walks.proposals.layout.unpack(path[0].state))
         try:
             run.begin()
-            for node in path[1:]:
+            for before, node in itertools.pairwise(path):
                 assert node.proposal is not None
-                assert node.before is not None
-                self.steps += 1
-                self.coverage.add(node.before.state, node.proposal)
-                run.take(*proposals.step(run.state, node.proposal))
+                self._step(run, before.state, node.proposal)
+            state = end.state
+            for _ in range(FURTHER):
+                offered = self.walks.offer(state).proposals
+                if not offered:
+                    break
+                proposal = self.chance.choice(offered)
+                self._step(run, state, proposal)
+                state = proposal.after
         finally:
             run.implementation.close()
+
+    def _step(self, run: Lockstep, before: Packed, proposal: Proposal) -> None:
+        self.steps += 1
+        self.coverage.add(before, proposal)
+        run.take(*self.walks.proposals.step(run.state, proposal))
 
 
 def longest(ends: list[Node]) -> list[Node]:

@@ -143,7 +143,7 @@ class Walks:
                 run, node = self._driven(node)
             for _ in range(FURTHER if node.depth else LENGTH):
                 self.steps += 1
-                offer = self._offer(node.state)
+                offer = self.offer(node.state)
                 bad = self._bad(node, offer)
                 if not offer.proposals:
                     return None
@@ -197,7 +197,8 @@ class Walks:
         run.take(*self.proposals.step(run.state, proposal))
         return self._settled(after, run)
 
-    def _offer(self, state: Packed) -> Offer:
+    def offer(self, state: Packed) -> Offer:
+        """The steps that may be taken from a state. Raises SourceError when one leaves the model's types."""
         offer = self.proposals.of(state)
         if offer.failed:
             self._fail(self.proposals.layout.unpack(state))
