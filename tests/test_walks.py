@@ -190,7 +190,7 @@ class Stairs(Model):
 class StairsAdapter(Adapter):
     """Stairs with a list of what was done; with ``loose`` the lamp does not go on from level 3 on."""
 
-    unsupported = ("says",)
+    unsupported: ClassVar[tuple[str, ...]] = ("says",)
     loose: ClassVar[bool] = False
     highest: ClassVar[int] = 0
     closed: ClassVar[int] = 0
@@ -274,8 +274,9 @@ def test_the_shortest_run_is_kept_for_what_it_covers() -> None:
 
 
 def level_of(walks: Walks, state: Any) -> int:
-    found: int = Stairs().at(walks.proposals.layout.unpack(state)).level
-    return found
+    now = Stairs().at(walks.proposals.layout.unpack(state))
+    assert isinstance(now, Stairs)
+    return now.level
 
 
 def test_a_step_covers_what_it_changes_and_to_what() -> None:
@@ -368,7 +369,7 @@ def test_a_tour_finds_a_difference_and_comes_again() -> None:
 def test_a_tour_cannot_take_eager_actions() -> None:
     class Falling(StairsAdapter):
         eager = ("says",)
-        unsupported = ()
+        unsupported: ClassVar[tuple[str, ...]] = ()
 
     with pytest.raises(SourceError, match="cannot take eager actions"):
         tour(Stairs(), Falling)

@@ -543,7 +543,7 @@ def test_the_specs_are_as_they_say(spec: str) -> None:
 def test_controllers_that_nobody_drives_cancel_too(example: Example, killed_after: float | None) -> None:
     """Two of them; the one that leads is killed at any moment, and the server expires its session by itself."""
     model = model_of(CONTROLLERS)
-    start = model.at(next(iter(reference.initial_states(model)))[1])
+    start: Any = model.at(next(iter(reference.initial_states(model)))[1])
     znodes: Any = example.controllers(model).adapter(start)
     wire = importlib.import_module("kazoo.protocol.serialization")
     znodes.zk.call(wire.Delete(f"{znodes.root}/controller", -1))
@@ -581,3 +581,14 @@ def until(condition: Callable[[], Any], seconds: float = 60.0) -> Any:
             return found
         time.sleep(0.002)
     raise TimeoutError
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["DropsCancelEarly", "WritesWhenReplaced"])
+def test_the_page_shows_what_the_command_prints(example: Example, name: str) -> None:
+    assert example.address
+    page = (ROOT / "docs" / "zookeeper.md").read_text(encoding="utf-8")
+    shown = re.search(rf"<!-- python (\S+ {name}) -->\n```text\n(.*?)```", page, re.DOTALL)
+    assert shown is not None
+    found = subprocess.run([sys.executable, *shown[1].split()], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert found.stdout == shown[2]

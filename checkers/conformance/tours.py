@@ -50,7 +50,7 @@ class Tour:
         return walks
 
     def runs(self) -> Iterator[Node]:
-        """The ends of the runs to be taken, in random order; then those of another exploration, as long as there are any."""
+        """The ends of the runs to be taken, in random order; then those of another exploration, if there are any."""
         while ends := longest(self.walks.kept()):
             self.chance.shuffle(ends)
             yield from ends
