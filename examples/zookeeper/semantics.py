@@ -241,7 +241,7 @@ class Znodes(Model):
             result=result, at=self.written, failed=failed, znode=znode, item=item, children=Set()
         )
 
-    def is_silent(self) -> None:
+    def say_nothing(self) -> None:
         """Nobody is told anything in this step."""
         self.heard = Seq()
         self.answer = self.silence()
@@ -312,7 +312,7 @@ class Znodes(Model):
         require(self.connections[client] == Connection.CONNECTED and len(self.prepared[client]) < self.operations)
         require(condition == Condition.ANY or kind not in (Kind.CREATE, Kind.CREATE_EPHEMERAL))
         require(condition == Condition.ANY or self.znodes[node] is not None)
-        self.is_silent()
+        self.say_nothing()
         znode = self.znodes[node]
         version = None
         if znode is not None and condition != Condition.ANY:
@@ -323,6 +323,25 @@ class Znodes(Model):
     def refuse_second(self, client: Client, first: Operation) -> None:
         """What a transaction leaves behind whose second operation is refused: nothing."""
 
+    def is_transaction(self, client: Client) -> bool:
+        return len(self.prepared[client]) == 2
+
+    def second_outcome(self, client: Client) -> Result:
+        """How the second operation ends, which finds what the first one has done."""
+        first = self.prepared[client][0]
+        second = self.prepared[client][1]
+        found = self.znodes[second.node]
+        if second.node == first.node:
+            found = self.written_by(client, found, first)
+        return self.outcome(found, second)
+
+    def carry_out_all(self, client: Client) -> None:
+        """All operations are, in one transaction; a check alone changes nothing."""
+        for operation in self.prepared[client]:
+            self.carry_out(client, operation)
+        if any(operation.kind != Kind.CHECK for operation in self.prepared[client]):
+            self.written += 1
+
     @action
     def client_writes(self, client: Client, answered: bool) -> None:
         """Sends what it has prepared, two operations as one ``multi``: both are carried out, or none.
@@ -330,38 +349,24 @@ class Znodes(Model):
         The answer can be lost with the connection; then the client does not know whether it has written.
         """
         require(self.may_ask(client) and len(self.prepared[client]) > 0)
-        require(len(self.prepared[client]) > 1 or self.prepared[client][0].kind != Kind.CHECK)
+        require(self.is_transaction(client) or self.prepared[client][0].kind != Kind.CHECK)
         require(answered or self.faults < self.max_faults)
-        result = Result.OK
-        failed = 0
         first = self.prepared[client][0]
         result = self.outcome(self.znodes[first.node], first)
-        if len(self.prepared[client]) == 2:
-            second = self.prepared[client][1]
+        failed = 1 if self.is_transaction(client) and result != Result.OK else 0
+        if self.is_transaction(client) and result == Result.OK:
+            result = self.second_outcome(client)
             if result != Result.OK:
-                failed = 1
-            else:
-                found = self.znodes[second.node]
-                if second.node == first.node:
-                    found = self.written_by(client, found, first)
-                result = self.outcome(found, second)
-                if result != Result.OK:
-                    failed = 2
-        told = None
-        if failed == 2:
-            self.refuse_second(client, first)
+                failed = 2
+                self.refuse_second(client, first)
         if result == Result.OK:
-            for operation in self.prepared[client]:
-                self.carry_out(client, operation)
-            if any(operation.kind != Kind.CHECK for operation in self.prepared[client]):
-                self.written += 1
-            if len(self.prepared[client]) == 1 and first.kind == Kind.SET:
-                told = self.znodes[first.node]
+            self.carry_out_all(client)
+        alone = result == Result.OK and first.kind == Kind.SET and not self.is_transaction(client)
         self.prepared[client] = Seq()
         if answered:
-            self.say(client, result, failed, told)
+            self.say(client, result, failed, self.znodes[first.node] if alone else None)
         else:
-            self.is_silent()
+            self.say_nothing()
             self.break_connection(client)
 
     @rule
@@ -432,7 +437,7 @@ class Znodes(Model):
     @action
     def connection_breaks(self, client: Client) -> None:
         require(self.connections[client] == Connection.CONNECTED and self.faults < self.max_faults)
-        self.is_silent()
+        self.say_nothing()
         self.break_connection(client)
 
     @action
@@ -447,12 +452,12 @@ class Znodes(Model):
                 self.say(client, Result.OK)
             else:
                 self.begin_again(client)
-                self.is_silent()
+                self.say_nothing()
         else:
             self.connections[client] = Connection.CONNECTED
             self.forget(client)
             self.seen[client] = 0
-            self.is_silent()
+            self.say_nothing()
             self.answer = self.silence().replace(result=Result.EXPIRED)
 
     def forget(self, client: Client) -> None:
@@ -516,7 +521,7 @@ class Znodes(Model):
     def session_expires(self, client: Client) -> None:
         """The server has heard nothing for too long. The client learns of it when it comes back."""
         require(self.connections[client] == Connection.DISCONNECTED and self.written < self.max_writes)
-        self.is_silent()
+        self.say_nothing()
         self.end(client)
         self.connections[client] = Connection.ENDED
 
@@ -524,7 +529,7 @@ class Znodes(Model):
     def session_is_closed(self, client: Client) -> None:
         """The client ends its session itself."""
         require(self.may_ask(client))
-        self.is_silent()
+        self.say_nothing()
         self.armed[client] = self.no_watches()
         self.children_armed.discard(client)
         self.unread[client] = Seq()
