@@ -263,6 +263,7 @@ def test_a_step_that_breaks_a_property_is_found_and_shortened(choice: Choice) ->
     assert found.property == prop
     fails = breaking(Stairs(), prop)
     assert fails(found.steps[:-1]) is None
+    assert fails([*found.steps, found.steps[1]]) == found.steps
     assert names(shrunk(found.steps, fails)) == ["start", "climbs", "climbs", "climbs", "falls"]
 
 

@@ -15,6 +15,7 @@ brokers are printed, since there are no brokers here.
 from __future__ import annotations
 
 import argparse
+import ctypes
 import importlib
 import json
 import os
@@ -42,6 +43,8 @@ CONFIG = "/config/topics/t"
 THROTTLE = "leader.replication.throttled.replicas"
 SESSION = 3600.0
 """Seconds: whoever drives a controller decides when its session ends."""
+
+_PARENT_DEATH_SIGNAL = 1
 
 LOST = (ConnectionLoss, ConnectionClosedError, SessionExpiredError)
 
@@ -607,6 +610,15 @@ def say(what: dict[str, Any]) -> None:
     print(json.dumps(what), flush=True)
 
 
+def end_with_parent() -> None:
+    """Has the kernel kill this process when the one that started it ends, even while it stands still (Linux only).
+
+    Otherwise the end of its standard input ends it, once it goes on.
+    """
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PARENT_DEATH_SIGNAL, signal.SIGKILL)
+
+
 def driven(client: KazooClient, name: str, kind: type[Controller]) -> None:
     """Takes the steps that come on the standard input. ``controller_fails_over`` begins under another root."""
     controller: Controller | None = None
@@ -643,6 +655,7 @@ def main() -> int:
     number, password = client.client_id
     say({"session": number, "password": password.hex()})
     if given.driven:
+        end_with_parent()
         driven(client, given.name, kind)
         return 0
     try:
