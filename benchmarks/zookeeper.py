@@ -55,9 +55,9 @@ def _median(taken: list[int], most: int) -> str:
     return f"{f'over {most:,}' if median > most else f'{median:,.0f}'} ({count} of {len(taken)})"
 
 
-def _held(way: str, contract: Contract) -> Any:
-    """A tour, or walks by a choice."""
-    return Tour(contract, 1, EXPLORED) if way == "tour" else Walks(contract.model, [], way, 1, contract)
+def _held(choice: Choice | None, contract: Contract) -> Walks | Tour:
+    """Walks by a choice, or a tour."""
+    return Tour(contract, 1, EXPLORED) if choice is None else Walks(contract.model, [], choice, 1, contract)
 
 
 def _lockstep(example: Example, steps: int) -> Iterator[str]:
@@ -67,14 +67,15 @@ def _lockstep(example: Example, steps: int) -> Iterator[str]:
         ("clients", example.znodes, example.clients, steps),
         ("controllers", example.reassignment, example.controllers, steps // 4),
     ]:
-        for way in (*CHOICES, "tour"):
-            held = _held(way, Contract(model, adapter))
+        for choice in (*CHOICES, None):
+            contract = Contract(model, adapter)
+            held = _held(choice, contract)
             begun = time.process_time()
             found = held.search(most)
             used = time.process_time() - begun
-            assert found is None, found.mismatch
-            actions = f"{len(held.coverage.actions())} of {len(held.contract.taken)}"
-            yield (f"| {title} | {way} | {held.steps:,} | {held.steps / used:,.0f} | {actions} | "
+            assert found is None, found
+            actions = f"{len(held.coverage.actions())} of {len(contract.taken)}"
+            yield (f"| {title} | {choice or 'tour'} | {held.steps:,} | {held.steps / used:,.0f} | {actions} | "
                    f"{len(held.coverage.states):,} |")
 
 

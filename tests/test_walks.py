@@ -98,7 +98,7 @@ def test_walks_go_on_after_a_run() -> None:
     walks = Walks(model, [], "guided", seed=1)
     walks.begin_after(steps)
     assert walks.search(50) is None
-    with pytest.raises(SourceError, match="is not enabled after the 3 steps"):
+    with pytest.raises(SourceError, match="is not enabled after the 4 steps"):
         Walks(model, [], "guided", seed=1).begin_after([*steps, steps[1]])
 
 

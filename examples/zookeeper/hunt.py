@@ -90,7 +90,7 @@ def trace(steps: Sequence[Step]) -> list[dict[str, Any]]:
 
 
 def show(steps: Sequence[Step]) -> None:
-    for count, step in enumerate(steps[1:], 1):
+    for count, step in enumerate(steps, 1):
         print(f"  {count:2}  {show_step(step)}")
 
 
@@ -127,7 +127,7 @@ def found_with_model(of: Design, adapter: type[ReassignmentAdapter], given: argp
             return 1
         steps = shrunk(found.steps, breaking(of.model, of.prop))
         print(f"{of.name} breaks {of.prop.name}: found after {found.taken:,} steps of {given.choice} choice, shortened "
-              f"from {len(found.steps) - 1} steps to {len(steps) - 1}")
+              f"from {len(found.steps)} steps to {len(steps)}")
     show(steps)
     run = replayed(Contract(of.model, adapter), trace(steps))
     assert run is not None and isinstance(run.implementation, adapter)
@@ -149,8 +149,8 @@ def found_without(of: Design, adapter: type[ReassignmentAdapter], given: argpars
         print(f"{of.name}: nothing was found in {tour.steps:,} steps")
         return 1
     mismatch = shortened(contract, found.mismatch)
-    print(f"{of.name}: found after {found.taken:,} steps of a tour, shortened from {len(found.steps) - 1} steps to "
-          f"{len(mismatch.steps) - 1}")
+    print(f"{of.name}: found after {found.taken:,} steps of a tour, shortened from {len(found.steps)} steps to "
+          f"{len(mismatch.steps)}")
     show(mismatch.steps)
     show_difference(mismatch)
     return 0
