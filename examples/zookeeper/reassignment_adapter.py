@@ -38,7 +38,7 @@ from kazoo.exceptions import NoNodeError
 from kazoo.protocol.serialization import Create, Delete, GetChildren2, GetData, SetData, Transaction
 from kazoo.security import OPEN_ACL_UNSAFE
 from server import LONGEST
-from session import EPHEMERAL, SEQUENTIAL, Session
+from session import ANSWERS, EPHEMERAL, SEQUENTIAL, Session
 
 from floodmark.conformance import Adapter, observable
 
@@ -261,15 +261,24 @@ class ReassignmentAdapter(Adapter):
         assert self.replaced is not None
         process, self.replaced = self.replaced, None
         process.go_on()
-        tried = [(action, each) for action in (*STEPS.values(), *EVENTS) for each in self.partitions]
-        for action, partition in [*tried, ("controller_drops_cancel", None)]:
-            said = process.ask(do=action, **({} if partition is None else {"partition": partition}))
-            while said["refused"] in [error.__name__ for error in LOST]:
-                time.sleep(RETRY)
-                said = process.ask(do=action, **({} if partition is None else {"partition": partition}))
-            for request in said["sent"]:
-                self.receive(request)
-        process.kill()
+        might = [(action, each) for action in (*STEPS.values(), *EVENTS) for each in self.partitions]
+        try:
+            for action, partition in [*might, ("controller_drops_cancel", None)]:
+                where = {} if partition is None else {"partition": partition}
+                for request in self.tried(process, do=action, **where)["sent"]:
+                    self.receive(request)
+        finally:
+            process.kill()
+
+    def tried(self, process: Process, **command: Any) -> dict[str, Any]:
+        """What a controller without a session says, once it has another one."""
+        end = time.monotonic() + ANSWERS
+        while time.monotonic() < end:
+            said = process.ask(**command)
+            if said["refused"] not in [error.__name__ for error in LOST]:
+                return said
+            time.sleep(RETRY)
+        raise TimeoutError("a controller whose session has expired does not get another one")
 
     def controller_reads_cancel(self) -> None:
         self.step("controller_reads_cancel")
