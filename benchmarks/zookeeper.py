@@ -29,7 +29,7 @@ CHOICES: tuple[Choice, ...] = get_args(Choice)
 SIZE = {"clients": 2, "nodes": 2, "max_writes": 6, "max_faults": 4}
 EXPLORED = 200_000
 """Steps through the model before a tour."""
-BELIEVED = 3_000
+BELIEVED = 1_500
 """The steps after which a mistaken belief is given up."""
 BROKEN = 50_000
 """The steps after which a design is."""

@@ -1,7 +1,8 @@
 """Checks real implementations, and recorded runs of them, against a model.
 
 A test drives an implementation in step with the model, by Hypothesis (``state_machine``), along long runs (``walk``,
-and ``tour`` for an implementation that is slow), or along a trace (``replay``). An ``Adapter`` says what the implementation can do and what can be observed::
+and ``tour`` for an implementation that is slow), or along a trace (``replay``). An ``Adapter`` says what the
+implementation can do and what can be observed::
 
     from floodmark.conformance import Adapter, model_of, observable, state_machine
 
