@@ -54,7 +54,8 @@ class Effects(Emitter):
 
     def _block(self, body: list[Stmt]) -> None:
         for statement in body:
-            self._statement(statement)
+            with self.on_line(statement.at):
+                self._statement(statement)
 
     def _statement(self, node: Stmt) -> None:
         match node:

@@ -117,7 +117,8 @@ class Emitter(Folds):
     def emit(self, node: Expr) -> Value:
         """The value of an expression."""
         method: Callable[[Any], Value] = getattr(self, "_emit_" + type(node).__name__.lower())
-        return method(node)
+        with self.on_line(node.at):
+            return method(node)
 
     def _emit_const(self, node: Const) -> Value:
         match node.type:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -11,8 +12,13 @@ from floodmark.checkers.codegen.bits import I1, I64, Value, const, held, resize
 from floodmark.compiler.ir import (
     Expr,
     Local,
+    Position,
 )
 from floodmark.compiler.layout import Layout
+
+
+class Survey(ir.Module):  # type: ignore[misc]
+    """A module to be measured, not compiled: its instructions know the line of the model that they come from."""
 
 
 class Routine:
@@ -30,6 +36,16 @@ class Routine:
         self.locals: dict[int, Value] = {}
         self.words: dict[str, list[Value]] = {}
         self.failed: ir.Block | None = None
+        self._is_surveyed = isinstance(function.module, Survey)
+
+    @contextmanager
+    def on_line(self, at: Position) -> Iterator[None]:
+        """Within this context, instructions come from a line of the model."""
+        outer = self.builder.debug_metadata
+        if self._is_surveyed:
+            self.builder.debug_metadata = at
+        yield
+        self.builder.debug_metadata = outer
 
     def finish(self) -> None:
         """Closes the entry block, which only allocates variables."""

@@ -14,6 +14,9 @@ from functools import cache, cached_property
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 
+from llvmlite import ir
+
+from floodmark.checkers.codegen.cost import LARGE, size, told
 from floodmark.checkers.codegen.jit import GOOD, PLAIN, MachineCode, is_kept, object_image
 from floodmark.checkers.codegen.loop_compiler import compile_loops
 from floodmark.checkers.codegen.model_module import Interface, Part, parts, whole
@@ -27,15 +30,24 @@ from floodmark.compiler.renaming import Licence
 from floodmark.language.errors import ModelError
 from floodmark.language.model import Model
 
+Tell = Callable[[str], None]
+
 
 class Kernel:
     """``model`` has expand, check and canonical; ``loops`` has run, check_states, rehash and find_parent."""
 
     def __init__(
-        self, name: str, made_of: Sequence[Part], interface: Interface, licence: Licence | None, threads: int,
+        self,
+        name: str,
+        made_of: Sequence[Part],
+        interface: Interface,
+        licence: Licence | None,
+        threads: int,
         good: bool = False,
+        tell: Tell | None = None,
     ) -> None:
         self.interface = interface
+        self._tell = tell
         self.licence = licence
         self.symmetry = licence is not None
         self.loops = _loops(loops.LOOPS, loop_constants(interface.layout, self.symmetry, threads))
@@ -63,24 +75,37 @@ class Kernel:
         self.good = True
 
     def _good(self) -> MachineCode:
-        return MachineCode([object_image(self._key, lambda: whole(self._parts, self._name), GOOD)])
+        return MachineCode([object_image(self._key, self._optimised, GOOD)])
+
+    def _optimised(self) -> ir.Module:
+        module = whole(self._parts, self._name)
+        if self._tell is not None and size(module) >= LARGE:
+            self._tell(f"optimising {size(module):,} instructions")
+        return module
 
     def _plain(self) -> MachineCode:
         images = []
         for part in self._parts:
             key = {"part": part.key, "compiler": _compiler()}
-            images.append(object_image(key, part.module, PLAIN))
+            images.append(object_image(key, lambda part=part: self._built(part), PLAIN))  # type: ignore[misc]
         return MachineCode(images)
+
+    def _built(self, part: Part) -> ir.Module:
+        module = part.module()
+        if self._tell is not None and (what := told(part, module)):
+            self._tell(what)
+        return module
 
 
 def build_kernel(
     model: Model, properties: Mapping[str, Callable[..., bool]], symmetry: Symmetry, threads: int = 1,
-    good: bool = False, bounded: bool = True,
+    good: bool = False, bounded: bool = True, tell: Tell | None = None,
 ) -> Kernel:
     """Compiles ``model`` with its constants and ``properties``, or takes the code from the cache.
 
-    With ``good`` it starts with the good edition, which a long search needs anyway. Without ``bounded``, boundaries are
-    left out: ``expand`` then returns every successor. Raises ModelError when there is no licence for ``symmetry``.
+    ``tell`` is called with what is about to be compiled, if it is much. With ``good`` it starts with the good edition,
+    which a long search needs anyway. Without ``bounded``, boundaries are left out: ``expand`` then returns every
+    successor. Raises ModelError when there is no licence for ``symmetry``.
     """
     program = read_program(model, properties)
     if not bounded:
@@ -88,7 +113,7 @@ def build_kernel(
     licence = license_symmetry(model, properties, program, symmetry) if symmetry else None
     try:
         made_of, interface = parts(program, licence)
-        return Kernel(program.name, made_of, interface, licence, threads, good)
+        return Kernel(program.name, made_of, interface, licence, threads, good, tell)
     except ModelError as error:
         if error.file is None:
             error.file, error.line = type(model).source_position()

@@ -81,11 +81,19 @@ def _prepare(model: Model, properties: Sequence[Property], options: Options, wat
     started = time.perf_counter()
     workers = options.workers or cores()
     functions = {prop.name: prop.function for prop in properties}
-    kernel = build_kernel(model, functions, options.symmetry, workers, is_long(options))
+    kernel = build_kernel(model, functions, options.symmetry, workers, is_long(options), tell=telling(watch))
     compiled = time.perf_counter()
     search = _Search(model, properties, options, kernel, workers, watch)
     search.found.compile_seconds = compiled - started
     return search
+
+
+def telling(watch: Watcher | None) -> Callable[[str], None] | None:
+    """Tells a user what is being compiled, which of all that comes before the first state may take long."""
+    if watch is None:
+        return None
+    started = time.perf_counter()
+    return lambda what: watch(Progress(0, 0, 0, 0, time.perf_counter() - started, 0, note=what))
 
 
 def is_long(options: Options) -> bool:

@@ -21,7 +21,7 @@ from floodmark.checkers.liveness import check
 from floodmark.checkers.native import loops as native_loops
 from floodmark.checkers.native.compiled_model import Kernel, build_kernel
 from floodmark.checkers.native.memory import Budget
-from floodmark.checkers.native.search import _Search, is_long
+from floodmark.checkers.native.search import _Search, is_long, telling
 from floodmark.checkers.native.worker import PIECE
 from floodmark.checkers.properties import Property
 from floodmark.checkers.resources import cores
@@ -68,7 +68,7 @@ def explore(
     of_states, of_runs = check.split(properties)
     check.refuse_symmetry(of_runs, options)
     functions = {prop.name: prop.function for prop in of_states}
-    kernel = build_kernel(model, functions, options.symmetry, workers, is_long(options))
+    kernel = build_kernel(model, functions, options.symmetry, workers, is_long(options), tell=telling(watch))
     search = Search(model, of_states, options, kernel, workers, watch, distribution)
     search.found.compile_seconds = time.perf_counter() - started
     try:

@@ -159,7 +159,7 @@ class Lowering:
             case SetOf(elements=elements), SetType(element, _) if _has_room(kind, len(elements)):
                 members = [self.convert(member, element, "the element") for member in elements]
                 return SetOf(kind, value.at, members, value.typed)
-            case Reduce(kind="set", body=body), SetType(element, _) if _has_room(kind, size_bound(value.type)):
+            case Reduce(kind="set", body=body), SetType(element, None) if not is_open(kind):
                 body = self.convert(body, element, "the element")
                 return Reduce(kind, value.at, "set", value.generators, body, typed=value.typed)
         if changes_class(value.type, kind):
@@ -250,6 +250,8 @@ class Lowering:
         assert isinstance(kind, SetType)
         if kind.capacity is not None and op in ("|", "^"):
             kind = set_type(kind.element, slots_needed(left) + slots_needed(right))
+            if kind.bits > WIDEST_VALUE:
+                raise ModelError(f"this may hold {kind.capacity} elements; combine smaller sets", at.file, at.line)
             if kind.capacity is None:
                 left, right = self.convert(left, kind, ""), self.convert(right, kind, "")
         return SetBinary(kind, at, op, left, right)
@@ -327,7 +329,8 @@ def slots_needed(value: Expr) -> int:
     """The largest number of elements of a set expression, before any conversion to a wider type."""
     while isinstance(value, Convert) and isinstance(value.operand.type, SetType):
         value = value.operand
-    return size_bound(value.type)
+    bound = size_bound(value.type)
+    return min(bound, len(value.elements)) if isinstance(value, SetOf) else bound
 
 
 def size_bound(kind: Type) -> int:
