@@ -29,6 +29,7 @@ from floodmark.language.errors import ModelError, SourceError
 from floodmark.language.model import Model, State
 from floodmark.language.plurals import counted, counted_seconds
 from floodmark.language.reference import Step
+from floodmark.language.sizes import capacities, sizes
 from floodmark.language.types import IdentifierType
 
 _WATCH_EVERY = 256
@@ -120,6 +121,7 @@ class _Search:
             self._levels()
         except _BudgetEnded as ended:
             self.found.stopped = str(ended)
+        self.found.sizes = self._sizes()
         self.found.digest = digest(self.layout.pack(state) for state in self.parents)
         if not self.options.symmetry:
             self.found.values_seen = {name: len(values) for name, values in self.values.items()}
@@ -127,6 +129,17 @@ class _Search:
         self.found.memory = self.memory.used()
         self.found.violations.sort(key=lambda violation: len(violation.trace))
         return self.found
+
+    def _sizes(self) -> dict[str, int]:
+        """The largest size of each container with a capacity."""
+        kinds = self.model.variable_types
+        largest = {place: 0 for name, kind in kinds.items() for place, _ in capacities(kind, name)}
+        bounded = [(index, name) for index, name in enumerate(kinds) if any(capacities(kinds[name], name))]
+        for state in self.parents if bounded else ():
+            for index, name in bounded:
+                for place, size in sizes(kinds[name], state[index], name):
+                    largest[place] = max(largest[place], size)
+        return largest
 
     def _levels(self) -> None:
         frontier = self._initial_level()

@@ -15,10 +15,11 @@ from floodmark.checkers.exploration import Exploration, Options, Premise, Progre
 from floodmark.checkers.liveness import check
 from floodmark.checkers.native import loops
 from floodmark.checkers.native.compiled_model import Kernel, build_kernel
+from floodmark.checkers.native.container_sizes import LargestSizes
 from floodmark.checkers.native.files import Files, Partition
 from floodmark.checkers.native.memory import Budget, give_back_large_arrays
 from floodmark.checkers.native.scratch import base_folder
-from floodmark.checkers.native.statistics import values_seen
+from floodmark.checkers.native.statistics import column, values_seen
 from floodmark.checkers.native.symmetry import confirm_symmetry
 from floodmark.checkers.native.trace import Tracer
 from floodmark.checkers.native.worker import Crew, Holder, OutOfRoom, Worker
@@ -478,6 +479,7 @@ class _Search:
             *(sum(int(w.fields[f]) for w in self.workers) for f in (loops.DIGEST_1, loops.DIGEST_2))
         )
         found.cut += int(counters[loops.CUT])
+        found.sizes = self._sizes()
         if found.complete:
             seen = counters[first : first + len(self.interface.premises)]
             found.vacuous = [
@@ -487,6 +489,15 @@ class _Search:
                 if self.crew is not None:
                     self.crew.drop_table()
                 found.values_seen = self._values_seen()
+
+    def _sizes(self) -> dict[str, int]:
+        """The largest size of each container with a capacity; empty where the states cannot be looked at here."""
+        seen = LargestSizes(self.interface.layout)
+        if seen.variables:
+            for rows in self.pieces():
+                for name in seen.variables:
+                    seen.look(name, column(rows, self.interface.layout.slots[name]))
+        return seen.largest
 
     def _values_seen(self) -> dict[str, int]:
         held = 0 if self.crew is None else self.crew.held

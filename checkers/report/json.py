@@ -57,6 +57,7 @@ def entry(result: CheckResult) -> dict[str, Any]:
         "reached": sorted(found.reached),
         "vacuous": [{"property": it.property, "file": it.file, "line": it.line} for it in found.vacuous],
         "values_seen": found.values_seen,
+        "sizes": found.sizes,
         "trace": trace_entries(result.subject, trace),
         "loop": None if result.violation is None else result.violation.loop,
         "divergence": divergence_entry(result.divergence),

@@ -28,6 +28,7 @@ from floodmark.checkers.report.trace import marked, trace_lines
 from floodmark.checkers.report.value import show_step
 from floodmark.checkers.result import MEANINGS, CheckResult, ExitCode, worst
 from floodmark.language.plurals import counted
+from floodmark.language.sizes import capacities
 
 _WIDTH = 12
 
@@ -37,12 +38,23 @@ def lines(result: CheckResult, traces: bool = False) -> list[str]:
 
     An expected counterexample, such as a known-bad design's, is shown only with ``traces``.
     """
-    said = [headline(result), *_liveness(result), *warnings(result)]
+    said = [headline(result), *_sizes(result), *_liveness(result), *warnings(result)]
     if result.violation is not None and (traces or not result.expected):
         said += ["", *painted(counterexample(result)), ""]
     elif not result.expected and result.reproduce:
         said.append(f"{' ' * _WIDTH}  reproduce: {result.reproduce}")
     return said
+
+
+def _sizes(result: CheckResult) -> list[str]:
+    """How full the containers with a capacity became: all that the search saw, or until one had to hold more."""
+    found, subject = result.exploration, result.subject
+    overfull = result.violation is not None and "more than its capacity" in result.violation.message
+    if found is None or subject is None or result.variant is not None or not (found.complete or overfull):
+        return []
+    room = dict(place for name, kind in subject.variable_types.items() for place in capacities(kind, name))
+    full = [f"{place} {size} of {room[place]}" for place, size in found.sizes.items()]
+    return [f"{' ' * _WIDTH}  largest sizes: {', '.join(full)}"] if full else []
 
 
 def _liveness(result: CheckResult) -> list[str]:

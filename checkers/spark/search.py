@@ -343,6 +343,9 @@ class Search(_Search):
             cluster.close()
         raise SourceError(f"there is no intact checkpoint in {checkpoints.folder.url}")
 
+    def _sizes(self) -> dict[str, int]:
+        return super()._sizes() if self.cluster is None else {}
+
     def _values_seen(self) -> dict[str, int]:
         return super()._values_seen() if self.cluster is None else self.cluster.values_seen()
 
