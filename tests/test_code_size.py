@@ -150,6 +150,14 @@ def test_code_grows_no_faster_than_capacities(epochs: int) -> None:
             assert size[name] < bytes_of_least[name] * (1 + factor / 2), (name, factor)
 
 
+def test_code_grows_no_faster_than_element_types() -> None:
+    """From 64 codes of messages to 1,024 and to 65,536: the bits of an element grow by a factor of 1.7 and 2.7."""
+    least, *wider = (machine_code(Network(epochs=epochs)) for epochs in (1, 15, 1000))
+    for factor, sizes in zip((1.5, 2.0), wider, strict=True):
+        for name in ACTIONS:
+            assert sizes[name] < factor * least[name], (name, factor)
+
+
 class Nested(Network):
     """One, two, three and four uses of set algebra, each within the other."""
 
