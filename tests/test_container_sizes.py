@@ -36,6 +36,8 @@ class Boxes(Model):
     boxes: Map[Flag, Box | None]
     bag: Annotated[Bag[Wide40], Capacity(4)] | None
     empty: Annotated[Seq[Wide40], Capacity(3)]
+    never: Annotated[Seq[Wide40], Capacity(0)]
+    least: Annotated[Set[Wide40], Capacity(0)]
 
     @initial
     def start(self) -> None:
@@ -43,6 +45,8 @@ class Boxes(Model):
         self.boxes = Map({flag: None for flag in range(2)})
         self.bag = None
         self.empty = Seq()
+        self.never = Seq()
+        self.least = Set()
 
     @action
     def fills(self, flag: Flag) -> None:
@@ -70,7 +74,7 @@ def test_packed_states_tell_what_cpython_counts(cls: type[Model]) -> None:
 
 def test_every_place_of_a_container_is_told() -> None:
     assert explore(Boxes(), [], Options(workers=2)).sizes == {
-        "boxes[...].held": 4, "boxes[...].after": 3, "bag": 2, "empty": 0,
+        "boxes[...].held": 4, "boxes[...].after": 3, "bag": 2, "empty": 0, "never": 0, "least": 0,
     }
     assert {cls.__name__ for cls in (Logs, Messages, Nested) if explore(cls(), [], Options(1)).sizes} >= {
         "Logs", "Messages",

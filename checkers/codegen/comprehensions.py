@@ -160,7 +160,7 @@ class Folds(Conversions):
         def body() -> None:
             assert node.key is not None
             value = code_of(self.builder, kind.value, self.emit(node.body))
-            result.flip(self.map_offset(kind, self.emit(node.key)), kind.value.bits, value)
+            result.write(self.map_offset(kind, self.emit(node.key)), kind.value.bits, value)
 
         self.generate(node, body)
         return result.code()

@@ -36,7 +36,7 @@ class Containers(Elements):
         """Descending slots with one more element; fails when all slots are taken."""
         width = element.codes.bit_length()
         slot_kind = register(width)
-        carried, slots = self.room(slot_kind, "carried"), self.window(code)
+        carried, slots, result = self.room(slot_kind, "carried"), self.window(code), self.blank(code.type)
         first = self.builder.add(resize(self.builder, item, slot_kind), const(1, slot_kind))
         self.builder.store(first, carried)
         with self.counting(const(0), const(capacity)) as (index, _, _):
@@ -50,15 +50,15 @@ class Containers(Elements):
                 same = self.builder.icmp_unsigned("==", moving, slot)
                 onward = self.builder.select(same, const(0, slot_kind), onward)
             self.builder.store(onward, carried)
-            slots.flip(offset, width, self.builder.xor(kept, slot))
+            result.write(offset, width, kept)
         self.fail_unless(self.builder.icmp_unsigned("==", self.builder.load(carried), const(0, slot_kind)))
-        return slots.code()
+        return result.code()
 
     def without(self, element: Type, capacity: int, code: Value, item: Value) -> tuple[Value, Value]:
         """Slots with one occurrence of an element removed, and whether it was there."""
         width = element.codes.bit_length()
         slot_kind = register(width)
-        found, slots = self.room(I1, "found"), self.window(code)
+        found, slots, result = self.room(I1, "found"), self.window(code), self.blank(code.type)
         wanted = self.builder.add(resize(self.builder, item, slot_kind), const(1, slot_kind))
         self.builder.store(const(0, I1), found)
         with self.counting(const(0), const(capacity)) as (index, _, _):
@@ -72,8 +72,8 @@ class Containers(Elements):
             following_at = self.builder.select(outside, const(0), following_at)
             following = self.builder.select(outside, const(0, slot.type), slots.cut(following_at, width))
             kept = self.builder.select(gone, following, slot)
-            slots.flip(offset, width, self.builder.xor(kept, slot))
-        return slots.code(), self.builder.load(found)
+            result.write(offset, width, kept)
+        return result.code(), self.builder.load(found)
 
     def contains(self, kind: Type, code: Value, value: Value) -> Value:
         """Whether a container has an element, given as a value of the container's element type."""
@@ -110,4 +110,4 @@ class Containers(Elements):
 
     def append(self, kind: SeqType, window: Window, index: Value, item: Value) -> None:
         """Writes an element to a position that is still zero."""
-        window.flip(self.seq_offset(kind, index), kind.element.bits, code_of(self.builder, kind.element, item))
+        window.write(self.seq_offset(kind, index), kind.element.bits, code_of(self.builder, kind.element, item))

@@ -165,5 +165,5 @@ class Conversions(Containers):
             old = entries.cut(self.builder.mul(index, const(source.value.bits)), source.value.bits)
             item = self.convert(value_of(self.builder, source.value, old), source.value, target.value)
             place, bits = self.builder.mul(index, const(target.value.bits)), target.value.bits
-            result.flip(place, bits, code_of(self.builder, target.value, item))
+            result.write(place, bits, code_of(self.builder, target.value, item))
         return result.code()

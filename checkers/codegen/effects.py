@@ -135,5 +135,5 @@ class Effects(Emitter):
             inner = cut(self.builder, code, offset, of.bits)
             return put(self.builder, code, offset, of.bits, self._updated(of, inner, rest, value))
         window = self.window(code)
-        self.replace(window, offset, of.bits, self._updated(of, window.cut(offset, of.bits), rest, value))
+        window.replace(offset, of.bits, self._updated(of, window.cut(offset, of.bits), rest, value))
         return window.code()

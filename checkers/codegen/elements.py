@@ -208,6 +208,10 @@ class Elements(Windows):
     @contextmanager
     def keys(self, kind: MapType) -> Any:
         """A loop over the keys of a map; yields (position of the entry, code of the key)."""
+        if kind.key.size == kind.key.codes:
+            with self.counting(const(0), const(kind.key.size)) as (index, _, _):
+                yield index, resize(self.builder, index, register(kind.key.bits))
+            return
         place = self.room(I64, "position")
         self.builder.store(const(0), place)
         with self.codes(kind.key) as (code, _, _):

@@ -168,7 +168,7 @@ class _Canonical(Emitter):
         result = self.blank(code.type)
         with self.members(code) as (position, _, _):
             image = self.renamed(element, resize(self.builder, position, register(element.bits)))
-            result.flip(resize(self.builder, image, I64), 1, const(1))
+            result.write(resize(self.builder, image, I64), 1, const(1))
         return result.code()
 
     def _renamed_slots(self, element: Type, capacity: int, code: Any) -> Any:
@@ -196,7 +196,7 @@ class _Canonical(Emitter):
         with self.keys(kind) as (position, key):
             image = self.renamed(kind.value, source.cut(self.builder.mul(position, const(width)), width))
             offset = self.builder.mul(self.position(kind.key, self.renamed(kind.key, key)), const(width))
-            result.flip(offset, width, image)
+            result.write(offset, width, image)
         return result.code()
 
     def _renamed_seq(self, kind: SeqType, code: Any) -> Any:
@@ -204,7 +204,7 @@ class _Canonical(Emitter):
         source, result = self.window(code), self.window(resize(self.builder, length, code.type))
         with self.counting(const(0), length) as (index, _, _):
             offset = self.seq_offset(kind, index)
-            result.flip(offset, kind.element.bits, self.renamed(kind.element, source.cut(offset, kind.element.bits)))
+            result.write(offset, kind.element.bits, self.renamed(kind.element, source.cut(offset, kind.element.bits)))
         return result.code()
 
 

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from llvmlite import ir
 
-from floodmark.checkers.codegen.bits import I64, Value, const, cut, masked, register, resize, shifted_left
+from floodmark.checkers.codegen.bits import I64, Value, const, cut, masked, put, register, resize, shifted_left
 from floodmark.checkers.codegen.routine import Routine
 from floodmark.language.types import WORD
 
@@ -25,7 +25,13 @@ class Window(Protocol):
         """``bits`` bits, as a code in a register of its own."""
 
     def flip(self, offset: Value, bits: int, part: Value) -> None:
-        """Flips the bits that are set in ``part``; where bits are zero, this writes it."""
+        """Flips the bits that are set in ``part``."""
+
+    def write(self, offset: Value, bits: int, part: Value) -> None:
+        """Writes ``part`` where all bits are still zero."""
+
+    def replace(self, offset: Value, bits: int, part: Value) -> None:
+        """Writes ``part``, whatever was there."""
 
     def set(self, offset: Value) -> None:
         """Sets one bit."""
@@ -44,11 +50,6 @@ class Windows(Routine):
     def blank(self, kind: ir.IntType) -> Window:
         """A window on zero."""
         return self.window(const(0, kind))
-
-    def replace(self, window: Window, offset: Value, bits: int, part: Value) -> None:
-        """Makes ``part`` what is at an offset."""
-        old = window.cut(offset, bits)
-        window.flip(offset, bits, self.builder.xor(old, resize(self.builder, part, old.type)))
 
     @contextmanager
     def members(self, mask: Value) -> Any:
@@ -87,11 +88,21 @@ class _Register:
         return cut(self._routine.builder, self.code(), offset, bits)
 
     def flip(self, offset: Value, bits: int, part: Value) -> None:
+        self._change("xor", offset, bits, part)
+
+    def write(self, offset: Value, bits: int, part: Value) -> None:
+        self._change("or_", offset, bits, part)
+
+    def _change(self, how: str, offset: Value, bits: int, part: Value) -> None:
         if bits == 0:
             return
         builder, code = self._routine.builder, self.code()
         moved = shifted_left(builder, resize(builder, part, code.type), offset)
-        builder.store(builder.xor(code, moved), self._place)
+        builder.store(getattr(builder, how)(code, moved), self._place)
+
+    def replace(self, offset: Value, bits: int, part: Value) -> None:
+        builder = self._routine.builder
+        builder.store(put(builder, self.code(), offset, bits, part), self._place)
 
     def set(self, offset: Value) -> None:
         builder, code = self._routine.builder, self.code()
@@ -138,6 +149,12 @@ class _Memory:
         return masked(builder, result, bits)
 
     def flip(self, offset: Value, bits: int, part: Value) -> None:
+        self._change("xor", offset, bits, part)
+
+    def write(self, offset: Value, bits: int, part: Value) -> None:
+        self._change("or_", offset, bits, part)
+
+    def _change(self, how: str, offset: Value, bits: int, part: Value) -> None:
         if bits == 0:
             return
         builder = self._routine.builder
@@ -146,8 +163,13 @@ class _Memory:
         for index, place in enumerate(places):
             piece = const(0) if index == len(places) - 1 else resize(builder, _word_of(builder, part, index), I64)
             moved = self._routine.funnel("l", piece, below, by)
-            builder.store(builder.xor(builder.load(place), moved), place)
+            builder.store(getattr(builder, how)(builder.load(place), moved), place)
             below = piece
+
+    def replace(self, offset: Value, bits: int, part: Value) -> None:
+        old = self.cut(offset, bits)
+        builder = self._routine.builder
+        self.flip(offset, bits, builder.xor(old, resize(builder, part, old.type)))
 
     def set(self, offset: Value) -> None:
         builder = self._routine.builder

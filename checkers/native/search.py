@@ -19,7 +19,7 @@ from floodmark.checkers.native.container_sizes import LargestSizes
 from floodmark.checkers.native.files import Files, Partition
 from floodmark.checkers.native.memory import Budget, give_back_large_arrays
 from floodmark.checkers.native.scratch import base_folder
-from floodmark.checkers.native.statistics import column, values_seen
+from floodmark.checkers.native.statistics import values_seen
 from floodmark.checkers.native.symmetry import confirm_symmetry
 from floodmark.checkers.native.trace import Tracer
 from floodmark.checkers.native.worker import Crew, Holder, OutOfRoom, Worker
@@ -493,10 +493,9 @@ class _Search:
     def _sizes(self) -> dict[str, int]:
         """The largest size of each container with a capacity; empty where the states cannot be looked at here."""
         seen = LargestSizes(self.interface.layout)
-        if seen.variables:
+        if seen.is_needed():
             for rows in self.pieces():
-                for name in seen.variables:
-                    seen.look(name, column(rows, self.interface.layout.slots[name]))
+                seen.look(rows)
         return seen.largest
 
     def _values_seen(self) -> dict[str, int]:
