@@ -277,6 +277,12 @@ ASSUMPTIONS: dict[str, tuple[list[dict[str, Any]], dict[str, Any]]] = {
         [*creates("c1", "n1", ephemeral=True), breaks("c1"), expires("c1"), reads("c2", "n1")],
         {"answer.result": "NO_NODE", "znodes.n1": None},
     ),
+    "all that a session leaves behind goes in one transaction": (
+        [*creates("c1", "n2", ephemeral=True), *creates("c1", "n1", ephemeral=True), reads("c2", "n1", watch=True),
+         reads("c2", "n2", watch=True), lists("c2", watch=True), breaks("c1"), expires("c1"), reads("c2", "n1")],
+        {"heard": [{"change": "DELETED", "node": "n1"}, {"change": "DELETED", "node": "n2"},
+                   {"change": "CHILDREN", "node": None}], "written": 3},
+    ),
     "a process learns that its session has expired when it comes back": (
         [breaks("c1"), expires("c1"), returns("c1")],
         {"answer.result": "EXPIRED"},

@@ -499,7 +499,10 @@ class Znodes(Model):
                 self.children_armed.add(client)
 
     def end(self, client: Client) -> None:
-        """The session's ephemeral znodes go, all in one transaction."""
+        """The session's ephemeral znodes go, all in one transaction. The server deletes them in any order.
+
+        Here the events are in the order of the znodes, with the parent's last, and so are those that are compared.
+        """
         before = self.deletes
         for node in Node:
             znode = self.znodes[node]
@@ -507,13 +510,12 @@ class Znodes(Model):
                 self.znodes[node] = None
                 self.deletes += 1
                 self.fires(node, Change.DELETED)
-                self.children_fire()
         for item in self.items:
             if item.owner == client:
                 self.deletes += 1
-                self.children_fire()
         self.items = Seq(item for item in self.items if item.owner != client)
         if self.deletes > before:
+            self.children_fire()
             self.written += 1
             self.children_modified = self.written
 

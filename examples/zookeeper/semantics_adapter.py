@@ -50,6 +50,7 @@ class ZnodesAdapter(Adapter):
         self.names = [repr(client) for client in start.connections]
         self.nodes = [repr(node) for node in start.znodes]
         self.zxids: list[int] = []
+        self.ends: set[int | None] = set()
         self.before = self.watching.zxid
         self.owners: dict[int, str] = {}
         self.sessions: dict[str, Session] = {}
@@ -89,11 +90,14 @@ class ZnodesAdapter(Adapter):
         self.events: list[dict[str, Any]] = []
 
     def hear(self, name: str) -> None:
-        """The events that came with the last answer. The znodes of a session go in no order of their own."""
+        """The events that came with the last answer. Those of a session's end come in any order."""
         session = self.sessions[name]
-        ends = {event.zxid for event in session.events} - set(self.zxids) - {-1}
-        events = sorted(session.events, key=lambda it: (it.zxid, it.path if it.zxid in ends else ""))
-        assert [it.zxid for it in events] == [it.zxid for it in session.events], session.events
+        events: list[Event] = []
+        for zxid, group in itertools.groupby(session.events, lambda event: event.zxid):
+            together = list(group)
+            if zxid in self.ends:
+                together.sort(key=self.by_path)
+            events += together
         self.events = [self.event(it) for it in events]
         for it in events:
             if it.kind == "CHILDREN":
@@ -101,6 +105,10 @@ class ZnodesAdapter(Adapter):
             else:
                 self.watches[name].pop(it.path, None)
         session.events = []
+
+    def by_path(self, event: Event) -> tuple[bool, str]:
+        """In this order: the znodes, then the parent."""
+        return event.kind == "CHILDREN", event.path
 
     def event(self, event: Event) -> dict[str, Any]:
         node = None if event.path == self.parent else event.path.rpartition("/")[2]
@@ -161,12 +169,15 @@ class ZnodesAdapter(Adapter):
         self.unheard()
         self.silent()
 
-    def unheard(self) -> None:
-        """Finds the number of a transaction without an answer in the stats of what it wrote."""
+    def unheard(self) -> int | None:
+        """Finds the number of a transaction without an answer in the stats of what it wrote; None if it wrote nothing.
+        """
         stats = [self.watching.exists(f"{self.parent}/{node}") for node in self.nodes]
         newest = max([self.watching.exists(self.parent).pzxid, *(stat.mzxid for stat in stats if stat is not None)])
-        if newest > max(self.zxids, default=self.before):
-            self.zxids.append(newest)
+        if newest <= max(self.zxids, default=self.before):
+            return None
+        self.zxids.append(newest)
+        return newest
 
     def client_adds_item(self, client: Any, ephemeral: bool) -> None:
         flags = SEQUENTIAL | (EPHEMERAL if ephemeral else 0)
@@ -225,7 +236,7 @@ class ZnodesAdapter(Adapter):
 
     def ended(self) -> None:
         """The transaction in which a session ended changed something if it had znodes."""
-        self.unheard()
+        self.ends.add(self.unheard())
         self.silent()
 
     # What is observed: by another session, and in the answers.
