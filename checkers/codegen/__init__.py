@@ -3,12 +3,14 @@
 ``model_module.py`` is where to begin: the functions that a model's code consists of, ``expand``, ``check`` and
 ``canonical``. It builds on these files, each on top of the ones before it:
 
-- ``bits.py``: packed values; ``routine.py``: one function with its blocks and loops; ``elements.py``: iteration;
-  ``containers.py``: sets and sequences; ``conversions.py``: a value in another type; ``comprehensions.py``:
-  comprehensions; ``emitter.py``: expressions; ``effects.py``: statements.
+- ``bits.py``: packed values; ``routine.py``: one function with its blocks and loops; ``windows.py``: parts of
+  codes at offsets known at run time; ``elements.py``: iteration; ``containers.py``: sets and sequences;
+  ``conversions.py``: a value in another type; ``comprehensions.py``: comprehensions; ``emitter.py``: expressions;
+  ``effects.py``: statements.
 - ``guard_order.py``: the order in which parameters are chosen and guards are tried.
 - ``signature.py`` and ``permutation.py``: the state that represents an orbit (``floodmark/compiler/renaming.py``
   defines which one that is).
+- ``cost.py``: how much code a part is, and for which lines of the model.
 - ``jit.py``: compiles modules, caches the code on disk and loads it.
 - ``loop_compiler.py``: a small compiler for the inner loops of ``checkers/native`` and ``checkers/spark``.
 

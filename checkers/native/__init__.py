@@ -7,7 +7,7 @@
 - ``trace.py``: the way back from a state, replayed in CPython.
 - ``symmetry.py``: checks on sampled states that the compiled code is as symmetric as its licence says.
 - ``memory.py``: the memory that a command uses, may use, and has reserved; ``statistics.py``: the distinct values of
-  each variable.
+  each variable; ``container_sizes.py``: the largest size of each container.
 - ``files.py``: the search once memory is full, in partitions that are files; ``partitioned.py``: the loops for that;
   ``scratch.py``: where scratch files are, and how they are sized.
 
