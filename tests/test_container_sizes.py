@@ -29,6 +29,14 @@ class Box(Record):
     after: Annotated[Set[Wide40], Capacity(7)]
 
 
+class Left(Record):
+    log: Annotated[Seq[Wide40], Capacity(2)]
+
+
+class Right(Record):
+    flag: Flag
+
+
 class Boxes(Model):
     """Codes that cross words, at offsets within a word, below optional values, whose codes are one more."""
 
@@ -36,6 +44,7 @@ class Boxes(Model):
     boxes: Map[Flag, Box | None]
     bag: Annotated[Bag[Wide40], Capacity(4)] | None
     empty: Annotated[Seq[Wide40], Capacity(3)]
+    side: Left | Right | None
     never: Annotated[Seq[Wide40], Capacity(0)]
     least: Annotated[Set[Wide40], Capacity(0)]
 
@@ -46,6 +55,7 @@ class Boxes(Model):
         self.bag = None
         self.empty = Seq()
         self.never = Seq()
+        self.side = None
         self.least = Set()
 
     @action
@@ -58,6 +68,10 @@ class Boxes(Model):
         else:
             require(len(box.held) < 3 + flag)
             self.boxes[flag] = Box(before=flag, held=box.held + Seq([0]), after=box.after | {len(box.held)})
+
+    @action
+    def turns(self) -> None:
+        self.side = Left(log=Seq([MOST])) if self.side is None else Right(flag=1)
 
     @action
     def bags(self) -> None:
@@ -74,7 +88,7 @@ def test_packed_states_tell_what_cpython_counts(cls: type[Model]) -> None:
 
 def test_every_place_of_a_container_is_told() -> None:
     assert explore(Boxes(), [], Options(workers=2)).sizes == {
-        "boxes[...].held": 4, "boxes[...].after": 3, "bag": 2, "empty": 0, "never": 0, "least": 0,
+        "boxes[...].held": 4, "boxes[...].after": 3, "bag": 2, "empty": 0, "side.log": 1, "never": 0, "least": 0,
     }
     assert {cls.__name__ for cls in (Logs, Messages, Nested) if explore(cls(), [], Options(1)).sizes} >= {
         "Logs", "Messages",

@@ -19,8 +19,9 @@ def sizes(kind: Type, value: Any, name: str) -> Iterator[tuple[str, int]]:
         case OptionalType(inner) if value is not None:
             yield from sizes(inner, value, name)
         case RecordType(_, fields):
+            parts = kind.parts(value)
             for field, of in fields:
-                yield from sizes(of, value._values[field], f"{name}.{field}")
+                yield from sizes(of, parts[field], f"{name}.{field}")
         case MapType(_, of):
             for item in value.values():
                 yield from sizes(of, item, f"{name}[...]")
