@@ -36,17 +36,17 @@ Count = Annotated[int, Between(-1, 1)]
 
 
 class Seat(Record):
-    """Three servers and two epochs: 6 values among 8 codes."""
+    """Two epochs and three servers: 6 values among 8 codes, with a gap after each epoch's servers."""
 
-    server: Server
     epoch: Epoch
+    server: Server
 
 
 class Ballot(Record):
     """A field that may be None, and a record within a record: 6 values among 8 codes."""
 
-    vote: Vote
     about: Server | None
+    vote: Vote
 
 
 class Leaning(Record):
@@ -71,7 +71,7 @@ class Seats(Model):
 
     @initial
     def start(self) -> None:
-        self.counts = Map({Seat(server=server, epoch=epoch): 0 for server in Server for epoch in range(2)})
+        self.counts = Map({Seat(server=server, epoch=epoch): 0 for epoch in range(2) for server in Server})
         self.last = None
         self.total = 0
 
@@ -93,8 +93,8 @@ class Seats(Model):
         require(self.last is not None and self.last.epoch == 1)
         self.counts = Map({
             Seat(server=server, epoch=epoch): self.counts[Seat(server=server, epoch=1 - epoch)]
-            for server in Server
             for epoch in range(2)
+            for server in Server
         })
         self.last = None
 

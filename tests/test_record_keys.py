@@ -88,12 +88,12 @@ def test_every_field_has_its_loop_in_order() -> None:
     class Skips(Seats):
         @action
         def lowers_the_others(self, seat: Seat) -> None:
-            self.counts = Map({Seat(server=server, epoch=epoch): 0 for server in Server for epoch in range(1, 2)})
+            self.counts = Map({Seat(server=server, epoch=epoch): 0 for epoch in range(1, 2) for server in Server})
 
     class Swaps(Seats):
         @action
         def lowers_the_others(self, seat: Seat) -> None:
-            self.counts = Map({Seat(server=server, epoch=epoch): 0 for epoch in range(2) for server in Server})
+            self.counts = Map({Seat(server=server, epoch=epoch): 0 for server in Server for epoch in range(2)})
 
     class Repeats(Seats):
         @action
