@@ -73,10 +73,11 @@ def collect(cls: type[Model], modules: Iterable[ModuleType]) -> dict[str, Proper
     return found
 
 
-def about(cls: type[Model], module: ModuleType) -> bool:
-    """Whether a module has a property of the model."""
+def about(cls: type[Model], module: ModuleType, lemmas: bool = False) -> bool:
+    """Whether a module has a property of the model; or a lemma, if ``lemmas`` count."""
+    kinds = (*_ALL_KINDS, "lemma") if lemmas else _ALL_KINDS
     return any(
-        callable(function) and kind_of(function) in _ALL_KINDS and _belongs(function, cls)
+        callable(function) and kind_of(function) in kinds and _belongs(function, cls)
         for function in vars(module).values()
     )
 

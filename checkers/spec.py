@@ -96,7 +96,7 @@ class Spec:
         """Every property of a class: in the model, in invariants/, in the spec's files and in ``files``."""
         own = [self.project.load(file) for file in self.invariant_files]
         for file, module in zip(self.invariant_files, own, strict=True):
-            if not about(cls, module):
+            if not about(cls, module, lemmas=True):
                 raise self.error(f"no property in {file.name} is about {cls.__name__}", "invariant_files")
         ours = self.invariant_modules(cls, "scenarios")
         return collect(cls, [*ours, *own, *(self.project.load(file) for file in files)])

@@ -54,6 +54,7 @@ class Proving:
     method: ProofMethod = "induction"
     depth: int | None = None
     unbounded: bool = False
+    any_size: bool = False
     properties: tuple[str, ...] = ()
     constants: Mapping[str, int] = field(default_factory=dict)
     tier: Tier = "quick"
@@ -65,6 +66,7 @@ class Proving:
         """What distinguishes the proof from others of its spec: ``induction unbounded brokers=4``."""
         words: list[str] = [self.method]
         words += ["unbounded"] if self.unbounded else []
+        words += ["any size"] if self.any_size else []
         words += [f"{name}={value}" for name, value in self.constants.items()]
         return " ".join([*words, *self.properties])
 

@@ -61,8 +61,9 @@ def _prove(reader: Reader, value: Any, key: str) -> tuple[Proving, ...]:
     found: list[Proving] = []
     for place, values in reader.entries(value, PROVE, key):
         proving = Proving(**values, line=reader.lines.get(place))
-        if proving.unbounded and proving.method != "induction":
-            raise reader.error('unbounded needs method = "induction"', f"{place}.unbounded")
+        for name in ("unbounded", "any_size"):
+            if getattr(proving, name) and proving.method != "induction":
+                raise reader.error(f'{name} needs method = "induction"', f"{place}.{name}")
         if proving.depth is not None and proving.method not in ("bmc", "k-induction"):
             raise reader.error('depth needs method = "bmc" or "k-induction"', f"{place}.depth")
         if proving.depth == 0:
@@ -111,6 +112,8 @@ PROVE: Sequence[Key] = (
     Key("method", one_of(PROOF_METHODS), "As `floodmark prove --method`.", '`"induction"`'),
     Key("depth", COUNT, "The number of states in the longest run, for `bmc` and `k-induction`.", "10"),
     Key("unbounded", FLAG, "Whether to prove it for every value of each constant that only bounds integers.",
+        "`false`"),
+    Key("any_size", FLAG, "Whether to prove it for every number of identifiers as well; includes unbounded.",
         "`false`"),
     Key("properties", SOME_NAMES, "What to prove.", "all"),
     Key("constants", CONSTANTS, "Constants for this proof, which override the spec's."),

@@ -67,7 +67,7 @@ def ask(file: Path, seconds: float = SECONDS) -> Opinion:
     answer = ""
     while not (command := parser.nextCommand()).isNull():
         answer += command.invoke(solver, symbols)
-    answer = answer.strip().removesuffix(" (TIMEOUT)")
+    answer = answer.strip().partition(" (")[0]  # the reason of an unknown
     if answer not in ("sat", "unsat", "unknown"):
         raise RuntimeError(f"{file}: cvc5 says {answer!r}")
     return Opinion(file, status[1], answer, time.perf_counter() - started)

@@ -45,7 +45,7 @@ def _parameters() -> list[object]:
             spec,
             proving,
             id=f"{spec.name}-{place}",
-            marks=[] if proving.method == QUICK and not proving.constants else [pytest.mark.slow],
+            marks=[] if proving.method == QUICK and not (proving.constants or proving.any_size) else [pytest.mark.slow],
         )
         for place, (spec, proving) in enumerate(PROVINGS)
     ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -191,8 +192,8 @@ def test_a_flawed_design_is_not_proved(unbounded: bool) -> None:
 
 
 def test_without_lemmas_the_counterexample_is_not_reachable() -> None:
-    check = Check(read(SPECS / "examples" / "two_phase_commit.toml"), None, Settings())
-    result = prove_check(check, Task(method="induction"))
+    spec = replace(read(SPECS / "examples" / "two_phase_commit.toml"), invariant_files=())
+    result = prove_check(Check(spec, None, Settings()), Task(method="induction"))
     assert (result.verdict, int(result.exit_code)) == ("undetermined", 3)
     text = "\n".join(result.lines)
     assert "manager_learns_of_commit does not preserve consistent" in text

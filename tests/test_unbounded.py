@@ -639,7 +639,7 @@ class RunsThroughBrokers(Counter):
         (Range, "a range of any number of numbers"),
         (Stepped, "the step of a range is a constant"),
         (Counts, "a set of any size has no elements that can be counted"),
-        (RunsThrough, "a set of any size has no elements that can be counted or iterated"),
+        (RunsThrough, "a loop over any number of elements may only add to sets"),
         (KeepsTwo, "may have any size while n is unbounded, so it cannot become a set of bounded size"),
     ],
 )

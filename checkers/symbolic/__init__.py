@@ -9,6 +9,8 @@ prove, and ``attempts/`` has one proof attempt for each method. The translation:
   ``value_comparison.py``, ``value_containers.py`` and ``value_translation.py`` have its parts, the last one the way to
   the language's values and back.
 - ``expressions.py``, ``effects.py``: values, then statements and whole actions, as terms.
+- ``facts.py``, ``individuals.py``, ``set_sorts.py``, ``unordered_slots.py``, ``folds.py``: identifiers of which there
+  may be any number, sets and maps of them, and loops over them. ``strategies.py``: how z3 is asked about them.
 - ``system.py``: a model as a transition system: states, initial states, actions, and one step as a relation.
 - ``unrolling.py``, ``runs.py``: copies of the step, one after the other; questions about runs, and what makes hard ones
   easier.
@@ -20,8 +22,9 @@ The methods:
   ``@lemma``.
 - ``ic3.py``, ``clauses.py``: IC3 over the model's own atoms, generalised over identifiers; the inferred clauses as a
   function of the modelling language. Separate queries check the result.
-- ``unbounded_constants.py``, ``spot_checks.py``: which constants ``--unbounded`` may leave open; such a proof repeated
-  at some values.
+- ``unbounded_constants.py``, ``spot_checks.py``: which constants ``--unbounded`` and ``--any-size`` may leave open; a
+  proof for every value repeated at some values. ``countermodels.py``: what is not proved for any number of identifiers,
+  asked about a few.
 - ``claims.py``: asks the claims in ``specs/claims`` (``floodmark/claims.py`` has their decorators), and finds the
   smallest witness.
 - ``symmetry.py``: the proof that swapping identifiers changes nothing, for bounded search and for licences.
@@ -35,6 +38,12 @@ Decisions:
   that. With constants left open (``--unbounded``), and for an ``int`` without bounds in a claim, numbers are z3's
   integers. Open constants are symbols for natural numbers, and bounds of types are linear terms over them. An operation
   that needs the value of one is refused, and each such proof is repeated at some values.
+- With ``--any-size`` identifiers are an uninterpreted sort, sets are known by their members, maps are functions, and
+  ``any``, ``all``, ``min``, ``max`` and comprehensions over them are quantifiers. What z3 is asked allows all that can
+  happen at any finite size, and more: sets may be infinite, sizes follow laws only, and a loop that adds to a set until
+  it is large enough may add any of its elements. So no answer (unsat) is a proof for every size, while a model (sat)
+  proves nothing and is looked for again at sizes 1 to 3, where CPython confirms it. Where the order of identifiers, or
+  more of a sum than a count, would matter, the model is refused, with its line.
 - Bounded search uses one solver for all questions as long as that is quick. A hard question gets a solver of its own,
   restricted to runs that mention interchangeable identifiers in order (``benchmarks/RESULTS.md`` says what each saves).
 - What z3 finds (sat) is not trusted by itself: states, steps and claims are decoded and run by CPython, and a

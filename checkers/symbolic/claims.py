@@ -15,7 +15,8 @@ import z3
 from floodmark.checkers.project import Project
 from floodmark.checkers.symbolic.effects import Effects
 from floodmark.checkers.symbolic.smtlib import Record, status_of
-from floodmark.checkers.symbolic.terms import as_term, conj, disj, negation
+from floodmark.checkers.symbolic.strategies import answer as answer_of
+from floodmark.checkers.symbolic.terms import Truth, as_term, conj, disj, negation
 from floodmark.checkers.symbolic.value_types import Value
 from floodmark.checkers.symbolic.values import Values
 from floodmark.claims import Expectation, expectation_of, fails, holds
@@ -25,7 +26,7 @@ from floodmark.compiler.ir import INT, Local, Position, Stmt
 from floodmark.language.annotations import resolve
 from floodmark.language.bindings import require_own_decorators
 from floodmark.language.errors import Disabled, ModelError, SourceError
-from floodmark.language.model import Model
+from floodmark.language.model import Model, opened
 from floodmark.language.source import source_of
 from floodmark.language.types import (
     BoolType,
@@ -33,10 +34,13 @@ from floodmark.language.types import (
     IdentifierType,
     IntType,
     MapType,
+    OpenIdentifierType,
     OptionalType,
     SeqType,
     SetType,
     Type,
+    parts_of,
+    uncounted,
 )
 from floodmark.language.values import Map, Seq, running
 
@@ -61,7 +65,7 @@ class Claim:
 @dataclass(slots=True)
 class Answered:
     """The answer to a claim. ``witness`` is the smallest case in which it is false, with the values that it
-    computes."""
+    computes; with ``any_size`` the claim holds for any number of identifiers."""
 
     claim: Claim
     answer: Answer
@@ -69,6 +73,7 @@ class Answered:
     computed: dict[str, Any] = field(default_factory=dict)
     reason: str = ""
     seconds: float = 0.0
+    any_size: bool = False
 
     @property
     def expected(self) -> bool:
@@ -106,6 +111,46 @@ def ask(claim: Claim, seconds: float | None = None, record: Record | None = None
 
 
 def _ask(claim: Claim, seconds: float | None, record: Record | None) -> Answered:
+    answered = _ask_for_a_number(claim, seconds, record)
+    if answered.answer == "holds":
+        answered.any_size = _holds_for_any_number(claim, seconds, record)
+    return answered
+
+
+def _holds_for_any_number(claim: Claim, seconds: float | None, record: Record | None) -> bool:
+    """Whether a claim is known to hold for any number of identifiers, not only for as many as its file gives."""
+    model = opened(_Nothing(), [], any_size=True)
+    kinds = {name: uncounted(kind) for name, kind in _parameters(model, claim).items()}
+    parts = (part for kind in kinds.values() for part in parts_of(kind))
+    counted = {part.cls: part for part in parts if isinstance(part, OpenIdentifierType)}
+    if not counted:
+        return False
+    values = Values([name for kind in counted.values() for name, _ in kind.limit.times], any_size=True)
+    try:
+        false = _false(values, model, claim, kinds)
+    except ModelError:
+        return False
+    some = conj(values.individuals(kind).limit >= 1 for kind in counted.values())
+    terms = [*values.facts.about([as_term(false)]), as_term(some), as_term(false)]
+    proved = bool(answer_of(terms, seconds)[0] == z3.unsat)
+    if proved and record is not None:
+        record("any-size", "a case of any size in which the claim is false", terms, "unsat")
+    return proved
+
+
+def _false(values: Values, model: Model, claim: Claim, kinds: dict[str, Type]) -> Truth:
+    """That the arguments are a case, and the claim is false, or fails, in it."""
+    parameters, body, result = _lower(model, claim, kinds)
+    effects = Effects(values, {}, {})
+    for local in parameters:
+        effects.locals[local.slot] = values.fresh(kinds[local.name], local.name)
+    effects.required = [conj(values.well_formed(kinds[it.name], effects.locals[it.slot]) for it in parameters)]
+    effects.run(body)
+    failed = disj(bad for _, bad in effects.failures)
+    return disj((conj((*effects.required, negation(effects.locals[result.slot]))), failed))
+
+
+def _ask_for_a_number(claim: Claim, seconds: float | None, record: Record | None) -> Answered:
     model = _Nothing()
     kinds = _parameters(model, claim)
     parameters, body, result = _lower(model, claim, kinds)

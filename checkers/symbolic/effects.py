@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from floodmark.checkers.symbolic.expressions import Evaluator
-from floodmark.checkers.symbolic.terms import Truth, as_term, conj, disj, implied, negation
+from floodmark.checkers.symbolic.folds import Addition, additions
+from floodmark.checkers.symbolic.terms import Truth, as_term, conj, disj, implied, negation, same_term
+from floodmark.checkers.symbolic.value_components import Relation, Table
 from floodmark.checkers.symbolic.value_types import UnsupportedError, Value
 from floodmark.checkers.symbolic.values import Values
 from floodmark.compiler.ir import (
@@ -23,13 +26,15 @@ from floodmark.compiler.ir import (
     Local,
     Position,
     Predicate,
+    Range,
     Require,
     Return,
     SetLocal,
     Stmt,
     Store,
+    Universe,
 )
-from floodmark.language.types import MapType, RecordType, SeqType, Type
+from floodmark.language.types import MapType, OpenIdentifierType, RecordType, SeqType, SetType, Type
 
 
 @dataclass(slots=True)
@@ -172,10 +177,16 @@ class Effects(Evaluator):
         self.path = before if whole else disj(ends)
 
     def _for(self, node: For) -> None:
+        visited = self.visited(node.domain, node.variable.type)
+        if not isinstance(node.domain, Universe | Range) and self.values.is_unordered(node.domain.type):
+            additions(node)
+        if isinstance(visited, Relation):
+            self._fold(node, visited)
+            return
         loop = _Loop()
         self._loops.append(loop)
         before, returned = self.path, len(self._returns[-1])
-        for there, value in self.iteration(node.domain, node.variable.type):
+        for there, value in visited:
             if self.path is False:
                 break
             self.locals[node.variable.slot] = value
@@ -190,6 +201,62 @@ class Effects(Evaluator):
         self._loops.pop()
         whole = len(self._returns[-1]) == returned
         self.path = before if whole else disj((self.path, *loop.broken))
+
+    def _fold(self, node: For, domain: Relation) -> None:
+        """A loop over any number of elements, which adds to sets."""
+        values, before = self.values, self.path
+        item = values.variable(node.variable.type, node.variable.name)
+        self.locals[node.variable.slot] = item
+        already = len(self.failures)
+        there = domain.holds(item)
+        found: list[tuple[Local, Value]] = []
+        for addition in additions(node):
+            taken = there
+            for condition, wanted in addition.conditions:
+                self.path = conj((before, taken))
+                true = self.evaluate(condition)
+                taken = conj((taken, true if wanted else negation(true)))
+            self.path = conj((before, taken))
+            element = _element(addition.target.type)
+            source = addition.added.type
+            fits, added = values.cast(source, SetType(element), self.evaluate(addition.added))
+            self.fail_unless(fits, addition.added.at)
+            more = _collected(values, item, taken, added)
+            if addition.optional:
+                first = self._first_condition(addition, before)
+                more = self._some_of(element, more)
+                first_round = conj((taken, implied(first, self._is_within(element, added, more))))
+                values.facts.add([more.term], implied(values.of_some(item, taken), values.of_some(item, first_round)))
+            found.append((addition.target, more))
+        self.path = before
+        self.some_fail(item, already)
+        for target, more in found:
+            old = self.locals[target.slot]
+            self._assign(target.slot, target.type, Relation(_either_holds(old, more), None))
+
+    def _first_condition(self, addition: Addition, before: Truth) -> Truth:
+        """The conditions under which the first round adds, when nothing has been added yet."""
+        self.path = before
+        return conj(
+            self.evaluate(condition) if wanted else negation(self.evaluate(condition))
+            for condition, wanted in addition.unknown
+        )
+
+    def _is_within(self, element: Type, part: Relation, whole: Relation) -> Truth:
+        item = self.values.variable(element, "each")
+        return self.values.of_every(item, implied(part.holds(item), whole.holds(item)))
+
+    def _some_of(self, element: Type, every: Relation) -> Relation:
+        """A part of a set, about which no more is known."""
+        values, facts = self.values, self.values.facts
+        item = values.variable(element, "part")
+        indices = values.arguments(element, item)
+        said = as_term(every.holds(item))
+        over = [it for it in facts.free(said) if not any(it.eq(index) for index in indices)]
+        sets = values.set_sort(element)
+        part = facts.chosen("part", sets.sort, over)
+        facts.add([part], implied(sets.holds(part, *indices), said))
+        return Relation(lambda known: sets.holds(part, *values.arguments(element, known)), None, part)
 
     def _inline(self, node: Inline) -> Value:
         assert node.result is not None
@@ -218,6 +285,8 @@ class Effects(Evaluator):
                     self._updated(of, part, rest, value, at) if field == name else part
                     for (field, of), part in zip(fields, old, strict=True)
                 )
+            case ItemStep(key=key), MapType(OpenIdentifierType(), of):
+                return self._entry(of, old, self.evaluate(key), rest, value, at)
             case ItemStep(key=key), MapType(key_type, of):
                 which = self.positions(key_type, self.evaluate(key))
                 return self._entries(of, old, which, rest, value, at)
@@ -225,6 +294,13 @@ class Effects(Evaluator):
                 which = self.seq_position(kind, old, self.evaluate(key), at)
                 return (old[0], self._entries(of, old[1], which, rest, value, at))
         raise AssertionError(step)
+
+    def _entry(
+        self, of: Type, old: Table, key: Value, rest: list[FieldStep | ItemStep], value: Value, at: Position
+    ) -> Table:
+        """A map over any number of keys with another value for one of them."""
+        updated = self._updated(of, old.at(key), rest, value, at)
+        return Table(lambda known: self.values.either(of, same_term(known, key), updated, old.at(known)))
 
     def _entries(
         self, of: Type, old: Any, which: list[Truth], rest: list[FieldStep | ItemStep], value: Value, at: Position
@@ -239,6 +315,20 @@ class Effects(Evaluator):
             found.append(self.values.either(of, here, self._updated(of, part, rest, value, at), part))
         self.path = before
         return tuple(found)
+
+
+def _element(kind: Type) -> Type:
+    assert isinstance(kind, SetType)
+    return kind.element
+
+
+def _collected(values: Values, item: Value, taken: Truth, added: Relation) -> Relation:
+    """What all rounds add."""
+    return Relation(lambda known: values.of_some(item, conj((taken, added.holds(known)))), None)
+
+
+def _either_holds(a: Relation, b: Relation) -> Callable[[Value], Truth]:
+    return lambda known: disj((a.holds(known), b.holds(known)))
 
 
 def assigned(body: list[Stmt]) -> list[Local]:

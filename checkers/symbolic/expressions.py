@@ -6,14 +6,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import z3
-
-from floodmark.checkers.symbolic.terms import Truth, as_term, conj, disj, either, implied, negation
-from floodmark.checkers.symbolic.value_components import Relation
+from floodmark.checkers.symbolic.terms import Truth, as_term, conj, disj, either, implied, negation, substituted
+from floodmark.checkers.symbolic.value_components import Relation, Table, replaced_in, symbols_in
 from floodmark.checkers.symbolic.value_types import UnsupportedError, Value
 from floodmark.checkers.symbolic.values import Values
 from floodmark.compiler.failures import can_fail
 from floodmark.compiler.ir import (
+    BOOL,
     And,
     Arithmetic,
     BagChange,
@@ -57,9 +56,11 @@ from floodmark.compiler.ir import (
     Witness,
 )
 from floodmark.language.types import (
+    WIDEST_INTEGER,
     BagType,
     IntType,
     MapType,
+    OpenIdentifierType,
     OptionalType,
     RecordType,
     SeqType,
@@ -68,6 +69,8 @@ from floodmark.language.types import (
 )
 
 MOST_ITERATIONS = 4096
+MOST_NAMED = 3
+"""The size of a set of any size is compared with a number up to this by naming its elements."""
 
 
 class Evaluator:
@@ -83,6 +86,7 @@ class Evaluator:
         self.locals: dict[int, Value] = {}
         self.path: Truth = True
         self.failures: list[tuple[Position, Truth]] = []
+        self.bound: list[Value] = []
 
     def reached(self) -> Truth:
         """The condition under which evaluation gets to the current expression."""
@@ -137,6 +141,8 @@ class Evaluator:
         kind = node.map.type
         assert isinstance(kind, MapType)
         entries = self.evaluate(node.map)
+        if isinstance(entries, Table):
+            return entries.at(self.evaluate(node.key))
         return self.selected(kind.value, entries, self.positions(kind.key, self.evaluate(node.key)))
 
     def positions(self, kind: Type, key: Value) -> list[Truth]:
@@ -156,6 +162,28 @@ class Evaluator:
             result = self.values.either(kind, here, entry, result)
         return result
 
+    def _some_element(self, kind: Type, value: Relation, index: Any, at: Position) -> Value:
+        """The element at a position of a list of any length: some element, if the list has that position."""
+        if value.length is None or not isinstance(kind, IntType):
+            raise UnsupportedError("this list may have any length, which is not known, so it cannot be indexed here")
+        numbers, facts = self.values.numbers, self.values.facts
+        place = numbers.either(numbers.less(index, 0), numbers.plus(index, value.length), index)
+        inside = conj((numbers.at_most(0, place), numbers.less(place, value.length)))
+        self.fail_unless(inside, at)
+        example = self.values.variable(kind, "element")
+        mentioned = facts.free(as_term(value.holds(example)), as_term(inside))
+        element = facts.chosen("element", example.sort(), [it for it in mentioned if not it.eq(example)])
+        facts.add([element], implied(inside, value.holds(element)))
+        return element
+
+    def listed(self, node: Expr) -> Value:
+        """A sequence, position by position."""
+        value = self.evaluate(node)
+        if isinstance(value, Relation):
+            message = "a list of any length has no positions here, so it cannot be indexed, cut, joined or sorted"
+            raise UnsupportedError(message)
+        return value
+
     def seq_position(self, kind: SeqType, value: Value, index: Any, at: Position) -> list[Truth]:
         """For each position, whether an index means it, as in Python; fails when the index is out of range."""
         numbers = self.values.numbers
@@ -168,6 +196,8 @@ class Evaluator:
         kind = node.seq.type
         assert isinstance(kind, SeqType)
         value, index = self.evaluate(node.seq), self.evaluate(node.index)
+        if isinstance(value, Relation):
+            return self._some_element(kind.element, value, index, node.at)
         if kind.capacity == 0:
             self.fail_unless(False, node.at)
             return self.values.default(kind.element)
@@ -177,7 +207,7 @@ class Evaluator:
         kind = node.seq.type
         assert isinstance(kind, SeqType)
         numbers = self.values.numbers
-        length, items = self.evaluate(node.seq)
+        length, items = self.listed(node.seq)
         low = 0 if node.low is None else self._clipped(self.evaluate(node.low), length)
         high = length if node.high is None else self._clipped(self.evaluate(node.high), length)
         size = numbers.minus(high, low)
@@ -200,7 +230,7 @@ class Evaluator:
         kind = node.type
         assert isinstance(kind, SeqType)
         numbers = self.values.numbers
-        first, second = self.evaluate(node.left), self.evaluate(node.right)
+        first, second = self.listed(node.left), self.listed(node.right)
         length, items = first
         grown = list(items) + [self.values.default(kind.element)] * (kind.capacity - len(items))
         for index, item in enumerate(second[1]):
@@ -261,6 +291,12 @@ class Evaluator:
     def _filtered(self, kind: SetType, of: SetType, source: Value, other: Value, wanted: bool) -> Value:
         """The slots whose elements are (``wanted``) or are not in ``other``, moved together."""
         assert kind.capacity is not None
+        if self.values.is_unordered(of):
+            kept_slots = []
+            for there, item in source:
+                inside = self.values.contains(of, other, item)
+                kept_slots.append((conj((there, inside if wanted else negation(inside))), item))
+            return self.values.resized(of, kind, tuple(kept_slots))[1]
         result = self.values.default(kind)
         for there, item in self.values.elements(of, source):
             inside = self.values.contains(of, other, item)
@@ -285,6 +321,10 @@ class Evaluator:
         kind = node.left.type
         assert isinstance(kind, SetType)
         left, right = self.evaluate(node.left), self.evaluate(node.right)
+        if isinstance(left, Relation):
+            item = self.values.variable(kind.element, "each")
+            inside = self.values.of_every(item, implied(left.holds(item), self.values.contains(kind, right, item)))
+            return conj((inside, negation(self.values.equal(kind, left, right)))) if node.strict else inside
         inside = conj(
             implied(there, self.values.contains(kind, right, item)) for there, item in self.values.elements(kind, left)
         )
@@ -350,6 +390,9 @@ class Evaluator:
         return numbers.divided(left, right) if node.op == "//" else numbers.rest(left, right)
 
     def _compare(self, node: Compare) -> Truth:
+        counted = self._counted(node)
+        if counted is not None:
+            return counted
         left, right = self.evaluate(node.left), self.evaluate(node.right)
         numbers = self.values.numbers
         match node.op:
@@ -362,6 +405,9 @@ class Evaluator:
         return numbers.at_most(right, left)
 
     def _equal(self, node: Equal) -> Truth:
+        counted = self._counted(node)
+        if counted is not None:
+            return counted
         return self.values.equal(node.left.type, self.evaluate(node.left), self.evaluate(node.right))
 
     def _not(self, node: Not) -> Truth:
@@ -420,6 +466,62 @@ class Evaluator:
     def _witness(self, node: Witness) -> Truth:
         return self.evaluate(node.operand)
 
+    # Few elements of a set of any size.
+
+    def _counted(self, node: Compare | Equal) -> Truth | None:
+        """A comparison of the size of a set of any size with a small number, made by naming the elements."""
+        if not self.values.any_size or not isinstance(node.left.type, IntType):
+            return None
+        for counted, given, op in (
+            (node.left, node.right, "=="if isinstance(node, Equal) else node.op),
+            (node.right, node.left, "==" if isinstance(node, Equal) else _MIRRORED[node.op]),
+        ):
+            limit = self._small(given)
+            found = None if limit is None else self._counted_set(counted)
+            if limit is None or found is None:
+                continue
+            element, members = found
+            some = {count: self._at_least(element, members, count) for count in (limit, limit + 1)}
+            match op:
+                case ">=":
+                    return some[limit]
+                case ">":
+                    return some[limit + 1]
+                case "<":
+                    return negation(some[limit])
+                case "<=":
+                    return negation(some[limit + 1])
+            return conj((some[limit], negation(some[limit + 1])))
+        return None
+
+    def _small(self, node: Expr) -> int | None:
+        while isinstance(node, Convert) and isinstance(node.operand.type, IntType):
+            node = node.operand
+        if isinstance(node, Const) and isinstance(node.value, int) and node.value <= MOST_NAMED:
+            return node.value
+        return None
+
+    def _counted_set(self, node: Expr) -> tuple[Type, Relation] | None:
+        """The set whose elements an expression counts, if it may have any size."""
+        while isinstance(node, Convert) and isinstance(node.operand.type, IntType):
+            node = node.operand
+        if isinstance(node, Size) and self.values.is_relation(node.container.type):
+            assert isinstance(node.container.type, SetType)
+            return node.container.type.element, self.evaluate(node.container)
+        if isinstance(node, Reduce) and node.kind == "sum":
+            return self._summed_set(node)
+        return None
+
+    def _at_least(self, element: Type, members: Relation, count: int) -> Truth:
+        """Whether a set has so many elements."""
+        if count <= 0:
+            return True
+        named = [self.values.variable(element, "one") for _ in range(count)]
+        different = (
+            negation(self.values.equal(element, a, b)) for index, a in enumerate(named) for b in named[:index]
+        )
+        return self.values.of_some(tuple(named), conj((*map(members.holds, named), *different)))
+
     def _convert(self, node: Convert) -> Value:
         fits, value = self.values.cast(node.operand.type, node.type, self.evaluate(node.operand))
         self.fail_unless(fits, node.at)
@@ -429,7 +531,10 @@ class Evaluator:
         kind = node.type
         assert isinstance(kind, SeqType)
         numbers = self.values.numbers
-        length, items = self.evaluate(node.seq)
+        value = self.evaluate(node.seq)
+        if isinstance(value, Relation):
+            return value
+        length, items = value
         ordered = list(items)
         for end in range(kind.capacity - 1, 0, -1):
             for index in range(end):
@@ -445,6 +550,20 @@ class Evaluator:
 
     # Loops and comprehensions.
 
+    def visited(self, domain: Domain, of: Type) -> Relation | list[tuple[Truth, Value]]:
+        """What a loop runs over: a list as from ``iteration``, or a set where there may be any number of elements."""
+        match domain:
+            case Universe(kind) if self.values.any_size and self.values.is_unbounded(kind):
+                return Relation(lambda item: self.values.well_formed(kind, item), None)
+            case Range(step=1) if self.values.any_size and isinstance(of, IntType) and of.codes > MOST_ITERATIONS:
+                low, high = self.evaluate(domain.low), self.evaluate(domain.high)
+                numbers = self.values.numbers
+                return Relation(lambda item: conj((numbers.at_most(low, item), numbers.less(item, high))), None)
+            case Expr():
+                value = self.evaluate(domain)
+                return value if isinstance(value, Relation) else self.values.elements(domain.type, value)
+        return self.iteration(domain, of)
+
     def iteration(self, domain: Domain, of: Type) -> list[tuple[Truth, Value]]:
         """The values of a loop variable in order, each with the condition under which the loop gets to it."""
         match domain:
@@ -452,7 +571,7 @@ class Evaluator:
                 return [(True, value) for value in self.values.lifted(kind)]
             case Range():
                 return self._range(domain, of)
-        return self.values.elements(domain.type, self.evaluate(domain))
+        raise AssertionError(domain)
 
     def _range(self, domain: Range, of: Type) -> list[tuple[Truth, Value]]:
         numbers = self.values.numbers
@@ -491,14 +610,16 @@ class Evaluator:
             return self.evaluate(node.body)
         looking_for = node.kind == "any"
         generator = node.generators[depth]
-        if not isinstance(generator.domain, Universe | Range):
-            relation = self.evaluate(generator.domain)
-            if isinstance(relation, Relation):
-                return self._quantified(node, depth, generator, relation)
-        careful = any(can_fail(part) for part in (node.body, *generator.conditions)) or depth + 1 < len(node.generators)
+        visited = self.visited(generator.domain, generator.variable.type)
+        if isinstance(visited, Relation):
+            return self._quantified(node, depth, generator, visited)
+        unordered = isinstance(generator.domain, Expr) and self.values.is_unordered(generator.domain.type)
+        careful = (not unordered and any(can_fail(part) for part in (node.body, *generator.conditions))) or (
+            depth + 1 < len(node.generators) and not unordered
+        )
         found: list[Truth] = []
         saved = self.path
-        for there, value in self.iteration(generator.domain, generator.variable.type):
+        for there, value in visited:
             self.locals[generator.variable.slot] = value
             before = self.path
             chosen = self._chosen(generator, there)
@@ -517,9 +638,7 @@ class Evaluator:
 
     def _quantified(self, node: Reduce, depth: int, generator: Generator, relation: Relation) -> Truth:
         """``any`` and ``all`` over a set without a bound."""
-        kind = generator.variable.type
-        item = self.values.fresh(kind, generator.variable.name)
-        variables = self.values.arguments(kind, item)
+        item = self.values.variable(generator.variable.type, generator.variable.name)
         self.locals[generator.variable.slot] = item
         saved, already = self.path, len(self.failures)
         there = relation.holds(item)
@@ -528,14 +647,14 @@ class Evaluator:
         self.path = conj((saved, chosen))
         inner = self._any_or_all(node, depth + 1)
         self.path = saved
-        self.failures[already:] = [
-            (at, z3.Exists(variables, as_term(bad))) for at, bad in self.failures[already:]
-        ]
+        self.some_fail(item, already)
         if node.kind == "any":
-            body = conj((chosen, inner))
-            return body if isinstance(body, bool) else z3.Exists(variables, body)
-        body = implied(chosen, inner)
-        return body if isinstance(body, bool) else z3.ForAll(variables, body)
+            return self.values.of_some(item, conj((chosen, inner)))
+        return self.values.of_every(item, implied(chosen, inner))
+
+    def some_fail(self, item: Value, already: int) -> None:
+        """Closes the failures found since there were ``already`` so many: for some value of a variable they happen."""
+        self.failures[already:] = [(at, self.values.of_some(item, bad)) for at, bad in self.failures[already:]]
 
     def _chosen(self, generator: Generator, there: Truth) -> Truth:
         """Whether an element passes the conditions of its generator."""
@@ -550,12 +669,31 @@ class Evaluator:
         return chosen
 
     def generate(self, node: Reduce, depth: int = 0, outer: Truth = True) -> Iterator[Truth]:
-        """Iterates over a comprehension's elements with its variables set; yields whether each one counts."""
+        """Iterates over a comprehension's elements with its variables set; yields whether each one counts.
+
+        Where there may be any number of elements, a variable stands for each of them, and is in ``bound`` meanwhile.
+        """
         if depth == len(node.generators):
             yield outer
             return
         generator = node.generators[depth]
-        for there, value in self.iteration(generator.domain, generator.variable.type):
+        visited = self.visited(generator.domain, generator.variable.type)
+        if isinstance(visited, Relation):
+            item = self.values.variable(generator.variable.type, generator.variable.name)
+            saved, already = self.path, len(self.failures)
+            self.locals[generator.variable.slot] = item
+            self.bound.append(item)
+            there = visited.holds(item)
+            self.path = conj((saved, there))
+            chosen = self._chosen(generator, there)
+            if chosen is not False:
+                self.path = conj((saved, chosen))
+                yield from self.generate(node, depth + 1, conj((outer, chosen)))
+            self.path = saved
+            self.bound.pop()
+            self.some_fail(item, already)
+            return
+        for there, value in visited:
             saved = self.path
             self.locals[generator.variable.slot] = value
             self.path = conj((saved, there))
@@ -568,16 +706,52 @@ class Evaluator:
     def _sum(self, node: Reduce) -> Any:
         numbers = self.values.numbers
         total: Any = 0
+        counted = self._summed_set(node)
+        if counted is not None:
+            element, members = counted
+            return self.values.size(SetType(element), members)
         for chosen in self.generate(node):
+            if self.bound:
+                raise UnsupportedError("a sum over any number of elements is known only when each counts as one")
             total = numbers.plus(total, numbers.either(chosen, self.evaluate(node.body), 0))
         return total
+
+    def _summed_set(self, node: Reduce) -> tuple[Type, Relation] | None:
+        """The elements that a sum of ones counts, if there may be any number of them."""
+        if len(node.generators) != 1 or not self.values.any_size:
+            return None
+        (generator,) = node.generators
+        counts = _counts_as_one(node.body)
+        domain = generator.domain
+        of = generator.variable.type
+        if isinstance(domain, Universe):
+            distinct = self.values.is_unbounded(of)
+        else:
+            distinct = isinstance(domain, Expr) and self.values.is_relation(domain.type)
+        if counts is None or not distinct:
+            return None
+        found: Relation | None = None
+        for chosen in self.generate(node):
+            item = self.bound[-1]
+            with self.under(chosen):
+                one = conj((chosen, self.evaluate(counts)))
+            found = self._where(of, item, one)
+        return None if found is None else (of, found)
+
+    def _where(self, kind: Type, item: Value, truth: Truth) -> Relation:
+        """The values of which a statement about a variable is true."""
+        own = symbols_in(item)
+        return Relation(lambda known: substituted(truth, own, self.values.arguments(kind, known)), None)
 
     def _best(self, node: Reduce) -> Any:
         numbers = self.values.numbers
         best: Any = None
         some: Truth = False
+        outside = len(self.bound)
         for chosen in self.generate(node):
             value = self.evaluate(node.body)
+            if self.bound[outside:]:
+                chosen, value = self._extreme(tuple(self.bound[outside:]), chosen, value, node.kind == "max")
             if best is None:
                 best, some = value, chosen
                 continue
@@ -591,9 +765,26 @@ class Evaluator:
         self.fail_unless(some, node.at)
         return self.values.default(node.type) if best is None else best
 
+    def _extreme(self, item: Value, chosen: Truth, value: Any, largest: bool) -> tuple[Truth, Any]:
+        """Whether there is an element, and the best value of one: that of a witness, which the facts say is best.
+
+        Among finitely many elements one is best, so there is a witness whenever there is an element.
+        """
+        facts, numbers = self.values.facts, self.values.numbers
+        own = symbols_in(item)
+        mentioned = facts.free(as_term(chosen), *([] if isinstance(value, int) else [value]))
+        over = [it for it in mentioned if not any(it.eq(mine) for mine in own)]
+        witness = [facts.chosen("best", mine.sort(), over) for mine in own]
+        best = value if isinstance(value, int) else substituted(value, own, witness)
+        better = numbers.at_most(value, best) if largest else numbers.at_most(best, value)
+        facts.add(witness, implied(chosen, conj((substituted(chosen, own, witness), better))))
+        return self.values.of_some(item, chosen), best
+
     def _set_of(self, node: Reduce) -> Value:
         kind = node.type
         assert isinstance(kind, SetType)
+        if self.values.is_relation(kind):
+            return self._set_of_any_size(node, kind.element)
         result = self.values.default(kind)
         for chosen in self.generate(node):
             room, larger = self.values.with_element(kind, result, self.evaluate(node.body))
@@ -601,9 +792,36 @@ class Evaluator:
             result = self.values.either(kind, chosen, larger, result)
         return result
 
+    def _set_of_any_size(self, node: Reduce, element: Type) -> Relation:
+        parts: list[Relation] = []
+        outside = len(self.bound)
+        for chosen in self.generate(node):
+            value, item = self.evaluate(node.body), tuple(self.bound[outside:])
+            if len(item) == 1 and value is item[0]:
+                parts.append(self._where(element, value, chosen))
+            else:
+                parts.append(self._image(element, item, chosen, value))
+        return Relation(lambda known: disj(part.holds(known) for part in parts), None)
+
+    def _image(self, element: Type, item: Value, chosen: Truth, value: Value) -> Relation:
+        """The values that an expression takes."""
+        return Relation(
+            lambda known: self.values.of_some(item, conj((chosen, self.values.equal(element, value, known)))), None
+        )
+
     def _seq_of(self, node: Reduce) -> Value:
         kind = node.type
         assert isinstance(kind, SeqType)
+        for generator in node.generators:
+            if isinstance(generator.domain, Expr) and self.values.is_unordered(generator.domain.type):
+                raise UnsupportedError(f"{generator.domain.type} has no order here, so it cannot become a sequence")
+        if kind.capacity >= WIDEST_INTEGER:
+            listed = self._set_of_any_size(node, kind.element)
+            listed.repeats = len(node.generators) > 1 or not _is_variable(node)
+            one = Reduce(kind.element, node.at, "sum", node.generators, Const(IntType(1, 1), node.at, 1))
+            counted = self._summed_set(one)
+            listed.length = None if counted is None else self.values.size(SetType(counted[0]), counted[1])
+            return listed
         numbers = self.values.numbers
         items = [self.values.default(kind.element)] * kind.capacity
         count: Any = 0
@@ -618,7 +836,32 @@ class Evaluator:
     def _map_of(self, node: Reduce) -> Value:
         kind = node.type
         assert isinstance(kind, MapType)
+        if isinstance(kind.key, OpenIdentifierType):
+            for _ in self.generate(node):
+                value, own = self.evaluate(node.body), symbols_in(self.bound[-1])
+            return Table(lambda key: replaced_in(value, lambda term: substituted(term, own, [key])))
         return tuple(self.evaluate(node.body) for _ in self.generate(node))
+
+
+_MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+
+def _counts_as_one(body: Expr) -> Expr | None:
+    """The condition under which an element of a sum counts as one, if it otherwise counts as nothing."""
+    match body:
+        case Const(value=1):
+            return Const(BOOL, body.at, True)
+        case Choose(condition=condition, then=Const(value=1), otherwise=Const(value=0)):
+            return condition
+    return None
+
+
+def _is_variable(node: Reduce) -> bool:
+    """Whether a comprehension lists the elements of its domain themselves, each once."""
+    (generator,) = node.generators
+    domain = generator.domain
+    once = isinstance(domain, Universe | Range) or isinstance(domain.type, SetType)
+    return once and isinstance(node.body, Local) and node.body.slot == generator.variable.slot
 
 
 def _union(a: Truth, b: Truth) -> Truth:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -12,6 +12,7 @@ import z3
 from floodmark.checkers.properties import Property
 from floodmark.checkers.symbolic.effects import Fired
 from floodmark.checkers.symbolic.smtlib import Record, Status
+from floodmark.checkers.symbolic.strategies import answer
 from floodmark.checkers.symbolic.system import Components, System
 from floodmark.checkers.symbolic.terms import Truth, as_term, conj, disj, negation
 from floodmark.language.errors import SourceError
@@ -24,6 +25,8 @@ TYPES = "declared types"
 """The obligation that an action leaves every value within its type and every container within its capacity."""
 BOUNDARY = "the boundary"
 """The obligation that the boundary can be evaluated: where it cannot, it is unknown whether exploration continues."""
+
+COARSE = "z3 knows a model, perhaps one with infinitely many identifiers, or sets whose sizes only follow some laws"
 
 Outcome = Literal["proved", "fails", "undetermined"]
 
@@ -52,6 +55,7 @@ class Obligation:
     outcome: Outcome
     counterexample: Counterexample | None = None
     reason: str = ""
+    seconds: float = 0.0
 
 
 @dataclass(slots=True)
@@ -83,7 +87,7 @@ class Questions:
     def __init__(self, system: System, seconds: float | None, record: Record | None = None) -> None:
         self.system = system
         self.records = record is not None
-        self.record: Record = record or _nowhere
+        self._record: Record = record or _nowhere
         self.deadline = None if seconds is None else time.perf_counter() + seconds
         self.limit = seconds
 
@@ -92,13 +96,28 @@ class Questions:
 
     def ask(self, solver: Any, *goals: Any) -> tuple[Any, str]:
         """z3's answer, and the reason if it is unknown."""
-        if self.deadline is not None:
-            left = self.deadline - time.perf_counter()
-            if left <= 0:
-                return z3.unknown, f"the limit of {counted_seconds(self.limit)}"
+        left = None if self.deadline is None else self.deadline - time.perf_counter()
+        if left is not None and left <= 0:
+            return z3.unknown, f"the limit of {counted_seconds(self.limit)}"
+        if self.system.values.any_size:
+            return answer([*solver.assertions(), *goals, *self.known([*solver.assertions(), *goals])], left)
+        if left is not None:
             solver.set("timeout", max(1, int(left * 1000)))
-        answer = solver.check(*goals)
-        return answer, solver.reason_unknown() if answer == z3.unknown else ""
+        found = solver.check(*goals)
+        return found, solver.reason_unknown() if found == z3.unknown else ""
+
+    def record(self, name: str, about: str, terms: Iterable[Truth], status: Status) -> None:
+        """Hands on an obligation, together with the facts about what it mentions."""
+        stated = list(terms)
+        self._record(name, about, [*self.known(stated), *stated] if self.records else stated, status)
+
+    def known(self, terms: Iterable[Truth]) -> list[Any]:
+        """The facts about what terms mention, which has to be closed."""
+        facts = self.system.values.facts
+        asked = [as_term(term) for term in terms]
+        if free := facts.free(*asked):
+            raise AssertionError(f"{free} should be bound by a quantifier")
+        return facts.about(asked)
 
 
 def induction(
@@ -209,14 +228,11 @@ def _preserved(
     solver.add(as_term(assumed))
     types = _one(system, questions, solver, fired, TYPES, fired.failed) if system.values.unbounded else None
     taken = fired.enabled if types is not None and types.outcome == "proved" else fired.succeeds
-    goals = [(TYPES, fired.failed)]
-    for name, prop in _subjects(system, properties)[1:]:
-        old = system.now.state if prop is not None and prop.kind == "transition" else None
-        goals.append((name, conj((taken, _broken(system, prop, fired.after, old)))))
+    goals = _goals(system, properties, fired, taken)
     found = [types, *_each(system, questions, solver, fired, goals[1:])] if types is not None else None
     if found is None:
-        answer, _ = questions.ask(solver, as_term(disj(goal for _, goal in goals)))
-        if answer == z3.unsat:
+        found_any, _ = questions.ask(solver, as_term(disj(goal for _, goal in goals)))
+        if found_any == z3.unsat:
             found = [Obligation(fired.action.name, name, "proved") for name, _ in goals]
         else:
             found = _each(system, questions, solver, fired, goals)
@@ -224,6 +240,49 @@ def _preserved(
         about = f"{fired.action.name} does not preserve {name}"
         questions.record(f"{fired.action.name}-{name}", about, (assumed, goal), _STATUS[obligation.outcome])
     return found
+
+
+def _goals(system: System, properties: Sequence[Property], fired: Fired, taken: Truth) -> list[tuple[str, Truth]]:
+    """What must be impossible after an action: that it fails, and that it breaks the boundary or a property."""
+    goals = [(TYPES, fired.failed)]
+    for name, prop in _subjects(system, properties)[1:]:
+        old = system.now.state if prop is not None and prop.kind == "transition" else None
+        goals.append((name, conj((taken, _broken(system, prop, fired.after, old)))))
+    return goals
+
+
+def asked(
+    system: System, properties: Sequence[Property], wanted: Collection[tuple[str, str]], seconds: float | None = None
+) -> list[Obligation]:
+    """The answers to some of the obligations (action, property) of an induction."""
+    questions = Questions(system, seconds)
+    states = [prop for prop in properties if prop.kind != "transition"]
+    start = _beginning if system.values.unbounded else _initiation
+    first = [prop for prop in states if (INITIAL, prop.name) in wanted]
+    found = [it for it in start(system, questions, first) if (INITIAL, it.property) in wanted]
+    assumed = assumption(system, system.now.state, states)
+    for fired in system.fired:
+        names = {name for action, name in wanted if action == fired.action.name}
+        goals = [(name, goal) for name, goal in _goals(system, properties, fired, fired.succeeds) if name in names]
+        if goals:
+            solver = questions.solver()
+            solver.add(as_term(assumed))
+            found += _each(system, questions, solver, fired, goals)
+    return found
+
+
+def refuted(
+    system: System, properties: Sequence[Property], wanted: Collection[tuple[str, str]], seconds: float | None = None
+) -> list[Obligation]:
+    """Which of some obligations (action, property) fail, each with a counterexample to induction that CPython confirms.
+
+    For models without open constants.
+    """
+    found = asked(system, properties, wanted, seconds)
+    failing = [obligation for obligation in found if obligation.outcome == "fails"]
+    for obligation in failing:
+        confirm(system.model, properties, obligation)
+    return failing
 
 
 def _each(
@@ -239,13 +298,17 @@ def _one(
     action, begins = action or fired.action.name, bool(action)
     if goal is False:
         return Obligation(action, name, "proved")
+    started = time.perf_counter()
     solver.push()
     solver.add(as_term(goal))
-    answer, reason = questions.ask(solver)
-    found = Obligation(action, name, "undetermined", None, reason)
-    if answer == z3.unsat:
-        found = Obligation(action, name, "proved")
-    elif answer == z3.sat:
+    said, reason = questions.ask(solver)
+    seconds = time.perf_counter() - started
+    found = Obligation(action, name, "undetermined", None, reason, seconds)
+    if said == z3.unsat:
+        found = Obligation(action, name, "proved", seconds=seconds)
+    elif said == z3.sat and system.values.any_size:
+        found = Obligation(action, name, "undetermined", None, COARSE, seconds)
+    elif said == z3.sat:
         model = solver.model()
         before = system.decode(fired.after if begins else system.now.state, model)
         after = None if begins or name == TYPES else system.decode(fired.after, model)

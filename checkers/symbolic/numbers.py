@@ -403,13 +403,13 @@ class Codes:
 
     def __init__(self, count: int) -> None:
         self.count = count
-        self._sort = z3.BitVecSort(width_of(0, max(1, count - 1)))
+        self.sort = z3.BitVecSort(width_of(0, max(1, count - 1)))
 
     def fresh(self, symbols: Symbols, hint: str) -> Number:
-        return symbols.fresh(hint, self._sort)
+        return symbols.fresh(hint, self.sort)
 
     def term(self, code: Number) -> Any:
-        return z3.BitVecVal(code, self._sort) if isinstance(code, int) else code
+        return z3.BitVecVal(code, self.sort) if isinstance(code, int) else code
 
     def value(self, code: Number, model: Any) -> int:
         if isinstance(code, int):

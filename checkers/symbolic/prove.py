@@ -14,6 +14,7 @@ from floodmark.checkers.report.value import plain, show
 from floodmark.checkers.result import ExitCode, Verdict
 from floodmark.checkers.spec import Proving, Spec
 from floodmark.checkers.symbolic import claims
+from floodmark.checkers.symbolic.attempts.any_size import attempt_at_any_size
 from floodmark.checkers.symbolic.attempts.attempt import Attempt
 from floodmark.checkers.symbolic.attempts.bounded import attempt_bounded
 from floodmark.checkers.symbolic.attempts.inductive import attempt_inductive
@@ -26,8 +27,9 @@ from floodmark.language.errors import SourceError
 
 def prove_check(check: Check, task: Task, scripts: Scripts | None = None) -> Proved:
     """Runs the method on a spec's model, or on one of its known-bad designs."""
-    if task.unbounded and task.method != "induction":
-        raise SourceError("--unbounded needs --method induction")
+    for option, wanted in (("--unbounded", task.unbounded), ("--any-size", task.any_size)):
+        if wanted and task.method != "induction":
+            raise SourceError(f"{option} needs --method induction")
     model = check.model()
     properties = subjects(check, task)
     result = Proved(check.spec.name, task.method, "undetermined", ExitCode.UNDETERMINED, "", 0.0)
@@ -45,6 +47,8 @@ def prove_check(check: Check, task: Task, scripts: Scripts | None = None) -> Pro
     match task.method:
         case "bmc":
             attempt_bounded(attempt)
+        case "induction" if task.any_size:
+            attempt_at_any_size(attempt)
         case "induction":
             attempt_inductive(attempt)
         case "k-induction":
@@ -56,6 +60,7 @@ def prove_check(check: Check, task: Task, scripts: Scripts | None = None) -> Pro
 
 def _subject(result: Proved, task: Task) -> str:
     words = [result.name, *filter(None, [result.variant]), task.method, *(["unbounded"] if task.unbounded else [])]
+    words += ["any size"] if task.any_size else []
     words += [f"{name}={value}" for name, value in task.constants.items()]
     return " ".join([*words, *task.properties])
 
@@ -79,6 +84,7 @@ def reproduce(spec: Spec, proving: Proving) -> str:
     words = ["floodmark", "prove", shown(spec.path), "--method", proving.method]
     words += ["--depth", str(proving.depth)] if proving.depth is not None else []
     words += ["--unbounded"] if proving.unbounded else []
+    words += ["--any-size"] if proving.any_size else []
     for name, value in proving.constants.items():
         words += ["--set", f"{name}={str(value).lower() if isinstance(value, bool) else value}"]
     for name in proving.properties:
@@ -94,6 +100,8 @@ def prove_claim(claim: claims.Claim, seconds: float | None = None, scripts: Scri
     verdict: Verdict = "holds"
     lines = []
     headline = "true of everything"
+    if answered.any_size:
+        headline += ", for any number of identifiers"
     if answered.answer == "undetermined":
         verdict, code = "undetermined", ExitCode.UNDETERMINED
         headline = f"z3 does not know: {answered.reason}"
@@ -107,7 +115,7 @@ def prove_claim(claim: claims.Claim, seconds: float | None = None, scripts: Scri
             lines.append("  there: " + ", ".join(f"{key} = {show(value)}" for key, value in answered.computed.items()))
     if code == ExitCode.NOT_AS_EXPECTED:
         headline += ", but the file expects it to " + ("hold" if claim.expectation.holds else "fail")
-    facts: dict[str, Any] = {"source": claim.expectation.source}
+    facts: dict[str, Any] = {"source": claim.expectation.source, "any_size": answered.any_size}
     if answered.witness:
         facts["witness"] = {key: plain(value) for key, value in answered.witness.items()}
     place = shown(Path(claim.file))

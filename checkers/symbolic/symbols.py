@@ -28,7 +28,11 @@ class Symbols:
 
     def relation(self, hint: str, sorts: list[Any]) -> Any:
         """A function from values of these sorts to a truth value."""
-        return z3.Function(self._name(hint), *sorts, z3.BoolSort())
+        return self.function(hint, sorts, z3.BoolSort())
+
+    def function(self, hint: str, sorts: list[Any], result: Any) -> Any:
+        """A function from values of these sorts to one of another."""
+        return z3.Function(self._name(hint), *sorts, result)
 
     def _name(self, hint: str) -> str:
         return f"{next(self._numbers)}:{hint}"

@@ -22,7 +22,7 @@ from floodmark.language.errors import ModelError
 from floodmark.language.linear import Linear, lowest
 from floodmark.language.model import Model, State, defaults_of, opened
 from floodmark.language.reference import Step, initial_states
-from floodmark.language.types import OpenIntType, OpenSetType, Type, parts_of
+from floodmark.language.types import OpenIdentifierType, OpenIntType, OpenSetType, Type, parts_of
 
 MOST_INITIAL = 4096
 
@@ -41,20 +41,22 @@ class System:
     """The symbolic form of a model: its variables, initial states, actions and properties.
 
     With ``unbounded``, the named constants stand for every natural number at once for which the types that they bound
-    are not empty: ``domain`` has the forms that must not be negative for that. ``model`` keeps its own constants.
+    are not empty: ``domain`` has the forms that must not be negative for that. With ``any_size`` they may count
+    identifiers. ``model`` keeps its own constants.
     """
 
     def __init__(
-        self, model: Model, properties: Mapping[str, Callable[..., bool]], unbounded: Iterable[str] = ()
+        self,
+        model: Model,
+        properties: Mapping[str, Callable[..., bool]],
+        unbounded: Iterable[str] = (),
+        any_size: bool = False,
     ) -> None:
         self.model = model
-        self.values = Values(unbounded)
-        read = opened(model, self.values.unbounded)
+        self.values = Values(unbounded, any_size=any_size)
+        read = opened(model, self.values.unbounded, any_size)
         self.program: Program = self._read(read, properties)
         self.variables = self.program.variables
-        self.domain = _domain(
-            [*self.variables.values(), *(it.type for action in self.program.actions for it in action.parameters)]
-        )
         self.now = self.replica("")
         self.fired: list[Fired] = [self._fire(action) for action in self.program.actions]
         self.predicates = {predicate.name: predicate for predicate in self.program.predicates}
@@ -69,12 +71,20 @@ class System:
                 error.file, error.line = type(self.model).source_position()
             raise
 
+    @property
+    def domain(self) -> list[Linear]:
+        """What must not be negative for no type to be empty, and for every identifier that is mentioned to exist."""
+        parameters = (it.type for action in self.program.actions for it in action.parameters)
+        parts = itertools.chain.from_iterable(map(parts_of, [*self.variables.values(), *parameters]))
+        return _domain(parts, lambda kind: self.values.individuals(kind).least)
+
     # States.
 
     def replica(self, name: str) -> Replica:
         """Fresh variables for one state."""
         state = {variable: self._fresh(variable, f"{name}{variable}") for variable in self.variables}
-        return Replica(state, tuple(leaf.term for leaf in self.leaves(state)))
+        terms = () if self.values.any_size else tuple(leaf.term for leaf in self.leaves(state))
+        return Replica(state, terms)
 
     def _fresh(self, variable: str, hint: str) -> Value:
         try:
@@ -223,9 +233,11 @@ class Transition:
         self.term = z3.And(parts)
 
 
-def system_of(model: Model, properties: Iterable[Property], unbounded: Iterable[str] = ()) -> System:
+def system_of(
+    model: Model, properties: Iterable[Property], unbounded: Iterable[str] = (), any_size: bool = False
+) -> System:
     """The transition system of a model with these properties."""
-    return System(model, functions_by_name(properties), unbounded)
+    return System(model, functions_by_name(properties), unbounded, any_size)
 
 
 def replaced(term: Truth, old: Iterable[Any], new: Iterable[Any]) -> Any:
@@ -233,13 +245,15 @@ def replaced(term: Truth, old: Iterable[Any], new: Iterable[Any]) -> Any:
     return z3.substitute(as_term(term), *zip(old, new, strict=True))
 
 
-def _domain(kinds: Iterable[Type]) -> list[Linear]:
-    """What must not be negative for no type to be empty; forms that are never negative are left out."""
+def _domain(parts: Iterable[Type], mentioned: Callable[[OpenIdentifierType], int]) -> list[Linear]:
+    """What must not be negative for the types to have as many values as are ``mentioned``, if it ever is."""
     found: dict[Linear, None] = {}
-    for part in itertools.chain.from_iterable(parts_of(kind) for kind in kinds):
+    for part in parts:
         match part:
             case OpenIntType(least=least, most=most):
                 form = most - least
+            case OpenIdentifierType(limit=limit):
+                form = limit - mentioned(part)
             case OpenSetType(limit=form):
                 pass
             case _:

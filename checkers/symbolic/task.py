@@ -23,6 +23,7 @@ class Task:
     method: ProofMethod = "induction"
     depth: int = DEFAULT_DEPTH
     unbounded: bool = False
+    any_size: bool = False
     seconds: float | None = None
     constants: dict[str, int] = field(default_factory=dict)
     files: tuple[Path, ...] = ()
@@ -37,6 +38,7 @@ def task_of(proving: Proving) -> Task:
         method=proving.method,
         depth=DEFAULT_DEPTH if proving.depth is None else proving.depth,
         unbounded=proving.unbounded,
+        any_size=proving.any_size,
         constants=dict(proving.constants),
         properties=proving.properties,
         expect=proving.expect,

@@ -109,6 +109,11 @@ def either(condition: Truth, then: Truth, otherwise: Truth) -> Truth:
     return chosen(z3.BoolRef, condition, then, otherwise)
 
 
+def substituted(term: Any, old: list[Any], new: list[Any]) -> Any:
+    """A term, or a known truth value, with symbols replaced."""
+    return term if isinstance(term, bool | int) else z3.substitute(term, *zip(old, new, strict=True))
+
+
 def as_term(truth: Truth) -> Any:
     """A truth value as a z3 term."""
     return z3.BoolVal(truth) if isinstance(truth, bool) else truth

@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import z3
 
-from floodmark.checkers.symbolic.terms import Truth, conj, disj, either, negation, same_truth
-from floodmark.checkers.symbolic.value_components import Components, Relation, symbols_in
+from floodmark.checkers.symbolic import unordered_slots
+from floodmark.checkers.symbolic.terms import (
+    Truth,
+    chosen,
+    conj,
+    disj,
+    either,
+    is_same,
+    negation,
+    same_term,
+    same_truth,
+)
+from floodmark.checkers.symbolic.value_components import Components, Relation, Table, symbols_in
 from floodmark.checkers.symbolic.value_types import UnsupportedError, Value
 from floodmark.compiler.ir import NoneType, NothingType
 from floodmark.language.types import (
@@ -15,12 +29,19 @@ from floodmark.language.types import (
     IdentifierType,
     IntType,
     MapType,
+    OpenIdentifierType,
     OptionalType,
     RecordType,
     SeqType,
     SetType,
     Type,
 )
+
+
+def _parts(truth: Truth, joined: Callable[[Any], bool]) -> list[Truth]:
+    if isinstance(truth, bool) or not joined(truth):
+        return [truth]
+    return [part for child in truth.children() for part in _parts(child, joined)]
 
 
 class Comparison(Components):
@@ -34,6 +55,8 @@ class Comparison(Components):
                 return same_truth(a, b)
             case IntType():
                 return self.numbers.equal(a, b)
+            case OpenIdentifierType():
+                return same_term(a, b)
             case EnumType() | IdentifierType():
                 return self.codes(kind).equal(a, b)
             case NoneType() | NothingType():
@@ -44,9 +67,16 @@ class Comparison(Components):
                 return conj(self.equal(of, x, y) for (_, of), x, y in zip(fields, a, b, strict=True))
             case SetType(NothingType(), _):
                 return True
+            case SetType(OpenIdentifierType() as element, _) if self.is_relation(kind):
+                return self.set_sort(element).same(self.whole(element, a), self.whole(element, b))
             case SetType(element, _) if isinstance(a, Relation):
-                item = self.fresh(element, "any")
-                return self._of_every(element, item, same_truth(a.holds(item), b.holds(item)))
+                item = self.variable(element, "any")
+                return self.of_every(item, same_truth(a.holds(item), b.holds(item)))
+            case MapType(OpenIdentifierType() as key, of):
+                item = self.variable(key, "any")
+                return self.of_every(item, self.equal(of, a.at(item), b.at(item)))
+            case SetType(element, _) if self.is_unordered(kind):
+                return unordered_slots.equal(a, b, lambda x, y: self.equal(element, x, y))
             case SetType(_, None):
                 return conj(same_truth(x, y) for x, y in zip(a, b, strict=True))
             case SetType(element, _) | BagType(element, _):
@@ -71,6 +101,8 @@ class Comparison(Components):
                 return either(condition, then, otherwise)
             case IntType():
                 return self.numbers.either(condition, then, otherwise)
+            case OpenIdentifierType():
+                return chosen(z3.ExprRef, condition, then, otherwise)
             case EnumType() | IdentifierType():
                 return self.codes(kind).either(condition, then, otherwise)
             case NoneType() | NothingType():
@@ -82,6 +114,9 @@ class Comparison(Components):
                 return tuple(
                     self.either(of, condition, x, y) for (_, of), x, y in zip(fields, then, otherwise, strict=True)
                 )
+            case SetType(OpenIdentifierType() as element, _) if self.is_relation(kind):
+                whole = chosen(z3.ExprRef, condition, self.whole(element, then), self.whole(element, otherwise))
+                return Relation(lambda item: either(condition, then.holds(item), otherwise.holds(item)), None, whole)
             case SetType() if isinstance(then, Relation):
                 known = then.most is not None and otherwise.most is not None
                 most = self.numbers.either(condition, then.most, otherwise.most) if known else None
@@ -93,6 +128,8 @@ class Comparison(Components):
                     (either(condition, x[0], y[0]), self.either(element, condition, x[1], y[1]))
                     for x, y in zip(then, otherwise, strict=True)
                 )
+            case MapType(OpenIdentifierType(), of):
+                return Table(lambda key: self.either(of, condition, then.at(key), otherwise.at(key)))
             case MapType(_, of):
                 return tuple(self.either(of, condition, x, y) for x, y in zip(then, otherwise, strict=True))
             case SeqType(element, _):
@@ -108,8 +145,13 @@ class Comparison(Components):
                 return conj((negation(a), b))
             case IntType():
                 return self.numbers.less(a, b)
+            case OpenIdentifierType():
+                number = self.individuals(kind).number
+                return False if is_same(a, b) else number(a) < number(b)
             case EnumType() | IdentifierType():
                 return self.codes(kind).less(a, b)
+            case SetType(element, _) if isinstance(a, Relation):
+                return self._set_code(element, a) < self._set_code(element, b)
         return self._lexicographic(self._by_weight(kind, a, b))
 
     def _by_weight(self, kind: Type, a: Value, b: Value) -> list[tuple[Type, Value, Value]]:
@@ -148,8 +190,40 @@ class Comparison(Components):
             result = disj((self.less(kind, a, b), conj((self.equal(kind, a, b), result))))
         return result
 
-    def _of_every(self, kind: Type, item: Value, truth: Truth) -> Truth:
-        """A statement about fresh values of a type, made for all values of it."""
+    def of_every(self, item: Value, truth: Truth) -> Truth:
+        """A statement about a variable, made for all its values."""
+        return conj(self._bound(part, item, z3.ForAll) for part in _parts(truth, z3.is_and))
+
+    def of_some(self, item: Value, truth: Truth) -> Truth:
+        """A statement about a variable, made for at least one of its values."""
+        return disj(self._bound(part, item, z3.Exists) for part in _parts(truth, z3.is_or))
+
+    def _bound(self, truth: Truth, item: Value, quantifier: Callable[[list[Any], Any], Any]) -> Truth:
+        """A statement with the variables of an item bound, as far as they occur in it.
+
+        Each part of a conjunction under ``all``, or of a disjunction under ``any``, has a quantifier of its own: z3
+        finds more that way, since what tells it which elements to look at may be in another part.
+        """
         if isinstance(truth, bool):
             return truth
-        return z3.ForAll(symbols_in(item), truth)
+        mentioned = self.facts.symbols_of(truth)
+        variables = [it for it in symbols_in(item) if it.decl().get_id() in mentioned]
+        if not variables:
+            return truth
+        forall = quantifier is z3.ForAll
+        if z3.is_quantifier(truth) and truth.is_forall() == forall and not truth.is_lambda():
+            inner = [self.symbols.fresh(truth.var_name(at), truth.var_sort(at)) for at in range(truth.num_vars())]
+            return quantifier([*variables, *inner], z3.substitute_vars(truth.body(), *reversed(inner)))
+        return quantifier(variables, truth)
+
+    def _set_code(self, element: Type, value: Relation) -> Any:
+        """The code of a set: a number that no other set has."""
+        whole = self.whole(element, value)
+        sort = whole.sort()
+        if sort not in self._set_codes:
+            code = self.symbols.function(f"code of Set[{element}]", [sort], z3.IntSort())
+            back = self.symbols.function(f"with that code of Set[{element}]", [z3.IntSort()], sort)
+            each = z3.Const("each", sort)
+            self.facts.add([code], z3.ForAll([each], back(code(each)) == each, patterns=[code(each)]))
+            self._set_codes[sort] = code
+        return self._set_codes[sort](whole)

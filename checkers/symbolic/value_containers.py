@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+from floodmark.checkers.symbolic import unordered_slots
 from floodmark.checkers.symbolic.terms import Truth, conj, disj, either, negation
 from floodmark.checkers.symbolic.value_components import Relation
 from floodmark.checkers.symbolic.value_translation import Translation
 from floodmark.checkers.symbolic.value_types import UnsupportedError, Value
 from floodmark.compiler.ir import NothingType
-from floodmark.language.types import BagType, MapType, SeqType, SetType, Type
+from floodmark.language.types import BagType, MapType, OpenIdentifierType, SeqType, SetType, Type, has_any_size
 
 
 class Containers(Translation):
@@ -25,7 +27,7 @@ class Containers(Translation):
                 return [(there, item) for there, item in pairs if there is not False]
             case SetType(_, int()) | BagType() if not isinstance(value, Relation):
                 return [(there, item) for there, item in reversed(value) if there is not False]
-            case SeqType():
+            case SeqType() if not isinstance(value, Relation):
                 length, items = value
                 found = [(self.numbers.less(index, length), item) for index, item in enumerate(items)]
                 return [(there, item) for there, item in found if there is not False]
@@ -42,12 +44,26 @@ class Containers(Translation):
 
     def with_element(self, kind: SetType, value: Value, item: Value) -> tuple[Truth, Value]:
         """A set with one more element, and whether there is room."""
+        if isinstance(value, Relation):
+            old = value
+            return True, Relation(lambda it: disj((old.holds(it), self.equal(kind.element, it, item))), None)
         if kind.capacity is None:
             lifted = self.lifted(kind.element)
             return True, tuple(
                 disj((there, self.equal(kind.element, known, item))) for there, known in zip(value, lifted, strict=True)
             )
+        if self.is_unordered(kind):
+            absent = negation(self.contains(kind, value, item))
+            return unordered_slots.placed(value, absent, item, self._chooser(kind))
         return self.insert(kind.element, value, item, once=True)
+
+    def resized(self, source: SetType, target: SetType, value: Value) -> tuple[Truth, Value]:
+        """A set without an order in the slots of another capacity, and whether it fits."""
+        assert target.capacity is not None
+        return unordered_slots.within(value, target.capacity, self.default(target.element), self._chooser(source))
+
+    def _chooser(self, kind: SetType) -> Callable[[Truth, Value, Value], Value]:
+        return lambda condition, then, otherwise: self.either(kind.element, condition, then, otherwise)
 
     def insert(self, element: Type, slots: Value, item: Value, once: bool) -> tuple[Truth, Value]:
         """Descending slots with one more element, and whether there is room; ``once`` for a set."""
@@ -66,6 +82,10 @@ class Containers(Translation):
 
     def without(self, element: Type, slots: Value, item: Value) -> tuple[Truth, Value]:
         """Slots with one occurrence of an element removed, and whether there was one."""
+        if has_any_size(element):
+            here = [conj((used, self.equal(element, held, item))) for used, held in slots]
+            kept = ((conj((used, negation(it))), held) for it, (used, held) in zip(here, slots, strict=True))
+            return disj(here), tuple(kept)
         gone: Truth = False
         result = []
         following = (*slots[1:], (False, self.default(element)))
@@ -76,8 +96,16 @@ class Containers(Translation):
 
     def size(self, kind: Type, value: Value) -> Any:
         match kind:
+            case MapType(OpenIdentifierType() as identifiers, _):
+                return self.individuals(identifiers).limit
+            case SetType(OpenIdentifierType() as identifiers, _) if isinstance(value, Relation):
+                return self.individuals(identifiers).size(self.whole(identifiers, value))
             case MapType(key, _):
                 return len(self.members(key))
+            case SeqType(OpenIdentifierType() as identifiers, _) if isinstance(value, Relation) and not value.repeats:
+                return self.individuals(identifiers).size(self.whole(identifiers, value))
+            case SeqType() if isinstance(value, Relation):
+                raise UnsupportedError("how often something occurs in a list of any length cannot be counted here")
             case SeqType():
                 return value[0]
         return self.numbers.count(there for there, _ in self.elements(kind, value))

@@ -8,6 +8,7 @@ from typing import Any
 
 import z3
 
+from floodmark.checkers.symbolic import unordered_slots
 from floodmark.checkers.symbolic.terms import Truth, as_term, conj, disj, implied, negation
 from floodmark.checkers.symbolic.value_comparison import Comparison
 from floodmark.checkers.symbolic.value_components import Relation, replaced_in
@@ -20,6 +21,7 @@ from floodmark.language.types import (
     IdentifierType,
     IntType,
     MapType,
+    OpenIdentifierType,
     OpenIntType,
     OpenSetType,
     OptionalType,
@@ -44,6 +46,8 @@ class Translation(Comparison):
                 return int(value)
             case EnumType(cls):
                 return list(cls).index(value)
+            case OpenIdentifierType():
+                return self.individuals(kind).named(value.number)
             case IdentifierType():
                 return value.number - 1
             case NoneType():
@@ -65,6 +69,8 @@ class Translation(Comparison):
             case SetType(element, _) | BagType(element, _):
                 items = [(True, self.constant(element, item)) for item in reversed(list(value))]
                 return (*items, *[(False, self.default(element))] * (self.slots(kind) - len(items)))
+            case MapType(OpenIdentifierType(), _):
+                raise UnsupportedError(f"{kind} is known entry by entry, so only for one number of keys")
             case MapType(key, of):
                 return tuple(self.constant(of, value[k]) for k in self.members(key))
             case SeqType(element, capacity):
@@ -86,6 +92,8 @@ class Translation(Comparison):
                     return True
                 low, high = self.range(kind)
                 return self.numbers.between(low, value, high)
+            case OpenIdentifierType():
+                return True
             case EnumType() | IdentifierType():
                 return self.codes(kind).is_one(value)
             case OptionalType(inner):
@@ -98,10 +106,13 @@ class Translation(Comparison):
                     whole += self._of_its_class(kind, value)
                 return conj(whole)
             case SetType(element, _) if isinstance(value, Relation):
-                item = self.fresh(element, "any")
-                return self._of_every(element, item, implied(value.holds(item), self.well_formed(element, item)))
+                item = self.variable(element, "any")
+                return self.of_every(item, implied(value.holds(item), self.well_formed(element, item)))
             case SetType(_, None):
                 return True
+            case SetType(element, _) if self.is_unordered(kind):
+                inside = (implied(used, self.well_formed(element, item)) for used, item in value)
+                return conj((*inside, unordered_slots.are_distinct(value, lambda x, y: self.equal(element, x, y))))
             case SetType(element, _) | BagType(element, _):
                 parts = [self.well_formed(element, item) for _, item in value]
                 for used, item in value:
@@ -112,6 +123,9 @@ class Translation(Comparison):
                         below = negation(self.less(element, item, next_item))
                     parts.append(implied(next_used, conj((used, below))))
                 return conj(parts)
+            case MapType(OpenIdentifierType() as key, of):
+                item = self.variable(key, "any")
+                return self.of_every(item, self.well_formed(of, value.at(item)))
             case MapType(_, of):
                 return conj(self.well_formed(of, part) for part in value)
             case SeqType(element, capacity):

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from floodmark.checkers.symbolic.facts import Facts
+from floodmark.checkers.symbolic.individuals import Individuals
 from floodmark.checkers.symbolic.numbers import BitVectors, Codes, Integers, Number, Numbers
+from floodmark.checkers.symbolic.set_sorts import SetSort
 from floodmark.checkers.symbolic.symbols import Symbols
 from floodmark.checkers.symbolic.terms import Truth, conj
 from floodmark.compiler.ir import NoneType, NothingType, Position
@@ -17,12 +20,14 @@ from floodmark.language.types import (
     BagType,
     IntType,
     MapType,
+    OpenIdentifierType,
     OpenIntType,
     OptionalType,
     RecordType,
     SeqType,
     SetType,
     Type,
+    has_any_size,
 )
 from floodmark.language.universe import universe
 from floodmark.language.values import Set, order_key
@@ -45,15 +50,24 @@ class UnsupportedError(ModelError):
 class Types:
     """The types of one model.
 
-    ``unbounded`` names constants that stand for any natural number; with ``integers``, numbers are unbounded too.
+    ``unbounded`` names constants that stand for any natural number; with ``integers``, numbers are unbounded too. With
+    ``any_size`` there may be any number of identifiers.
     """
 
-    def __init__(self, unbounded: Iterable[str] = (), integers: bool = False) -> None:
+    def __init__(self, unbounded: Iterable[str] = (), integers: bool = False, any_size: bool = False) -> None:
         self.unbounded = list(unbounded)
+        self.any_size = any_size
         self.symbols = Symbols()
         self.numbers: Numbers = Integers() if self.unbounded or integers else BitVectors()
         self.constants = {name: self.numbers.fresh(self.symbols, name, 0, 0) for name in self.unbounded}
+        self.facts = Facts(self.symbols)
+        self.individuals_by_class: dict[type, Individuals] = {}
         self._codes: dict[Type, Codes] = {}
+        self._set_codes: dict[Any, Any] = {}
+        self._set_sorts: dict[Type, SetSort] = {}
+        self._nobody: dict[Type, Any] = {}
+        self._examples: dict[Type, list[Any]] = {}
+        self._described: dict[int, tuple[Any, Any]] = {}
         self._members: dict[Type, list[Any]] = {}
         self._lifted: dict[Type, list[Value]] = {}
 
@@ -62,6 +76,12 @@ class Types:
         if kind not in self._codes:
             self._codes[kind] = Codes(kind.codes)
         return self._codes[kind]
+
+    def individuals(self, kind: OpenIdentifierType) -> Individuals:
+        """The identifiers of a kind, of which there may be any number."""
+        if kind.cls not in self.individuals_by_class:
+            self.individuals_by_class[kind.cls] = Individuals(kind, self.bound(kind.limit), self.facts)
+        return self.individuals_by_class[kind.cls]
 
     def bound(self, bound: Bound) -> Number:
         """A bound of a type, over the symbols of the constants left open."""
@@ -111,23 +131,31 @@ class Types:
             return False
         return kind.capacity is None or kind.capacity >= WIDEST_INTEGER // 2  # its elements may have fewer values
 
+    def is_unordered(self, kind: Type) -> bool:
+        """Whether a set has slots without an order, because its elements have none."""
+        return isinstance(kind, SetType) and not self.is_relation(kind) and has_any_size(kind.element)
+
     def is_unbounded(self, kind: Type) -> bool:
         """Whether a type has infinitely many values, or so many that it makes no difference."""
         match kind:
             case IntType(low, high):
                 return low <= -WIDEST_INTEGER or high >= WIDEST_INTEGER
+            case OpenIdentifierType():
+                return True
             case OptionalType(inner):
                 return self.is_unbounded(inner)
             case RecordType(_, fields):
                 return any(self.is_unbounded(of) for _, of in fields)
             case SetType(element, _) | BagType(element, _) | SeqType(element, _):
                 return self.is_unbounded(element)
-            case MapType(_, value):
-                return self.is_unbounded(value)
+            case MapType(key, value):
+                return self.is_unbounded(key) or self.is_unbounded(value)
         return False
 
     def slots(self, kind: SetType | BagType) -> int:
         """How many slots represent a set or a bag with a capacity."""
+        if isinstance(kind, BagType) and has_any_size(kind.element):
+            raise UnsupportedError(f"{kind} has an order, which any number of identifiers do not have; use a Set")
         assert kind.capacity is not None
         if kind.capacity > MOST_SLOTS:
             raise UnsupportedError(f"{kind} holds up to {counted(kind.capacity, 'element')}, more than {MOST_SLOTS}")

@@ -21,7 +21,7 @@ from functools import cache
 
 from floodmark.checkers.symbolic.numbers import Integers, Number
 from floodmark.checkers.symbolic.terms import Truth, conj, disj, implied, negation
-from floodmark.checkers.symbolic.value_components import Relation
+from floodmark.checkers.symbolic.value_components import Relation, Table
 from floodmark.checkers.symbolic.value_containers import Containers
 from floodmark.checkers.symbolic.value_types import UnsupportedError, Value
 from floodmark.compiler.ir import INT, NoneType, NothingType
@@ -29,6 +29,7 @@ from floodmark.language.types import (
     BagType,
     IntType,
     MapType,
+    OpenIdentifierType,
     OpenSetType,
     OptionalType,
     RecordType,
@@ -76,6 +77,10 @@ class Values(Containers):
                     fits = conj((fits, implied(there, conj((inside, room)))))
                     bag = self.either(target, there, longer, bag)
                 return fits, bag
+            case MapType(OpenIdentifierType() as key, of), MapType(_, other):
+                item = self.variable(key, "key")
+                fits, _ = self.cast(of, other, value.at(item))
+                return self.of_every(item, fits), Table(lambda known: self.cast(of, other, value.at(known))[1])
             case MapType(), MapType():
                 parts = [self.cast(source.value, target.value, item) for item in value]
                 return conj(fits for fits, _ in parts), tuple(held for _, held in parts)
@@ -121,6 +126,8 @@ class Values(Containers):
                 f"a set of {source.element} may have any size while {', '.join(self.unbounded)} is unbounded, so it "
                 "cannot become a set of bounded size; prove it without --unbounded"
             )
+        if self.is_unordered(target) and source.element == target.element:
+            return self.resized(source, target, value)
         fits = True
         result = self.default(target)
         for there, item in self.elements(source, value):
@@ -148,22 +155,24 @@ class Values(Containers):
         ways = [] if value.most is None else [numbers.at_most(value.most, limit)]
         if ways == [True]:
             return True
-        one, other = self.fresh(element, "one"), self.fresh(element, "other")
+        one, other = self.variable(element, "one"), self.variable(element, "other")
         both = conj((value.holds(one), value.holds(other)))
         same = self.equal(element, one, other)
         for leaf, its in zip(self.leaves(element, one), self.leaves(element, other), strict=True):
             if not isinstance(leaf.type, IntType):
                 continue
             alike = conj((both, numbers.equal(leaf.term, its.term)))
-            differs = self._of_every(element, (one, other), implied(alike, same))
+            differs = self.of_every((one, other), implied(alike, same))
             least, most = self.range(leaf.type)
             for first in (least, numbers.plus(numbers.minus(most, limit), 1)):
                 last = numbers.minus(numbers.plus(first, limit), 1)
                 inside = implied(value.holds(one), numbers.between(first, leaf.term, last))
-                ways.append(conj((differs, self._of_every(element, one, inside))))
+                ways.append(conj((differs, self.of_every(one, inside))))
         return disj(ways)
 
     def _cast_seq(self, source: SeqType, target: SeqType, value: Value) -> tuple[Truth, Value]:
+        if isinstance(value, Relation):
+            raise UnsupportedError("a list of any length cannot become a sequence with a capacity here")
         length, items = value
         same, settled = self.numbers.settled(length, 0, target.capacity)
         fits = [same] if source.capacity <= target.capacity else [same, self.numbers.at_most(length, target.capacity)]

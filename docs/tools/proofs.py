@@ -29,7 +29,7 @@ HEAD = """# What is proved
 Each row is the result of `floodmark prove`; `python -m docs.tools.proofs` runs everything again and writes this page. A
 proof covers every state at once, not only the reachable ones. "For every" names the constants that a proof leaves open:
 each may be any natural number, and with it the bounds of integers and the size of sets that depend on it. Such a proof
-is repeated at some values. "For" gives the constants that were set.
+is repeated at some values. "For" gives the constants that were set. With "any size", identifiers have no number either.
 
 The lemmas are functions marked `@lemma` in `invariants/`. An induction has one obligation for each action and each
 property or lemma, and one more for each action: that no value leaves its type and no container exceeds its capacity.
@@ -64,10 +64,11 @@ def page(proofs: list[tuple[Task, Proved]], answers: list[claims.Answered]) -> s
         lines.append("| " + " | ".join(_row(task, result)) + " |")
     lines += ["", "### Properties and lemmas", ""]
     for task, result in proofs:
-        if task.method == "induction" and not task.unbounded:
+        if task.method == "induction" and not task.unbounded and not task.any_size:
             lines += [f"`{result.name}`", ""]
             lines += [f"- properties: {_names(result.facts['properties'])}"]
             lines += [f"- lemmas: {_names(result.facts['lemmas'])}", ""]
+    lines += _any_size(proofs)
     lines += ["### Inferred clauses", ""]
     for task, result in proofs:
         if task.method == "infer" and result.expected:
@@ -76,20 +77,57 @@ def page(proofs: list[tuple[Task, Proved]], answers: list[claims.Answered]) -> s
     total = sum(answered.seconds for answered in answers)
     lines += ["## Claims", ""]
     lines += [f"{len(answers)} claims in `specs/claims`, {total:.0f} s in total. Sets range over up to eight brokers,"]
-    lines += ["integers are unbounded. For a claim that fails, the table shows the smallest case.", ""]
+    lines += ['or over any number of them where the answer is "holds, any size"; integers are unbounded. For a claim']
+    lines += ["that fails, the table shows the smallest case.", ""]
     lines += ["| claim | source | answer | smallest case |", "|---|---|---|---|"]
     for answered in answers:
         claim = answered.claim
         name = f"{Path(claim.file).stem}: {claim.name.replace('_', ' ')}"
         case = ", ".join(f"{key} = {show(value)}" for key, value in answered.witness.items())
         answer = answered.answer if answered.expected else f"**{answered.answer}, not as expected**"
+        answer += ", any size" if answered.any_size else ""
         lines.append(f"| {name} | {claim.expectation.source} | {answer} | {case} |")
     return "\n".join(lines) + "\n"
 
 
+def _any_size(proofs: list[tuple[Task, Proved]]) -> list[str]:
+    """What was proved for any number of identifiers, on what it rests, and how long each obligation took."""
+    lines = []
+    for task, result in proofs:
+        if not task.any_size or not result.expected:
+            continue
+        facts = result.facts
+        others = _sizes(result, tuple(facts["unbounded"]))
+        bounding = [name for name in facts["unbounded"] if name not in facts["any_size"]]
+        lines += [f"### Any size: `{result.name}`", ""]
+        lines += [
+            f"Every state that `{result.model}` can reach has the {len(facts['properties'])} properties, for any "
+            f"number of identifiers ({', '.join(facts['domain'])})"
+            f"{', for every value of ' + ', '.join(bounding) if bounding else ''}"
+            f"{', with ' + others if others else ''}; what the network may lose, delay or duplicate, and what a "
+            "restart forgets, are the actions of the model."
+        ]
+        lines += [
+            f"This rests on z3, which finds no counterexample to any of the {facts['obligations']} obligations below, "
+            "with sets as predicates and sizes of sets known by their laws alone; it was proved again, without "
+            f"quantifiers, with {' and '.join(facts['spots'])}.",
+            "",
+        ]
+        lines += ["| action | obligations | seconds | the slowest | seconds |", "|---|---|---|---|---|"]
+        by_action: dict[str, list[tuple[float, str]]] = {}
+        for action, name, seconds in facts["times"]:
+            by_action.setdefault(action, []).append((seconds, name))
+        for action, timed in by_action.items():
+            slowest, name = max(timed)
+            total = sum(seconds for seconds, _ in timed)
+            lines.append(f"| {action} | {len(timed)} | {total:.2f} | {name} | {slowest:.2f} |")
+        lines.append("")
+    return lines
+
+
 def _row(task: Task, result: Proved) -> list[str]:
     facts = result.facts
-    method = _METHODS[task.method]
+    method = _METHODS[task.method] + (", any size" if task.any_size else "")
     if task.method == "k-induction":
         method += f", k = {facts['depth']}"
     if task.method == "bmc":

@@ -39,6 +39,7 @@ from floodmark.compiler.ir import (
     SetOf,
     Size,
     Sorted,
+    Universe,
 )
 from floodmark.compiler.joins import fits, hull, join
 from floodmark.compiler.lowering import no_field, size_bound
@@ -49,6 +50,7 @@ from floodmark.language.types import (
     BagType,
     IntType,
     MapType,
+    OpenIdentifierType,
     RecordType,
     SeqType,
     SetType,
@@ -160,6 +162,10 @@ class Calls(Expressions, Statements, Unions):
         bound = self.binding(frame, self._exactly(frame, node, 1)[0])
         if isinstance(bound, Static):
             of = self.class_type(bound.value)
+            if isinstance(of, OpenIdentifierType):
+                each = self.fresh(of, "each", frame.at(node))
+                everyone = Reduce(SetType(of), frame.at(node), "set", [Generator(each, Universe(of), [])], each)
+                return Size(IntType(0, of.count), frame.at(node), everyone)
             if of is not None:
                 return Const(IntType(of.codes, of.codes), frame.at(node), of.codes)
         value = bound if isinstance(bound, Expr) else self.expression(frame, node.args[0])

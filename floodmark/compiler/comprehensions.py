@@ -36,7 +36,6 @@ from floodmark.compiler.lowering import WIDEST_VALUE, in_code_order, size_bound
 from floodmark.compiler.pairs import Pairs
 from floodmark.language.errors import ModelError
 from floodmark.language.types import (
-    WIDEST_MASK,
     BagType,
     IntType,
     MapType,
@@ -45,6 +44,8 @@ from floodmark.language.types import (
     SeqType,
     SetType,
     Type,
+    has_any_size,
+    has_mask,
 )
 from floodmark.language.universe import universe
 
@@ -157,9 +158,9 @@ class Comprehensions(Pairs):
                     result = wider
                     default = self.convert(default, result, "")
                 return Reduce(result, at, kind, generators, self.convert(body, result, ""), default=default)
-            case "set" | "seq" if bound * max(1, body.type.bits) > WIDEST_VALUE and body.type.codes > WIDEST_MASK:
+            case "set" | "seq" if bound * max(1, body.type.bits) > WIDEST_VALUE and not has_mask(body.type):
                 raise frame.refuse(node, f"this may hold {bound} elements; loop over something smaller")
-            case "seq" if bound > WIDEST_VALUE:
+            case "seq" if bound > WIDEST_VALUE and not any(has_any_size(it.variable.type) for it in generators):
                 raise frame.refuse(node, f"this may hold {bound} elements; loop over something smaller")
             case "set":
                 return Reduce(set_type(body.type, bound), at, kind, generators, body)

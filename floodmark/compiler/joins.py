@@ -16,6 +16,7 @@ from floodmark.language.types import (
     SetType,
     Type,
     UnionType,
+    has_any_size,
     union_of,
 )
 
@@ -60,6 +61,8 @@ def join(a: Type, b: Type) -> Type | None:
                 return None
             if a.capacity is not None and b.capacity is not None:
                 return SetType(element, max(a.capacity, b.capacity))
+            if has_any_size(element):
+                return SetType(element)
             return SetType(element, None if element.codes <= WIDEST_MASK else max(_most(a), _most(b)))
         case SeqType(), SeqType():
             element = join(a.element, b.element)
@@ -78,6 +81,8 @@ def set_type(element: Type, most: int) -> SetType:
 
     A mask of one word beats slots, whatever its size. What a model declares is not this function's business.
     """
+    if has_any_size(element):
+        return SetType(element)
     slotted = SetType(element, min(most, element.codes))
     masked = element.codes <= WORD or (element.codes <= WIDEST_MASK and element.codes <= slotted.bits)
     return SetType(element) if masked else slotted

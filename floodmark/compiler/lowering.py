@@ -42,7 +42,6 @@ from floodmark.language.types import (
     WIDEST_INTEGER,
     BagType,
     BoolType,
-    IdentifierType,
     IntType,
     MapType,
     OptionalType,
@@ -136,7 +135,7 @@ class Lowering:
                 if not 1 <= value.number <= count:
                     message = f"there is no {type(value).__name__}({value.number}): the model has {count}"
                     raise ModelError(message, at.file, at.line)
-                return Const(IdentifierType(type(value), count), at, value)
+                return Const(self.model.declared_type(type(value)), at, value)
         return None
 
     def class_type(self, value: Any) -> Type | None:
@@ -248,7 +247,9 @@ class Lowering:
         left, right = self.unify(left, right, "this combines")
         kind = left.type
         assert isinstance(kind, SetType)
-        if kind.capacity is not None and op in ("|", "^"):
+        if kind.capacity is not None and op in ("|", "^") and is_open(kind.element):
+            kind = SetType(kind.element, min(slots_needed(left) + slots_needed(right), kind.element.codes))
+        elif kind.capacity is not None and op in ("|", "^"):
             kind = set_type(kind.element, slots_needed(left) + slots_needed(right))
             if kind.bits > WIDEST_VALUE:
                 raise ModelError(f"this may hold {kind.capacity} elements; combine smaller sets", at.file, at.line)

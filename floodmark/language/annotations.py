@@ -26,6 +26,7 @@ from floodmark.language.types import (
     IdentifierType,
     IntType,
     MapType,
+    OpenIdentifierType,
     OpenSetType,
     OptionalType,
     RecordType,
@@ -136,7 +137,7 @@ def resolve(annotation: Any, constants: Mapping[str, Bound]) -> Type:
             require_plain(annotation, values.Identifier, {"number"})
             count = bound(annotation.count, constants)
             if isinstance(count, Linear):
-                raise ModelError(f"the number of {annotation.__name__} cannot be left open, but it is {count}")
+                return OpenIdentifierType(annotation, WIDEST_INTEGER, limit=count)
             if count < 1:
                 raise ModelError(f"there has to be at least one {annotation.__name__}, but its count is {count}")
             return IdentifierType(annotation, count)
@@ -164,7 +165,7 @@ def resolve(annotation: Any, constants: Mapping[str, Bound]) -> Type:
         return BagType(resolve(get_args(annotation)[0], constants), capacity)
     if origin is values.Map:
         key, value = (resolve(argument, constants) for argument in get_args(annotation))
-        if is_open(key):
+        if is_open(key) and not isinstance(key, OpenIdentifierType):
             raise ModelError(f"a map has an entry for every {key}, so this cannot be left open")
         if any(is_packed_loosely(part) for part in parts_of(key)):
             raise ModelError(f"a map has an entry for every {key}, so this cannot contain a Seq, a Bag or a capacity")
@@ -229,7 +230,10 @@ def _union(members: list[Any], constants: Mapping[str, Bound]) -> Type:
 def _open_set(element: Type, capacity: Bound | None) -> SetType:
     """A set whose elements or capacity are left open."""
     for part in parts_of(element):
-        if isinstance(part, OpenSetType) or (isinstance(part, SetType) and part.capacity is None and is_open(part)):
+        within = part.element if isinstance(part, SetType) and part.capacity is None else None
+        if isinstance(part, OpenSetType) or (
+            within is not None and is_open(within) and not isinstance(within, OpenIdentifierType)
+        ):
             raise ModelError(f"a set of {element}, which contains a set of any size, cannot be left open")
     if not isinstance(capacity, Linear):
         return SetType(element, capacity)

@@ -23,10 +23,13 @@ from floodmark.language.types import (
     WIDEST_INTEGER,
     WIDEST_VARIABLE,
     IdentifierType,
+    OpenIdentifierType,
     RecordType,
     Type,
     classes_in,
     is_open,
+    parts_of,
+    uncounted,
 )
 from floodmark.language.values import Identifier, Record, admit, running
 
@@ -110,6 +113,7 @@ class Model(metaclass=ModelClass):
 
     def __init__(self, **constants: int) -> None:
         self._frozen = False
+        self._any_size = False
         self._values: dict[str, Any] = {}
         self._records: dict[type[Record], RecordType] = {}
         self._counts: dict[type[Identifier], int] = {}
@@ -202,6 +206,11 @@ class Model(metaclass=ModelClass):
     def declared_type(self, annotation: Any) -> Type:
         """The type that an annotation means with this model's constants."""
         kind = resolve(annotation, self._bounds)
+        for part in parts_of(kind):
+            if isinstance(part, OpenIdentifierType) and not self._any_size:
+                raise ModelError(f"the number of {part} cannot be left open, but it is {part.limit}")
+        if self._any_size and not self._constants:
+            kind = uncounted(kind)
         for cls in classes_in(kind):
             known = self._classes.setdefault(cls.__name__, cls)
             if known is not cls:
@@ -301,15 +310,16 @@ def bounds_of(model: Model) -> Mapping[str, Bound]:
     return model._bounds
 
 
-def opened(model: Model, names: Iterable[str]) -> Model:
+def opened(model: Model, names: Iterable[str], any_size: bool = False) -> Model:
     """A model with these constants left open, so that they may be any natural number: it can be read but not run.
 
+    With ``any_size`` they may count identifiers; in a model without constants there is then any number of each kind.
     Raises ModelError where a type needs the value of one of them.
     """
     copy = object.__new__(type(model))
     copy.__dict__.update(model.__dict__)
     copy._bounds = {**copy._bounds, **{name: left_open(name) for name in names}}
-    copy._records, copy._counts = {}, {}
+    copy._records, copy._counts, copy._any_size = {}, {}, any_size
     copy._types = {name: copy._declared(name) for name in copy._variables}
     return copy
 
@@ -320,7 +330,9 @@ def defaults_of(model: Model) -> dict[str, Any]:
     return dict(model._values)
 
 
-_FIELDS = frozenset({"_frozen", "_values", "_records", "_counts", "_constants", "_bounds", "_types", "_classes"})
+_FIELDS = frozenset(
+    {"_frozen", "_any_size", "_values", "_records", "_counts", "_constants", "_bounds", "_types", "_classes"}
+)
 _OWN = _FIELDS | {name for name in vars(Model) if not name.startswith("__")} - {"_variables", "_defaults"}
 """The names of the language, which a model cannot use for anything else."""
 

@@ -142,6 +142,18 @@ class IdentifierType(Type):
 
 
 @dataclass(frozen=True, slots=True)
+class OpenIdentifierType(IdentifierType):
+    """Interchangeable names of which there may be any number from one up: ``limit`` of them, where that names constants
+    that are left open. They cannot be enumerated, and their values are never packed.
+    """
+
+    limit: Linear = field(kw_only=True)
+
+    def __str__(self) -> str:
+        return self.cls.__name__
+
+
+@dataclass(frozen=True, slots=True)
 class OptionalType(Type):
     """A value or ``None``, whose code is 0."""
 
@@ -274,18 +286,18 @@ class SetType(Type):
 
     @property
     def codes(self) -> int:  # type: ignore[override]
-        if self.capacity is None:
-            return 1 << self.element.codes
-        return 1 << (self.capacity * self.element.codes.bit_length())
+        return 1 << self.bits
 
     @property
     def bits(self) -> int:
         if self.capacity is None:
-            return self.element.codes
-        return self.capacity * self.element.codes.bit_length()
+            return min(self.element.codes, MOST_BITS)
+        return min(self.capacity * self.element.codes.bit_length(), MOST_BITS)
 
     @property
     def size(self) -> int:
+        if has_any_size(self):
+            return WIDEST_INTEGER
         if self.capacity is None:
             return 1 << self.element.size
         most = min(self.capacity, self.element.size)
@@ -323,11 +335,11 @@ class BagType(Type):
 
     @property
     def codes(self) -> int:  # type: ignore[override]
-        return 1 << (self.capacity * self.element.codes.bit_length())
+        return 1 << min(self.capacity * self.element.codes.bit_length(), MOST_BITS)
 
     @property
     def size(self) -> int:
-        return math.comb(self.element.size + self.capacity, self.capacity)
+        return WIDEST_INTEGER if has_any_size(self) else math.comb(self.element.size + self.capacity, self.capacity)
 
     def __str__(self) -> str:
         return f"Bag[{self.element}]"
@@ -342,11 +354,11 @@ class MapType(Type):
 
     @property
     def codes(self) -> int:  # type: ignore[override]
-        return 1 << (self.key.size * self.value.bits)
+        return 1 << min(self.key.size * self.value.bits, MOST_BITS)
 
     @property
     def size(self) -> int:
-        return int(self.value.size**self.key.size)
+        return WIDEST_INTEGER if has_any_size(self) else int(self.value.size**self.key.size)
 
     def __str__(self) -> str:
         return f"Map[{self.key}, {self.value}]"
@@ -361,10 +373,12 @@ class SeqType(Type):
 
     @property
     def codes(self) -> int:  # type: ignore[override]
-        return 1 << (self.capacity.bit_length() + self.capacity * self.element.bits)
+        return 1 << min(self.capacity.bit_length() + self.capacity * self.element.bits, MOST_BITS)
 
     @property
     def size(self) -> int:
+        if has_any_size(self):
+            return WIDEST_INTEGER
         return sum(self.element.size**length for length in range(self.capacity + 1))
 
     def __str__(self) -> str:
@@ -376,6 +390,8 @@ WORD = 64
 WIDEST_MASK = 1024
 WIDEST_VARIABLE = 4096
 """The most bits that one variable may take."""
+MOST_BITS = 1 << 20
+"""Where the bits of a type are no longer counted: no variable may take as many, and codes are numbers of that width."""
 WIDEST_INTEGER = 1 << 62
 """Bounds lie below this and above its negative, so that compiled code can tell when a sum leaves them."""
 
@@ -419,7 +435,37 @@ def is_packed_loosely(kind: Type) -> bool:
 
 def is_open(kind: Type) -> bool:
     """Whether a constant that is left open bounds a type or a part of it."""
-    return any(isinstance(part, OpenIntType | OpenSetType) for part in parts_of(kind))
+    return any(isinstance(part, OpenIntType | OpenSetType | OpenIdentifierType) for part in parts_of(kind))
+
+
+def has_any_size(kind: Type) -> bool:
+    """Whether there are identifiers in a type of which there may be any number."""
+    return any(isinstance(part, OpenIdentifierType) for part in parts_of(kind))
+
+
+def uncounted(kind: Type) -> Type:
+    """A type with any number of identifiers of each kind, where it has a fixed number of them."""
+    match kind:
+        case IdentifierType(cls, _) if not isinstance(kind, OpenIdentifierType):
+            return OpenIdentifierType(cls, WIDEST_INTEGER, limit=Linear(0, ((f"number of {cls.__name__}", 1),)))
+        case OptionalType(inner):
+            return OptionalType(uncounted(inner))
+        case RecordType(cls, fields):
+            return RecordType(cls, tuple((name, uncounted(of)) for name, of in fields))
+        case SetType(element, capacity) if not isinstance(kind, OpenSetType):
+            return SetType(uncounted(element), capacity)
+        case BagType(element, capacity):
+            return BagType(uncounted(element), capacity)
+        case SeqType(element, capacity):
+            return SeqType(uncounted(element), capacity)
+        case MapType(key, value):
+            return MapType(uncounted(key), uncounted(value))
+    return kind
+
+
+def has_mask(element: Type) -> bool:
+    """Whether a set of such elements is no list of slots: it has a bit for each possible element, or it is symbolic."""
+    return element.codes <= WIDEST_MASK or has_any_size(element)
 
 
 def classes_in(kind: Type) -> Iterator[type]:

@@ -1,0 +1,104 @@
+"""An attempt by induction for every number of identifiers, and every value of what bounds integers."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from floodmark.checkers.properties import Property
+from floodmark.checkers.result import ExitCode
+from floodmark.checkers.symbolic.attempts.attempt import Attempt
+from floodmark.checkers.symbolic.attempts.obligation_text import obligation_lines
+from floodmark.checkers.symbolic.countermodels import at_sizes, countermodels
+from floodmark.checkers.symbolic.induction import Proof, induction
+from floodmark.checkers.symbolic.lemmas import lemmas_of
+from floodmark.checkers.symbolic.system import System, system_of
+from floodmark.checkers.symbolic.unbounded_constants import any_size_constants
+from floodmark.language.errors import ModelError, SourceError
+
+AGAIN = (1, 2)
+"""The numbers of identifiers for which a proof is repeated."""
+SECONDS = 20.0
+"""The seconds that z3 may spend on one of them; without an answer it does not count."""
+
+
+def attempt_at_any_size(attempt: Attempt) -> None:
+    """Asks of each action whether it preserves each property, however many identifiers there are."""
+    check, task, model, result = attempt.check, attempt.task, attempt.model, attempt.result
+    names, counting = any_size_constants(model)
+    if not counting:
+        message = f"no constant of {type(model).__name__} counts identifiers; any size means any number of them"
+        raise SourceError(message, *type(model).source_position())
+    lemmas = lemmas_of(check.spec, type(model), check.settings.invariant_files)
+    every = [*attempt.properties, *lemmas]
+    system = system_of(model, every, names, any_size=True)
+    proof = induction(system, every, task.seconds, attempt.record)
+    result.seconds = proof.seconds
+    result.facts |= {
+        "lemmas": [lemma.name for lemma in lemmas],
+        "obligations": len(proof.obligations),
+        "open": [[it.action, it.property, it.outcome, it.reason] for it in proof.failing()],
+        "unbounded": names,
+        "any_size": counting,
+        "times": [[it.action, it.property, it.seconds] for it in proof.obligations],
+    }
+    said = f"{len(attempt.properties)} properties with {len(lemmas)} lemmas, {len(proof.obligations)} obligations"
+    said += f", for every {', '.join(names)}"
+    domain = [f"{form - form.number} >= {-form.number}" for form in system.domain]
+    result.facts["domain"] = domain
+    if domain:
+        said += f" with {', '.join(domain)}"
+    if proof.outcome == "proved":
+        attempt.proved(f"inductive: {said}", every)
+        if result.verdict == "holds":
+            _prove_again(attempt, every, counting)
+        return
+    _show_what_is_missing(attempt, every, counting, proof, said, system)
+
+
+def _prove_again(attempt: Attempt, properties: list[Property], counting: list[str]) -> None:
+    """Proves at a few sizes what was proved for every size. Raises RuntimeError when an obligation fails."""
+    proved = []
+    for constants, model in at_sizes(attempt.model, counting, AGAIN):
+        said = ", ".join(f"{name} = {value}" for name, value in constants.items())
+        try:
+            again = induction(system_of(model, properties), properties, SECONDS)
+        except ModelError:  # too few for what an initial method mentions
+            continue
+        attempt.result.seconds += again.seconds
+        if again.outcome == "fails":
+            failing = next(obligation for obligation in again.failing() if obligation.outcome == "fails")
+            raise RuntimeError(f"what is proved for every size is wrong for {said}: {failing}")
+        if again.outcome == "proved":
+            proved.append(said)
+    attempt.result.facts["spots"] = proved
+    attempt.result.lines.append(f"proved again with {'; '.join(proved) or 'no number of identifiers'}")
+    if not proved:
+        attempt.result.verdict, attempt.result.exit_code = "undetermined", ExitCode.UNDETERMINED
+        attempt.result.headline += ", but it could not be proved again at any size"
+
+
+def _show_what_is_missing(
+    attempt: Attempt, properties: list[Property], counting: list[str], proof: Proof, said: str, system: System
+) -> None:
+    result = attempt.result
+    failing = proof.failing()
+    wanted = [(obligation.action, obligation.property) for obligation in failing]
+    found = countermodels(attempt.model, properties, counting, wanted, attempt.task.seconds)
+    shown = {(it.obligation.action, it.obligation.property): it for it in found}
+    counts = Counter("fails" if key in shown else "undetermined" for key in wanted)
+    parts = [f"{counts['fails']} fail"] if counts["fails"] else []
+    parts += [f"{counts['undetermined']} are undetermined"] if counts["undetermined"] else []
+    result.verdict, result.exit_code = "undetermined", ExitCode.UNDETERMINED
+    if any(it.obligation.counterexample is not None and it.obligation.counterexample.reachable for it in found):
+        result.verdict, result.exit_code = "violated", ExitCode.NOT_AS_EXPECTED
+    result.headline = f"not proved: {said}; {' and '.join(parts)}"
+    result.facts["open"] = [
+        [it.action, it.property, "fails" if (it.action, it.property) in shown else "undetermined", it.reason]
+        for it in failing
+    ]
+    for obligation in failing:
+        real = shown.get((obligation.action, obligation.property))
+        if real is not None:
+            result.lines += obligation_lines(real.system, real.obligation)
+        else:
+            result.lines += obligation_lines(system, obligation)

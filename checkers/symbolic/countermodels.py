@@ -1,0 +1,72 @@
+"""Countermodels of obligations about any number of identifiers: real ones, of a given size, that CPython confirms.
+
+What z3 says of any number is not decoded: its sets may be infinite, and their sizes follow laws only. Instead, what was
+not proved is asked again about one, two and three identifiers of each kind, where the translation is exact and without
+quantifiers; what is found there is run by CPython. If nothing is found, the obligation stays undetermined.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from floodmark.checkers.properties import Property
+from floodmark.checkers.symbolic.enumeration import Reachable
+from floodmark.checkers.symbolic.induction import Obligation, Proof, refuted, with_reachability
+from floodmark.checkers.symbolic.system import System, system_of
+from floodmark.language.errors import ModelError
+from floodmark.language.model import Model
+
+SIZES = (1, 2, 3)
+SECONDS = 30.0
+"""The seconds that z3 may spend on one size."""
+
+
+@dataclass(frozen=True, slots=True)
+class Countermodel:
+    """An obligation that fails, and the system, of one size, in which it does."""
+
+    obligation: Obligation
+    system: System
+
+
+def at_sizes(model: Model, counting: Collection[str], sizes: Sequence[int]) -> Iterator[tuple[dict[str, int], Model]]:
+    """The model with so many identifiers of each kind, and the constants that say so, where there is such a model.
+
+    Constants that are 0, such as the number of observers, stay so.
+    """
+    for size in sizes:
+        constants = {name: size if model.constant_values[name] else 0 for name in counting}
+        try:
+            yield constants, type(model)(**{**model.constant_values, **constants})
+        except ModelError:  # too few for what it mentions
+            continue
+
+
+def countermodels(
+    model: Model,
+    properties: Sequence[Property],
+    counting: Collection[str],
+    wanted: Collection[tuple[str, str]],
+    seconds: float | None = None,
+) -> list[Countermodel]:
+    """A countermodel of the smallest size for as many of some obligations (action, property) as have one."""
+    limit = SECONDS if seconds is None else min(seconds, SECONDS)
+    left = set(wanted)
+    found: list[Countermodel] = []
+    for constants, sized in at_sizes(model, counting, SIZES):
+        if not left:
+            break
+        try:
+            system = system_of(sized, properties)
+            failing = refuted(system, properties, left, limit)
+        except ModelError:  # no initial state at this size, or too much for z3
+            continue
+        marked = with_reachability(Proof(failing), Reachable(sized).asks)
+        for obligation in marked.obligations:
+            left.discard((obligation.action, obligation.property))
+            shown = obligation.counterexample
+            if shown is not None:
+                obligation = replace(obligation, counterexample=replace(shown, constants=constants))
+            found.append(Countermodel(obligation, system))
+    return found

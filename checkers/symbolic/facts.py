@@ -1,0 +1,110 @@
+"""What is known of the symbols that a translation introduces: facts, which are asked with every question about them.
+
+A fact is true in every state of every finite size for some choice of the symbols that it introduces, whatever the other
+symbols mean: a set that a comprehension describes exists, a set of numbers that is not empty has a smallest one.
+Therefore a question without a model, asked together with such facts, has no model without them either, as long as its
+identifiers are finitely many. Leaving a fact out is always sound, so each question gets only the facts about symbols
+that it mentions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import z3
+
+from floodmark.checkers.symbolic.symbols import Symbols
+from floodmark.checkers.symbolic.terms import Truth, as_term
+
+
+@dataclass(frozen=True, slots=True)
+class _Fact:
+    heads: frozenset[int]
+    term: Any
+
+
+class Facts:
+    """The facts of one system, and the variables that are bound by a quantifier later."""
+
+    def __init__(self, symbols: Symbols) -> None:
+        self.symbols = symbols
+        self._facts: list[_Fact] = []
+        self._bound: dict[int, Any] = {}
+        self._mentioned: dict[int, frozenset[int]] = {}
+        self._alive: list[Any] = []  # z3 reuses the ids of terms that are gone
+
+    def bind(self, variables: Iterable[Any]) -> None:
+        """Notes that these constants will be bound by a quantifier."""
+        for variable in variables:
+            declaration = variable.decl()
+            self._alive += [variable, declaration]
+            self._bound[declaration.get_id()] = variable
+
+    def free(self, *terms: Any) -> list[Any]:
+        """The variables in terms that no quantifier has bound yet, in the order of their creation."""
+        mentioned = frozenset[int]().union(*(self.symbols_of(term) for term in terms))
+        return [variable for key, variable in self._bound.items() if key in mentioned]
+
+    def chosen(self, hint: str, sort: Any, over: list[Any]) -> Any:
+        """A symbol for a value that depends on variables not yet bound: a constant when there are none."""
+        if not over:
+            return self.symbols.fresh(hint, sort)
+        return self.symbols.function(hint, [variable.sort() for variable in over], sort)(*over)
+
+    def add(self, heads: Iterable[Any], term: Truth) -> None:
+        """A fact about the outermost symbols of ``heads``, for all values of variables that are not yet bound."""
+        stated = as_term(term)
+        over = self.free(stated)
+        if over:
+            stated = z3.ForAll(over, stated)
+        declarations = [head if isinstance(head, z3.FuncDeclRef) else head.decl() for head in heads]
+        self._alive += declarations
+        self._facts.append(_Fact(frozenset(it.get_id() for it in declarations), stated))
+
+    def about(self, terms: Iterable[Any]) -> list[Any]:
+        """The facts about the symbols of these terms, and about the symbols of those facts."""
+        mentioned: set[int] = set()
+        for term in terms:
+            mentioned |= self.symbols_of(term)
+        found: list[Any] = []
+        waiting = list(self._facts)
+        while True:
+            told = [fact for fact in waiting if fact.heads & mentioned]
+            if not told:
+                return found
+            waiting = [fact for fact in waiting if not fact.heads & mentioned]
+            for fact in told:
+                found.append(fact.term)
+                mentioned |= self.symbols_of(fact.term)
+
+    def symbols_of(self, term: Any) -> frozenset[int]:
+        """The uninterpreted symbols of a term."""
+        key = term.get_id()
+        if key not in self._mentioned:
+            self._alive.append(term)
+            self._mentioned[key] = frozenset(self._symbols_of(term))
+        return self._mentioned[key]
+
+    def _symbols_of(self, term: Any) -> set[int]:
+        found: set[int] = set()
+        seen: set[int] = set()
+        waiting = [term]
+        while waiting:
+            part = waiting.pop()
+            key = part.get_id()
+            if key in seen:
+                continue
+            seen.add(key)
+            if key in self._mentioned:
+                found |= self._mentioned[key]
+            elif z3.is_quantifier(part):
+                waiting.append(part.body())
+            elif z3.is_app(part):
+                declaration = part.decl()
+                if declaration.kind() == z3.Z3_OP_UNINTERPRETED:
+                    self._alive.append(declaration)
+                    found.add(declaration.get_id())
+                waiting += part.children()
+        return found

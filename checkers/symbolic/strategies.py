@@ -1,0 +1,54 @@
+"""How z3 is asked about any number of identifiers: with quantifiers, so some questions need another way of looking.
+
+Each strategy is a way for one solver to answer the same question, so whichever says that there is no model is right.
+Effort is limited in z3's own units and not in seconds, so that a busy machine gives the same answers.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import z3
+
+
+@dataclass(frozen=True, slots=True)
+class Strategy:
+    """Options of z3, and how much it may do: three million units take it about a second."""
+
+    effort: int
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+_PATTERNS = {"auto_config": False, "mbqi": False, "relevancy": 0}
+STRATEGIES = (
+    Strategy(300_000),
+    Strategy(300_000, _PATTERNS),
+    Strategy(3_000_000),
+    Strategy(3_000_000, _PATTERNS),
+    Strategy(6_000_000, {"random_seed": 7}),
+    Strategy(6_000_000, {**_PATTERNS, "random_seed": 7}),
+)
+"""In turns: instances that also a model that z3 has in mind would break; and only those that terms suggest."""
+
+
+def answer(assertions: Sequence[Any], seconds: float | None = None) -> tuple[Any, str]:
+    """z3's answer about all assertions together, and the reason if it is unknown; within ``seconds`` if given."""
+    started = time.perf_counter()
+    reasons: list[str] = []
+    for strategy in STRATEGIES:
+        solver = z3.SimpleSolver()
+        solver.set(rlimit=strategy.effort, **strategy.options)
+        if seconds is not None:
+            left = seconds - (time.perf_counter() - started)
+            if left <= 0:
+                return z3.unknown, f"the limit of {seconds:g} seconds"
+            solver.set(timeout=max(1, int(left * 1000)))
+        solver.add(*assertions)
+        found = solver.check()
+        if found != z3.unknown:
+            return found, ""
+        reasons.append(solver.reason_unknown())
+    return z3.unknown, f"z3 gave up in {len(STRATEGIES)} ways: {', '.join(dict.fromkeys(reasons))}"

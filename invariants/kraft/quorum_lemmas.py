@@ -1,0 +1,161 @@
+"""Lemmas for proving election safety of KIP-595 by induction (see quorum.py), whatever the number of voters.
+
+The argument is Raft's: whoever was elected has the votes of a majority, nobody votes twice in an epoch, and two
+majorities have a voter in common. A candidate's votes are forgotten, so the lemmas say what is left of them: after an
+election a majority can no longer vote for anybody else in that epoch.
+"""
+
+from __future__ import annotations
+
+from floodmark import Set, implies, lemma
+from model.kraft.quorum import Kraft, Replica, Role
+
+
+def counts_against(model: Kraft, voter: Replica, epoch: int, candidate: Replica) -> bool:
+    """Whether a voter can no longer vote for this candidate in an epoch."""
+    state = model.quorum_state[voter]
+    return (
+        voter not in model.votes[candidate]
+        and state.epoch >= epoch
+        and (state.epoch > epoch or state.leader is not None or (state.voted is not None and state.voted != candidate))
+    )
+
+
+@lemma
+def there_are_voters(model: Kraft) -> bool:
+    """Somebody votes."""
+    return len(model.current_voters) > 0
+
+
+@lemma
+def candidates_stand_alone(model: Kraft) -> bool:
+    """A candidate is a voter, has voted for itself, knows no leader, and has room for its first record."""
+    return all(
+        implies(
+            model.role[replica] == Role.CANDIDATE,
+            model.quorum_state[replica].voted == replica
+            and model.quorum_state[replica].leader is None
+            and len(model.logs[replica]) < model.max_log,
+        )
+        for replica in Replica
+    )
+
+
+@lemma
+def epochs_begin_at_one(model: Kraft) -> bool:
+    """Nobody stands or leads in epoch 0."""
+    return all(
+        implies(
+            model.quorum_state[replica].voted is not None or model.quorum_state[replica].leader is not None,
+            model.quorum_state[replica].epoch >= 1,
+        )
+        for replica in Replica
+    )
+
+
+@lemma
+def only_candidates_vote_for_themselves(model: Kraft) -> bool:
+    """Whoever has voted for itself stands."""
+    return all(
+        implies(model.quorum_state[replica].voted == replica, model.role[replica] == Role.CANDIDATE)
+        for replica in Replica
+    )
+
+
+@lemma
+def leaders_were_elected(model: Kraft) -> bool:
+    """Of the voters, a majority has voted for the leader of an epoch, or knows a leader there, or has moved on."""
+    return all(
+        implies(
+            model.elected[epoch] is not None,
+            model.is_majority(
+                Set(
+                    voter
+                    for voter in Replica
+                    if model.quorum_state[voter].epoch > epoch
+                    or (
+                        model.quorum_state[voter].epoch == epoch
+                        and (
+                            model.quorum_state[voter].leader is not None
+                            or model.quorum_state[voter].voted == model.elected[epoch]
+                        )
+                    )
+                )
+            ),
+        )
+        for epoch in range(model.max_epoch + 1)
+    )
+
+
+@lemma
+def votes_were_given(model: Kraft) -> bool:
+    """Whoever counts as a vote of a candidate has voted for it, and may have moved on since."""
+    return all(
+        model.quorum_state[voter].epoch > model.quorum_state[candidate].epoch
+        or (
+            model.quorum_state[voter].epoch == model.quorum_state[candidate].epoch
+            and (
+                model.quorum_state[voter].voted == candidate
+                or model.quorum_state[voter].leader is not None
+            )
+        )
+        for candidate in Replica
+        if model.role[candidate] == Role.CANDIDATE
+        for voter in model.votes[candidate]
+    )
+
+
+@lemma
+def nobody_votes_for_two(model: Kraft) -> bool:
+    """Two candidates of one epoch have no vote in common."""
+    return all(
+        implies(
+            one != other
+            and model.role[one] == Role.CANDIDATE
+            and model.role[other] == Role.CANDIDATE
+            and model.quorum_state[one].epoch == model.quorum_state[other].epoch,
+            voter not in model.votes[other],
+        )
+        for one in Replica
+        for other in Replica
+        for voter in model.votes[one]
+    )
+
+
+@lemma
+def the_election_is_over(model: Kraft) -> bool:
+    """Once an epoch has a leader, a majority can no longer vote for anybody else who stands in it."""
+    return all(
+        implies(
+            model.role[candidate] == Role.CANDIDATE
+            and model.elected[model.quorum_state[candidate].epoch] is not None,
+            model.is_majority(
+                Set(
+                    voter
+                    for voter in Replica
+                    if counts_against(model, voter, model.quorum_state[candidate].epoch, candidate)
+                )
+            ),
+        )
+        for candidate in Replica
+    )
+
+
+@lemma
+def leaders_know_of_themselves(model: Kraft) -> bool:
+    """Whoever was elected in an epoch knows itself as the leader there, or has moved on."""
+    return all(
+        model.elected[epoch] != replica
+        or model.quorum_state[replica].epoch > epoch
+        or (model.quorum_state[replica].epoch == epoch and model.quorum_state[replica].leader == replica)
+        for epoch in range(model.max_epoch + 1)
+        for replica in Replica
+    )
+
+
+@lemma
+def leader_or_vote(model: Kraft) -> bool:
+    """The quorum-state file names a leader or a vote, never both."""
+    return all(
+        model.quorum_state[replica].leader is None or model.quorum_state[replica].voted is None for replica in Replica
+    )

@@ -1,0 +1,206 @@
+"""Checks the terms about any number of identifiers against CPython, state by state, at a few numbers of identifiers.
+
+Such terms may allow more than happens, but never less: what CPython does from a state, and what it says of a property
+there, has to be possible in the terms once they are told the state and how many identifiers there are.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+from unittest.mock import patch
+
+import z3
+
+from floodmark.checkers.properties import Property
+from floodmark.checkers.symbolic import strategies
+from floodmark.checkers.symbolic.induction import INITIAL, TYPES, asked, induction
+from floodmark.checkers.symbolic.system import Components, System, system_of
+from floodmark.checkers.symbolic.terms import Truth, as_term, conj, disj, negation
+from floodmark.checkers.symbolic.unbounded_constants import any_size_constants
+from floodmark.checkers.symbolic.value_types import UnsupportedError, Value
+from floodmark.language.errors import ModelError, SourceError
+from floodmark.language.model import Model, State
+from floodmark.language.reference import Step, holds, initial_states, successors
+from floodmark.language.types import (
+    MapType,
+    OpenIdentifierType,
+    OptionalType,
+    RecordType,
+    SeqType,
+    SetType,
+    Type,
+    parts_of,
+)
+from floodmark.language.values import running
+
+EFFORT = 200_000
+"""How much z3 may do about one question, in its own units. Without an answer there is no disagreement."""
+
+
+class Pinned:
+    """The terms of a model, told that it has the numbers of identifiers that ``model`` has."""
+
+    def __init__(self, model: Model, properties: Sequence[Property]) -> None:
+        self.model = model
+        names, counting = any_size_constants(model)
+        if not counting:
+            raise UnsupportedError("nothing counts identifiers")
+        self.system: System = system_of(model, properties, names, any_size=True)
+        self.in_first_slots = False
+        """Whether the elements of a set with a capacity are in its first slots, as one of the ways to have them."""
+        values = self.system.values
+        kinds = {kind.cls: kind for kind in _open_kinds(self.system.variables.values())}
+        self.sizes: list[Truth] = [values.constants[name] == model.constant_values[name] for name in names]
+        for kind in kinds.values():
+            individuals = values.individuals(kind)
+            count = model.identifier_count(kind.cls)
+            everyone = [individuals.named(number) for number in range(1, count + 1)]
+            one = z3.Const("one", individuals.sort)
+            self.sizes.append(z3.ForAll([one], z3.Or([one == known for known in everyone])))
+
+    def is_state(self, components: Components, state: State) -> Truth:
+        """That components are those of a state of CPython's."""
+        pairs = zip(self.system.variables.items(), state, strict=True)
+        return conj(self.is_value(kind, components[name], value) for (name, kind), value in pairs)
+
+    def is_value(self, kind: Type, component: Value, value: Any) -> Truth:
+        values = self.system.values
+        match kind:
+            case MapType(OpenIdentifierType() as key, of):
+                individuals = values.individuals(key)
+                return conj(self.is_value(of, component.at(individuals.named(k.number)), value[k]) for k in value)
+            case MapType(key, of):
+                return conj(
+                    self.is_value(of, part, value[k]) for k, part in zip(values.members(key), component, strict=True)
+                )
+            case RecordType(_, fields):
+                parts = zip(fields, component, strict=True)
+                return conj(self.is_value(of, part, value._values[name]) for (name, of), part in parts)
+            case OptionalType(inner):
+                if value is None:
+                    return negation(component[0])
+                return conj((component[0], self.is_value(inner, component[1], value)))
+            case SetType(element, _) if values.is_unordered(kind) and self.in_first_slots:
+                held = [*value]
+                return conj(
+                    conj((used, self.is_value(element, item, held[at]))) if at < len(held) else negation(used)
+                    for at, (used, item) in enumerate(component)
+                )
+            case SetType(element, _) if values.is_unordered(kind):
+                inside = [[conj((used, self.is_value(element, item, it))) for it in value] for used, item in component]
+                none_else = (disj([negation(used), *row]) for row, (used, _) in zip(inside, component, strict=True))
+                return conj([*none_else, *(disj(column) for column in zip(*inside, strict=True))])
+            case SeqType(element, _) if isinstance(component, tuple):
+                items = (self.is_value(element, part, it) for part, it in zip(component[1], value, strict=False))
+                return conj((values.numbers.equal(component[0], len(value)), *items))
+        return values.equal(kind, component, values.constant(kind, value))
+
+    def excludes(self, *terms: Truth) -> bool:
+        """Whether z3 finds that terms cannot be true together."""
+        stated = [as_term(term) for term in (*self.sizes, self.system.constants_allowed(), *terms)]
+        facts = self.system.values.facts
+        assert not facts.free(*stated)
+        solver = z3.SimpleSolver()
+        solver.set(rlimit=EFFORT)
+        solver.add(*stated, *facts.about(stated))
+        return bool(solver.check() == z3.unsat)
+
+
+def _open_kinds(kinds: Any) -> list[OpenIdentifierType]:
+    return [part for kind in kinds for part in parts_of(kind) if isinstance(part, OpenIdentifierType)]
+
+
+def disagreements(model: Model, properties: Sequence[Property], most: int = 12) -> tuple[list[str], Counter[str]]:
+    """What CPython does in the first ``most`` states and the terms exclude; and how many questions were asked.
+
+    Raises ModelError for what cannot be said of any number of identifiers.
+    """
+    pinned = Pinned(model, properties)
+    system = pinned.system
+    found: list[str] = []
+    counts: Counter[str] = Counter()
+    with running(model):
+        begun = list(itertools.islice(initial_states(model), most))
+    for step, state in begun:
+        counts["initial"] += 1
+        if all(pinned.excludes(it.enabled, pinned.is_state(it.after, state)) for it in system.beginnings):
+            found.append(f"{step} cannot lead to {state}")
+    waiting = [state for _, state in begun]
+    seen = set(waiting)
+    while waiting and len(seen) <= most * 4:
+        state = waiting.pop(0)
+        pinned.in_first_slots = True
+        now = pinned.is_state(system.now.state, state)
+        pinned.in_first_slots = False
+        if pinned.excludes(now, system.well_formed(system.now.state)):
+            found.append(f"{state} is said to be no state")
+        found += _wrong_predicates(pinned, properties, state, now, counts)
+        try:
+            reached = list(itertools.islice(successors(model, state), most))
+        except SourceError:
+            continue
+        for step, after in reached:
+            counts["steps"] += 1
+            if pinned.excludes(now, _taken(pinned, step), pinned.is_state(_after(system, step), after)):
+                found.append(f"{step} cannot lead from {state} to {after}")
+            if after not in seen:
+                seen.add(after)
+                waiting.append(after)
+    return found, counts
+
+
+def _taken(pinned: Pinned, step: Step) -> Truth:
+    fired = next(it for it in pinned.system.fired if it.action.name == step.action)
+    arguments = (
+        pinned.is_value(parameter.type, value, step.arguments[parameter.name])
+        for parameter, value in zip(fired.action.parameters, fired.parameters, strict=True)
+    )
+    return conj((fired.enabled, *arguments))
+
+
+def _after(system: System, step: Step) -> Components:
+    return next(it.after for it in system.fired if it.action.name == step.action)
+
+
+def _wrong_predicates(
+    pinned: Pinned, properties: Sequence[Property], state: State, now: Truth, counts: Counter[str]
+) -> list[str]:
+    found = []
+    for prop in properties:
+        if prop.kind not in ("invariant", "lemma"):
+            continue
+        try:
+            true = holds(pinned.model, prop.function, state)
+        except SourceError:
+            continue
+        counts["properties"] += 1
+        judged = pinned.system.judge(pinned.system.predicates[prop.name], pinned.system.now.state)
+        if pinned.excludes(now, judged.truth if true else negation(judged.truth)):
+            found.append(f"{prop.name} cannot be {true} in {state}")
+    return found
+
+
+def proved_but_refuted(model: Model, properties: Sequence[Property], sizes: Sequence[int]) -> list[str]:
+    """The obligations that fail at some of these numbers of identifiers and yet are proved for every number.
+
+    Raises ModelError for what cannot be said of any number.
+    """
+    names, counting = any_size_constants(model)
+    if not counting:
+        raise UnsupportedError("nothing counts identifiers")
+    failing: set[tuple[str, str]] = set()
+    for size in sizes:
+        try:
+            sized = type(model)(**{**model.constant_values, **dict.fromkeys(counting, size)})
+            proof = induction(system_of(sized, properties), properties, 20.0)
+        except ModelError:
+            continue
+        failing |= {(it.action, it.property) for it in proof.failing() if it.outcome == "fails"}
+    failing = {(action, name) for action, name in failing if not (action == INITIAL and name == TYPES)}
+    system = system_of(model, properties, names, any_size=True)
+    with patch.object(strategies, "STRATEGIES", strategies.STRATEGIES[:2]):
+        answers = asked(system, properties, failing)
+    return [f"{it.action}: {it.property}" for it in answers if it.outcome == "proved"]

@@ -1,0 +1,479 @@
+"""Tests proofs for any number of identifiers: what fails at some number is never proved, and whatever CPython does at
+some number is possible in the terms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from floodmark.checkers.check import Check, Settings, checks, variant_name
+from floodmark.checkers.exploration import Limits, Options
+from floodmark.checkers.native.search import explore
+from floodmark.checkers.properties import Property
+from floodmark.checkers.result import ExitCode
+from floodmark.checkers.spec import read
+from floodmark.checkers.symbolic.induction import asked, induction
+from floodmark.checkers.symbolic.lemmas import lemmas_of
+from floodmark.checkers.symbolic.prove import prove_check
+from floodmark.checkers.symbolic.system import system_of
+from floodmark.checkers.symbolic.task import Task
+from floodmark.checkers.symbolic.unbounded_constants import any_size_constants
+from floodmark.language.errors import ModelError, SourceError
+from floodmark.language.model import Model
+from tests.any_size_agreement import disagreements, proved_but_refuted
+from tests.any_size_models import Drawing
+from tests.engines import imported, properties_of
+
+SPECS = Path(__file__).resolve().parent.parent / "specs"
+HEADER = """\
+from __future__ import annotations
+
+from typing import Annotated
+
+from floodmark import (
+    Bag, Between, Capacity, Constant, Identifier, Map, Model, Set, action, implies, initial, invariant, require,
+)
+
+
+class Node(Identifier, count="nodes", prefix="n"):
+    \"\"\"One of any number.\"\"\"
+
+
+class Drawn(Model):
+    nodes = Constant(2)
+"""
+
+
+def proof_of(body: str, directory: Path) -> tuple[str, list[str]]:
+    """The outcome of an induction for any number of nodes, and what was not proved."""
+    with imported(HEADER + body, "Drawn", directory) as cls:
+        model, properties = cls(), properties_of(cls)
+        names, _ = any_size_constants(model)
+        proof = induction(system_of(model, properties, names, any_size=True), properties)
+        return proof.outcome, [f"{it.action}: {it.property}" for it in proof.failing()]
+
+
+# What can be said.
+
+HOLDS = {
+    "a set that only grows": """
+    members: Set[Node] = Set()
+
+    @action
+    def join(self, node: Node) -> None:
+        self.members.add(node)
+
+    @invariant
+    def law(self) -> bool:
+        return len(self.members) <= self.nodes
+""",
+    "two majorities meet": """
+    first: Set[Node] = Set()
+    second: Set[Node] = Set()
+    decided: bool = False
+
+    @action
+    def decide(self, one: Set[Node], other: Set[Node]) -> None:
+        require(len(one) > self.nodes // 2 and 2 * len(other) > self.nodes)
+        self.first = one
+        self.second = other
+        self.decided = True
+
+    @invariant
+    def law(self) -> bool:
+        return implies(self.decided, any(node in self.second for node in self.first))
+""",
+    "the least of a map": """
+    level: Map[Node, Annotated[int, Between(0, 9)]]
+
+    @initial
+    def start(self) -> None:
+        self.level = Map({node: 3 for node in Node})
+
+    @action
+    def sink(self, node: Node) -> None:
+        require(self.level[node] > min(self.level[other] for other in Node))
+        self.level[node] -= 1
+
+    @invariant
+    def law(self) -> bool:
+        return max(self.level[node] for node in Node) == 3 and all(self.level[node] >= 3 for node in Node)
+""",
+    "sets of sets, and a loop that adds": """
+    groups: Set[Set[Node]] = Set()
+    everyone: Set[Node] = Set()
+
+    @action
+    def form(self, group: Set[Node]) -> None:
+        self.groups.add(group)
+        reached = self.everyone
+        for each in self.groups:
+            reached = reached | each
+        self.everyone = reached
+
+    @invariant
+    def law(self) -> bool:
+        return all(group <= self.everyone for group in self.groups)
+""",
+}
+
+
+@pytest.mark.parametrize("name", HOLDS)
+def test_what_holds_for_every_number_is_proved(name: str, tmp_path: Path) -> None:
+    assert proof_of(HOLDS[name], tmp_path) == ("proved", [])
+
+
+# What holds for some numbers only, or for infinitely many identifiers only.
+
+FAILS = {
+    "one node is everyone": ("join: law", """
+    members: Set[Node] = Set()
+
+    @action
+    def join(self, node: Node) -> None:
+        self.members.add(node)
+
+    @invariant
+    def law(self) -> bool:
+        return len(self.members) < 3
+"""),
+    "half is no majority": ("decide: law", """
+    first: Set[Node] = Set()
+    second: Set[Node] = Set()
+    decided: bool = False
+
+    @action
+    def decide(self, one: Set[Node], other: Set[Node]) -> None:
+        require(2 * len(one) >= self.nodes and 2 * len(other) >= self.nodes)
+        self.first = one
+        self.second = other
+        self.decided = True
+
+    @invariant
+    def law(self) -> bool:
+        return implies(self.decided, any(node in self.second for node in self.first))
+"""),
+    "the others may lag": ("rise: law", """
+    level: Map[Node, Annotated[int, Between(0, 9)]]
+
+    @initial
+    def start(self) -> None:
+        self.level = Map({node: 3 for node in Node})
+
+    @action
+    def rise(self, node: Node) -> None:
+        require(self.level[node] < 9)
+        self.level[node] += 1
+
+    @invariant
+    def law(self) -> bool:
+        return min(self.level[node] for node in Node) == max(self.level[node] for node in Node)
+"""),
+    "the smallest of nothing": ("ask: declared types", """
+    level: Map[Node, Annotated[int, Between(0, 9)]]
+    asked: Set[Node] = Set()
+    least: Annotated[int, Between(0, 9)] = 0
+
+    @initial
+    def start(self) -> None:
+        self.level = Map({node: 3 for node in Node})
+
+    @action
+    def ask(self) -> None:
+        self.least = min(self.level[node] for node in self.asked)
+
+    @invariant
+    def law(self) -> bool:
+        return True
+"""),
+    "the smallest of nothing is the default": ("ask: law", """
+    level: Map[Node, Annotated[int, Between(0, 9)]]
+    asked: Set[Node] = Set()
+    least: Annotated[int, Between(0, 9)] = 3
+
+    @initial
+    def start(self) -> None:
+        self.level = Map({node: 3 for node in Node})
+
+    @action
+    def ask(self) -> None:
+        self.least = min((self.level[node] for node in self.asked), default=0)
+
+    @invariant
+    def law(self) -> bool:
+        return self.least == 3 and all(self.level[node] == 3 for node in Node)
+"""),
+    "a division by zero for one of them": ("share: declared types", """
+    level: Map[Node, Annotated[int, Between(0, 9)]]
+    large: bool = False
+
+    @initial
+    def start(self) -> None:
+        self.level = Map({node: 3 for node in Node})
+
+    @action
+    def share(self) -> None:
+        self.large = any(9 // self.level[node] > 5 for node in Node)
+
+    @invariant
+    def law(self) -> bool:
+        return True
+"""),
+    "only with an even number": ("pair: law", """
+    odd: bool = False
+    members: Set[Node] = Set()
+
+    @action
+    def pair(self) -> None:
+        self.odd = self.nodes % 2 == 1
+
+    @invariant
+    def law(self) -> bool:
+        return not self.odd
+"""),
+}
+
+
+@pytest.mark.parametrize("name", FAILS)
+def test_what_fails_at_some_number_is_not_proved(name: str, tmp_path: Path) -> None:
+    obligation, body = FAILS[name]
+    outcome, failing = proof_of(body, tmp_path)
+    assert outcome != "proved"
+    assert obligation in failing
+
+
+# What cannot be said is refused, with its line.
+
+REFUSED = {
+    "a loop over any number of elements may only add to sets": """
+    chosen: Node | None = None
+
+    @action
+    def choose(self) -> None:
+        last = self.chosen
+        for node in Node:
+            last = node
+        self.chosen = last
+""",
+    "a sum over any number of elements": """
+    level: Map[Node, Annotated[int, Between(0, 9)]]
+    total: Annotated[int, Between(0, 99)] = 0
+
+    @initial
+    def start(self) -> None:
+        self.level = Map({node: 3 for node in Node})
+
+    @action
+    def add(self) -> None:
+        self.total = sum(self.level[node] for node in Node)
+""",
+    "has an order": """
+    queue: Annotated[Bag[Node], Capacity(2)] = Bag()
+
+    @action
+    def push(self, node: Node) -> None:
+        require(len(self.queue) < 2)
+        self.queue.add(node)
+""",
+}
+
+
+@pytest.mark.parametrize("reason", REFUSED)
+def test_what_cannot_be_said_is_refused_with_its_line(reason: str, tmp_path: Path) -> None:
+    law = "\n    @invariant\n    def law(self) -> bool:\n        return True\n"
+    with pytest.raises(ModelError, match=reason) as refused:
+        proof_of(REFUSED[reason] + law, tmp_path)
+    assert refused.value.file is not None
+    assert refused.value.line is not None
+    assert refused.value.line > HEADER.count("\n")
+
+
+def test_a_model_without_identifiers_has_nothing_to_prove_for_any_number() -> None:
+    with pytest.raises(SourceError, match="counts identifiers"):
+        prove_check(_check("specs/examples/peterson.toml"), Task(any_size=True))
+
+
+# CPython, state by state.
+
+
+@pytest.mark.parametrize("seed", [0, 1, 3])
+def test_terms_allow_what_cpython_does(seed: int, tmp_path: Path) -> None:
+    _agrees(seed, tmp_path, (1, 2))
+
+
+def test_no_obligation_is_proved_that_fails_at_some_size(tmp_path: Path) -> None:
+    with imported(Drawing(0).model(), "Drawn", tmp_path) as cls:
+        assert proved_but_refuted(cls(), properties_of(cls), (1, 2)) == []
+
+
+MESSAGES = """
+    sent: Annotated[Set[Node], Capacity(2)] = Set()
+    level: Map[Node, Annotated[int, Between(0, 1)]]
+    low: Set[Node] = Set()
+
+    @initial
+    def start(self) -> None:
+        self.level = Map({node: 0 for node in Node})
+
+    @action
+    def send(self, node: Node) -> None:
+        require(len(self.sent) < 2)
+        self.sent.add(node)
+        self.level[node] = 1
+
+    @action
+    def receive(self, node: Node) -> None:
+        require(node in self.sent)
+        self.sent.discard(node)
+
+    @action
+    def look(self) -> None:
+        found = self.low
+        for node in Node:
+            if self.level[node] == 0:
+                found = found | {node}
+        self.low = found
+
+    @invariant
+    def law(self) -> bool:
+        return all(self.level[node] == 1 for node in self.sent)
+"""
+
+
+@pytest.mark.parametrize("nodes", [1, 2, 3])
+def test_terms_allow_what_cpython_does_with_messages_and_loops(nodes: int, tmp_path: Path) -> None:
+    with imported(HEADER + MESSAGES, "Drawn", tmp_path) as cls:
+        found, counts = disagreements(cls(nodes=nodes), properties_of(cls), 8)
+        assert found == []
+        assert counts["steps"] > 4
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(64))
+def test_terms_allow_what_cpython_does_in_many_models(seed: int, tmp_path: Path) -> None:
+    _agrees(seed, tmp_path, (1, 2, 3))
+    with imported(Drawing(seed).model(), "Drawn", tmp_path) as cls:
+        assert proved_but_refuted(cls(), properties_of(cls), (1, 2)) == []
+
+
+def _agrees(seed: int, directory: Path, sizes: Sequence[int]) -> None:
+    with imported(Drawing(seed).model(), "Drawn", directory) as cls:
+        for size in sizes:
+            found, counts = disagreements(cls(nodes=size), properties_of(cls), 3)
+            assert found == []
+            assert counts["steps"] + counts["properties"] > 3
+
+
+# The protocols.
+
+
+def _check(path: str, variant: str | None = None) -> Check:
+    spec = read(SPECS.parent / path)
+    if variant is None:
+        return Check(spec, None, Settings())
+    return next(it for it in checks(spec, Settings()) if it.flawed is not None and variant_name(it) == variant)
+
+
+def test_two_phase_commit_is_consistent_for_any_number_of_managers() -> None:
+    proved = prove_check(_check("specs/examples/two_phase_commit.toml"), Task(any_size=True))
+    assert proved.verdict == "holds"
+    assert "for every managers with managers >= 1; true of all 288 reachable states" in proved.headline
+    assert proved.lines == ["proved again with managers = 1; managers = 2"]
+
+
+def test_a_countermodel_has_a_size_and_cpython_takes_its_step() -> None:
+    proved = prove_check(_check("specs/examples/two_phase_commit.toml", "CommitsOnMajority"), Task(any_size=True))
+    assert (proved.verdict, proved.exit_code) == ("undetermined", ExitCode.UNDETERMINED)
+    assert proved.lines[:2] == [
+        "coordinator_commits does not preserve everyone_prepared_before_a_commit",
+        "    in a state, with managers = 3, which is not reachable: a lemma that excludes it is missing:",
+    ]
+
+
+PROVED = ["specs/alter_isr/core.toml", "specs/alter_isr/shipped.toml"]
+
+
+def _all_properties(check: Check) -> tuple[Model, list[Property]]:
+    model = check.model()
+    found = [prop for prop in check.spec.properties(type(model)).values() if prop.kind in ("invariant", "transition")]
+    return model, [*found, *lemmas_of(check.spec, type(model))]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", PROVED)
+def test_kip_497_is_proved_for_any_number_of_brokers(path: str) -> None:
+    model, properties = _all_properties(_check(path))
+    names, counting = any_size_constants(model)
+    assert (names, counting) == (["brokers", "max_offset", "max_version", "max_leader_epoch"], ["brokers"])
+    proof = induction(system_of(model, properties, names, any_size=True), properties)
+    assert proof.failing() == []
+    assert len(proof.obligations) > 500
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("brokers", [2, 3, 4])
+@pytest.mark.parametrize("path", PROVED)
+def test_lemmas_hold_in_the_reachable_states_of_a_few_sizes(path: str, brokers: int) -> None:
+    check = _check(path)
+    _, properties = _all_properties(check)
+    judged = [Property(it.name, "invariant", it.function, it.file, it.line, it.doc) for it in properties
+              if it.kind != "transition"]
+    smaller = {"max_offset": 1, "max_version": 2, "max_leader_epoch": 1}
+    model = type(check.model())(**{**check.spec.constants, **smaller, "brokers": brokers})
+    found = explore(model, judged, Options(workers=1, limits=Limits(seconds=200)))
+    assert found.violations == []
+    assert found.complete
+
+
+FLAWED = [
+    (path, variant_name(check)) for path in PROVED for check in checks(read(SPECS.parent / path), Settings())
+    if check.flawed is not None
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("path", "variant"), FLAWED)
+def test_a_known_bad_design_is_not_proved(path: str, variant: str) -> None:
+    """At some number of brokers an obligation fails, and none that fails there is proved for every number."""
+    model, properties = _all_properties(_check(path, variant))
+    sized = type(model)(**{**model.constant_values, "brokers": 3})
+    failing = [it for it in induction(system_of(sized, properties), properties).failing() if it.outcome == "fails"]
+    assert failing
+    assert proved_but_refuted(model, properties, (2, 3)) == []
+
+
+ELECTIONS = ("election_safety", "votes_once", "epochs_never_decrease", "roles_fit_what_is_stored")
+
+
+def _elections() -> tuple[Model, list[Property]]:
+    spec = read(SPECS / "kraft" / "quorum.toml")
+    model = Check(spec, None, Settings(constants={"max_epoch": 2})).model()
+    found = spec.properties(type(model))
+    return model, [*(found[name] for name in ELECTIONS), *lemmas_of(spec, type(model))]
+
+
+@pytest.mark.slow
+def test_no_action_gives_an_epoch_two_leaders_whatever_the_number_of_voters() -> None:
+    """Where the lemmas hold: of these, z3 does not find out whether every action preserves the last ones."""
+    model, properties = _elections()
+    names, counting = any_size_constants(model)
+    assert counting == ["voters"]
+    system = system_of(model, properties, names, any_size=True)
+    wanted = [(fired.action.name, name) for fired in system.fired for name in ELECTIONS]
+    assert [it for it in asked(system, properties, wanted) if it.outcome != "proved"] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("voters", [2, 3])
+def test_the_lemmas_about_elections_hold_in_the_reachable_states(voters: int) -> None:
+    model, properties = _elections()
+    judged = [Property(it.name, "invariant", it.function, it.file, it.line, it.doc) for it in properties
+              if it.kind != "transition"]
+    smaller = {"max_epoch": 2, "max_log": 1, "max_restarts": 1, "voters": voters}
+    sized = type(model)(**{**model.constant_values, **smaller})
+    found = explore(sized, judged, Options(workers=1, limits=Limits(seconds=100)))
+    assert found.violations == []
+    assert found.complete
