@@ -177,6 +177,8 @@ class Comprehensions(Pairs):
         visit the keys in the same order, so it makes no difference which entry fails first or changes a variable.
         """
         at = frame.at(node)
+        for generator in generators:
+            generator.domain = _whole(generator.domain)
         every = self.fresh(key.type, "key", at)
         parts = list(_parts_of_key(key, every))
         chosen = [part.slot for part, _ in parts if isinstance(part, Local)]
@@ -267,6 +269,15 @@ class Comprehensions(Pairs):
         assert isinstance(a, IntType) and isinstance(b, IntType)
         of = hull(a.low, max(b.high - 1, a.low)) if step > 0 else hull(min(b.low + 1, a.high), a.high)
         return Range(low, high, step), of, True
+
+
+def _whole(domain: Domain) -> Domain:
+    """A range whose ends are known, as all the values of a type."""
+    match domain:
+        case Range(low=Expr(type=IntType() as low), high=Expr(type=IntType() as high), step=1):
+            if low.low == low.high < high.low == high.high:
+                return Universe(IntType(low.low, high.low - 1))
+    return domain
 
 
 def _parts_of_key(key: Expr, whole: Expr) -> Iterator[tuple[Expr, Expr]]:
