@@ -207,7 +207,7 @@ def test_state_rules_say_what_the_invariants_say(
         replicas=Seq(Broker(number) for number in replicas), adding=members(adding), removing=members(removing)
     )
     replication = values["replication"][key].replace(
-        isr=members(isr), leader=None if leader is None else Broker(leader)
+        isr=members(isr), leader=None if leader is None else Broker(leader), known=members([1, 2, 3, 4])
     )
     values |= {"assignment": Map({key: assignment}), "replication": Map({key: replication})}
     assert key == Partition(1)

@@ -235,18 +235,18 @@ def test_a_lost_partition_is_computed_again(monkeypatch: pytest.MonkeyPatch) -> 
     from floodmark.checkers.spark.cluster import Cluster
     from floodmark.checkers.spark.tasks import Level, scratch_folder
 
-    original = Cluster._level
+    original = Cluster._next_level
     lost = []
 
-    def losing(self: Cluster, level: Level, paused: Any = None) -> Any:
-        if level.number in (5, 9) and level.only is None and level.number not in lost:
+    def losing(self: Cluster, level: Level, paused: Any) -> Any:
+        if level.number in (5, 9) and level.number not in lost:
             lost.append(level.number)
             shutil.rmtree(scratch_folder(self.run) / "00001")
             if level.number == 9:
                 shutil.rmtree(scratch_folder(self.run) / "00000")
         return original(self, level, paused)
 
-    monkeypatch.setattr(Cluster, "_level", losing)
+    monkeypatch.setattr(Cluster, "_next_level", losing)
     both(Philosophers(last=1), partitions=3)
     assert lost == [5, 9]
 
@@ -345,7 +345,7 @@ def _committed_unknown() -> Counter[int]:
 def test_a_time_limit_ends_a_level() -> None:
     options = Options(workers=1, limits=Limits(seconds=1.0))
     found = found_by(explore, Philosophers(last=7), options, None, Distribution(partitions=2, wide=0))
-    assert found.stopped == "the limit of 1 seconds"
+    assert found.stopped == "the limit of 1 second"
     assert found.seconds < 5
 
 

@@ -209,13 +209,13 @@ def test_what_was_given_to_a_cluster_is_computed_again(monkeypatch: pytest.Monke
 
 
 def test_partitions_that_are_lost_each_time_end_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
-    original = Cluster._level
+    original = Cluster._next_level
 
     def losing(self: Cluster, *arguments: Any) -> Any:
         lose(self, 0, 1)
         return original(self, *arguments)
 
-    monkeypatch.setattr(Cluster, "_level", losing)
+    monkeypatch.setattr(Cluster, "_next_level", losing)
     monkeypatch.setattr("floodmark.checkers.spark.cluster.RETRIES", 2)
     with pytest.raises(Broken, match="lost as fast as they are recomputed"):
         found_by(Sieve())

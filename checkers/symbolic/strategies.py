@@ -13,6 +13,8 @@ from typing import Any
 
 import z3
 
+from floodmark.language.plurals import counted_seconds
+
 
 @dataclass(frozen=True, slots=True)
 class Strategy:
@@ -44,7 +46,7 @@ def answer(assertions: Sequence[Any], seconds: float | None = None) -> tuple[Any
         if seconds is not None:
             left = seconds - (time.perf_counter() - started)
             if left <= 0:
-                return z3.unknown, f"the limit of {seconds:g} seconds"
+                return z3.unknown, f"the limit of {counted_seconds(seconds)}"
             solver.set(timeout=max(1, int(left * 1000)))
         solver.add(*assertions)
         found = solver.check()

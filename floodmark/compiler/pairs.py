@@ -27,6 +27,7 @@ from floodmark.compiler.ir import (
 )
 from floodmark.compiler.joins import hull
 from floodmark.compiler.lowering import Lowering
+from floodmark.language.plurals import counted
 from floodmark.language.types import IntType, MapType, SeqType, Type
 
 
@@ -66,7 +67,7 @@ class Pairs(Lowering):
                 message = "only enumerate(...), zip(...) and a map's items() give several variables; take the parts of"
                 raise frame.refuse(target, f"{message} a record inside the loop: message.term")
         if len(target.elts) != count:
-            raise frame.refuse(target, f"{ast.unparse(node)} gives {count} variables")
+            raise frame.refuse(target, f"{ast.unparse(node)} gives {counted(count, 'variable')}")
         return found
 
     def _numbered(self, frame: Frame, node: ast.Call, hold: bool) -> Several:

@@ -14,6 +14,7 @@ from floodmark.checkers.symbolic.lemmas import lemmas_of
 from floodmark.checkers.symbolic.system import System, system_of
 from floodmark.checkers.symbolic.unbounded_constants import any_size_constants
 from floodmark.language.errors import ModelError, SourceError
+from floodmark.language.plurals import counted
 
 AGAIN = (1, 2)
 """The numbers of identifiers for which a proof is repeated."""
@@ -41,7 +42,8 @@ def attempt_at_any_size(attempt: Attempt) -> None:
         "any_size": counting,
         "times": [[it.action, it.property, it.seconds] for it in proof.obligations],
     }
-    said = f"{len(attempt.properties)} properties with {len(lemmas)} lemmas, {len(proof.obligations)} obligations"
+    said = f"{counted(len(attempt.properties), 'property')} with {counted(len(lemmas), 'lemma')}"
+    said += f", {counted(len(proof.obligations), 'obligation')}"
     said += f", for every {', '.join(names)}"
     domain = [f"{form - form.number} >= {-form.number}" for form in system.domain]
     result.facts["domain"] = domain
