@@ -247,11 +247,13 @@ class Lowering:
         left, right = self.unify(left, right, "this combines")
         kind = left.type
         assert isinstance(kind, SetType)
-        if kind.capacity is not None and op in ("|", "^") and is_open(kind.element):
-            kind = SetType(kind.element, min(slots_needed(left) + slots_needed(right), kind.element.codes))
-        elif kind.capacity is not None and op in ("|", "^"):
-            kind = set_type(kind.element, slots_needed(left) + slots_needed(right))
-            if kind.bits > WIDEST_VALUE:
+        if kind.capacity is not None and op in ("|", "^"):
+            most = min(slots_needed(left) + slots_needed(right), kind.element.codes)
+            slotted = SetType(kind.element, most)
+            # Two sets in slots stay so unless a mask has fewer bits: to z3, conversions are dearer than slots.
+            keeps_slots = is_open(kind.element) or slotted.bits <= kind.element.codes
+            kind = slotted if keeps_slots else set_type(kind.element, most)
+            if not is_open(kind.element) and kind.bits > WIDEST_VALUE:
                 raise ModelError(f"this may hold {kind.capacity} elements; combine smaller sets", at.file, at.line)
             if kind.capacity is None:
                 left, right = self.convert(left, kind, ""), self.convert(right, kind, "")
