@@ -3,9 +3,9 @@
 One broker leads every partition here. Each change that it wants stays on a list until the controller has answered for
 that partition, and one request carries the whole list. The controller answers with one error for the whole request,
 which settles nothing, or with one result per partition, which says nothing about the others. Every error of KIP-497 can
-occur here, with its effect on the leader as shipped: the KIP has no INELIGIBLE, and no answer of its settles anything
-(``AlterIsr`` in model/alter_isr/core.py). How the ISR bounds the high watermark is in model/alter_isr/core.py, where to
-begin; only its premise is kept here: the leader counts a superset of the controller's ISR.
+occur here, with its effect on the leader as shipped: the KIP has no INELIGIBLE, and none of its answers settles
+anything (``AlterIsr`` in model/alter_isr/core.py, where to begin). How the ISR bounds the high watermark is there, too;
+only its premise is kept here: the leader counts a superset of the controller's ISR.
 """
 
 from __future__ import annotations

@@ -23,13 +23,5 @@ class KraftProgress(KraftNetwork):
     partitions = Constant(True)
 
 
-class KraftPreVoteProgress(KraftPreVote):
+class KraftPreVoteProgress(KraftProgress, KraftPreVote):
     """KIP-996 on top of it."""
-
-    max_epoch = Constant(2, bound=True)
-    max_log = Constant(2, bound=True)
-    max_restarts = Constant(0, bound=True)
-    lossy_restarts = Constant(False)
-    loss = Constant(False)
-    delays = Constant(0)
-    partitions = Constant(True)
