@@ -8,7 +8,8 @@ prove, and ``attempts/`` has one proof attempt for each method. The translation:
 - ``values.py``: each finite type as z3 components; ``value_types.py``, ``value_components.py``,
   ``value_comparison.py``, ``value_containers.py`` and ``value_translation.py`` have its parts, the last one the way to
   the language's values and back.
-- ``expressions.py``, ``effects.py``: values, then statements and whole actions, as terms.
+- ``evaluation.py``, ``reductions.py``, ``expressions.py``: values as terms: what an evaluation carries along, loops and
+  comprehensions, everything else; ``effects.py``: statements and whole actions.
 - ``facts.py``, ``individuals.py``, ``set_sorts.py``, ``unordered_slots.py``, ``folds.py``: identifiers of which there
   may be any number, sets and maps of them, and loops over them. ``strategies.py``: how z3 is asked about them.
 - ``system.py``: a model as a transition system: states, initial states, actions, and one step as a relation.
