@@ -36,6 +36,7 @@ InvariantKind = Literal["scenarios", "lemmas"]
 INVARIANT_KINDS: tuple[InvariantKind, ...] = ("scenarios", "lemmas")
 """What may follow the name of a model's module in that of a file in ``invariants/``."""
 
+
 @dataclass(frozen=True, slots=True)
 class Spec:
     """One spec file, read and well formed; its model is not loaded yet.

@@ -534,8 +534,6 @@ def test_controllers_take_what_covers_the_model(example: Example) -> None:
     assert tour.search(2_500) is None
 
 
-
-
 DESIGNS = [
     "SkipsAsWritten", "CancelsFinished", "ShrinksIsrLater", "StopsWrongSet", "DropsCancelEarly", "DropsEntryFirst",
     "PersistsTargetFirst", "UnthrottlesLast", "DropsWholeZnode", "WatchesCancelOnly", "DropsCancelWhenRead",

@@ -363,7 +363,6 @@ class _Names:
         return f"{name}_{next(self._numbers)}"
 
 
-
 def _failure(emitter: Effects, onward: ir.Block) -> ir.Block:
     """A block that records the failure and continues."""
     block = emitter.block("failed")

@@ -18,7 +18,6 @@ class Status(Enum):
 class Connection(Model):
     """One end, which connects and sends its address as soon as it can."""
 
-
     status: Status
     has_socket: bool
 

@@ -228,8 +228,6 @@ class Root:
         self.model._assign(self.name, value)
 
 
-
-
 def require_one_role(cls: type, language: type) -> None:
     """Raises ModelError if a name is one kind of member in a class and another kind in one of its bases.
 
