@@ -1,7 +1,7 @@
 """Loads the Python files of users' repositories, and notices what they depend on besides their own text.
 
-Files are always compiled from their source. Python would use cached bytecode whenever a file's size and time match,
-and a quick edit, a checkout or an archive can leave both unchanged.
+Files are always compiled from their source, whoever loads them. Python would use cached bytecode whenever a file's size
+and time match, and a quick edit, a checkout or an archive can leave both unchanged.
 
 While files are loaded, an audit hook notices when one of them opens a file, reads the environment, starts a process,
 talks to another machine, or executes text. (Python reports nothing about clocks, randomness, or tests of whether a file
@@ -128,7 +128,8 @@ def noticed(file: str) -> str | None:
 
 @contextmanager
 def observed() -> Iterator[None]:
-    """Inside the block, users' files are loaded by ``SourceLoader`` and what they depend on is noticed."""
+    """Inside the block, users' files are loaded from source, by ``SourceLoader`` if Python finds them, and what they
+    depend on is noticed."""
     global _observers, _hooked
     if not _hooked:
         _hooked = True
@@ -140,11 +141,29 @@ def observed() -> Iterator[None]:
     sys.meta_path.insert(place, _Finder)
     _observers = 1
     try:
-        with _environment_observed():
+        with _environment_observed(), _without_bytecode():
             yield
     finally:
         _observers = 0
         sys.meta_path.remove(_Finder)
+
+
+@contextmanager
+def _without_bytecode() -> Iterator[None]:
+    """Inside the block, users' files have no cached bytecode for loaders that a user's file makes for itself."""
+    importing = sys.modules["_frozen_importlib_external"]
+    found = importing.cache_from_source
+
+    def cache_from_source(path: Any, *arguments: Any, **named: Any) -> Any:
+        if is_users(os.fspath(path)):
+            raise NotImplementedError  # which says to a loader that there is no place for bytecode
+        return found(path, *arguments, **named)
+
+    importing.cache_from_source = cache_from_source  # type: ignore[attr-defined]
+    try:
+        yield
+    finally:
+        importing.cache_from_source = found  # type: ignore[attr-defined]
 
 
 @contextmanager

@@ -379,9 +379,10 @@ def test_floodmark_itself_is_replaced(tmp_path: Path, monkeypatch: pytest.Monkey
     assert "floodmark.language.members._mark of floodmark was replaced while models were loaded" in said
 
 
-def test_old_bytecode_is_not_taken(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["a constant from another file", "a loader by hand", "__import__"])
+def test_old_bytecode_is_not_taken(tmp_path: Path, name: str) -> None:
     """Python takes bytecode for a source of the same size and the same second."""
-    edit = Edit("", "from lib.sizes import LIMIT\n", files=SIZES, file=IN_SIZES)
+    edit = next(edit for edit in EDITS if edit.name == name)
     edit.write(tmp_path)
     source = tmp_path / IN_SIZES
     os.utime(source, (1_000_000_000, 1_000_000_000))

@@ -98,7 +98,7 @@ def test_a_prefix_of_the_leaders_log_never_diverges(runs: list[tuple[int, int]],
 
 # The quorum.
 
-OFFSETS = st.lists(st.integers(0, 10**12), min_size=1, max_size=49)
+OFFSETS = st.lists(st.integers(0, 10**12), min_size=1, max_size=35)
 
 
 class Quorum(Kraft):
