@@ -77,9 +77,9 @@ class GraphMaker:
         self.compile_seconds = time.perf_counter() - started
         self._index()
         self.truth = np.zeros(self.count, dtype=np.uint64)
-        share = -(-self.count // self.threads)
+        share = max(1, -(-self.count // self.threads))
         parts = [(start, min(start + share, self.count)) for start in range(0, self.count, share)]
-        with ThreadPoolExecutor(len(parts)) as threads:
+        with ThreadPoolExecutor(self.threads) as threads:
             made = list(threads.map(lambda part: self._part(*part), parts))
         first = np.zeros(self.count + 1, dtype=np.uint64)
         number = total = 0

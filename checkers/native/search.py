@@ -68,14 +68,15 @@ def reachable_set(model: Model, options: Options) -> NDArray[np.uint64]:
     Raises SourceError when the model leaves its declared types, RuntimeError when a limit ends the search.
     """
     search = _prepare(model, (), options, None)
-    found = search.run()
-    for violation in found.violations:
-        raise SourceError(violation.message, violation.file, violation.line)
-    if not found.complete:
-        raise RuntimeError(f"the search was ended by {found.stopped}")
-    rows = list(search.pieces())
-    search.close()
-    return np.concatenate(rows)
+    try:
+        found = search.run()
+        for violation in found.violations:
+            raise SourceError(violation.message, violation.file, violation.line)
+        if not found.complete:
+            raise RuntimeError(f"the search was ended by {found.stopped}")
+        return np.concatenate([np.zeros((0, search.interface.layout.words), dtype=np.uint64), *search.pieces()])
+    finally:
+        search.close()
 
 
 def _prepare(model: Model, properties: Sequence[Property], options: Options, watch: Watcher | None) -> _Search:

@@ -48,9 +48,17 @@ class Attempt:
         if found.violation is not None:
             self.contradicted(headline, found.violation, judged)
             return
-        result.verdict, result.exit_code = "holds", ExitCode.AS_EXPECTED
         result.headline = f"{headline}; {_checked(found)}"
+        self.held(found)
+
+    def held(self, found: Enumeration) -> None:
+        """Says that the properties hold. Where no state can be reached, that is no proof of anything."""
+        result = self.result
+        result.verdict, result.exit_code = "holds", ExitCode.AS_EXPECTED
         self.judge_by_the_spec()
+        if found.complete and not found.states and self.check.spec.expect.distinct != 0:
+            result.exit_code = ExitCode.NOTHING_CHECKED
+            result.headline += "; nothing was proved"
 
     def violated(self, violation: Violation) -> None:
         """Shows a run that breaks a property, or leaves the declared types."""
@@ -99,6 +107,8 @@ def all_states(found: Enumeration) -> str:
 
 
 def _checked(found: Enumeration) -> str:
+    if found.complete and not found.states:
+        return "no state is within the boundary"
     if found.complete:
         return f"true of {all_states(found)}"
     return f"not checked in all reachable states: {found.reason}"
