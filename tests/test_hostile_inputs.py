@@ -119,6 +119,7 @@ ERRORS: list[tuple[tuple[str, ...], Lay | None, str]] = [
     (CHECK, put("model/tank.py", "import sys\nsys.exit(0)\n"), "tank.py:2: the file ends the program: SystemExit: 0"),
     (("gate",), put("model/tank.py", "raise SystemExit\n"), "tank.py:1: the file ends the program: SystemExit"),
     (CHECK, put("invariants/tank.py", "quit()\n"), "invariants/tank.py:1: the file ends the program"),
+    (CHECK, put("model/tank.py", TANK.replace("self.level += 1", "exit(0)")), "model/tank.py:26: SystemExit: 0"),
     # deep nesting
     (CHECK, in_spec(f"x = {DEEP}"), "tank.toml: this is not TOML that can be read: it is nested too deeply"),
     (("gate",), put("specs/floodmark.lock", f"version = 1\nx = {DEEP}"), "it is nested too deeply"),

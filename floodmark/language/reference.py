@@ -140,13 +140,13 @@ def within_boundary(model: Model, state: State) -> bool:
 
 
 class _located:  # noqa: N801 - reads as a statement
-    """Adds the place in the model's source to whatever a model raises."""
+    """Adds the place in the model's source to whatever a model raises, an end of the program included."""
 
     def __enter__(self) -> None:
         pass
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: Any) -> None:
-        if error is None or isinstance(error, Disabled | GeneratorExit) or not isinstance(error, Exception):
+        if error is None or isinstance(error, Disabled | GeneratorExit) or not isinstance(error, Exception | SystemExit):
             return
         file, line = user_position(traceback)
         if isinstance(error, SourceError):
