@@ -65,7 +65,7 @@ def _lockstep(hunt: Any, steps: int) -> Iterator[str]:
         found = walks.search(steps)
         used = time.process_time() - begun
         assert found is None, found
-        yield (f"{choice} choice, in step with the nodes of {hunt.library().version}: {walks.steps:,} steps, "
+        yield (f"- {choice} choice, in step with the nodes of {hunt.library().version}: {walks.steps:,} steps, "
                f"{walks.steps / used:,.0f} for a second of the processor")
 
 
@@ -76,7 +76,7 @@ def _covered(hunt: Any, steps: int) -> Iterator[str]:
         walks = Walks(model, [], choice, 1)
         walks.search(steps)
         states, actions = len(walks.coverage.states), walks.coverage.actions()
-        yield (f"{choice} choice: {walks.steps:,} steps come to {states:,} of {every:,} reachable states "
+        yield (f"- {choice} choice: {walks.steps:,} steps come to {states:,} of {every:,} reachable states "
                f"({100 * states / every:.1f} %) and take {len(actions)} actions: {', '.join(sorted(actions))}")
 
 

@@ -18,7 +18,8 @@ def section(name: str, command: str, lines: list[str]) -> None:
     body = f"{start}## {name.capitalize()}\n\n`{command}` on {machine}:\n\n" + "\n".join(lines) + f"\n\n{end}"
     if start in text:
         before, rest = text.split(start, 1)
-        text = before + body + rest.split(end, 1)[1].lstrip("\n")
+        after = rest.split(end, 1)[1].lstrip("\n")
+        text = before + body + (f"\n{after}" if after else "")
     else:
         text = text.rstrip("\n") + "\n\n" + body
     RESULTS.write_text(text)

@@ -86,7 +86,7 @@ def _covered(example: Example, steps: int) -> Iterator[str]:
         walks = Walks(model, [], choice, 1)
         walks.search(steps)
         states, actions = len(walks.coverage.states), len(walks.coverage.actions())
-        yield (f"{choice} choice, controllers, in the model alone: {walks.steps:,} steps come to {states:,} of "
+        yield (f"- {choice} choice, controllers, in the model alone: {walks.steps:,} steps come to {states:,} of "
                f"{every:,} reachable states ({100 * states / every:.1f} %) and take {actions} of "
                f"{len(type(model).methods('action'))} actions.")
 

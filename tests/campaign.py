@@ -38,11 +38,14 @@ from tests.symmetric_agreement import look, nameless
 
 T = TypeVar("T")
 
-REFUSALS = ("nothing", "never reached", "may hold", "grows each time", "this is None", "this asks whether",
-            "| None has no order", "may meet None here", "no value in common", "is never an element of")
+REFUSALS = (
+    "nothing", "never reached", "may hold", "grows each time", "this is None", "this asks whether",
+    "| None has no order", "may meet None here", "no value in common", "is never an element of", "None has no elements",
+)
 """What the compiler may say of a generated model: an empty literal has no type of its own; a branch can be decided;
 a helper is given None where it takes an optional value, or an optional value where it takes one that is there; what is
-sorted or compared may have None in it; a union may turn out to be a record of one class when another is meant."""
+sorted, compared or searched may have None in it, or be None; a union may turn out to be a record of one class when
+another is meant."""
 MOST_LEVELS = 5
 """A model with more levels is not asked of Spark, which takes a part of a second for each."""
 
