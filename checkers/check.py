@@ -12,7 +12,7 @@ from floodmark.checkers.exploration import Limits, Options, Symmetry
 from floodmark.checkers.oversights import require_actions, require_difference, require_read_locals
 from floodmark.checkers.paths import shown
 from floodmark.checkers.properties import Property, about, did_you_mean
-from floodmark.checkers.spec import DEADLOCK, Flawed, Spec
+from floodmark.checkers.spec import DEADLOCK, Flawed, Spec, only, read_all
 from floodmark.compiler.renaming import identifiers_in
 from floodmark.language.errors import SourceError
 from floodmark.language.model import Model
@@ -186,7 +186,7 @@ class Check:
     def reproduce(self) -> str:
         """The command that runs this check alone."""
         settings = self.settings
-        words = ["floodmark", "check", shown(self.spec.path)]
+        words = ["floodmark", "check", shown(self.spec.address)]
         if self.flawed is not None:
             words += ["--only-variant", self.flawed.name]
         elif self.spec.flawed:
@@ -225,6 +225,21 @@ def checks(spec: Spec, settings: Settings) -> list[Check]:
     if settings.only_variant is None:
         return [check for check in every if check.flawed is None or check.concerns(check.flawed.property)]
     return [check for check in every if variant_name(check) == settings.only_variant]
+
+
+def one_check(address: Path, variant: str | None, settings: Settings) -> Check:
+    """The check that an address and the name of a class mean; without a name, that of the spec's model. Raises
+    SourceError if there is none, or if it is one of several rows."""
+    specs = read_all(address)
+    if variant is None:
+        return Check(only(specs), None, settings)
+    every = [check for spec in specs for check in checks(spec, settings)]
+    chosen = [check for check in every if variant_name(check) == variant]
+    if not chosen:
+        names = dict.fromkeys(map(variant_name, every))
+        raise SourceError(f"there is no variant {variant!r}{did_you_mean(variant, names)}", str(address))
+    only(list({check.spec.name: check.spec for check in chosen}.values()))
+    return chosen[0]
 
 
 def variant_name(check: Check) -> str:

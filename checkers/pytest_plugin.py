@@ -67,24 +67,45 @@ class Failure(Exception):  # noqa: N818 - it is the report of an item that faile
 
 
 class SpecFile(pytest.File):
-    """A spec: its model, its known-bad designs, and the proofs that it lists."""
+    """A file of specs: the items of its spec, or its rows."""
 
-    def collect(self) -> Iterator[pytest.Item]:
-        from floodmark.checkers.check import Settings, checks, variant_name
-        from floodmark.checkers.spec import read
+    def collect(self) -> Iterator[pytest.Item | pytest.Collector]:
+        from floodmark.checkers.spec import read_all
         from floodmark.language.errors import SourceError
 
-        tier = self.config.getoption(_OPTION) or self.config.getini(_OPTION)
         try:
-            spec = read(self.path)
+            specs = read_all(self.path)
         except SourceError as error:
             raise self.CollectError(str(error)) from None
-        if tier in ("all", spec.tier):
-            for check in checks(spec, Settings()):
-                yield CheckItem.from_parent(self, name=variant_name(check), check=check)
-        for proving in spec.prove:
-            if tier in ("all", proving.tier):
-                yield ProofItem.from_parent(self, name=proving.name, spec=spec, proving=proving)
+        for spec in specs:
+            if spec.row is None:
+                yield from _items(self, spec)
+            else:
+                yield SpecRow.from_parent(self, name=spec.row, spec=spec)
+
+
+class SpecRow(pytest.Collector):
+    """A row of a spec, so that ``pytest specs/lease.toml::small`` runs it alone."""
+
+    def __init__(self, *, spec: Spec, **more: Any) -> None:
+        super().__init__(**more)
+        self.spec = spec
+
+    def collect(self) -> Iterator[pytest.Item]:
+        return _items(self, self.spec)
+
+
+def _items(parent: pytest.Collector, spec: Spec) -> Iterator[pytest.Item]:
+    """A spec's model, its known-bad designs, and the proofs that it lists, those of the tier."""
+    from floodmark.checkers.check import Settings, checks, variant_name
+
+    tier = parent.config.getoption(_OPTION) or parent.config.getini(_OPTION)
+    if tier in ("all", spec.tier):
+        for check in checks(spec, Settings()):
+            yield CheckItem.from_parent(parent, name=variant_name(check), check=check)
+    for proving in spec.prove:
+        if tier in ("all", proving.tier):
+            yield ProofItem.from_parent(parent, name=proving.name, spec=spec, proving=proving)
 
 
 class _Item(pytest.Item):
@@ -109,7 +130,7 @@ class CheckItem(_Item):
     def __init__(self, *, check: Check, **more: Any) -> None:
         super().__init__(**more)
         self.check = check
-        line = check.spec.line("model") if check.flawed is None else check.flawed.line
+        line = (check.spec.first_line or check.spec.line("model")) if check.flawed is None else check.flawed.line
         self.line = (line or 1) - 1
 
     def runtest(self) -> None:

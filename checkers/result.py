@@ -56,7 +56,9 @@ _PRIORITY = (
 
 @dataclass(slots=True)
 class CheckResult:
-    """The result of a check. ``variant`` is None for the model itself, else the class of the known-bad design.
+    """The result of a check. ``spec`` is the spec's file, ``spec_line`` the line at which the spec begins if it is a
+    row of the file, ``name`` what the spec is called. ``variant`` is None for the model itself, else the class of the
+    known-bad design.
 
     ``expected`` is whether the result is the one that the spec expects. ``message`` adds to the verdict: an error, what
     differs from the expectation, or which limit was reached. ``idle`` and ``vacuous`` are the actions that the spec
@@ -70,6 +72,7 @@ class CheckResult:
     model: str
     variant: str | None
     tier: str
+    spec_line: int | None = None
     title: str = ""
     constants: dict[str, int] = field(default_factory=dict)
     engine: str = ""

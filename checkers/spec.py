@@ -10,10 +10,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal
 
-from floodmark.checkers import input_file, toml
+from floodmark.checkers import input_file, spec_address, toml
 from floodmark.checkers.amounts import brief
 from floodmark.checkers.exploration import Limits, Symmetry
-from floodmark.checkers.paths import resolved
+from floodmark.checkers.paths import resolved, shown
 from floodmark.checkers.project import Project, module_name
 from floodmark.checkers.properties import DEADLOCK, Property, about, choose, collect, did_you_mean, known
 from floodmark.checkers.spec_entries import (
@@ -26,7 +26,8 @@ from floodmark.checkers.spec_entries import (
     Reason,
     Tier,
 )
-from floodmark.checkers.spec_keys import SPEC, TOOL
+from floodmark.checkers.spec_keys import TOOL
+from floodmark.checkers.spec_rows import expanded, without_rows
 from floodmark.checkers.spec_values import Reader
 from floodmark.language.errors import SourceError
 from floodmark.language.fairness import Fairness
@@ -39,11 +40,12 @@ INVARIANT_KINDS: tuple[InvariantKind, ...] = ("scenarios", "lemmas")
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """One spec file, read and well formed; its model is not loaded yet.
+    """One spec, a file or a row of a file, read and well formed; its model is not loaded yet.
 
-    ``idle`` are the actions that are expected never to fire, ``vacuous`` the properties whose premise is expected never
-    to be true, because the spec's constants leave out what they are about. ``fairness`` is added to what the model says
-    of its actions or, with None, taken from it.
+    ``path`` is the file, ``row`` the name of the row; None for a file without rows. ``idle`` are the actions that are
+    expected never to fire, ``vacuous`` the properties whose premise is expected never to be true, because the spec's
+    constants leave out what they are about. ``fairness`` is added to what the model says of its actions or, with None,
+    taken from it.
     """
 
     path: Path
@@ -63,6 +65,7 @@ class Spec:
     flawed: tuple[Flawed, ...] = ()
     prove: tuple[Proving, ...] = ()
     mutation: Mutation | None = None
+    row: str | None = None
     lines: Mapping[str, int] = field(default_factory=dict)
 
     @property
@@ -71,12 +74,27 @@ class Spec:
 
     @property
     def name(self) -> str:
-        """The spec's path below its folder ``specs/``, without the suffix: ``alter_isr/core``."""
+        """The spec's path below its folder ``specs/``, without the suffix: ``alter_isr/core``, or ``kraft/sizes@small``
+        for a row."""
         path = resolved(self.path).with_suffix("")
         specs = self.project.root / "specs"
-        return (path.relative_to(specs) if path.is_relative_to(specs) else Path(path.name)).as_posix()
+        name = (path.relative_to(specs) if path.is_relative_to(specs) else Path(path.name)).as_posix()
+        return spec_address.with_row(name, self.row)
+
+    @property
+    def address(self) -> Path:
+        """What names the spec on the command line: its file, or ``lease.toml@small`` for a row."""
+        return spec_address.joined(self.path, self.row)
+
+    @property
+    def first_line(self) -> int | None:
+        """The line of the file at which the row begins; None for a file without rows."""
+        return self.line("row") if self.row is not None else None
 
     def line(self, key: str) -> int | None:
+        """The line of a key such as ``constants.brokers``, or of the nearest one around it that has a line."""
+        while key and key not in self.lines:
+            key = key.rpartition(".")[0]
         return self.lines.get(key)
 
     def error(self, message: str, key: str) -> SourceError:
@@ -180,17 +198,55 @@ def _last_name(cls: type[Model]) -> str:
     return module_name(cls).rpartition(".")[2]
 
 
-def read(path: Path) -> Spec:
-    """Reads a spec file. Raises SourceError, with file and line, for whatever is wrong in it."""
+def read(address: Path) -> Spec:
+    """Reads the one spec that an address means. Raises SourceError, with file and line, for whatever is wrong in the
+    file, and for a file with several rows none of which is named."""
+    return only(read_all(address))
+
+
+def read_all(address: Path) -> list[Spec]:
+    """Reads the specs that an address means: every row of a file, or one. Raises SourceError as ``read`` does."""
+    path, row = spec_address.split(address)
     text = toml.text_of(path)
     data = toml.parse(text, path)
-    lines = key_lines(text)
-    reader = Reader(path, lines)
-    spec = Spec(path=path, lines=lines, **reader.table(data, SPEC, ""))
+    reader = Reader(path, key_lines(text))
+    values = expanded(reader, data) if "row" in data else [without_rows(reader, data)]
+    specs = [Spec(path=path, **each) for each in values]
+    for spec in specs:
+        _require_distinct(spec)
+    if row is None:
+        return specs
+    names = [spec.row for spec in specs if spec.row is not None]
+    if row not in names:
+        told = did_you_mean(row, names) if names else f": the spec has no rows; write {path.name}"
+        raise SourceError(f"there is no row {brief(row)}{told}", str(path))
+    return [spec for spec in specs if spec.row == row]
+
+
+def only(specs: Sequence[Spec]) -> Spec:
+    """The only one of the specs of a file. Raises SourceError, with the names of the rows, if there are several."""
+    if len(specs) > 1:
+        names = " or ".join(shown(spec.address) for spec in specs)
+        raise SourceError(f"this spec has several rows; name one: {names}", str(specs[0].path))
+    return specs[0]
+
+
+def _require_distinct(spec: Spec) -> None:
+    """Refuses what reports and the lock could not tell apart: classes of one name, and proofs."""
     for index, flawed in enumerate(spec.flawed):
         if flawed.name == spec.model.rpartition(":")[2]:
-            raise reader.error(f"{flawed.name} is also the name of the spec's model; rename one", f"flawed.{index}")
-    return spec
+            message = f"{flawed.name} is also the name of the spec's model; rename one"
+            raise SourceError(message, str(spec.path), flawed.line)
+        for other in spec.flawed[:index]:
+            if other.name == flawed.name and (
+                other.reference != flawed.reference or other.property == flawed.property
+            ):
+                message = f"{flawed.name} already breaks {other.property} at line {other.line}"
+                message += ", and reports could not tell the two apart; rename one"
+                raise SourceError(message, str(spec.path), flawed.line)
+    for index, proving in enumerate(spec.prove):
+        if proving.name in [other.name for other in spec.prove[:index]]:
+            raise SourceError("the spec already asks for this proof", str(spec.path), proving.line)
 
 
 def read_gate_limits(path: Path, text: str, table: Any) -> Limits:
@@ -200,25 +256,37 @@ def read_gate_limits(path: Path, text: str, table: Any) -> Limits:
     return limits
 
 
-def find(arguments: list[Path], tier: str) -> list[Path]:
-    """The spec files that arguments mean: a file stands for itself, a folder for its specs of a tier (quick, deep,
-    all)."""
+def find(arguments: list[Path], tier: str | None = None) -> list[Path]:
+    """The addresses of the specs that arguments mean, each of one spec.
+
+    A folder stands for its specs of a tier (quick, deep, all; None is quick), a file with rows for its rows of that
+    tier (None is all), any other file for itself. What cannot be read belongs to every tier, so that its error is
+    reported.
+    """
     found: list[Path] = []
     for argument in arguments:
         if os.path.isdir(argument):
-            found += [path for path in input_file.below(argument, ".toml") if _of_tier(path, tier)]
+            for path in input_file.below(argument, spec_address.SUFFIX):
+                found += _addresses(path, tier or "quick")
         else:
-            found.append(argument)
+            found += _addresses(argument, tier or "all") if _has_rows(argument) else [argument]
     return list(dict.fromkeys(found))
 
 
-def _of_tier(path: Path, tier: str) -> bool:
-    """Whether a spec belongs to a tier. One that cannot be read belongs to every tier, so that its error is
-    reported."""
+def _addresses(path: Path, tier: str) -> list[Path]:
     try:
-        return tier in ("all", read(path).tier)
+        return [spec.address for spec in read_all(path) if tier in ("all", spec.tier)]
     except SourceError:
-        return True
+        return [path]
+
+
+def _has_rows(address: Path) -> bool:
+    """Whether an address is that of a file with rows, as a whole."""
+    path, row = spec_address.split(address)
+    try:
+        return row is None and any(spec.row is not None for spec in read_all(path))
+    except SourceError:
+        return False
 
 
 _HEADER = re.compile(r"^\s*(\[\[?)\s*([\w.\"'-]+)\s*\]\]?")
@@ -232,14 +300,13 @@ def key_lines(text: str) -> dict[str, int]:
     table = ""
     for number, line in enumerate(text.splitlines(), 1):
         if header := _HEADER.match(line):
-            name = header[2]
-            first, _, rest = name.partition(".")
-            if header[1] == "[[":
-                counts[name] = counts.get(name, -1) + 1
-                table = f"{name}.{counts[name]}"
-            else:
-                table = f"{first}.{counts[first]}.{rest}" if rest and first in counts else name
+            first, _, rest = header[2].partition(".")
+            table = f"{first}.{counts[first]}.{rest}" if rest and first in counts else header[2]
             lines.setdefault(table, number)
+            if header[1] == "[[":
+                counts[table] = counts.get(table, -1) + 1
+                table = f"{table}.{counts[table]}"
+                lines.setdefault(table, number)
         elif key := _KEY.match(line):
             lines.setdefault(f"{table}.{key[1]}" if table else key[1], number)
     return lines
@@ -257,5 +324,7 @@ __all__ = [
     "Tier",
     "find",
     "known",
+    "only",
     "read",
+    "read_all",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 Tier = Literal["quick", "deep"]
 TIERS: tuple[Tier, ...] = get_args(Tier)
@@ -25,7 +25,7 @@ class Expect:
 @dataclass(frozen=True, slots=True)
 class Flawed:
     """A known-bad design and the property that it must break; ``depth`` is the number of states of its shortest
-    trace."""
+    trace, ``rows`` are those of the spec's rows at which it is checked."""
 
     reference: str
     name: str
@@ -33,6 +33,7 @@ class Flawed:
     depth: int | None = None
     constants: Mapping[str, int] = field(default_factory=dict)
     invariants: tuple[str, ...] = ()
+    rows: tuple[str, ...] = ()
     line: int | None = None
 
 
@@ -59,6 +60,7 @@ class Proving:
     constants: Mapping[str, int] = field(default_factory=dict)
     tier: Tier = "quick"
     expect: ProofExpectation = "holds"
+    rows: tuple[str, ...] = ()
     line: int | None = None
 
     @property
@@ -91,3 +93,14 @@ class Mutation:
     also: tuple[Path, ...] = ()
     own: bool = False
     survivors: tuple[Reason, ...] = ()
+    rows: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row as the file has it: ``given`` is what it says, by key, ``place`` its table, such as ``row.0``."""
+
+    name: str
+    given: Mapping[str, Any]
+    place: str
+    line: int

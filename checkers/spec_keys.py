@@ -7,11 +7,14 @@ it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
+from floodmark.checkers.amounts import brief
 from floodmark.checkers.exploration import Limits
-from floodmark.checkers.spec_entries import PROOF_METHODS, TIERS, Expect, Flawed, Mutation, Proving, Reason
+from floodmark.checkers.spec_entries import PROOF_METHODS, TIERS, Expect, Flawed, Mutation, Proving, Reason, Row
 from floodmark.checkers.spec_values import (
     ALL_OR_NAMES,
     CONSTANTS,
@@ -24,6 +27,7 @@ from floodmark.checkers.spec_values import (
     NAMES,
     SECONDS,
     SOME_NAMES,
+    SPECS,
     TEXT,
     Key,
     Kind,
@@ -47,13 +51,7 @@ def _flawed(reader: Reader, value: Any, key: str) -> tuple[Flawed, ...]:
     found: list[Flawed] = []
     for place, values in reader.entries(value, FLAWED, key):
         reference = values.pop("class")
-        name = reference.rpartition(":")[2]
-        flawed = Flawed(reference, name, line=reader.lines.get(place), **values)
-        for other in found:
-            if other.name == name and (other.reference != reference or other.property == flawed.property):
-                message = f"{name} already breaks {other.property} at line {other.line}"
-                raise reader.error(f"{message}, and reports could not tell the two apart; rename one", place)
-        found.append(flawed)
+        found.append(Flawed(reference, reference.rpartition(":")[2], line=reader.lines.get(place), **values))
     return tuple(found)
 
 
@@ -70,8 +68,6 @@ def _prove(reader: Reader, value: Any, key: str) -> tuple[Proving, ...]:
             raise reader.error("depth is the number of states of a run, at least 1", f"{place}.depth")
         if proving.expect == "bounded" and proving.method != "bmc":
             raise reader.error('expect = "bounded" needs method = "bmc"', f"{place}.expect")
-        if proving.name in [each.name for each in found]:
-            raise reader.error("the spec already asks for this proof", place)
         found.append(proving)
     return tuple(found)
 
@@ -80,6 +76,31 @@ def _survivors(reader: Reader, value: Any, key: str) -> tuple[Reason, ...]:
     return tuple(
         Reason(**values, line=reader.lines.get(place)) for place, values in reader.entries(value, SURVIVORS, key)
     )
+
+
+_ROW_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
+
+
+def _rows(reader: Reader, value: Any, key: str) -> tuple[Row, ...]:
+    """The rows; what they say is checked here for its form, and read when it is put over what the file says."""
+    found: list[Row] = []
+    for place, values in reader.entries(value, ROW, key):
+        name, given = values["name"], {key: it for key, it in value[len(found)].items() if key != "name"}
+        if not _ROW_NAME.fullmatch(name):
+            advice = 'write letters, digits, - and _, as in "five_voters"'
+            raise reader.error(f"{brief(name)} cannot be the name of a row: {advice}", f"{place}.name")
+        for other in found:
+            if other.name.lower() == name.lower():  # reports name files after rows, and some systems ignore case
+                message = f"there is a row {other.name} already, at line {other.line}; rename one"
+                raise reader.error(message, f"{place}.name")
+        for inner, it in given.items():
+            if it == {}:
+                message = f"{inner} is empty, which changes nothing: a row adds to what the file says; leave it out"
+                raise reader.error(message, f"{place}.{inner}")
+        found.append(Row(name, given, place, reader.lines.get(place, 1)))
+    if not found:
+        raise reader.error("there is no row: write a table [[row]] for each, or leave the key out", key)
+    return tuple(found)
 
 
 EXPECT: Sequence[Key] = (
@@ -99,6 +120,8 @@ FAIRNESS: Sequence[Key] = (
     Key("strong", FLAG, "Strong fairness instead of weak.", "`false`"),
     Key("each", NAME_OR_NAMES, "Parameters of the action: each choice of them is fair separately."),
 )
+BELONGS = Key("rows", NAME_OR_NAMES, "The rows of the spec to which it belongs, if the spec has `[[row]]` tables.",
+              "the first row")
 FLAWED: Sequence[Key] = (
     Key("class", TEXT, "The known-bad design, `\"file:Class\"` as in `model`: a subclass of the model.",
         needed="a flawed design needs class = ..."),
@@ -107,6 +130,7 @@ FLAWED: Sequence[Key] = (
     Key("depth", COUNT, "The number of states in its shortest trace."),
     Key("constants", CONSTANTS, "Constants for this design, which override the spec's."),
     Key("invariants", NAMES, "Further properties to check it for. If one is violated in fewer steps, the check fails."),
+    BELONGS,
 )
 PROVE: Sequence[Key] = (
     Key("method", one_of(PROOF_METHODS), "As `floodmark prove --method`.", '`"induction"`'),
@@ -120,18 +144,21 @@ PROVE: Sequence[Key] = (
     Key("tier", one_of(TIERS), "The tier of the gate that makes the proof.", '`"quick"`'),
     Key("expect", one_of(("holds", "bounded")),
         'The result that counts as expected. `"bounded"` is for `bmc`: no violation within `depth`.', '`"holds"`'),
+    BELONGS,
 )
 SURVIVORS: Sequence[Key] = (
     Key("reason", TEXT, "Why no check has to notice these changes.", needed="survivors need reason = ..."),
     Key("changes", NAMES, "The changes, as `floodmark mutate` prints them.", needed="survivors need changes = ..."),
 )
 MUTATION: Sequence[Key] = (
-    Key("also", FILES, "Further specs that a mutant has to survive."),
+    Key("also", SPECS, "Further specs that a mutant has to survive: `\"larger.toml\"`, one row of it "
+        "(`\"larger.toml@small\"`), or another row of this spec (`\"@small\"`)."),
     Key("own", FLAG, "Whether to change only what the model adds to the models that it extends.", "`false`"),
     Key("survivors", Kind("tables", _survivors, SURVIVORS, many=True),
         "Mutants that no check has to notice."),
+    BELONGS,
 )
-SPEC: Sequence[Key] = (
+COMMON: Sequence[Key] = (
     Key("model", TEXT, 'The model\'s class: `"model.alter_isr.core:AlterIsr"`, or `"path/to/file.py:Class"` relative '
         "to the spec.", needed='a spec needs model = "model.alter_isr.core:AlterIsr"'),
     Key("title", TEXT, "What `floodmark list` and reports call the spec."),
@@ -146,15 +173,34 @@ SPEC: Sequence[Key] = (
     Key("deadlock", FLAG, "Whether a state without successors is a violation. Its name is `deadlock`.", "`false`"),
     Key("idle", NAMES, "Actions that the constants rule out. The check fails if one of them fires."),
     Key("vacuous", NAMES, "Properties whose premise the constants rule out. The check fails if it becomes true."),
-    Key("expect", Kind("a table", _expect, EXPECT), "What a check of the model has to find."),
+    Key("expect", table(EXPECT, dict), "What a check of the model has to find."),
     Key("limits", table(LIMITS, Limits), "Where a search gives up and is undetermined (exit code 3), "
         "that of a known-bad design too. `--max-states`, `--max-seconds` and `--max-memory` take precedence."),
     Key("fairness", fairness(FAIRNESS), "What is assumed of actions, each by its name, as in `drain = \"weak\"`: added "
         "to what the model itself says with `@fair`, or with `\"none\"` taken from it."),
+)
+"""What a spec says of its model, in the form that each key has by itself."""
+BELONGING: Sequence[Key] = (
     Key("flawed", Kind("tables", _flawed, FLAWED, many=True),
         "Known-bad designs. Each is checked only for what its entry names."),
     Key("prove", Kind("tables", _prove, PROVE, many=True), "Proofs that `floodmark gate` and `pytest` make."),
     Key("mutation", table(MUTATION, Mutation), "How `floodmark mutate` tests the spec."),
+)
+"""What belongs to one row, where a spec has rows."""
+_WHOLE = ("model", "invariant_files")
+"""What all rows have in common."""
+ROW: Sequence[Key] = (
+    Key("name", TEXT, "What distinguishes the row: `lease@small` is the row `small` of `lease.toml`.",
+        needed='a row needs name = "..."'),
+    *(replace(key, kind=replace(key.kind, keys=()), meaning="As at the top, for this row.", default="", needed="")
+      for key in COMMON if key.name not in _WHOLE),
+)
+ROWS = Kind("tables", _rows, ROW, many=True)
+SPEC: Sequence[Key] = (
+    *(replace(key, kind=Kind("a table", _expect, EXPECT)) if key.name == "expect" else key for key in COMMON),
+    Key("row", ROWS, "The same model at several sizes. Each row is a spec of its own, which has what is said outside "
+        "of rows, with what the row says put over it: tables key by key, other values as a whole."),
+    *BELONGING,
 )
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from floodmark.checkers import amounts, input_file
+from floodmark.checkers import amounts, input_file, spec_address
 from floodmark.checkers.amounts import brief
 from floodmark.checkers.properties import did_you_mean
 from floodmark.language.errors import SourceError
@@ -147,12 +147,24 @@ def _name_or_names(reader: Reader, value: Any, key: str) -> tuple[str, ...]:
 
 def _files(reader: Reader, value: Any, key: str) -> tuple[Path, ...]:
     paths = tuple(reader.path.parent / name for name in _names(reader, value, key))
+    _require_files(reader, paths, key)
+    return paths
+
+
+def _specs(reader: Reader, value: Any, key: str) -> tuple[Path, ...]:
+    own = reader.path.name
+    names = [f"{own}{name}" if name.startswith(spec_address.SIGN) else name for name in _names(reader, value, key)]
+    addresses = tuple(reader.path.parent / name for name in names)
+    _require_files(reader, [spec_address.split(address)[0] for address in addresses], key)
+    return addresses
+
+
+def _require_files(reader: Reader, paths: Iterable[Path], key: str) -> None:
     for path in paths:
         try:
             input_file.size_of(path)
         except SourceError as error:
             raise reader.error(f"{path} {error.message}", key) from None
-    return paths
 
 
 def _constants(reader: Reader, value: Any, key: str) -> dict[str, int]:
@@ -194,6 +206,7 @@ SOME_NAMES = Kind("a list of names", _some_names)
 ALL_OR_NAMES = Kind('`"all"` or a list of names', _all_or_names)
 NAME_OR_NAMES = Kind("a name or a list of names", _name_or_names)
 FILES = Kind("a list of files, relative to the spec", _files)
+SPECS = Kind("a list of specs, relative to the spec", _specs)
 CONSTANTS = Kind("a table: a whole number, `true` or `false` for each constant", _constants)
 
 

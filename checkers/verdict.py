@@ -6,6 +6,7 @@ from collections.abc import Set
 from dataclasses import replace
 from pathlib import Path
 
+from floodmark.checkers import spec_address
 from floodmark.checkers.check import Check
 from floodmark.checkers.exploration import Exploration, Violation
 from floodmark.checkers.liveness.findings import ended_by, undetermined
@@ -20,6 +21,7 @@ def blank(check: Check) -> CheckResult:
     spec = check.spec
     return CheckResult(
         spec=shown(spec.path),
+        spec_line=spec.first_line,
         name=spec.name,
         model=spec.model,
         variant=None if check.flawed is None else check.flawed.name,
@@ -34,9 +36,10 @@ def blank(check: Check) -> CheckResult:
     )
 
 
-def failed(spec: Path, error: SourceError) -> CheckResult:
+def failed(address: Path, error: SourceError) -> CheckResult:
     """The result of a spec that could not be read."""
-    result = CheckResult(spec=shown(spec), name=shown(spec), model="", variant=None, tier="")
+    file, _ = spec_address.split(address)
+    result = CheckResult(spec=shown(file), name=shown(address), model="", variant=None, tier="")
     result.message, result.file, result.line = error.message, error.file, error.line
     return result
 

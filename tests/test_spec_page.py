@@ -12,8 +12,8 @@ import pytest
 from docs.tools.spec import PAGE, page
 from floodmark.checkers.exploration import Limits
 from floodmark.checkers.spec import Spec, read
-from floodmark.checkers.spec_entries import Expect, Flawed, Mutation, Proving, Reason
-from floodmark.checkers.spec_keys import EXPECT, FAIRNESS, FLAWED, LIMITS, MUTATION, PROVE, SPEC, SURVIVORS
+from floodmark.checkers.spec_entries import Expect, Flawed, Mutation, Proving, Reason, Row
+from floodmark.checkers.spec_keys import EXPECT, FAIRNESS, FLAWED, LIMITS, MUTATION, PROVE, ROW, SPEC, SURVIVORS
 from floodmark.checkers.spec_values import Key
 from floodmark.language.errors import SourceError
 from floodmark.language.fairness import Fairness
@@ -24,6 +24,7 @@ TABLES: dict[str, tuple[Sequence[Key], type[Any], str]] = {
     "expect": (EXPECT, Expect, "[expect]\n"),
     "limits": (LIMITS, Limits, "[limits]\n"),
     "fairness": (FAIRNESS, Fairness, "[fairness.act]\n"),
+    "row": (ROW, Row, "[[row]]\n"),
     "flawed": (FLAWED, Flawed, "[[flawed]]\n"),
     "prove": (PROVE, Proving, "[[prove]]\n"),
     "mutation": (MUTATION, Mutation, "[mutation]\n"),
@@ -66,7 +67,7 @@ def test_a_misspelt_key_is_an_error_that_names_the_key(tmp_path: Path, table: st
 def test_the_default_is_the_one_that_is_read(table: str, key: Key) -> None:
     known = {each.name: each for each in fields(TABLES[table][1])}
     if key.name not in known or key.needed:
-        assert key.needed or key.name == "class"
+        assert key.needed or key.name == "class" or table == "row"
         return
     field = known[key.name]
     make: Any = field.default_factory
@@ -77,6 +78,8 @@ def test_the_default_is_the_one_that_is_read(table: str, key: Key) -> None:
         assert (default, key.default) == ((), "all")
     elif (table, key.name) == ("prove", "depth"):
         assert (default, key.default) == (None, "10")
+    elif key.name == "rows":
+        assert (default, key.default) == ((), "the first row")
     elif isinstance(default, bool):
         assert key.default == f"`{str(default).lower()}`"
     elif isinstance(default, str) and default:

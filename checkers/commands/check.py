@@ -31,7 +31,7 @@ class Asked:
     """What the command line asks for. ``traces`` prints counterexamples, ``emit_test`` a test instead of verdicts."""
 
     paths: list[Path]
-    tier: str
+    tier: str | None
     settings: Settings
     traces: bool
     emit_test: bool
@@ -59,7 +59,7 @@ def check(asked: Asked, reports: Reports) -> ExitCode:
         line.clear()
         click.echo(f"ended by an error: {len(results)} of {counted(len(broken) + len(every), 'check')} ended", err=True)
         raise
-    code = _emit_test(results) if asked.emit_test else _conclude(results, asked.tier, asked.traces)
+    code = _emit_test(results) if asked.emit_test else _conclude(results, asked.tier or "quick", asked.traces)
     return worst([code, write_reports(reports, results)])
 
 

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from floodmark.checkers.check import Check, EngineName, checks, variant_name
+from floodmark.checkers.check import Check, EngineName, one_check, variant_name
 from floodmark.checkers.check import Settings as CheckSettings
 from floodmark.checkers.conformance.dataframes import findings_frame, outcomes_frame
 from floodmark.checkers.conformance.metadata_log.judge import Finding, Report
@@ -19,13 +19,10 @@ from floodmark.checkers.conformance.rejection import Reason
 from floodmark.checkers.conformance.traces import Outcome, Work, found, judge_all, judge_all_on_spark, recorded
 from floodmark.checkers.exploration import Limits
 from floodmark.checkers.paths import shown
-from floodmark.checkers.properties import did_you_mean
 from floodmark.checkers.report.counting import Counting
 from floodmark.checkers.report.outputs import write_json
 from floodmark.checkers.result import ExitCode, worst
 from floodmark.checkers.spark.session import session
-from floodmark.checkers.spec import read
-from floodmark.language.errors import SourceError
 from floodmark.language.plurals import counted
 
 if TYPE_CHECKING:
@@ -96,16 +93,7 @@ def conform_traces(
 
 
 def _check(path: Path, settings: Settings) -> Check:
-    spec = read(path)
-    every = checks(spec, CheckSettings(constants=dict(settings.constants)))
-    if settings.only_variant is None:
-        return every[0]
-    for check in every:
-        if variant_name(check) == settings.only_variant:
-            return check
-    names = [variant_name(check) for check in every]
-    raise SourceError(f"it has no variant {settings.only_variant!r}{did_you_mean(settings.only_variant, names)}",
-                      str(path))
+    return one_check(path, settings.only_variant, CheckSettings(constants=dict(settings.constants)))
 
 
 def _outcome_lines(outcome: Outcome, model: str) -> Iterator[str]:

@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from floodmark.checkers.check import Check, Settings, checks, variant_name
+from floodmark.checkers.check import Check, Settings, one_check
 from floodmark.checkers.export import promela, tla
-from floodmark.checkers.properties import did_you_mean
-from floodmark.checkers.spec import read
 from floodmark.compiler.program import Program, read_program
-from floodmark.language.errors import SourceError
 from floodmark.language.model import Model
 from floodmark.language.reference import initial_states, within_boundary
 
@@ -19,7 +16,7 @@ def export(
     path: Path, as_tla: bool, folder: Path, only_variant: str | None, constants: dict[str, int]
 ) -> Iterator[str]:
     """Writes the files and returns a line for each. Raises SourceError for what cannot be expressed."""
-    check = _chosen(path, only_variant, constants)
+    check = one_check(path, only_variant, Settings(constants=constants))
     if as_tla:
         module = tla_module(check)
         files = {f"{module.name}.tla": module.text, f"{module.name}.cfg": module.config}
@@ -33,16 +30,6 @@ def export(
     left_out = [prop.name for prop in check.properties() if prop.is_liveness]
     if left_out:
         yield f"left out, since only properties of states and steps are exported: {', '.join(left_out)}"
-
-
-def _chosen(path: Path, only_variant: str | None, constants: dict[str, int]) -> Check:
-    every = checks(read(path), Settings(constants=constants))
-    if only_variant is None:
-        return every[0]
-    names = [variant_name(check) for check in every]
-    if only_variant not in names:
-        raise SourceError(f"there is no variant {only_variant!r}{did_you_mean(only_variant, names)}", str(path))
-    return every[names.index(only_variant)]
 
 
 def tla_module(check: Check) -> tla.Module:

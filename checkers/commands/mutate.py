@@ -21,7 +21,7 @@ from floodmark.checkers.report import atomic_file
 from floodmark.checkers.report.counting import Counting
 from floodmark.checkers.report.outputs import write_json
 from floodmark.checkers.result import MEANINGS, ExitCode, worst
-from floodmark.checkers.spec import Spec, read
+from floodmark.checkers.spec import Spec, read_all
 from floodmark.language.errors import SourceError
 from floodmark.language.plurals import counted
 
@@ -57,7 +57,7 @@ def mutate(paths: Sequence[Path], settings: Settings) -> Iterator[str | ExitCode
     if settings.json_file is not None:
         atomic_file.must_be_writable(settings.json_file, paths)
     reports = []
-    for spec in map(read, paths):
+    for spec in (spec for path in paths for spec in _mutated(path)):
         chosen = _chosen(spec, settings.only)
         if settings.listing:
             yield from (f"{shown(Path(each.file))}:{each.line}:{each.column + 1}  {each.kind}  {each.change}"
@@ -93,6 +93,13 @@ def mutate(paths: Sequence[Path], settings: Settings) -> Iterator[str | ExitCode
     yield worst([code, written])
 
 
+def _mutated(address: Path) -> list[Spec]:
+    """The specs whose mutants are tried: of a file with rows, those that its ``[mutation]`` belongs to, else the first;
+    the other rows are for mutants that survive there, as ``also`` says."""
+    every = read_all(address)
+    return [spec for spec in every if spec.mutation is not None] or every[:1]
+
+
 def _chosen(spec: Spec, only: str | None) -> list[Mutant]:
     every = own if spec.mutation is not None and spec.mutation.own else mutants
     chosen = [mutant for mutant in every(spec.model_class()) if only is None or only in mutant.change]
@@ -107,7 +114,7 @@ def _against_lock(report: Report, update: bool) -> list[str]:
         return []
     specs = report.spec.project.root / "specs"
     scope = Scope.of(specs if report.spec.path.resolve().is_relative_to(specs) else report.spec.path.parent)
-    name = scope.name(report.spec.path)
+    name = scope.name_of(report.spec)
     known = lock.read(scope.lock)
     if update:
         if report.exit_code != ExitCode.AS_EXPECTED:

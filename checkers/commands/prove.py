@@ -70,7 +70,7 @@ def _questions(paths: list[Path], task: Task, scripts: Scripts | None) -> list[C
 def _checks(paths: list[Path], task: Task) -> dict[Path, list[Check]]:
     """What to prove of the specs that each path stands for. Options that apply to none of them are an error."""
     settings = Settings(constants=task.constants, invariant_files=task.files, only_variant=task.only_variant)
-    specs = {path: [read(spec) for spec in find([path], "quick")] if path.suffix != ".py" else [] for path in paths}
+    specs = {path: [read(spec) for spec in find([path])] if path.suffix != ".py" else [] for path in paths}
     found = {
         path: [
             check

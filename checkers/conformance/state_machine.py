@@ -37,16 +37,14 @@ def state_machine(model: Model | type[Model], adapter: type[Adapter]) -> type[Ru
 
 
 def model_of(spec: str | Path, variant: str | None = None) -> Model:
-    """The model of a spec file with the constants that it sets, or its known-bad design ``variant``."""
-    from floodmark.checkers.spec import read
+    """The model of a spec with the constants that it sets, or its known-bad design ``variant``.
 
-    found = read(Path(spec))
-    if variant is None:
-        return found.model_class()(**found.constants)
-    for flawed in found.flawed:
-        if flawed.name == variant:
-            return found.flawed_class(flawed)(**{**found.constants, **flawed.constants})
-    raise SourceError(f"there is no known-bad design {variant!r}", str(spec))
+    ``spec`` is a file, or a row of one, as in ``lease.toml@small``. Raises SourceError where it is neither.
+    """
+    from floodmark.checkers.check import Settings, one_check
+
+    check = one_check(Path(spec), variant, Settings())
+    return check.cls()(**check.constants)
 
 
 def _machine(contract: Contract) -> type[RuleBasedStateMachine]:

@@ -6,12 +6,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from floodmark.checkers.gate.drift import Where, compared, entry_gone, entry_new, where
+from floodmark.checkers import spec_address
+from floodmark.checkers.gate.drift import Where, compared, entry_gone, entry_new, renaming, where
 from floodmark.checkers.gate.entries import flawed_entry, proof_entry, spec_entry
 from floodmark.checkers.gate.job import Sources
 from floodmark.checkers.gate.lock import Entry, Lock
 from floodmark.checkers.gate.outcome import Drift
 from floodmark.checkers.gate.plan import Plan
+from floodmark.checkers.gate.renames import Renames, renamed, renames
 from floodmark.checkers.gate.scope import Scope
 from floodmark.checkers.paths import shown
 from floodmark.checkers.proof_result import Proved
@@ -35,6 +37,7 @@ class Comparison:
         self.plan = plan
         self.found = found
         self.proved = proved
+        self.specs = {scope.name_of(spec): spec for spec in plan.every}
         self.now = self._entries()
 
     def _entries(self) -> Lock:
@@ -62,41 +65,66 @@ class Comparison:
                     str(self.scope.lock),
                 )
             return
+        names = self._renames(locked)
+        for was, name in names.items():
+            spec = self.specs[name]
+            yield renaming(name, was, (shown(spec.path), spec.first_line))
+        locked = renamed(locked, names)
         yield from self._spec_drift(locked)
         yield from self._proof_drift(locked)
         yield from self._mutant_drift(locked)
 
+    def _renames(self, locked: Lock) -> Renames:
+        """The specs that have another name in the lock."""
+        left = [name for name in locked.specs if name not in self.specs and self.scope.has(name)]
+        gone = [name for name in left if self._is_read(name)]
+        new = {name: spec for name, spec in self.specs.items() if name not in locked.specs}
+        return renames(gone, new, locked) if gone and new else {}
+
+    def _is_read(self, name: str) -> bool:
+        """Whether what a name in the lock belongs to is no file that could not be read."""
+        unread = {self.scope.name(Path(result.spec)) for result in self.plan.broken}
+        return unread.isdisjoint((name, spec_address.of_file(name)))
+
     def _mutant_drift(self, locked: Lock) -> Iterator[Drift]:
         """Where mutants were last tried on a model, or with properties, that have changed since."""
-        for spec in self.plan.every:
-            name = self.scope.name(spec.path)
+        for name, spec in self.specs.items():
             if name not in self.now.specs or name not in locked.mutants:
                 continue
             for key in ("source", "predicates"):
                 was = locked.mutants[name].sources.get(key, "-")
                 now = self.now.specs[name].get(key, "-")
                 if was != now:
-                    note = f"its mutants were not tried since; run floodmark mutate {shown(spec.path)} --update-lock"
+                    note = f"its mutants were not tried since; run floodmark mutate {shown(spec.address)} --update-lock"
                     yield Drift(name, "mutants", was, now, note, shown(spec.path), spec.line("mutation"))
                     break
 
     def _spec_drift(self, locked: Lock) -> Iterator[Drift]:
-        tiers = {self.scope.name(spec.path): spec.tier for spec in self.plan.every}
-        unread = {self.scope.name(Path(result.spec)) for result in self.plan.broken}
         checked = {job.name for job in self.plan.checks}
         for name, entry in self.now.specs.items():
             if name not in locked.specs:
-                yield entry_new(name, entry, "spec", (self.found[name, None][0].spec, None))
+                result = self.found[name, None][0]
+                yield entry_new(name, entry, _what(name), (result.spec, result.spec_line))
             else:
                 yield from compared(name, self._comparable(name, locked.specs[name], entry), entry, self._where(name))
         for name, entry in locked.specs.items():
-            if name in checked or name in unread or not self.scope.has(name):
+            if name in checked or not self._is_read(name) or not self.scope.has(name):
                 continue
             place = (str(self.scope.lock), locked.lines.get(f"specs.{name}"))
-            if name not in tiers:
-                yield entry_gone(name, entry, "spec", place)
+            if name not in self.specs:
+                yield entry_gone(name, entry, _what(name), place, f"is gone{self._lost(name, entry)}")
             elif entry.get("tier") == self.tier:
-                yield entry_gone(name, entry, "spec", place, f"is no longer in the {self.tier} tier")
+                yield entry_gone(name, entry, _what(name), place, f"is no longer in the {self.tier} tier")
+
+    def _lost(self, name: str, entry: Entry) -> str:
+        """What is no longer checked with a spec that is gone, where other rows of its file are left."""
+        rows = [spec for each, spec in self.specs.items() if spec_address.of_file(each) == spec_address.of_file(name)]
+        if not rows:
+            return ""
+        left = {flawed.name for spec in rows for flawed in spec.flawed}
+        designs = [design for design in entry.get("flawed", {}) if design.split()[0] not in left]
+        nor = f", nor are the known-bad designs {', '.join(designs)}" if designs else ""
+        return f": no row of the file has its constants{nor}"
 
     def _where(self, name: str) -> Where:
         designs = {variant: found[0] for (spec, variant), found in self.found.items() if spec == name and variant}
@@ -110,7 +138,7 @@ class Comparison:
         return {**rest, "flawed": flawed} if flawed else rest
 
     def _proof_drift(self, locked: Lock) -> Iterator[Drift]:
-        listed = {f"{self.scope.name(spec.path)} {proving.name}" for spec in self.plan.every for proving in spec.prove}
+        listed = {f"{name} {proving.name}" for name, spec in self.specs.items() for proving in spec.prove}
         unread = [self.scope.name(Path(result.spec)) for result in self.plan.broken]
         unread += [f"{proved.name}." for proved in self.plan.broken_claims]
         for section, what in (("claims", "claim"), ("proofs", "proof")):
@@ -130,7 +158,8 @@ class Comparison:
 
     def merged(self, locked: Lock) -> Lock:
         """The lock updated with what was found; entries of specs of another tier or folder stay."""
-        names = {self.scope.name(spec.path): spec for spec in self.plan.every}
+        locked = renamed(locked, self._renames(locked))
+        names = self.specs
         proofs = {f"{name} {proving.name}" for name, spec in names.items() for proving in spec.prove}
         kept = {name: entry for name, entry in locked.specs.items() if name in names or not self.scope.has(name)}
         others = {name: entry for name, entry in locked.proofs.items() if name in proofs or not self.scope.has(name)}
@@ -142,6 +171,10 @@ class Comparison:
             claims={**elsewhere, **self.now.claims},
             mutants={name: each for name, each in locked.mutants.items() if name in names or not self.scope.has(name)},
         )
+
+
+def _what(name: str) -> str:
+    return "spec" if spec_address.of_file(name) == name else "row"
 
 
 def _tells_something(result: CheckResult) -> bool:

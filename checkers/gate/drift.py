@@ -66,7 +66,7 @@ def where(result: CheckResult, designs: Mapping[str, CheckResult]) -> Where:
         return prop is not None and model is not None and is_constant(prop, model)
 
     failed = {name: _failed(each) for name, each in designs.items()}
-    return Where((result.spec, None), properties, actions, says_nothing, _failed(result), failed)
+    return Where((result.spec, result.spec_line), properties, actions, says_nothing, _failed(result), failed)
 
 
 def _failed(result: CheckResult) -> str:
@@ -199,6 +199,11 @@ def _note(key: str, was: Any, now: Any) -> str:
     if key in ("generated", "cut") and isinstance(was, int) and isinstance(now, int):
         return "fewer than before" if now < was else "more than before"
     return _NOTES.get(key, "")
+
+
+def renaming(name: str, was: str, place: Place) -> Drift:
+    """Drift for a spec that has another name in the lock."""
+    return _drift(name, "name", was, name, "it has another name; the rest is compared with its entry", place)
 
 
 def entry_gone(name: str, was: Entry, what: str, place: Place, why: str = "is gone") -> Drift:

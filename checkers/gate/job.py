@@ -169,8 +169,9 @@ class CheckJob:
         assert isinstance(result, CheckResult)
         check = self.check
         properties = check.properties() if result.exploration is not None else []
-        place = shown(check.spec.path)
-        return replace(result, spec=place, properties=properties, reproduce=check.reproduce()), sources
+        place, line = shown(check.spec.path), check.spec.first_line
+        completed = replace(result, spec=place, spec_line=line, properties=properties, reproduce=check.reproduce())
+        return completed, sources
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,7 +51,7 @@ def plan_of(scope: Scope, tier: Tier, settings: Settings, locked: Lock | None) -
 
 def _checks_of(scope: Scope, spec: Spec, settings: Settings, locked: Lock | None) -> list[CheckJob]:
     """The checks of a spec: its model, then its known-bad designs, each under its own name."""
-    name = scope.name(spec.path)
+    name = scope.name_of(spec)
     entry = {} if locked is None else locked.specs.get(name, {})
     known, distinct = entry.get("generated"), spec.expect.distinct or entry.get("distinct")
     found: list[CheckJob] = []
@@ -66,7 +66,7 @@ def _checks_of(scope: Scope, spec: Spec, settings: Settings, locked: Lock | None
 
 def _proofs_of(scope: Scope, spec: Spec, tier: str) -> list[Job]:
     """The proofs of a spec that belong to a tier."""
-    name = scope.name(spec.path)
+    name = scope.name_of(spec)
     return [ProofJob(f"{name} {proving.name}", spec, proving) for proving in spec.prove if proving.tier == tier]
 
 

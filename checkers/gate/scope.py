@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from floodmark.checkers import spec_address
 from floodmark.checkers.gate import lock
 from floodmark.checkers.paths import resolved
 from floodmark.checkers.project import Project
+from floodmark.checkers.spec import Spec
 from floodmark.checkers.symbolic.claims import Claim
 
 
@@ -28,8 +30,12 @@ class Scope:
         above = [each for each in (here, *here.parents) if each.is_relative_to(root) and (each / lock.NAME).is_file()]
         return cls(folder, folder / lock.NAME if not above or above[0] == here else above[0] / lock.NAME)
 
+    def name_of(self, spec: Spec) -> str:
+        """The name of a spec in the lock: that of its file, with the row if it is one."""
+        return spec_address.with_row(self.name(spec.path), spec.row)
+
     def name(self, path: Path) -> str:
-        """The name of a spec in the lock: its path below the lock's folder, without the suffix."""
+        """The name of a file in the lock: its path below the lock's folder, without the suffix."""
         return resolved(path).with_suffix("").relative_to(resolved(self.lock.parent)).as_posix()
 
     def has(self, name: str) -> bool:

@@ -22,7 +22,7 @@ def states_expected(check: Check) -> int | None:
     locked = _lock(scope.lock)
     if locked is None:
         return None
-    entry = locked.specs.get(scope.name(check.spec.path), {})
+    entry = locked.specs.get(scope.name_of(check.spec), {})
     known = entry.get("distinct")
     same = entry.get("symmetry", False) == check.symmetry
     return known if isinstance(known, int) and same else None

@@ -12,7 +12,7 @@ from floodmark.checkers.mutation.mutant import Mutant, functions
 from floodmark.checkers.mutation.steps import steps_digest
 from floodmark.checkers.result import CheckResult, ExitCode
 from floodmark.checkers.run import run_check
-from floodmark.checkers.spec import Spec, read
+from floodmark.checkers.spec import Spec, read_all
 from floodmark.language.errors import SourceError
 
 Fate = Literal["killed", "survived", "equal", "refused", "undetermined"]
@@ -70,7 +70,8 @@ def stages(spec: Spec) -> list[Stage]:
     """The spec and those that it lists under ``also``. Raises SourceError when one of them does not hold as
     expected."""
     also = () if spec.mutation is None else spec.mutation.also
-    return [_stage(each) for each in (spec, *(read(path) for path in also))]
+    others = [each for address in also for each in read_all(address) if each.name != spec.name]
+    return [_stage(each) for each in (spec, *others)]
 
 
 def _stage(spec: Spec) -> Stage:

@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
+from floodmark.checkers import spec_address
 from floodmark.language.errors import SourceError
 
 
@@ -55,7 +56,8 @@ def must_be_writable(path: Path, inputs: Iterable[Path] = ()) -> None:
         raise SourceError("cannot be written: it is a folder", str(path))
     if len(os.fsencode(path.name)) > _LONGEST_NAME:
         raise SourceError("cannot be written: the name is too long", str(path))
-    if any(os.path.exists(path) and os.path.exists(each) and path.samefile(each) for each in inputs):
+    files = [spec_address.split(each)[0] for each in inputs]
+    if any(os.path.exists(path) and os.path.exists(each) and path.samefile(each) for each in files):
         raise SourceError("would be overwritten: it is an input of this run; name another file", str(path))
     if path.suffix in SOURCES:
         raise SourceError(f"would be overwritten: a {path.suffix} file is a source; name another file", str(path))

@@ -28,6 +28,7 @@ def itf(result: CheckResult) -> str:
         "format": "ITF",
         "format-description": "https://apalache-mc.org/docs/adr/015adr-trace.html",
         "source": result.spec,
+        "spec": result.name,
         "model": result.model,
         "variant": result.variant,
         "status": "violation",
@@ -45,7 +46,7 @@ def itf(result: CheckResult) -> str:
 def file_name(result: CheckResult) -> str:
     """The name of a check's file: ``alter_isr-core-AssumesProposedIsr.itf.json``."""
     name = f"{result.name}-{result.variant or result.model.rpartition(':')[2]}"
-    return re.sub(r"[^\w.-]+", "-", name) + ".itf.json"
+    return re.sub(r"[^\w.@-]+", "-", name) + ".itf.json"
 
 
 def _state(model: Model, entry: TraceState, index: int) -> dict[str, Any]:

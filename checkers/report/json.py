@@ -32,6 +32,7 @@ def entry(result: CheckResult) -> dict[str, Any]:
     trace = () if result.violation is None else result.violation.trace
     return {
         "spec": result.spec,
+        "name": result.name,
         "title": result.title,
         "model": result.model,
         "variant": result.variant,

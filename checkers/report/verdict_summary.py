@@ -135,7 +135,7 @@ def _place(result: CheckResult) -> Place:
     if result.file is not None:
         return place(result.file, result.line)
     prop = result.find_property(result.property)
-    return place(result.spec, 1) if prop is None else place(prop.file, prop.line)
+    return place(result.spec, result.spec_line or 1) if prop is None else place(prop.file, prop.line)
 
 
 def drift_case(table: str, drift: Sequence[Drift]) -> Case:

@@ -91,7 +91,7 @@ def _may_be_a_task(check: Check, every: Sequence[Check]) -> bool:
         return False
     if check.flawed is not None:
         return True
-    if settings.engine == "spark" and len({each.spec.path for each in every}) == 1:
+    if settings.engine == "spark" and len({each.spec.address for each in every}) == 1:
         return False
     return (check.spec.expect.distinct or 0) < TASK_STATES
 

@@ -81,7 +81,7 @@ def prove_listed(
 
 def reproduce(spec: Spec, proving: Proving) -> str:
     """The command that makes a proof that a spec lists."""
-    words = ["floodmark", "prove", shown(spec.path), "--method", proving.method]
+    words = ["floodmark", "prove", shown(spec.address), "--method", proving.method]
     words += ["--depth", str(proving.depth)] if proving.depth is not None else []
     words += ["--unbounded"] if proving.unbounded else []
     words += ["--any-size"] if proving.any_size else []

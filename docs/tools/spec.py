@@ -31,6 +31,39 @@ Constants are set by, in this order: `--set NAME=VALUE`, `constants` in a `[[fla
 `[constants]`, the default in the model.
 """
 
+ROWS = """## Several sizes in one spec
+
+Each `[[row]]` table stands for a spec of its own, here `lease@two` and `lease@five` for a file `lease.toml`:
+
+```toml
+model = "lease.py:Lease"
+
+[constants]
+duration = 2
+
+[[flawed]]
+class = "flawed:GrantsTwice"
+property = "one_holder"
+
+[[row]]
+name = "two"
+constants = { clients = 2 }
+expect = { distinct = 7 }
+
+[[row]]
+name = "five"
+constants = { clients = 5 }
+expect = { distinct = 16 }
+```
+
+`floodmark check lease.toml` checks every row, `floodmark check lease.toml@two` (or `lease@two`) one, and a folder or
+`--tier` the rows of a tier. Reports, the lock, `reproduce:` and pytest (`specs/lease.toml::two`) name rows in the same
+way. Commands about a single model, such as `explore`, need a row, unless `--only-variant` names a design of only one.
+
+A known-bad design, a proof and `[mutation]` belong to the first row, unless `rows` names others: a mistake is shown
+where it is cheapest to find. In the gate, a row that is gone is drift, as is a new one; one of another name is
+recognised by its model and constants, and compared with its old entry.
+"""
 GATE_HEAD = """## The gate as a whole
 
 A spec's `[limits]` are those of each of its searches. `[tool.floodmark.gate.limits]` in the project's `pyproject.toml`
@@ -70,7 +103,7 @@ def main() -> None:
 def page() -> str:
     """The page as Markdown."""
     gate = [GATE_HEAD, *_table(GATE_LIMITS)]
-    return "\n".join([HEAD, "## At the top", "", *_table(SPEC), *_sections(SPEC, ""), *gate, PROPERTIES])
+    return "\n".join([HEAD, "## At the top", "", *_table(SPEC), *_sections(SPEC, ""), ROWS, *gate, PROPERTIES])
 
 
 def _table(keys: Sequence[Key]) -> Iterator[str]:

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 @click.command(epilog=EPILOG)
 @click.argument("specs", nargs=-1, metavar="[SPEC ...]")
-@click.option("--tier", type=click.Choice(["quick", "deep", "all"]), default="quick",
-              help="Which specs of a folder to check.")
+@click.option("--tier", type=click.Choice(["quick", "deep", "all"]),
+              help="Which specs of a folder to check, quick by default, and which rows of a file, all by default.")
 @engine_option()
 @set_option
 @invariants_option
@@ -57,10 +57,10 @@ if TYPE_CHECKING:
 @click.option("--traces", is_flag=True, help="Prints the counterexample for every known-bad design.")
 @click.option("--emit-test", is_flag=True,
               help="Instead of verdicts, prints a pytest function for each counterexample that replays it in CPython.")
-def check(specs: tuple[str, ...], tier: str, traces: bool, emit_test: bool, **given: Any) -> int:
+def check(specs: tuple[str, ...], tier: str | None, traces: bool, emit_test: bool, **given: Any) -> int:
     """Explores the models of specs and prints verdicts.
 
-    SPEC is a file or a folder. Without SPEC, checks every quick spec in ./specs.
+    SPEC is a file, a row of one (lease.toml@small) or a folder. Without SPEC, checks every quick spec in ./specs.
     """
     from floodmark.checkers.commands.check import Asked
     from floodmark.checkers.commands.check import check as run_check

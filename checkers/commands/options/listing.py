@@ -41,7 +41,8 @@ def show(spec: str, assignments: tuple[tuple[str, int], ...]) -> None:
     """
     from floodmark.checkers.check import Check, Settings
     from floodmark.checkers.report.listing import description
-    from floodmark.checkers.spec import read
+    from floodmark.checkers.spec import read_all
 
-    for line in description(Check(read(spec_path(spec)), None, Settings(constants=dict(assignments)))):
-        click.echo(line)
+    for each in read_all(spec_path(spec)):
+        for line in description(Check(each, None, Settings(constants=dict(assignments)))):
+            click.echo(line)

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from floodmark.checkers import amounts, input_file
+from floodmark.checkers import amounts, input_file, spec_address
 from floodmark.checkers.file_parameter import Named, named
 from floodmark.language.errors import SourceError
 
@@ -103,25 +103,36 @@ workers_option = click.option(
 
 
 def spec_paths(names: Sequence[str]) -> list[Path]:
-    """The paths that the arguments stand for; ``alter_isr/core`` stands for ``specs/alter_isr/core.toml``."""
+    """The paths that the arguments stand for; ``alter_isr/core`` stands for ``specs/alter_isr/core.toml``, and
+    ``kraft/sizes@one_voter`` for a row of ``specs/kraft/sizes.toml``."""
     return [spec_path(name) for name in names]
 
 
 def spec_path(name: str) -> Path:
-    """The path that one argument stands for: here, else in the project that comes with Floodmark. Raises SourceError if
-    there is none."""
+    """The path or the address of a row that one argument stands for: here, else in the project that comes with
+    Floodmark. Raises SourceError if there is none."""
     from floodmark.checkers.properties import did_you_mean
 
-    path = named(name)
-    folders = (Path("specs"), shipped_specs())
-    for place in (path, *(folder / each for folder in folders for each in (f"{name}.toml", name))):
-        if os.path.lexists(place):
-            return place
+    place = _place(name)
+    file, sign, row = name.rpartition(spec_address.SIGN)
+    if place is None and sign and file:
+        path = _place(file)
+        place = None if path is None or os.path.isdir(path) else spec_address.joined(path, row)
+    if place is not None:
+        return place
     have = _names(Path("specs"))
     if not have:
         advice = "; floodmark list shows those that come with Floodmark, floodmark init begins a project"
         raise SourceError(f"there is no spec or folder {amounts.brief(name)} here{advice}")
     raise SourceError(f"there is no spec or folder {amounts.brief(name)} here{did_you_mean(name, have)}")
+
+
+def _place(name: str) -> Path | None:
+    """What there is of a name: a path, a spec of this project or a shipped one."""
+    path = named(name)
+    folders = (Path("specs"), shipped_specs())
+    places = (path, *(folder / each for folder in folders for each in (f"{name}.toml", name)))
+    return next((place for place in places if os.path.lexists(place)), None)
 
 
 def shipped_specs() -> Path:

@@ -294,4 +294,4 @@ def _claim(case: Case) -> Element:
 
 
 def _anchor(text: str) -> str:
-    return re.sub(r"[^\w]+", "-", text).strip("-")
+    return re.sub(r"[^\w@]+", "-", text).strip("-")
