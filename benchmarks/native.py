@@ -44,16 +44,16 @@ WORKS = [
     Work("two-phase commit, 9 resource managers", "specs/examples/two_phase_commit.toml", {"managers": 9}),
     Work("KIP-497 core", "specs/alter_isr/core.toml", {"max_version": 3, "max_offset": 1}),
     Work("KIP-497 core, above ten million", "specs/alter_isr/core_deep.toml", {}),
-    Work("KIP-497 failover with logs", "specs/alter_isr/failover.toml", {}),
-    Work("KIP-497 failover with logs, above ten million", "specs/alter_isr/failover_reconcile_once_deep.toml", {}),
+    Work("KIP-497 failover with logs", "specs/alter_isr/failover.toml@three_replicas", {}),
+    Work("KIP-497 failover with logs, above ten million", "specs/alter_isr/failover_reconcile_once.toml@deep", {}),
     Work("KIP-595", "specs/kraft/quorum.toml", {}),
-    Work("KIP-595, four epochs, logs of three", "specs/kraft/epochs_deep.toml", {}),
+    Work("KIP-595, four epochs, logs of three", "specs/kraft/sizes.toml@four_epochs", {}),
 ]
 
 
 EDITIONS = [
     Work("KIP-497 core", "specs/alter_isr/core.toml", {}),
-    Work("KIP-497 failover with logs", "specs/alter_isr/failover.toml", {}),
+    Work("KIP-497 failover with logs", "specs/alter_isr/failover.toml@three_replicas", {}),
     Work("KIP-595", "specs/kraft/quorum.toml", {}),
 ]
 
@@ -154,7 +154,7 @@ def editions(work: Work) -> str:
 
 def start_up() -> list[str]:
     """Wall-clock seconds of the whole command on a small spec: with an empty cache, then with a full one."""
-    command = [sys.executable, "-m", "floodmark", "check", "specs/alter_isr/failover_small.toml"]
+    command = [sys.executable, "-m", "floodmark", "check", "alter_isr/failover@small"]
     rows = []
     with tempfile.TemporaryDirectory() as cache:
         for title in ("first run on a machine", "later runs"):
@@ -180,7 +180,7 @@ def main() -> None:
         rows = measure(work, arguments.runs)
         print(*rows, sep="\n", flush=True)
         lines += rows
-    lines += ["", "| `floodmark check specs/alter_isr/failover_small.toml` | seconds |", "|---|---|", *start_up()]
+    lines += ["", "| `floodmark check alter_isr/failover@small` | seconds |", "|---|---|", *start_up()]
     lines += [
         "",
         "| processor seconds | distinct | compile plain | search | compile optimised | search |",

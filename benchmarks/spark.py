@@ -34,7 +34,7 @@ from floodmark.checkers.spark.session import session, stop
 
 ROOT = Path(__file__).parent.parent
 PHILOSOPHERS = "specs/examples/philosophers.toml"
-FAILOVER = "specs/alter_isr/failover_deep.toml"
+FAILOVER = "specs/alter_isr/failover.toml@deep"
 NARROW = 2000
 
 

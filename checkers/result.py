@@ -8,6 +8,7 @@ from enum import IntEnum
 from pathlib import Path
 from typing import Literal
 
+from floodmark.checkers import spec_address
 from floodmark.checkers.designs.finding import Divergence
 from floodmark.checkers.exploration import Exploration, Premise, Symmetry, Violation
 from floodmark.checkers.paths import shown
@@ -56,9 +57,9 @@ _PRIORITY = (
 
 @dataclass(slots=True)
 class CheckResult:
-    """The result of a check. ``spec`` is the spec's file, ``spec_line`` the line at which the spec begins if it is a
-    row of the file, ``name`` what the spec is called. ``variant`` is None for the model itself, else the class of the
-    known-bad design.
+    """The result of a check. ``spec`` is the spec's file, ``row`` the row of the file that it is and ``spec_line``
+    the line at which that begins, if it is one; ``name`` is what the spec is called. ``variant`` is None for the model
+    itself, else the class of the known-bad design.
 
     ``expected`` is whether the result is the one that the spec expects. ``message`` adds to the verdict: an error, what
     differs from the expectation, or which limit was reached. ``idle`` and ``vacuous`` are the actions that the spec
@@ -72,6 +73,7 @@ class CheckResult:
     model: str
     variant: str | None
     tier: str
+    row: str | None = None
     spec_line: int | None = None
     title: str = ""
     constants: dict[str, int] = field(default_factory=dict)
@@ -95,6 +97,10 @@ class CheckResult:
     idle: Sequence[str] = ()
     vacuous: Sequence[str] = ()
     empty: bool = False
+
+    def address(self) -> str:
+        """What names the spec on the command line."""
+        return spec_address.with_row(self.spec, self.row)
 
     def case_title(self) -> str:
         """What reports call the result: its spec, and the class that it is about."""

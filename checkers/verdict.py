@@ -21,6 +21,7 @@ def blank(check: Check) -> CheckResult:
     spec = check.spec
     return CheckResult(
         spec=shown(spec.path),
+        row=spec.row,
         spec_line=spec.first_line,
         name=spec.name,
         model=spec.model,

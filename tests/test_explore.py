@@ -37,7 +37,7 @@ REPOSITORY = Path(__file__).parent.parent
 QUICK = [path.relative_to(REPOSITORY / "specs").as_posix() for path in find([REPOSITORY / "specs"], "quick")]
 HEED = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
 """What a shell's background jobs ignore."""
-ALWAYS = ("alter_isr/core.toml", "examples/dekker.toml", "kraft/one_voter.toml", "reassignment/kip236_small.toml")
+ALWAYS = ("alter_isr/core.toml", "examples/dekker.toml", "kraft/sizes.toml@one_voter", "reassignment/kip236_small.toml")
 
 
 def session(spec: Path, variant: str | None = None) -> Session:

@@ -74,7 +74,7 @@ def test_a_run_that_does_not_fail_is_no_counterexample() -> None:
 
 
 def test_what_is_not_there_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(SourceError, match="there is no known-bad design 'Nothing'"):
+    with pytest.raises(SourceError, match="there is no variant 'Nothing'"):
         Shown.of("specs/alter_isr/core.toml:Nothing").check()
     (tmp_path / "findings.toml").write_text('[[finding]]\ntitle = "t"\n', encoding="utf-8")
     with pytest.raises(SourceError, match="t has no source"):

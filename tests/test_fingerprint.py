@@ -13,6 +13,7 @@ import pytest
 
 from floodmark import Between, Identifier, Model, Record, action, boundary, implies, invariant, require
 from floodmark.checkers.codegen.model_module import parts
+from floodmark.checkers.commands.options.parameters import spec_path
 from floodmark.checkers.exploration import Exploration, Options
 from floodmark.checkers.native import compiled_model
 from floodmark.checkers.native.search import explore
@@ -187,12 +188,12 @@ def _texts(model: Model, functions: Mapping[str, Callable[..., bool]]) -> Iterat
 
 
 SPECS = ["examples/two_phase_commit", "examples/philosophers", "examples/paxos_commit"]
-LARGE = ["alter_isr/core", "kraft/one_voter"]
+LARGE = ["alter_isr/core", "kraft/sizes@one_voter"]
 
 
 @pytest.mark.parametrize("path", [*SPECS, *(pytest.param(path, marks=pytest.mark.slow) for path in LARGE)])
 def test_equal_keys_mean_equal_code(path: str) -> None:
-    spec = read(ROOT / "specs" / f"{path}.toml")
+    spec = read(spec_path(path))
     known: dict[str, str] = {}
     shared = 0
     for cls in [spec.model_class(), *(spec.flawed_class(flawed) for flawed in spec.flawed[:4])]:

@@ -264,7 +264,7 @@ def test_four_epochs_and_logs_of_three_are_the_same_states_on_spark() -> None:
     from floodmark.checkers.spark.search import Distribution
     from floodmark.checkers.spark.search import explore as explore_on_spark
 
-    check = Check(read(SPECS / "epochs_deep.toml"), None, Settings())
+    check = Check(read(SPECS / "sizes.toml@four_epochs"), None, Settings())
     model, properties = check.cls()(**check.constants), check.properties()
     native = explore(model, properties, check.options)
     distributed = explore_on_spark(model, properties, check.options, None, Distribution(wide=100_000))

@@ -110,7 +110,7 @@ def ours() -> Lock:
 
 
 def name_of(path: Path) -> str:
-    return path.relative_to(ROOT / "specs").with_suffix("").as_posix()
+    return read(path).name
 
 
 @pytest.mark.parametrize("path", SPECS, ids=name_of)

@@ -110,7 +110,7 @@ def test_assumes_proposed_isr_breaks_isr_holds_committed() -> None:
 
 
 def test_designs_of_the_same_name_do_not_get_in_each_others_way() -> None:
-    specs = ["specs/alter_isr/core.toml", "specs/alter_isr/failover.toml", "specs/alter_isr/core.toml"]
+    specs = ["specs/alter_isr/core.toml", "specs/alter_isr/failover.toml@three_replicas", "specs/alter_isr/core.toml"]
     with inside(ROOT):
         settings = Settings(workers=1, only_variant="AcceptsAnyVersion")
         results = [result for spec in specs for result in check(Path(spec), settings)]

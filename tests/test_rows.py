@@ -334,7 +334,7 @@ def test_an_emitted_test_has_the_constants_of_its_row(run: Run) -> None:
     put("invariants/tank.py", INVARIANTS)(Path())
     _, text = run("check", "tank@large", "--engine", "reference", "--emit-test", lay=spec)
     assert "model = Tank(size=5)" in text
-    assert "(tank@large)" in text
+    assert "(specs/tank.toml@large)" in text
 
 
 def test_rows_are_collectors_of_pytest(tmp_path: Path) -> None:

@@ -152,7 +152,7 @@ def test_figures_do_not_depend_on_partitions(partitions: int) -> None:
 
 
 @SLOW
-@pytest.mark.parametrize("path", find([ROOT / "specs"], "quick"), ids=lambda path: f"{path.parent.name}/{path.stem}")
+@pytest.mark.parametrize("path", find([ROOT / "specs"], "quick"), ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_every_quick_spec_has_the_native_figures(path: Path) -> None:
     """With 1, 2, 3 and 7 partitions; the search moves over at the first level that is a tenth as wide as the widest."""
     check = Check(read(path), None, Settings(workers=1))

@@ -18,14 +18,14 @@ from floodmark.checkers.check import Check, Settings, checks, variant_name
 from floodmark.checkers.exploration import Limits, Options
 from floodmark.checkers.native import loops, search
 from floodmark.checkers.native.symmetry import sample
-from floodmark.checkers.spec import read
+from floodmark.checkers.spec import find, read
 from floodmark.compiler.layout import digest
 from floodmark.language.model import State
 from floodmark.language.reference import holds, successors, within_boundary
 from tests.agreement import reference_set
 
 REPOSITORY = Path(__file__).parent.parent
-SPECS = sorted((REPOSITORY / "specs").rglob("*.toml"))
+SPECS = find([REPOSITORY / "specs"], "all")
 MOST_STATES = 6000
 MOST_GENERATED = 12_000
 """What CPython is asked to explore whole of one known-bad design."""
@@ -39,10 +39,10 @@ SHRUNK: dict[str, dict[str, int]] = {
     "alter_isr/duplicates": {"brokers": 2},
     "alter_isr/duplicates_as_written": {"brokers": 2},
     "alter_isr/duplicates_remedy": {"brokers": 2},
-    "alter_isr/failover": {"brokers": 2, "max_version": 2},
-    "alter_isr/failover_reconcile_once": {"brokers": 2},
-    "alter_isr/failover_restarts": {"brokers": 2},
-    "alter_isr/failover_same_epoch": {"brokers": 2},
+    "alter_isr/failover@three_replicas": {"brokers": 2, "max_version": 2},
+    "alter_isr/failover_reconcile_once@three_replicas": {"brokers": 2},
+    "alter_isr/failover_restarts@three_replicas": {"brokers": 2},
+    "alter_isr/failover_same_epoch@two_epochs": {"brokers": 2},
     "alter_isr/progress_as_written": {"brokers": 2},
     "alter_isr/takeover": {"brokers": 2},
     "alter_isr/zombie_controller": {"brokers": 2, "max_version": 2},
@@ -54,7 +54,7 @@ SHRUNK: dict[str, dict[str, int]] = {
     "kraft/clusters": {"voters": 2},
     "kraft/cut_off": {"voters": 2},
     "kraft/disruptive_voter": {"voters": 2},
-    "kraft/pre_vote": {"voters": 2},
+    "kraft/pre_vote@lossless_restart": {"voters": 2},
     "reassignment/kip236": {"brokers": 1, "replication_factor": 1, "largest_target": 1},
     "reassignment/kip236_queue": {"brokers": 1, "replication_factor": 1, "submissions": 1, "largest_target": 1},
     "reassignment/kip236_queue_progress": {"brokers": 1},
@@ -81,7 +81,7 @@ SHRUNK: dict[str, dict[str, int]] = {
 
 
 def name_of(path: Path) -> str:
-    return path.relative_to(REPOSITORY / "specs").with_suffix("").as_posix()
+    return read(path).name
 
 
 @cache
@@ -189,10 +189,10 @@ def test_every_spec_agrees(path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "check", [check for path in SPECS for check in checks_of(path)[1:]],
-    ids=lambda check: f"{name_of(check.spec.path)}-{variant_name(check)}",
+    ids=lambda check: f"{check.spec.name}-{variant_name(check)}",
 )
 def test_every_known_bad_design_agrees(check: Check) -> None:
-    constants = {**check.constants, **SHRUNK.get(name_of(check.spec.path), {})}
+    constants = {**check.constants, **SHRUNK.get(check.spec.name, {})}
     started, _ = run(check, check.constants, SEARCHED)
     assert_sample_agrees(started, 8)
     started, complete = run(check, constants, MOST_STATES, checked=False)

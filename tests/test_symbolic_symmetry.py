@@ -11,6 +11,7 @@ import z3
 
 from floodmark import Model
 from floodmark.checkers.check import Check, Settings, checks, variant_name
+from floodmark.checkers.commands.options.parameters import spec_path
 from floodmark.checkers.properties import collect
 from floodmark.checkers.run import run_check
 from floodmark.checkers.spec import read
@@ -198,13 +199,14 @@ def test_violations_of_hard_questions(cls: type[Model]) -> None:
 
 QUICK = {"kraft/quorum": 4, "kraft/batch": 5, "under_replicated/draft": 4, "alter_isr/core": 2,
          "reassignment/kip236": 5, "zk_controller/core": 4}
-SLOW = {"kraft/quorum": 6, "kraft/pre_vote": 5, "alter_isr/core": 5, "reassignment/kip236": 10, "zk_controller/core": 7}
+SLOW = {"kraft/quorum": 6, "kraft/pre_vote@lossless_restart": 5, "alter_isr/core": 5, "reassignment/kip236": 10,
+        "zk_controller/core": 7}
 
 
 def _designs() -> Sequence[object]:
     found = []
     for name in sorted({*QUICK, *SLOW}):
-        for check in checks(read(SPECS / f"{name}.toml"), Settings()):
+        for check in checks(read(spec_path(name)), Settings()):
             depth = check.wanted_depth or 99
             if check.flawed is not None and depth <= max(QUICK.get(name, 0), SLOW.get(name, 0)):
                 marks = [] if depth <= QUICK.get(name, 0) else [pytest.mark.slow]

@@ -71,7 +71,7 @@ class _Function:
         count = len(self.violation.trace)
         broken = f"breaks {self.violation.property}" if self.violation.property else "fails"
         steps = counted(count, "step")
-        return f"{type(self.model).__name__} {broken} after {steps} ({self.result.name})."
+        return f"{type(self.model).__name__} {broken} after {steps} ({self.result.address()})."
 
     def _body(self) -> Iterator[str]:
         steps: list[Step | None] = [entry.step for entry in self.violation.trace]

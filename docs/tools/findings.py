@@ -17,11 +17,10 @@ from typing import Any
 
 import click
 
-from floodmark.checkers import toml
-from floodmark.checkers.check import Check, Settings
+from floodmark.checkers import spec_address, toml
+from floodmark.checkers.check import Check, Settings, one_check
 from floodmark.checkers.report import text
 from floodmark.checkers.run import run_check
-from floodmark.checkers.spec import Spec, read
 from floodmark.checkers.symbolic import claims
 from floodmark.checkers.symbolic.prove import prove_claim
 from floodmark.language.errors import SourceError
@@ -69,7 +68,8 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What a reference means: ``specs/a/b.toml``, one design of it (``:Class``), or a claim (``a.py:function``)."""
+    """What a reference means: ``specs/a/b.toml`` or a row of it (``@row``), one design of that (``:Class``), or a claim
+    (``a.py:function``)."""
 
     path: Path
     name: str
@@ -92,15 +92,7 @@ class Shown:
 
     def check(self) -> Check:
         """The check of this spec, or of its known-bad design. Raises SourceError."""
-        spec = read(self.path)
-        return Check(spec, _design(spec, self.name) if self.name else None, Settings(workers=1))
-
-
-def _design(spec: Spec, name: str) -> Any:
-    for flawed in spec.flawed:
-        if flawed.name == name:
-            return flawed
-    raise SourceError(f"there is no known-bad design {name!r}", str(spec.path))
+        return one_check(self.path, self.name or None, Settings(workers=1))
 
 
 def findings(path: Path = ENTRIES) -> list[Finding]:
@@ -189,8 +181,9 @@ def _links(references: Sequence[str]) -> str:
 
 
 def _link(shown: Shown) -> str:
-    file = shown.path.relative_to(ROOT).as_posix()
-    name = file.removeprefix("specs/").removesuffix(".toml").removesuffix(".py")
+    path, row = spec_address.split(shown.path)
+    file = path.relative_to(ROOT).as_posix()
+    name = spec_address.with_row(file.removeprefix("specs/").removesuffix(".toml").removesuffix(".py"), row)
     return f"[`{name}`](../{file})" + (f" `{shown.name}`" if shown.name else "")
 
 
