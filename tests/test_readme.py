@@ -73,6 +73,17 @@ def test_the_model_is_complete_and_short(tmp_path: Path) -> None:
     assert "one_holder" in run.stdout
 
 
+def test_a_spec_may_have_rows(tmp_path: Path) -> None:
+    (tmp_path / "lease.py").write_text(block("model"))
+    (tmp_path / "lease.toml").write_text(block("model rows"))
+    run = floodmark("check", "lease.toml", directory=tmp_path)
+    assert run.returncode == ExitCode.AS_EXPECTED, run.stdout + run.stderr
+    assert "lease@three  7 states" in run.stdout
+    run = floodmark("check", "lease.toml@five", directory=tmp_path)
+    assert "lease@five  11 states" in run.stdout
+    assert "three" not in run.stdout
+
+
 def test_a_change_that_empties_a_check_is_drift(tmp_path: Path) -> None:
     (tmp_path / "lease.py").write_text(block("model"))
     (tmp_path / "lease.toml").write_text(block("model spec"))

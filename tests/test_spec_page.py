@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import MISSING, fields
 from pathlib import Path
@@ -9,15 +10,18 @@ from typing import Any
 
 import pytest
 
-from docs.tools.spec import PAGE, page
+from docs.tools.spec import PAGE, ROWS, page
+from floodmark.checkers.check import Settings, checks
 from floodmark.checkers.exploration import Limits
-from floodmark.checkers.spec import Spec, read
+from floodmark.checkers.run import run_check
+from floodmark.checkers.spec import Spec, read, read_all
 from floodmark.checkers.spec_entries import Expect, Flawed, Mutation, Proving, Reason, Row
 from floodmark.checkers.spec_keys import EXPECT, FAIRNESS, FLAWED, LIMITS, MUTATION, PROVE, ROW, SPEC, SURVIVORS
 from floodmark.checkers.spec_values import Key
 from floodmark.language.errors import SourceError
 from floodmark.language.fairness import Fairness
 from tests.projects import write
+from tests.test_readme import block
 
 TABLES: dict[str, tuple[Sequence[Key], type[Any], str]] = {
     "": (SPEC, Spec, ""),
@@ -31,6 +35,15 @@ TABLES: dict[str, tuple[Sequence[Key], type[Any], str]] = {
     "survivors": (SURVIVORS, Reason, "[[mutation.survivors]]\n"),
 }
 """Each table: its keys, the class that it becomes, and its header."""
+GRANTS_TWICE = """
+    from lease import Client, Lease
+
+
+    class GrantsTwice(Lease):
+        def server_grants(self, client: Client) -> None:
+            self.granted = self.duration
+            self.believed[client] = self.duration
+"""
 EACH = [pytest.param(name, key, id=f"{name}.{key.name}") for name, (keys, _, _) in TABLES.items() for key in keys]
 
 
@@ -47,6 +60,16 @@ def tables(keys: Sequence[Key]) -> Iterator[Sequence[Key]]:
 
 def test_no_table_is_left_out() -> None:
     assert sorted(map(id, tables(SPEC))) == sorted(id(keys) for keys, _, _ in TABLES.values())
+
+
+def test_the_rows_that_the_page_shows_hold(tmp_path: Path) -> None:
+    """With the README's lease."""
+    (spec,) = re.findall(r"```toml\n(.*?)```", ROWS, re.DOTALL)
+    write(tmp_path, {"lease.py": block("model"), "lease.toml": spec, "flawed.py": GRANTS_TWICE})
+    results = [run_check(check) for each in read_all(tmp_path / "lease.toml") for check in checks(each, Settings())]
+    assert [(result.name, result.variant, result.expected) for result in results] == [
+        ("lease@two", None, True), ("lease@two", "GrantsTwice", True), ("lease@five", None, True),
+    ]  # fmt: skip
 
 
 def error_of(tmp_path: Path, text: str) -> SourceError:

@@ -12,8 +12,8 @@
 - ``limits.py``, ``progress.py``, ``totals.py``: limits of a whole run; how far it is; how many states a search will
   find.
 - ``lock.py``, ``entries.py``: the lock as a file; what a run contributes to it.
-- ``comparison.py``, ``drift.py``, ``meanings.py``: found and locked side by side; what a difference means, where to
-  look, and what it follows from; which property changed.
+- ``comparison.py``, ``drift.py``, ``meanings.py``, ``renames.py``: found and locked side by side; what a difference
+  means, where to look, and what it follows from; which property changed; which spec has another name.
 - ``outcome.py``, ``text.py``: what every report receives; the table, the drift and the verdict.
 
 Decisions:
@@ -33,6 +33,8 @@ Decisions:
 - What differs because something failed is told with the failure: it is red already, and a card for each figure would
   hide which one matters. Whatever weakens a check by itself (a property or a design that is gone, another constant,
   another meaning of a property) is told apart from that.
+- A spec that has another name is compared with its old entry, but its name is drift: whoever renames a row sees what
+  else changed, and a row that is gone cannot be mistaken for one that was renamed, as its constants are missed.
 - The hash of a single property says where a change is, never whether there is one: it depends on names and on Python's
   way of writing, so it only counts where a hash of everything differs.
 """

@@ -48,12 +48,12 @@ property = "one_holder"
 [[row]]
 name = "two"
 constants = { clients = 2 }
-expect = { distinct = 7 }
+expect = { distinct = 5 }
 
 [[row]]
 name = "five"
 constants = { clients = 5 }
-expect = { distinct = 16 }
+expect = { distinct = 11 }
 ```
 
 `floodmark check lease.toml` checks every row, `floodmark check lease.toml@two` (or `lease@two`) one, and a folder or
