@@ -3,8 +3,8 @@
 The files next to the rooms are what the rooms share:
 
 - ``spec.py`` reads a spec and names the line of any mistake in it. ``spec_keys.py`` is the list of all keys,
-  ``spec_values.py`` the kinds of values that they may have, ``spec_entries.py`` what the tables become. ``spec_rows.py``
-  makes a spec of each row of a file, ``spec_address.py`` says how rows are named.
+  ``spec_values.py`` the kinds of values that they may have, ``spec_entries.py`` what the tables become.
+  ``spec_rows.py`` makes a spec of each row of a file, ``spec_address.py`` says how rows are named.
 - ``input_file.py`` reads whatever file a user names, or says why not; ``toml.py`` and ``json_text.py`` parse it,
   ``amounts.py`` limits the numbers in it. ``file_parameter.py`` is the kind of options that name files.
 - ``project.py`` loads the files of the user's repository and of the shipped protocols without a clash of names;

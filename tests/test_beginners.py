@@ -188,6 +188,20 @@ def test_brackets_and_methods_of_records() -> None:
     assert assert_agrees(Brackets, workers=(1,)).distinct == 6
 
 
+DECORATORS = ("initial", "action", "rule", "boundary", "invariant", "transition", "reachable", "lemma", "eventually",
+              "always_eventually", "eventually_always", "leads_to", "recoverable", "fair")  # fmt: skip
+
+
+@pytest.mark.parametrize("brackets", ["", "()"])
+@pytest.mark.parametrize("name", DECORATORS)
+def test_a_decorator_may_have_empty_brackets(tmp_path: Path, name: str, brackets: str) -> None:
+    given = "self, old: Any" if name == "transition" else "self"
+    more = f"\n@{name}{brackets}\n{'@action' if name == 'fair' else ''}\ndef one({given}) -> None:\n    pass\n"
+    (tmp_path / "m.py").write_text(HEAD.format(more=indent(more, "    "), body="        pass"), "utf-8")
+    model = vars(load_file(tmp_path / "m.py"))["M"]
+    assert "one" in model.methods("action" if name == "fair" else name)
+
+
 def test_a_model_shows_what_it_is() -> None:
     model = Brackets(nodes=3)
     assert repr(model) == "Brackets(nodes=3)"

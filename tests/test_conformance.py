@@ -266,7 +266,7 @@ def test_without_hypothesis_the_error_says_what_to_install() -> None:
 
 def test_a_trace_that_the_model_does_not_have_is_refused(tmp_path: Path) -> None:
     model = model_of(tank(tmp_path))
-    with pytest.raises(SourceError, match="step 1: drain"):
+    with pytest.raises(SourceError, match="step 2: drain"):
         replay(model, TankAdapter, [{"action": "start"}, {"action": "drain", "arguments": {}}])
     with pytest.raises(SourceError, match="did you mean 'drain'"):
         replay(model, TankAdapter, [{"action": "start"}, {"action": "drian"}])

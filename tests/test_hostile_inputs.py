@@ -17,7 +17,7 @@ from floodmark.checkers import input_file
 from floodmark.checkers.result import ExitCode
 from floodmark.language.errors import SourceError
 from tests.hostile import Lay, Run, put, runs
-from tests.projects import TANK, tank_project
+from tests.projects import INVARIANTS, TANK, tank_project
 from tests.test_cli import COMMAND
 
 __all__ = ["runs"]
@@ -253,6 +253,23 @@ def test_a_full_disk_costs_no_verdict(run: Run, command: tuple[str, ...], code: 
     assert ended == ExitCode.USER_ERROR
     assert verdict in text
     assert "error: the JSON report: /dev/full: cannot be written: No space left on device" in text
+
+
+@pytest.mark.parametrize(
+    ("option", "file", "name"),
+    [
+        ("--json", "r", "JSON"), ("--junit", "r", "JUnit"), ("--sarif", "r", "SARIF"), ("--html", "r", "HTML"),
+        ("--graph", "r.dot", "graph"), ("--itf", "traces", "ITF"),
+    ],
+)  # fmt: skip
+def test_a_full_disk_costs_no_verdict_whatever_the_report(run: Run, option: str, file: str, name: str) -> None:
+    put("invariants/tank.py", INVARIANTS)(Path())
+    Path("traces").mkdir()
+    full = Path("traces/tank-Tank.itf.json") if option == "--itf" else Path(file)
+    code, text = run(*CHECK, option, file, lay=link(full.as_posix(), "/dev/full"))
+    assert code == ExitCode.USER_ERROR
+    assert "Tank violates never_two" in text
+    assert f"error: the {name} report: {full}: cannot be written: No space left on device" in text
 
 
 def test_standard_output_on_a_full_disk(tmp_path: Path) -> None:

@@ -11,11 +11,14 @@ import click
 import pytest
 
 from floodmark.checkers.check import Check, Settings
+from floodmark.checkers.commands import gate as gate_command
 from floodmark.checkers.commands.cli import command
+from floodmark.checkers.commands.gate import Asked
 from floodmark.checkers.commands.options.check import _settings
 from floodmark.checkers.commands.options.check import check as check_options
 from floodmark.checkers.commands.options.engine import ENGINES
 from floodmark.checkers.exploration import Limits
+from floodmark.checkers.result import ExitCode
 from floodmark.checkers.spec import read
 from tests.hostile import Run, put, runs
 from tests.projects import INVARIANTS, TANK, tank_project
@@ -65,6 +68,24 @@ def test_the_command_that_reproduces_has_every_setting_that_matters(
     assert taken["specs"] == ("specs/tank.toml",)
     again = _settings(taken)
     assert again == replace(GIVEN, **{name: getattr(Settings(), name) for name in NOT_REPEATED})
+
+
+def test_the_command_that_reproduces_a_run_of_the_gate(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has every setting but those that say how fast, and what else is written."""
+    asked: list[Asked] = []
+
+    def took(it: Asked, *_: object) -> ExitCode:
+        asked.append(it)
+        return ExitCode.AS_EXPECTED
+
+    monkeypatch.setattr(gate_command, "gate", took)
+    limits = ["--max-seconds", "9.5", "--max-memory", "2G"]
+    where = ["--tier", "deep", "--engine", "spark", "--master", "local[2]"]
+    run("gate", ".", *where, *limits, "--workers", "3", "--no-cache")
+    run(*shlex.split(asked[0].command)[1:])
+    one, other = asked
+    assert one.settings.limits == Limits(seconds=9.5, memory=2 << 30)
+    assert other == replace(one, use_cache=True, settings=replace(one.settings, workers=0))
 
 
 @pytest.mark.parametrize("limit", [["--max-states", "1"], ["--max-seconds", "0"], ["--max-memory", "1k"]])

@@ -9,8 +9,10 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from click.shell_completion import ShellComplete
 
 from floodmark.checkers.check import Check, Settings
+from floodmark.checkers.commands.cli import command
 from floodmark.checkers.exploration import Limits
 from floodmark.checkers.gate import lock
 from floodmark.checkers.mutation.trial import stages
@@ -163,6 +165,7 @@ TWO = '[[row]]\nname = "a"\n[[row]]\nname = "b"\n'
         ('[[row]]\nname = "a"\nexpect = { distinct = -1 }\n', "distinct must be", 4),
         ('[expect]\ndistnct = 3\n[[row]]\nname = "a"\n', "unknown key 'distnct'", 3),
         ('[expect]\nproperty = "p"\n[[row]]\nname = "a"\n', 'property needs verdict = "violated"', 3),
+        ('constants = 3\n[[row]]\nname = "a"\n[row.constants]\nsize = 2\n', "constants must be a table", 2),
         ('[[flawed]]\nclass = "f:F"\nproperty = "p"\nrows = "c"\n' + TWO, "there is no row 'c'; available: a, b", 5),
         ('[[prove]]\nrows = ["smal"]\n[[row]]\nname = "small"\n', "there is no row 'smal'; did you mean 'small'?", 3),
         ('[mutation]\nrows = "c"\n[[row]]\nname = "a"\n', "there is no row 'c'", 3),
@@ -261,6 +264,14 @@ def test_the_command_that_reproduces_names_the_row(run: Run) -> None:
     assert (code, "distinct is 4, expected 6" in again, "large" in again) == (1, True, False)
     code, text = run("prove", "tank@large", "--property", "below_size")
     assert (code, "tank@large" in text, "tank@small" in text) == (0, True, False)
+
+
+def test_a_proof_that_fails_names_the_row(tmp_path: Path) -> None:
+    text = f'[[prove]]\nmethod = "bmc"\nproperties = ["never_four"]\nrows = "large"\n{SMALL_AND_LARGE}'
+    said = gates.run(gates.repository(tmp_path, spec=text)).text
+    wanted = f"floodmark prove {tmp_path}/specs/tank.toml@large --method bmc --property never_four"
+    assert f"reproduce: {wanted}" in said
+    assert "tank@large bmc never_four" in said
 
 
 def test_a_report_is_never_written_over_a_spec_that_is_named_by_a_row(run: Run) -> None:
@@ -489,3 +500,20 @@ def test_mutants_are_tried_at_their_row(run: Run) -> None:
     assert (code, text.splitlines()[-1]) == (0, "tank@large  12 mutants")
     code, text = run("mutate", "tank@small", "--list")
     assert (code, text.splitlines()[-1]) == (0, "tank@small  12 mutants")
+
+
+def test_a_shell_completes_the_names_of_rows(run: Run) -> None:
+    put("specs/tank.toml", f'model = "model.tank:Tank"\n{ROWS}')(Path())
+    put("specs/bad.toml", "[")(Path())
+
+    def completed(*words: str) -> list[str]:
+        shell = ShellComplete(command, {}, "floodmark", "_FLOODMARK_COMPLETE")
+        found = shell.get_completions(list(words[:-1]), words[-1])
+        return [item.value for item in found if item.type == "plain"]
+
+    every = ["tank", "tank@small", "tank@large", "tank@vast"]
+    for name in ("check", "explore", "show", "mutate", "prove", "export", "conform", "list"):
+        assert completed(name, "") == ["bad", *every]
+    assert completed("check", "tank@") == every[1:]
+    code, text = run("check", "tonk@small")
+    assert (code, "did you mean 'tank@small'?" in text) == (2, True)

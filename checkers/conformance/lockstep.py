@@ -195,7 +195,7 @@ def replayed(contract: Contract, trace: Iterable[Mapping[str, Any]]) -> Lockstep
     """
     run: Lockstep | None = None
     try:
-        for number, entry in enumerate(trace):
+        for number, entry in enumerate(trace, 1):
             name, given = str(entry["action"]), entry.get("arguments", {})
             if run is None:
                 run = Lockstep(contract, *_initial(contract.model, name, given))

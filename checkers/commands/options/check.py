@@ -14,6 +14,7 @@ from floodmark.checkers.commands.options.parameters import (
     Memory,
     Positive,
     Seconds,
+    SpecName,
     invariants_option,
     set_option,
     spec_paths,
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @click.command(epilog=EPILOG)
-@click.argument("specs", nargs=-1, metavar="[SPEC ...]")
+@click.argument("specs", nargs=-1, metavar="[SPEC ...]", type=SpecName())
 @click.option("--tier", type=click.Choice(["quick", "deep", "all"]),
               help="Which specs of a folder to check, quick by default, and which rows of a file, all by default.")
 @engine_option()

@@ -12,6 +12,7 @@ from floodmark.checkers.commands.options.epilog import EPILOG
 from floodmark.checkers.commands.options.parameters import (
     Count,
     Seconds,
+    SpecName,
     must_be_writable,
     set_option,
     spec_path,
@@ -21,7 +22,7 @@ from floodmark.checkers.file_parameter import Named
 
 
 @click.command(epilog=EPILOG)
-@click.argument("spec", required=False)
+@click.argument("spec", required=False, type=SpecName())
 @click.option("--trace", "traces", type=Named(), multiple=True, metavar="FILE.jsonl",
               help="A recorded run, a folder of them, or the output of check --json; may be repeated.")
 @click.option("--metadata-log", "logs", type=Named(), multiple=True, metavar="FILE",

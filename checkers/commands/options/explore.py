@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import click
 
-from floodmark.checkers.commands.options.parameters import set_option, spec_path
+from floodmark.checkers.commands.options.parameters import SpecName, set_option, spec_path
 
 
 @click.command()
-@click.argument("spec")
+@click.argument("spec", type=SpecName())
 @click.option("--only-variant", metavar="NAME", help="Begins with the known-bad design of this name.")
 @set_option
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="The port of the page; any free one by default.")

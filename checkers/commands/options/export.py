@@ -6,12 +6,12 @@ from pathlib import Path
 
 import click
 
-from floodmark.checkers.commands.options.parameters import set_option, spec_path
+from floodmark.checkers.commands.options.parameters import SpecName, set_option, spec_path
 from floodmark.checkers.file_parameter import Named
 
 
 @click.command()
-@click.argument("spec")
+@click.argument("spec", type=SpecName())
 @click.option("--tla", "language", flag_value="tla", help="Writes NAME.tla and NAME.cfg, for TLC.")
 @click.option("--promela", "language", flag_value="promela", help="Writes NAME.pml, for Spin.")
 @click.option("-o", "folder", default=".", metavar="DIR", type=Named(),

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import click
 
-from floodmark.checkers.commands.options.parameters import set_option, shipped_specs, spec_path, spec_paths
+from floodmark.checkers.commands.options.parameters import SpecName, set_option, shipped_specs, spec_path, spec_paths
 
 
 @click.command("list")
-@click.argument("specs", nargs=-1, metavar="[SPEC ...]")
+@click.argument("specs", nargs=-1, metavar="[SPEC ...]", type=SpecName())
 def list_(specs: tuple[str, ...]) -> None:
     """Lists specs with their models and known-bad designs.
 
@@ -32,7 +32,7 @@ def list_(specs: tuple[str, ...]) -> None:
 
 
 @click.command()
-@click.argument("spec")
+@click.argument("spec", type=SpecName())
 @set_option
 def show(spec: str, assignments: tuple[tuple[str, int], ...]) -> None:
     """Shows what a spec's model consists of.

@@ -9,12 +9,12 @@ import click
 
 from floodmark.checkers.commands.options.engine import engine_option, master_option, require_spark
 from floodmark.checkers.commands.options.epilog import EPILOG
-from floodmark.checkers.commands.options.parameters import Factor, Seconds, spec_paths, workers_option
+from floodmark.checkers.commands.options.parameters import Factor, Seconds, SpecName, spec_paths, workers_option
 from floodmark.checkers.file_parameter import Named
 
 
 @click.command(epilog=EPILOG)
-@click.argument("specs", nargs=-1, required=True, metavar="SPEC ...")
+@click.argument("specs", nargs=-1, required=True, metavar="SPEC ...", type=SpecName())
 @click.option("--only", metavar="TEXT", help="Only the mutants whose line contains TEXT.")
 @click.option("--list", "listing", is_flag=True, help="Lists the mutants without trying them.")
 @click.option("--all", "every", is_flag=True, help="Prints the outcome of every mutant and the check that noticed it.")

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
-from floodmark.checkers import amounts, input_file, spec_address
+from floodmark.checkers import amounts, spec_address
 from floodmark.checkers.file_parameter import Named, named
 from floodmark.language.errors import SourceError
 
@@ -86,6 +87,20 @@ class Assignment(click.ParamType[tuple[str, int]]):
             self.fail(f"the constant {name.strip()} {error}", param, ctx)
 
 
+class SpecName(click.ParamType[str]):
+    """What names a spec, a row of one, or a folder; shells complete the names of this project's specs, and files."""
+
+    name = "SPEC"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        return str(value)
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        names = _names(Path("specs")) if os.path.isdir("specs") else _names(shipped_specs())
+        found = [CompletionItem(name) for name in names if name.startswith(incomplete)]
+        return [*found, CompletionItem(incomplete, type="file")]
+
+
 Count = click.IntRange(0, amounts.MOST_COUNT)
 Positive = click.IntRange(1, amounts.MOST_COUNT)
 
@@ -143,9 +158,15 @@ def shipped_specs() -> Path:
 
 
 def _names(folder: Path) -> list[str]:
-    """The names of the specs in a folder."""
-    specs = input_file.below(folder, ".toml") if os.path.isdir(folder) else []
-    return [spec.relative_to(folder).with_suffix("").as_posix() for spec in specs]
+    """The names of the specs in a folder, and of files with rows."""
+    from floodmark.checkers.spec import find
+
+    names: list[str] = []
+    for address in find([folder], "all") if os.path.isdir(folder) else []:
+        file, row = spec_address.split(address)
+        name = file.relative_to(folder).with_suffix("").as_posix()
+        names += [name, spec_address.with_row(name, row)]
+    return list(dict.fromkeys(names))
 
 
 def must_be_writable(path: Path | None, inputs: Sequence[Path]) -> None:

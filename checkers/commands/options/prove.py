@@ -12,6 +12,7 @@ from floodmark.checkers.commands.options.epilog import EPILOG
 from floodmark.checkers.commands.options.parameters import (
     Positive,
     Seconds,
+    SpecName,
     invariants_option,
     must_be_writable,
     set_option,
@@ -21,7 +22,7 @@ from floodmark.checkers.file_parameter import Named
 
 
 @click.command(epilog=EPILOG)
-@click.argument("specs", nargs=-1, metavar="[SPEC ...]")
+@click.argument("specs", nargs=-1, metavar="[SPEC ...]", type=SpecName())
 @click.option("--method", type=click.Choice(["induction", "bmc", "k-induction", "infer"]), default="induction",
               help="The proof method; claims need none.")
 @click.option("--depth", type=Positive, default=10,
