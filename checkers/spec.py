@@ -28,7 +28,7 @@ from floodmark.checkers.spec_entries import (
 )
 from floodmark.checkers.spec_keys import TOOL
 from floodmark.checkers.spec_rows import expanded, without_rows
-from floodmark.checkers.spec_values import Reader
+from floodmark.checkers.spec_values import Reader, line_of
 from floodmark.language.errors import SourceError
 from floodmark.language.fairness import Fairness
 from floodmark.language.model import Model
@@ -93,9 +93,7 @@ class Spec:
 
     def line(self, key: str) -> int | None:
         """The line of a key such as ``constants.brokers``, or of the nearest one around it that has a line."""
-        while key and key not in self.lines:
-            key = key.rpartition(".")[0]
-        return self.lines.get(key)
+        return line_of(key, self.lines)
 
     def error(self, message: str, key: str) -> SourceError:
         return SourceError(message, str(self.path), self.line(key))

@@ -33,6 +33,7 @@ from floodmark.checkers.spec_values import (
     Kind,
     Reader,
     fairness,
+    line_of,
     one_of,
     table,
 )
@@ -97,7 +98,7 @@ def _rows(reader: Reader, value: Any, key: str) -> tuple[Row, ...]:
             if it == {}:
                 message = f"{inner} is empty, which changes nothing: a row adds to what the file says; leave it out"
                 raise reader.error(message, f"{place}.{inner}")
-        found.append(Row(name, given, place, reader.lines.get(place, 1)))
+        found.append(Row(name, given, place, line_of(place, reader.lines) or 1))
     if not found:
         raise reader.error("there is no row: write a table [[row]] for each, or leave the key out", key)
     return tuple(found)

@@ -20,7 +20,7 @@ from floodmark.checkers import spec_address
 from floodmark.checkers.properties import did_you_mean
 from floodmark.checkers.spec_entries import Flawed, Mutation, Proving, Row
 from floodmark.checkers.spec_keys import BELONGING, COMMON, ROWS, SPEC
-from floodmark.checkers.spec_values import Reader
+from floodmark.checkers.spec_values import Reader, line_of
 
 Entry = TypeVar("Entry", Flawed, Proving)
 
@@ -56,10 +56,10 @@ def _merged(common: Mapping[str, Any], row: Row, lines: Mapping[str, int]) -> tu
     values, at = dict(common), {**lines, "row": row.line}
     for name, value in row.given.items():
         place = f"{row.place}.{name}"
-        at[name] = lines.get(place, row.line)
+        at[name] = line_of(place, lines) or row.line
         values[name] = {**common.get(name, {}), **value} if isinstance(value, dict) else value
         for inner in value if isinstance(value, dict) else ():
-            at[f"{name}.{inner}"] = lines.get(f"{place}.{inner}", at[name])
+            at[f"{name}.{inner}"] = line_of(f"{place}.{inner}", lines) or row.line
     return values, at
 
 

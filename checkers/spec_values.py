@@ -23,9 +23,7 @@ class Reader:
 
     def error(self, message: str, key: str) -> SourceError:
         """An error at a key such as ``flawed.0.class``, or at the nearest one around it that has a line."""
-        while key and key not in self.lines:
-            key = key.rpartition(".")[0]
-        return SourceError(message, str(self.path), self.lines.get(key, 1))
+        return SourceError(message, str(self.path), line_of(key, self.lines) or 1)
 
     def wrong(self, what: str, value: object, key: str) -> SourceError:
         return self.error(f"{key.rpartition('.')[2]} must be {what}, not {brief(value)}", key)
@@ -53,6 +51,13 @@ class Reader:
             raise self.error(f"write [[{key}]], with two brackets: there can be several", key)
         places = [f"{key}.{index}" for index in range(len(value))]
         return [(place, self.table(entry, keys, place)) for place, entry in zip(places, value, strict=True)]
+
+
+def line_of(key: str, lines: Mapping[str, int]) -> int | None:
+    """The line of a key such as ``constants.brokers``, or of the nearest one around it that has a line."""
+    while key and key not in lines:
+        key = key.rpartition(".")[0]
+    return lines.get(key)
 
 
 @dataclass(frozen=True, slots=True)

@@ -140,6 +140,12 @@ def test_the_line_of_a_key_is_that_of_the_row_that_has_it(tmp_path: Path) -> Non
     assert text[(vast.line("limits.seconds") or 0) - 1] == "seconds = 100"
 
 
+def test_rows_may_be_written_in_line(tmp_path: Path) -> None:
+    first, second = rows(tmp_path, 'row = [{ name = "a" }, { name = "b", constants = { size = 5 } }]\n').values()
+    assert (first.constants, second.constants) == ({}, {"size": 5})
+    assert (second.first_line, second.line("constants.size")) == (2, 2)
+
+
 TWO = '[[row]]\nname = "a"\n[[row]]\nname = "b"\n'
 
 

@@ -221,6 +221,11 @@ def test_results_of_the_checker_are_traces(tmp_path: Path, counterexample: list[
     code, said = conform(str(ROOT / "specs/alter_isr/core.toml"), "--trace", str(file))
     assert code == ExitCode.NOT_AS_EXPECTED
     assert "results.json (AssumesProposedIsr):4: no run of AlterIsr fits" in said
+    both = [{"name": name, "variant": "AssumesProposedIsr", "trace": counterexample} for name in ("core@a", "core@b")]
+    file.write_text(json.dumps({"results": both}))
+    code, said = conform(str(ROOT / "specs/alter_isr/core.toml"), "--trace", str(file))
+    assert "2 traces: 2 rejected" in said
+    assert all(f"results.json ({it['name']} AssumesProposedIsr):4: no run" in said for it in both)
     file.write_text("{}")
     with pytest.raises(SourceError, match="is not the output of check --json"):
         conform(str(ROOT / "specs/alter_isr/core.toml"), "--trace", str(file))

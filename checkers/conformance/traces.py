@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -126,10 +126,15 @@ def _traces_of(file: str, text: str) -> list[Recorded]:
         return [(file, text)]
     try:
         results = json_text.parse(text)["results"]
-        traces = {f"{file} ({it['variant'] or it['model']})": it["trace"] for it in results if it["trace"]}
+        traces = [(f"{file} ({_title(it)})", it["trace"]) for it in results if it["trace"]]
     except (json_text.NotJsonError, KeyError, TypeError, AttributeError):
         raise SourceError("is not the output of check --json; name a trace of JSON lines *.jsonl", file) from None
-    return [(name, "\n".join(json.dumps(entry) for entry in trace)) for name, trace in traces.items()]
+    return [(name, "\n".join(json.dumps(entry) for entry in trace)) for name, trace in traces]
+
+
+def _title(result: Mapping[str, Any]) -> str:
+    """What a result is about: the spec, which earlier versions did not name, and the class."""
+    return " ".join(filter(None, [result.get("name"), result["variant"] or result["model"]]))
 
 
 def judge_all(work: Work, texts: Sequence[Recorded], workers: int = 0) -> Iterator[Outcome]:
