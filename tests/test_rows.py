@@ -15,6 +15,7 @@ from floodmark.checkers.check import Check, Settings
 from floodmark.checkers.commands.cli import command
 from floodmark.checkers.exploration import Limits
 from floodmark.checkers.gate import lock
+from floodmark.checkers.gate.totals import states_expected
 from floodmark.checkers.mutation.trial import stages
 from floodmark.checkers.report.outputs import Reports
 from floodmark.checkers.result import ExitCode
@@ -485,6 +486,12 @@ def test_drift_of_a_row_is_at_its_line(tmp_path: Path) -> None:
     line = next(number for number, text in enumerate((tmp_path / "after/specs/tank.toml").read_text().splitlines(), 1)
                 if text == 'name = "large"')  # fmt: skip
     assert f"distinct: 6 | 7  the state space grew  ({tmp_path}/after/specs/tank.toml:{line - 1})" in after.text
+
+
+def test_the_lock_tells_how_many_states_a_row_will_have(tmp_path: Path) -> None:
+    gates.locked(gates.repository(tmp_path, STEPS, spec=SMALL_AND_LARGE))
+    specs = read_all(tmp_path / "specs/tank.toml")
+    assert [states_expected(Check(spec, None, Settings())) for spec in specs] == [4, 6]
 
 
 def test_the_verdicts_of_rows_are_cached_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

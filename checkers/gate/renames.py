@@ -58,14 +58,12 @@ def _lines(locked: Lock, names: Renames) -> Iterator[tuple[str, int]]:
         yield f"{section}.{_proof(name, names)}", line
 
 
-def _subject_of_entry(entry: Entry) -> tuple[Any, ...]:
-    return entry.get("model"), entry.get("constants"), entry.get("symmetry", False)
+def _subject_of_entry(entry: Entry) -> tuple[Any, Any]:
+    return entry.get("model"), entry.get("constants")
 
 
-def _subject_of_spec(spec: Spec) -> tuple[Any, ...] | None:
+def _subject_of_spec(spec: Spec) -> tuple[Any, Any] | None:
     """What the entry of a spec would say that it is about; None if its model cannot be made."""
-    symmetry = sorted(spec.symmetry) if isinstance(spec.symmetry, tuple) else spec.symmetry
     with suppress(SourceError):
-        constants = Check(spec, None, Settings()).model().constant_values
-        return spec.model, dict(sorted(constants.items())), symmetry
+        return spec.model, Check(spec, None, Settings()).model().constant_values
     return None

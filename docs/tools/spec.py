@@ -27,8 +27,8 @@ class = "flawed:AssumesProposedIsr"
 property = "isr_holds_committed"
 ```
 
-Constants are set by, in this order: `--set NAME=VALUE`, `constants` in a `[[flawed]]` or `[[prove]]` table, the spec's
-`[constants]`, the default in the model.
+Constants are set by, in this order: `--set NAME=VALUE`, `constants` in a `[[flawed]]` or `[[prove]]` table, in the row,
+the spec's `[constants]`, the default in the model.
 """
 
 ROWS = """## Several sizes in one spec
