@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import shutil
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -126,6 +127,8 @@ def test_proofs_and_mutants_belong_to_the_first_row_unless_they_name_others(tmp_
     assert [[proving.name for proving in spec.prove] for spec in (small, large)] == [["induction below_size"], ["bmc"]]
     assert small.mutation is None
     assert [stage.spec.name for stage in stages(large)] == ["tank@large", "tank@small", "other@a"]
+    large = rows(tmp_path, text.replace('"@small", "other.toml"', '"tank.toml"'))["large"]  # its other rows
+    assert [stage.spec.name for stage in stages(large)] == ["tank@large", "tank@small"]
 
 
 def test_the_line_of_a_key_is_that_of_the_row_that_has_it(tmp_path: Path) -> None:
@@ -283,8 +286,9 @@ def test_a_proof_that_fails_names_the_row(tmp_path: Path) -> None:
 
 def test_a_report_is_never_written_over_a_spec_that_is_named_by_a_row(run: Run) -> None:
     spec = put("tank.txt.toml", 'model = "model.tank:Tank"\n' + SMALL_AND_LARGE)
-    code, text = run("check", "tank.txt.toml@small", "--html", "tank.txt.toml", lay=spec)
-    assert (code, "would be overwritten" in text) == (2, True)
+    (Path() / "r.html").symlink_to("tank.txt.toml")
+    code, text = run("check", "tank.txt.toml@small", "--html", "r.html", lay=spec)
+    assert (code, "r.html: would be overwritten: it is an input of this run" in text) == (2, True)
 
 
 def test_list_and_show_and_those_that_need_one_row(run: Run) -> None:
@@ -451,6 +455,24 @@ def test_a_lock_from_before_there_were_rows(tmp_path: Path) -> None:
     ]
 
 
+def test_what_another_name_may_mean(tmp_path: Path) -> None:
+    """One spec becomes one other, and rather a row of its own file."""
+    plain = 'model = "model.tank:Tank"\n'
+    was = tmp_path / "before"
+    gates.locked(gates.repository(was, STEPS, spec="", files={"specs/twin.toml": plain}))
+    to = tmp_path / "after"
+    gates.repository(to, STEPS, spec=SMALL_AND_LARGE, files={"specs/another.toml": plain})
+    shutil.copy(was / "specs" / lock.NAME, to / "specs" / lock.NAME)
+    assert [row for row in gates.run(to).drift() if row.startswith("name")] == [
+        "name: tank | tank@small  it has another name; the rest is compared with its entry",
+        "name: twin | another  it has another name; the rest is compared with its entry",
+    ]
+    (to / "specs/another.toml").unlink()
+    found = gates.run(to).drift()
+    assert "name: tank | tank@small  it has another name; the rest is compared with its entry" in found
+    assert "spec: holds | -  the spec is gone" in found
+
+
 def test_a_renamed_row_that_is_weakened_is_compared(tmp_path: Path) -> None:
     text = SMALL_AND_LARGE.replace("large", "big").partition("[[row]]")
     weaker = f'invariants = ["below_size"]\n[[row]]{text[2]}'
@@ -507,10 +529,24 @@ def test_the_verdicts_of_rows_are_cached_apart(tmp_path: Path, monkeypatch: pyte
     ]  # fmt: skip
 
 
+def test_a_cached_verdict_is_at_the_line_that_its_row_has_now(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FLOODMARK_CACHE", str(tmp_path / "cache"))
+    team = gates.repository(tmp_path / "team", STEPS, spec=SMALL_AND_LARGE)
+    found = gates.locked(team, cache=True)
+    found.specs["tank@large"]["distinct"] = 7
+    lock.write(team / "specs" / lock.NAME, found)
+    spec = team / "specs/tank.toml"
+    spec.write_text(f"# a tank\n# of two sizes\n{spec.read_text()}")
+    again = gates.run(team, cache=True)
+    assert "3 of 3 from the cache" in again.text
+    line = spec.read_text().splitlines().index('name = "large"')
+    assert f"distinct: 7 | 6  the state space shrank  ({spec}:{line})" in again.text
+
+
 def test_mutants_are_tried_at_their_row(run: Run) -> None:
     spec = put("specs/tank.toml", f'model = "model.tank:Tank"\n[mutation]\nrows = "large"\n{SMALL_AND_LARGE}')
     code, text = run("mutate", "tank", "--list", lay=spec)
-    assert (code, text.splitlines()[-1]) == (0, "tank@large  12 mutants")
+    assert (code, [line for line in text.splitlines() if "@" in line]) == (0, ["tank@large  12 mutants"])
     code, text = run("mutate", "tank@small", "--list")
     assert (code, text.splitlines()[-1]) == (0, "tank@small  12 mutants")
 
