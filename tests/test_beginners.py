@@ -127,6 +127,7 @@ def test_a_variable_of_a_type_of_pythons(tmp_path: Path, written: str, said: str
     with pytest.raises(ModelError) as caught:
         read(tmp_path, more=f"\ny: {written}\n")
     assert caught.value.message.startswith(f"variable y: {said}")
+    assert "floodmark_" not in caught.value.message
 
 
 def test_files_that_import_each_other(tmp_path: Path) -> None:

@@ -120,6 +120,9 @@ ERRORS: list[tuple[tuple[str, ...], Lay | None, str]] = [
     (("gate",), put("model/tank.py", "raise SystemExit\n"), "tank.py:1: the file ends the program: SystemExit"),
     (CHECK, put("invariants/tank.py", "quit()\n"), "invariants/tank.py:1: the file ends the program"),
     (CHECK, put("model/tank.py", TANK.replace("self.level += 1", "exit(0)")), "model/tank.py:26: SystemExit: 0"),
+    # a model that makes itself
+    (CHECK, put("model/tank.py", TANK.replace("    @rule\n", "    def __init__(self): pass\n\n    @rule\n")),
+     "model/tank.py:19: Tank defines __init__, which compiled code would not call"),
     # deep nesting
     (CHECK, in_spec(f"x = {DEEP}"), "tank.toml: this is not TOML that can be read: it is nested too deeply"),
     (("gate",), put("specs/floodmark.lock", f"version = 1\nx = {DEEP}"), "it is nested too deeply"),
