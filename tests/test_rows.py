@@ -20,6 +20,7 @@ from floodmark.checkers.gate.totals import states_expected
 from floodmark.checkers.mutation.trial import stages
 from floodmark.checkers.report.outputs import Reports
 from floodmark.checkers.result import ExitCode
+from floodmark.checkers.spark.check_run import _may_be_a_task
 from floodmark.checkers.spec import Expect, Spec, find, read, read_all
 from floodmark.checkers.spec_address import joined, split
 from floodmark.conformance import model_of
@@ -549,6 +550,14 @@ def test_mutants_are_tried_at_their_row(run: Run) -> None:
     assert (code, [line for line in text.splitlines() if "@" in line]) == (0, ["tank@large  12 mutants"])
     code, text = run("mutate", "tank@small", "--list")
     assert (code, text.splitlines()[-1]) == (0, "tank@small  12 mutants")
+
+
+def test_rows_are_several_specs_to_a_cluster(tmp_path: Path) -> None:
+    """Asked for Spark, it distributes the search of a single spec, and runs small searches of several as tasks."""
+    tank_project(tmp_path, SMALL_AND_LARGE)
+    every = [Check(spec, None, Settings(engine="spark")) for spec in read_all(tmp_path / "specs/tank.toml")]
+    assert [_may_be_a_task(check, every) for check in every] == [True, True]
+    assert not _may_be_a_task(every[0], every[:1])
 
 
 def test_a_shell_completes_the_names_of_rows(run: Run) -> None:
