@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from llvmlite import ir
-
+from floodmark.checkers.codegen import llvm_ir as ir
 from floodmark.checkers.codegen.bits import Value, code_of, const, cut, put, register, resize
 from floodmark.checkers.codegen.emitter import Emitter, field_place
 from floodmark.compiler.ir import (
@@ -54,8 +53,9 @@ class Effects(Emitter):
 
     def _block(self, body: list[Stmt]) -> None:
         for statement in body:
-            with self.on_line(statement.at):
-                self._statement(statement)
+            outer, self.builder.place = self.builder.place, statement.at
+            self._statement(statement)
+            self.builder.place = outer
 
     def _statement(self, node: Stmt) -> None:
         match node:

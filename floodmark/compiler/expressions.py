@@ -191,9 +191,9 @@ class Expressions(Comprehensions):
             return bound
         if name in frame.local_types.types or name in frame.slots or name in frame.source.own_names:
             raise frame.refuse(node, f"{name} may have no value here; assign it first")
-        names = frame.global_names()
-        if name in names:
-            return Static(names[name])
+        found = frame.free_name(name)
+        if found is not None:
+            return found
         if hasattr(builtins, name):
             return Static(getattr(builtins, name))
         raise frame.refuse(node, f"{name} is not defined")

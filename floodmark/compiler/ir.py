@@ -485,7 +485,7 @@ class Predicate:
 def children(node: Expr) -> list[Expr]:
     """The expressions directly inside an expression, including those of its domains and of inlined statements."""
     found: list[Expr] = []
-    for name in node.__slots__ if hasattr(node, "__slots__") else ():
+    for name in node.__slots__:
         _collect(getattr(node, name), found)
     return found
 
@@ -513,11 +513,15 @@ def _collect(value: Any, found: list[Expr]) -> None:
 
 
 def walk(node: Expr) -> list[Expr]:
-    """An expression and everything inside it."""
-    found = [node]
-    for child in children(node):
-        found.extend(walk(child))
-    return found
+    """An expression and everything inside it, each once even where several expressions share it."""
+    found: dict[int, Expr] = {}
+    waiting = [node]
+    while waiting:
+        part = waiting.pop()
+        if id(part) not in found:
+            found[id(part)] = part
+            waiting += reversed(children(part))
+    return list(found.values())
 
 
 def has_effects(node: Expr) -> bool:
