@@ -186,3 +186,16 @@ def test_names_may_have_any_letters() -> None:
     builder.ret(builder.load(variable))
     code = MachineCode([_compile(module, PLAIN)])
     assert code.function("outer", 1)(11) == 11
+
+
+def test_a_block_and_a_variable_may_be_called_the_same() -> None:
+    def write(builder: ir.IRBuilder, given: Sequence[ir.Value]) -> ir.Value:
+        for _ in range(20):
+            variable = builder.alloca(I64, "found")
+            block = builder.function.append_basic_block("found")
+            builder.store(given[0], variable)
+            builder.branch(block)
+            builder.position_at_end(block)
+        return builder.load(variable)
+
+    assert called(write, 5) == 5

@@ -160,7 +160,10 @@ class Survey(Module):
 
 
 class Function(Value):
-    """A function; without blocks it is only declared. ``parameters`` are attributes that all of its arguments have."""
+    """A function; without blocks it is only declared. ``parameters`` are attributes that all of its arguments have.
+
+    Names within it never meet: those of blocks have a hyphen, those of variables a dot, and the others neither.
+    """
 
     __slots__ = ("_names", "args", "attributes", "blocks", "function_type", "linkage", "module", "name", "parameters")
 
@@ -178,7 +181,7 @@ class Function(Value):
         module.globals[name] = self
 
     def append_basic_block(self, name: str = "") -> Block:
-        block = Block(self, f"{name}.{len(self.blocks)}")
+        block = Block(self, f"{name}-{len(self.blocks)}")
         self.blocks.append(block)
         return block
 

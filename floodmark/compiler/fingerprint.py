@@ -16,6 +16,7 @@ from floodmark.compiler.ir import (
     Const,
     Expr,
     FieldStep,
+    Function,
     Generator,
     ItemStep,
     Local,
@@ -28,7 +29,7 @@ from floodmark.compiler.ir import (
 from floodmark.compiler.layout import Layout, Slot, encode
 from floodmark.language.types import Type
 
-_NODES = (Action, Expr, FieldStep, Generator, ItemStep, Layout, Predicate, Range, Slot, Stmt, Universe)
+_NODES = (Action, Expr, FieldStep, Function, Generator, ItemStep, Layout, Predicate, Range, Slot, Stmt, Universe)
 
 
 def fingerprint(*parts: Any) -> str:
@@ -142,7 +143,7 @@ def _names(kind: type) -> tuple[str, ...] | None:
     if not issubclass(kind, _NODES):
         return None
     skipped = {"at", "premises"}
-    if kind is Local:
+    if kind is Local or kind is Function:
         skipped.add("name")
     if kind is Const:
         skipped.add("value")
