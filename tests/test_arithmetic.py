@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from llvmlite import ir as llvm
 
 from floodmark import Between, Model, action, invariant, reachable
+from floodmark.checkers.codegen import llvm_ir as llvm
 from floodmark.checkers.codegen.bits import I64, const
 from floodmark.checkers.codegen.effects import Effects
 from floodmark.checkers.codegen.jit import GOOD, PLAIN, Effort, MachineCode, _compile

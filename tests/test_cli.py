@@ -308,6 +308,13 @@ def test_help_starts_without_what_it_does_not_need() -> None:
     assert done.stdout.strip() == "set()"
 
 
+def test_a_check_starts_without_solver_and_cluster() -> None:
+    needed_later = {"z3", "networkx", "pyspark", "pandas"}
+    script = f"import sys, floodmark.checkers.commands.check; print({needed_later} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", script], cwd=REPOSITORY, text=True, capture_output=True, check=True)
+    assert done.stdout.strip() == "set()"
+
+
 def test_constants_from_the_command(tmp_path: Path) -> None:
     root = tank_project(tmp_path, "[constants]\nsize = 2\n[expect]\ndistinct = 3\n")
     assert check(root).code == 0

@@ -234,7 +234,7 @@ class Large(Model):
 def test_what_is_dear_is_named_before_it_is_compiled(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "large.py").write_text(LARGE.format(" + ".join(["self.x"] * 60)), encoding="utf-8")
+    (tmp_path / "large.py").write_text(LARGE.format(" + ".join(["self.x"] * 150)), encoding="utf-8")
     (tmp_path / "large.toml").write_text('model = "large.py:Large"\n', encoding="utf-8")
     monkeypatch.setattr(cost, "LARGE", 200)
     monkeypatch.setenv("FLOODMARK_CACHE", str(tmp_path / "cache"))

@@ -6,17 +6,13 @@ it is wider, in as many whole words as it needs.
 
 from __future__ import annotations
 
-from typing import Any
-
-from llvmlite import ir
-
+from floodmark.checkers.codegen import llvm_ir as ir
 from floodmark.language.types import BoolType, IntType, Type
 
 I1 = ir.IntType(1)
 I64 = ir.IntType(64)
 
-Value = Any
-"""An LLVM value; llvmlite has no types that a type checker could use."""
+Value = ir.Value
 
 
 def const(value: int, kind: ir.IntType = I64) -> ir.Constant:
@@ -33,7 +29,7 @@ def held(kind: Type) -> ir.IntType:
     return I1 if isinstance(kind, BoolType) else I64 if isinstance(kind, IntType) else register(kind.bits)
 
 
-def resize(builder: ir.IRBuilder, value: Any, to: ir.IntType) -> Any:
+def resize(builder: ir.IRBuilder, value: Value, to: ir.IntType) -> Value:
     """The same code in another register width; no set bit is lost."""
     if value.type.width == to.width:
         return value
@@ -42,24 +38,22 @@ def resize(builder: ir.IRBuilder, value: Any, to: ir.IntType) -> Any:
     return builder.trunc(value, to)
 
 
-def masked(builder: ir.IRBuilder, value: Any, bits: int) -> Any:
+def masked(builder: ir.IRBuilder, value: Value, bits: int) -> Value:
     """The lowest ``bits`` bits of a code."""
     if bits >= value.type.width:
         return value
     return builder.and_(value, const((1 << bits) - 1, value.type))
 
 
-def shifted_left(builder: ir.IRBuilder, value: Any, by: Any) -> Any:
-    amount = const(by, value.type) if isinstance(by, int) else resize(builder, by, value.type)
-    return value if isinstance(by, int) and by == 0 else builder.shl(value, amount)
+def shifted_left(builder: ir.IRBuilder, value: Value, by: int | Value) -> Value:
+    return builder.shl(value, const(by, value.type) if isinstance(by, int) else resize(builder, by, value.type))
 
 
-def shifted_right(builder: ir.IRBuilder, value: Any, by: Any) -> Any:
-    amount = const(by, value.type) if isinstance(by, int) else resize(builder, by, value.type)
-    return value if isinstance(by, int) and by == 0 else builder.lshr(value, amount)
+def shifted_right(builder: ir.IRBuilder, value: Value, by: int | Value) -> Value:
+    return builder.lshr(value, const(by, value.type) if isinstance(by, int) else resize(builder, by, value.type))
 
 
-def cut(builder: ir.IRBuilder, code: Any, offset: Any, bits: int) -> Any:
+def cut(builder: ir.IRBuilder, code: Value, offset: int | Value, bits: int) -> Value:
     """``bits`` bits of ``code``, starting at ``offset``, which is a constant or a 64-bit value."""
     if bits == 0:
         return const(0)
@@ -67,7 +61,7 @@ def cut(builder: ir.IRBuilder, code: Any, offset: Any, bits: int) -> Any:
     return masked(builder, resize(builder, moved, register(bits)), bits)
 
 
-def put(builder: ir.IRBuilder, code: Any, offset: Any, bits: int, part: Any) -> Any:
+def put(builder: ir.IRBuilder, code: Value, offset: int | Value, bits: int, part: Value) -> Value:
     """``code`` with ``bits`` bits starting at ``offset`` replaced by ``part``."""
     if bits == 0:
         return code
@@ -76,7 +70,7 @@ def put(builder: ir.IRBuilder, code: Any, offset: Any, bits: int, part: Any) -> 
     return builder.or_(cleared, shifted_left(builder, resize(builder, part, code.type), offset))
 
 
-def code_of(builder: ir.IRBuilder, kind: Type, value: Any) -> Any:
+def code_of(builder: ir.IRBuilder, kind: Type, value: Value) -> Value:
     """The packed code of a value that is held in a register."""
     if isinstance(kind, BoolType):
         return builder.zext(value, I64)
@@ -85,7 +79,7 @@ def code_of(builder: ir.IRBuilder, kind: Type, value: Any) -> Any:
     return value
 
 
-def value_of(builder: ir.IRBuilder, kind: Type, code: Any) -> Any:
+def value_of(builder: ir.IRBuilder, kind: Type, code: Value) -> Value:
     """The value, as held in a register, that a code stands for."""
     if isinstance(kind, BoolType):
         return builder.icmp_unsigned("!=", code, const(0, code.type))

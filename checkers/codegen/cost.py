@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
-from llvmlite import ir
-
+from floodmark.checkers.codegen.llvm_ir import Module, Survey
 from floodmark.checkers.codegen.model_module import Part
-from floodmark.checkers.codegen.routine import Survey
 from floodmark.checkers.paths import shown
 from floodmark.compiler.ir import Position
 
@@ -17,21 +14,19 @@ LARGE = 10_000
 """From so many instructions on, compiling takes long enough to say so: about a second without optimisation."""
 
 
-def size(module: ir.Module) -> int:
+def size(module: Module) -> int:
     """The number of instructions in a module."""
-    return sum(1 for _ in _instructions(module))
+    return sum(len(block.lines) for function in module.functions for block in function.blocks)
 
 
 def lines(part: Part) -> Counter[Position]:
     """How many instructions each line of the model leads to, the lines of what it calls counted for themselves."""
     module = Survey(part.name)
     part.emit(module)
-    return Counter(
-        at for instruction in _instructions(module) if isinstance(at := instruction.metadata.get("dbg"), Position)
-    )
+    return module.places
 
 
-def told(part: Part, module: ir.Module) -> str:
+def told(part: Part, module: Module) -> str:
     """What is about to be compiled, and the line that most of it is for; nothing if it is little."""
     count = size(module)
     if count < LARGE:
@@ -41,9 +36,3 @@ def told(part: Part, module: ir.Module) -> str:
     for at, dearest in lines(part).most_common(1):
         what += f", {dearest:,} of them for {shown(Path(at.file))}:{at.line}"
     return what
-
-
-def _instructions(module: ir.Module) -> Iterator[ir.Instruction]:
-    for function in module.functions:
-        for block in function.blocks:
-            yield from block.instructions

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from llvmlite import ir
-
-from floodmark.checkers.codegen.bits import Value, code_of, const, cut, put, register, resize
+from floodmark.checkers.codegen import llvm_ir as ir
+from floodmark.checkers.codegen.bits import I64, Value, code_of, const, cut, held, put, register, resize
 from floodmark.checkers.codegen.emitter import Emitter, field_place
 from floodmark.compiler.ir import (
+    Applied,
     Assert,
     Break,
     Continue,
     Do,
     FieldStep,
     For,
+    Function,
     If,
     Inline,
     ItemStep,
@@ -27,6 +28,9 @@ from floodmark.compiler.ir import (
 from floodmark.compiler.layout import Layout
 from floodmark.language.types import MapType, SeqType, Type
 
+_DONE, _FAILED, _ABANDONED = range(3)
+"""How a function ended: at its end, by a failure of the model, or by a ``require`` that is false."""
+
 
 class Effects(Emitter):
     """An emitter that also runs statements."""
@@ -35,6 +39,9 @@ class Effects(Emitter):
         super().__init__(function, layout, context)
         self.first_premise = first_premise
         self.abandoned: ir.Block | None = None
+        self.symbol = function.name
+        self.functions: dict[int, ir.Function] = {}
+        """Those that are in the module by now, by the identities of what is called."""
         self._returns: list[ir.Block] = []
         self._loops: list[tuple[ir.Block, ir.Block]] = []
 
@@ -54,8 +61,9 @@ class Effects(Emitter):
 
     def _block(self, body: list[Stmt]) -> None:
         for statement in body:
-            with self.on_line(statement.at):
-                self._statement(statement)
+            outer, self.builder.place = self.builder.place, statement.at
+            self._statement(statement)
+            self.builder.place = outer
 
     def _statement(self, node: Stmt) -> None:
         match node:
@@ -86,8 +94,10 @@ class Effects(Emitter):
                 self.builder.branch(self._loops[-1][1])
             case Continue():
                 self.builder.branch(self._loops[-1][0])
-            case Do(call=call):
+            case Do(call=Inline() as call):
                 self.run(call.body)
+            case Do(call=Applied() as call):
+                self._apply(call)
 
     def _if(self, node: If) -> None:
         then, otherwise, after = self.block("then"), self.block("else"), self.block("after")
@@ -103,6 +113,71 @@ class Effects(Emitter):
         self.run(node.body)
         assert node.result is not None
         return self.builder.load(self.variable(node.result))
+
+    # Functions that calls share.
+
+    def _emit_applied(self, node: Applied) -> Value:
+        result = self._apply(node)
+        assert result is not None
+        return self.builder.load(result)
+
+    def _apply(self, node: Applied) -> Value | None:
+        """Calls a function of its own; returns where its result is. It has the words of the state at the same places,
+        so what it changes is changed for the caller."""
+        arguments = [self.emit(argument) for argument in node.arguments]
+        wanted = node.function.result
+        results = [] if wanted is None else [self.room(held(wanted.type), "result")]
+        states = [*self.words["new"], *self.words.get("old", [])]
+        ended = self.builder.call(self._function_of(node.function), [self.context, *states, *results, *arguments])
+        done, ended_early = self.block("done"), self.block("ended")
+        self.builder.cbranch(self.builder.icmp_unsigned("==", ended, const(_DONE)), done, ended_early)
+        self.builder.position_at_end(ended_early)
+        assert self.failed is not None
+        if self.abandoned is None:
+            self.builder.branch(self.failed)
+        else:
+            failed = self.builder.icmp_unsigned("==", ended, const(_FAILED))
+            self.builder.cbranch(failed, self.failed, self.abandoned)
+        self.builder.position_at_end(done)
+        return results[0] if results else None
+
+    def _function_of(self, called: Function) -> ir.Function:
+        """(context*, new state's words*, old state's words*, result*, arguments) -> how it ended."""
+        known = self.functions.get(id(called))
+        if known is not None:
+            return known
+        states = [*self.words["new"], *self.words.get("old", [])]
+        results = [] if called.result is None else [held(called.result.type).as_pointer()]
+        kinds = [self.context.type, *(word.type for word in states), *results]
+        kinds += [held(parameter.type) for parameter in called.parameters]
+        name = f"{self.symbol}.call.{len(self.functions)}"
+        made = ir.Function(self.function.module, ir.FunctionType(I64, kinds), name)
+        made.linkage = "internal"
+        made.attributes += ["nounwind", "noinline"]
+        self.functions[id(called)] = made
+        inner = Effects(made, self.layout, made.args[0], self.first_premise)
+        inner.functions, inner.symbol = self.functions, self.symbol
+        inner.emit_function(called, {which: len(words) for which, words in self.words.items()})
+        return made
+
+    def emit_function(self, called: Function, words: dict[str, int]) -> None:
+        """The function itself, where the states have so many words."""
+        given = iter(self.function.args[1:])
+        for which in ("new", "old"):
+            if which in words:
+                self.bind_words(which, [next(given) for _ in range(words[which])])
+        result = None if called.result is None else next(given)
+        for parameter, value in zip(called.parameters, given, strict=True):
+            self.builder.store(value, self.variable(parameter))
+        self.failed, self.abandoned = self.block("failed"), self.block("abandoned")
+        ir.IRBuilder(self.failed).ret(const(_FAILED))
+        ir.IRBuilder(self.abandoned).ret(const(_ABANDONED))
+        self.run(called.body)
+        if result is not None:
+            assert called.result is not None
+            self.builder.store(self.builder.load(self.variable(called.result)), result)
+        self.builder.ret(const(_DONE))
+        self.finish()
 
     def _store(self, node: Store) -> None:
         kind = self.layout.variables[node.variable]

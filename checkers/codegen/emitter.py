@@ -117,8 +117,10 @@ class Emitter(Folds):
     def emit(self, node: Expr) -> Value:
         """The value of an expression."""
         method: Callable[[Any], Value] = getattr(self, "_emit_" + type(node).__name__.lower())
-        with self.on_line(node.at):
-            return method(node)
+        outer, self.builder.place = self.builder.place, node.at
+        value = method(node)
+        self.builder.place = outer
+        return value
 
     def _emit_const(self, node: Const) -> Value:
         match node.type:

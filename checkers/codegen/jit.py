@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -12,9 +13,9 @@ from typing import Any
 
 import llvmlite
 import llvmlite.binding as llvm
-from llvmlite import ir
 
 from floodmark.checkers import disk_cache
+from floodmark.checkers.codegen.llvm_ir import Module
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +39,25 @@ def _initialize() -> None:
 def _target(effort: Effort = GOOD) -> Any:
     """A new description of this processor; an execution engine takes ownership of the one that it gets."""
     _initialize()
-    features = llvm.get_host_cpu_features().flatten()
+    known = processor()
     target = llvm.Target.from_default_triple()
-    return target.create_target_machine(cpu=llvm.get_host_cpu_name(), features=features, opt=effort.code)
+    return target.create_target_machine(cpu=known["cpu"], features=known["features"], opt=effort.code)
+
+
+class _Targets(threading.local):
+    """The descriptions with which this thread compiles. Making one, and compiling the first function with it, takes
+    longer than compiling a small part does."""
+
+    def __init__(self) -> None:
+        self._made: dict[Effort, Any] = {}
+
+    def of(self, effort: Effort) -> Any:
+        if effort not in self._made:
+            self._made[effort] = _target(effort)
+        return self._made[effort]
+
+
+_TARGETS = _Targets()
 
 
 class MachineCode:
@@ -78,8 +95,8 @@ def processor() -> dict[str, str]:
     }
 
 
-def object_image(key_parts: Mapping[str, str], build: Callable[[], ir.Module | str], effort: Effort = GOOD) -> bytes:
-    """The object file of a module, which ``build`` returns as built or as text; from the cache if it is there.
+def object_image(key_parts: Mapping[str, str], build: Callable[[], Module | str], effort: Effort = GOOD) -> bytes:
+    """The object file of a module, which ``build`` returns as written or as text; from the cache if it is there.
 
     ``key_parts`` say what the code depends on; the processor and LLVM's version are added.
     """
@@ -101,8 +118,8 @@ def _path(key_parts: Mapping[str, str], effort: Effort) -> Path:
     return disk_cache.cache_directory() / "code" / f"{hashlib.sha256(key.encode()).hexdigest()}.o"
 
 
-def _compile(module: ir.Module | str, effort: Effort) -> bytes:
-    target = _target(effort)
+def _compile(module: Module | str, effort: Effort) -> bytes:
+    target = _TARGETS.of(effort)
     parsed = llvm.parse_assembly(str(module))
     parsed.triple = llvm.get_default_triple()
     parsed.verify()

@@ -14,8 +14,7 @@ import textwrap
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from llvmlite import ir
-
+from floodmark.checkers.codegen import llvm_ir as ir
 from floodmark.checkers.codegen.bits import I1, I64
 
 I8 = ir.IntType(8)
@@ -136,11 +135,11 @@ def compile_loops(functions: list[Callable[..., Any]], constants: Mapping[str, i
         result = "None" if tree.returns is None else ast.unparse(tree.returns)
         returns = ir.VoidType() if result == "None" else _TYPES[result]
         built = ir.Function(module, ir.FunctionType(returns, parameters), function.__name__)
-        built.attributes.add("nounwind")
+        built.attributes.append("nounwind")
         exported = getattr(function, "exported", False) or number == len(functions) - 1
         if not exported:
             built.linkage = "internal"
-            built.attributes.add("alwaysinline")
+            built.attributes.append("alwaysinline")
         known[function.__name__] = built
         names = {**{k: v for k, v in function.__globals__.items() if isinstance(v, int)}, **constants}
         _Loop(built, tree, known, names).compile()
@@ -329,9 +328,6 @@ class _Loop:
 
     def _prefetch(self, pointer: Any) -> Any:
         byte = I8.as_pointer()
-        kind = ir.FunctionType(ir.VoidType(), [byte, I32, I32, I32])
-        function = self.function.module.globals.get("llvm.prefetch.p0")
-        if function is None:
-            function = ir.Function(self.function.module, kind, "llvm.prefetch.p0")
+        function = self.function.module.declared("llvm.prefetch.p0", ir.VoidType(), [byte, I32, I32, I32])
         flags = [ir.Constant(I32, value) for value in (0, 3, 1)]
         return self.builder.call(function, [self.builder.bitcast(pointer, byte), *flags])

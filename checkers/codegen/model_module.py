@@ -15,16 +15,14 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from itertools import count
 
-from llvmlite import ir
-
+from floodmark.checkers.codegen import llvm_ir as ir
 from floodmark.checkers.codegen.bits import I1, I64, Value, const
 from floodmark.checkers.codegen.effects import Effects
 from floodmark.checkers.codegen.guard_order import Plan, plan
 from floodmark.checkers.codegen.permutation import emit_canonical
 from floodmark.compiler.failures import may_outgrow
-from floodmark.compiler.fingerprint import fingerprint
+from floodmark.compiler.fingerprint import Fingerprints
 from floodmark.compiler.ir import BOOL, Action, Inline, Position, Predicate, Universe, walk
 from floodmark.compiler.layout import Layout, lay_out
 from floodmark.compiler.program import Program
@@ -144,6 +142,7 @@ class _Parts:
         self.states = states
         self.transitions = transitions
         self.words = interface.layout.words
+        self.fingerprints = Fingerprints(interface.layout)
         self.symbols = _Symbols()
         self.of_states = [self.symbols.new(predicate.kind, predicate.name) for predicate in states]
         self.of_transitions = [self.symbols.new(predicate.kind, predicate.name) for predicate in transitions]
@@ -169,7 +168,7 @@ class _Parts:
         return found
 
     def _part(self, name: str, key: tuple[object, ...], emit: Callable[[ir.Module], None]) -> Part:
-        return Part(name, fingerprint(name, self.interface.layout, *key), emit)
+        return Part(name, self.fingerprints.of(name, *key), emit)
 
     def _pointers(self, emitter: Effects, base: Value) -> list[Value]:
         return [emitter.builder.gep(base, [const(index)]) for index in range(self.words)]
@@ -343,24 +342,12 @@ class _Symbols:
 
 def _function(module: ir.Module, name: str, result: ir.Type, parameters: int) -> ir.Function:
     """The function of that name in a module, declared if it is not there yet."""
-    if name in module.globals:
-        return module.get_global(name)
-    function = ir.Function(module, ir.FunctionType(result, [POINTER] * parameters), name)
-    for argument in function.args:
-        argument.add_attribute("noalias")
-    function.attributes.add("nounwind")
-    function.scope = _Names()
+    known = module.globals.get(name)
+    if known is not None:
+        return known
+    function = ir.Function(module, ir.FunctionType(result, [POINTER] * parameters), name, "noalias")
+    function.attributes.append("nounwind")
     return function
-
-
-class _Names:
-    """The names within a function: a number makes each unique without the lookup that llvmlite's scopes do."""
-
-    def __init__(self) -> None:
-        self._numbers = count()
-
-    def register(self, name: str, deduplicate: bool = False) -> str:
-        return f"{name}_{next(self._numbers)}"
 
 
 def _failure(emitter: Effects, onward: ir.Block) -> ir.Block:

@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import Any
 
-from llvmlite import ir
-
-from floodmark.checkers.codegen.bits import I1, I64, const, cut, register, resize, shifted_left
+from floodmark.checkers.codegen import llvm_ir as ir
+from floodmark.checkers.codegen.bits import I1, I64, Value, const, cut, register, resize, shifted_left
 from floodmark.checkers.codegen.emitter import Emitter
 from floodmark.checkers.codegen.signature import signature
 from floodmark.compiler.layout import Layout
@@ -40,7 +38,7 @@ def emit_canonical(module: ir.Module, layout: Layout, licence: Licence) -> None:
         raise ModelError(f"identifiers have {count} renamings, more than {MOST_PERMUTATIONS}; use symmetry = false")
     pointer = I64.as_pointer()
     function = ir.Function(module, ir.FunctionType(I64, [pointer]), "canonical")
-    function.attributes.add("nounwind")
+    function.attributes.append("nounwind")
     _Canonical(function, layout, types).emit_all(module)
 
 
@@ -55,7 +53,7 @@ class _Canonical(Emitter):
         super().__init__(function, layout, function.args[0])
         self.types = types
         self.classes = {kind.cls for kind in types}
-        self.images: dict[IdentifierType, Any] = {}
+        self.images: dict[IdentifierType, Value] = {}
 
     def emit_all(self, module: ir.Module) -> None:
         if self.types:
@@ -78,15 +76,15 @@ class _Canonical(Emitter):
         for pointer, place in zip(pointers, best, strict=True):
             self.builder.store(self.builder.load(place), pointer)
 
-    def _room_for_state(self) -> list[Any]:
+    def _room_for_state(self) -> list[Value]:
         return [self.room(I64, "word") for _ in range(self.layout.words)]
 
-    def _signatures(self, kind: IdentifierType, codes: dict[str, Any]) -> list[Any]:
+    def _signatures(self, kind: IdentifierType, codes: dict[str, Value]) -> list[Value]:
         variables, numbers = self.layout.variables, range(kind.count)
         return [signature(self.builder, variables, codes, kind, number, self.classes) for number in numbers]
 
     def _try_all(
-        self, module: ir.Module, orders: list[tuple[IdentifierType, _Order]], codes: dict[str, Any], best: list[Any]
+        self, module: ir.Module, orders: list[tuple[IdentifierType, _Order]], codes: dict[str, Value], best: list[Value]
     ) -> None:
         """For each kind of identifiers, every order that its ties leave open."""
         if not orders:
@@ -101,10 +99,10 @@ class _Canonical(Emitter):
             self.images[kind] = order.images(self._entry(table, index))
             self._try_all(module, rest, codes, best)
 
-    def _entry(self, table: ir.GlobalVariable, index: Any) -> Any:
+    def _entry(self, table: ir.GlobalVariable, index: Value) -> Value:
         return self.builder.load(self.builder.gep(table, [const(0), index]))
 
-    def _try(self, codes: dict[str, Any], best: list[Any]) -> None:
+    def _try(self, codes: dict[str, Value], best: list[Value]) -> None:
         """Renames, and keeps the result if it is the least so far."""
         new = self.words["new"]
         for place in new:
@@ -113,9 +111,9 @@ class _Canonical(Emitter):
             self.write_code(name, self.renamed(kind, codes[name]))
         self._keep_smaller(new, best)
 
-    def _keep_smaller(self, new: list[Any], best: list[Any]) -> None:
-        smaller: Any = const(0, I1)
-        equal: Any = const(1, I1)
+    def _keep_smaller(self, new: list[Value], best: list[Value]) -> None:
+        smaller: Value = const(0, I1)
+        equal: Value = const(1, I1)
         for place, other in zip(new, best, strict=True):
             a, b = self.builder.load(place), self.builder.load(other)
             less = self.builder.and_(equal, self.builder.icmp_unsigned("<", a, b))
@@ -125,19 +123,19 @@ class _Canonical(Emitter):
             chosen = self.builder.select(smaller, self.builder.load(place), self.builder.load(other))
             self.builder.store(chosen, other)
 
-    def renamed(self, kind: Type, code: Any) -> Any:
+    def renamed(self, kind: Type, code: Value) -> Value:
         """The code of a value after the renaming."""
         if not is_renamed(kind, self.classes):
             return code
         match kind:
             case IdentifierType():
-                offset = self.builder.mul(resize(self.builder, code, I64), const(_NIBBLE))
-                return cut(self.builder, self.images[kind], offset, _NIBBLE)
+                place = self.builder.mul(resize(self.builder, code, I64), const(_NIBBLE))
+                return cut(self.builder, self.images[kind], place, _NIBBLE)
             case OptionalType(inner):
                 return self._renamed_optional(inner, code)
             case RecordType(_, fields):
                 offset = sum(of.bits for _, of in fields)
-                result: Any = const(0, code.type)
+                result: Value = const(0, code.type)
                 for _, of in fields:
                     offset -= of.bits
                     part = self.renamed(of, cut(self.builder, code, offset, of.bits))
@@ -155,7 +153,7 @@ class _Canonical(Emitter):
                 return self._renamed_seq(kind, code)
         return code
 
-    def _renamed_optional(self, inner: Type, code: Any) -> Any:
+    def _renamed_optional(self, inner: Type, code: Value) -> Value:
         result = self.room(code.type, "optional")
         self.builder.store(const(0, code.type), result)
         with self.when(self.builder.icmp_unsigned("!=", code, const(0, code.type))):
@@ -164,14 +162,14 @@ class _Canonical(Emitter):
             self.builder.store(self.builder.add(image, const(1, code.type)), result)
         return self.builder.load(result)
 
-    def _renamed_mask(self, element: Type, code: Any) -> Any:
+    def _renamed_mask(self, element: Type, code: Value) -> Value:
         result = self.blank(code.type)
         with self.members(code) as (position, _, _):
             image = self.renamed(element, resize(self.builder, position, register(element.bits)))
             result.write(resize(self.builder, image, I64), 1, const(1))
         return result.code()
 
-    def _renamed_slots(self, element: Type, capacity: int, code: Any) -> Any:
+    def _renamed_slots(self, element: Type, capacity: int, code: Value) -> Value:
         width = element.codes.bit_length()
         source, result = self.window(code), self.room(code.type, "slots")
         self.builder.store(const(0, code.type), result)
@@ -190,7 +188,7 @@ class _Canonical(Emitter):
         ir.IRBuilder(block).unreachable()
         return block
 
-    def _renamed_map(self, kind: MapType, code: Any) -> Any:
+    def _renamed_map(self, kind: MapType, code: Value) -> Value:
         width = kind.value.bits
         source, result = self.window(code), self.blank(code.type)
         with self.keys(kind) as (position, key):
@@ -199,7 +197,7 @@ class _Canonical(Emitter):
             result.write(offset, width, image)
         return result.code()
 
-    def _renamed_seq(self, kind: SeqType, code: Any) -> Any:
+    def _renamed_seq(self, kind: SeqType, code: Value) -> Value:
         length = self.seq_length(kind, code)
         source, result = self.window(code), self.window(resize(self.builder, length, code.type))
         with self.counting(const(0), length) as (index, _, _):
@@ -209,22 +207,19 @@ class _Canonical(Emitter):
 
 
 def _table(module: ir.Module, name: str, numbers: list[int]) -> ir.GlobalVariable:
-    table = ir.GlobalVariable(module, ir.ArrayType(I64, len(numbers)), name)
-    table.linkage = "internal"
-    table.global_constant = True
-    table.initializer = ir.Constant(table.value_type, [const(number) for number in numbers])
-    return table
+    content = ir.Constant(ir.ArrayType(I64, len(numbers)), [const(number) for number in numbers])
+    return ir.GlobalVariable(module, name, content)
 
 
 class _Order:
     """Where identifiers go when they are sorted by signature; those with equal signatures share their places."""
 
-    def __init__(self, builder: ir.IRBuilder, signatures: list[Any]) -> None:
+    def __init__(self, builder: ir.IRBuilder, signatures: list[Value]) -> None:
         self._builder = builder
         count = len(signatures)
-        self._places = [const(0)] * count
-        lowest = [const(0)] * count
-        alike = [const(0)] * count
+        self._places: list[Value] = [const(0)] * count
+        lowest: list[Value] = [const(0)] * count
+        alike: list[Value] = [const(0)] * count
         for i, j in itertools.combinations(range(count), 2):
             less = builder.zext(builder.icmp_unsigned("<", signatures[i], signatures[j]), I64)
             same = builder.zext(builder.icmp_unsigned("==", signatures[i], signatures[j]), I64)
@@ -233,15 +228,15 @@ class _Order:
             alike[i], alike[j] = builder.add(alike[i], same), builder.add(alike[j], same)
             self._places[j] = builder.add(self._places[j], same)
         self._places = [builder.add(place, low) for place, low in zip(self._places, lowest, strict=True)]
-        self.ties: Any = const(0)
+        self.ties: Value = const(0)
         """Bit k is set when places k and k + 1 belong to equal signatures."""
         for low, others in zip(lowest, alike, strict=True):
             run = builder.sub(builder.shl(const(1), others), const(1))
             self.ties = builder.or_(self.ties, builder.shl(run, low))
 
-    def images(self, way: Any) -> Any:
+    def images(self, way: Value) -> Value:
         """The identifiers' new numbers, a nibble each, when the places are rearranged in this way."""
-        images: Any = const(0)
+        images: Value = const(0)
         for number, place in enumerate(self._places):
             image = cut(self._builder, way, self._builder.mul(place, const(_NIBBLE)), _NIBBLE)
             images = self._builder.or_(images, shifted_left(self._builder, image, _NIBBLE * number))

@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from llvmlite import ir
-
+from floodmark.checkers.codegen import llvm_ir as ir
 from floodmark.checkers.codegen.bits import I1, I64, Value, const, held, resize
 from floodmark.compiler.ir import (
     Expr,
     Local,
-    Position,
 )
 from floodmark.compiler.layout import Layout
-
-
-class Survey(ir.Module):  # type: ignore[misc]
-    """A module to be measured, not compiled: its instructions know the line of the model that they come from."""
 
 
 class Routine:
@@ -36,22 +29,12 @@ class Routine:
         self.locals: dict[int, Value] = {}
         self.words: dict[str, list[Value]] = {}
         self.failed: ir.Block | None = None
-        self._is_surveyed = isinstance(function.module, Survey)
-
-    @contextmanager
-    def on_line(self, at: Position) -> Iterator[None]:
-        """Within this context, instructions come from a line of the model."""
-        outer = self.builder.debug_metadata
-        if self._is_surveyed:
-            self.builder.debug_metadata = at
-        yield
-        self.builder.debug_metadata = outer
 
     def finish(self) -> None:
         """Closes the entry block, which only allocates variables."""
         ir.IRBuilder(self.entry).branch(self.leave_entry)
 
-    def room(self, kind: ir.IntType, name: str = "") -> Value:
+    def room(self, kind: ir.Type, name: str = "") -> Value:
         """A variable in the function's frame."""
         builder = ir.IRBuilder(self.entry)
         return builder.alloca(kind, name=name)
@@ -67,7 +50,7 @@ class Routine:
 
     def fail_unless(self, condition: Value) -> None:
         """Jumps to the failure block unless the condition is true: the model leaves its declared types here."""
-        if isinstance(condition, ir.Constant) and condition.constant in (1, True):
+        if isinstance(condition, ir.Constant) and condition.constant:
             return
         assert self.failed is not None
         good = self.block("good")

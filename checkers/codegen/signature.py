@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping
 
-from llvmlite import ir
-
+from floodmark.checkers.codegen import llvm_ir as ir
 from floodmark.checkers.codegen.bits import I64, Value, const, cut, resize, shifted_right
 from floodmark.compiler.renaming import SIGNATURE_MULTIPLIER, is_renamed
 from floodmark.language.types import WORD, IdentifierType, MapType, OptionalType, RecordType, SeqType, SetType, Type

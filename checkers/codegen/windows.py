@@ -9,8 +9,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import Any, Protocol
 
-from llvmlite import ir
-
+from floodmark.checkers.codegen import llvm_ir as ir
 from floodmark.checkers.codegen.bits import I64, Value, const, cut, masked, put, register, resize, shifted_left
 from floodmark.checkers.codegen.routine import Routine
 from floodmark.language.types import WORD
@@ -67,10 +66,7 @@ class Windows(Routine):
 
     def funnel(self, direction: str, high: Value, low: Value, by: Value) -> Value:
         """The upper word of two after a shift to the left ("l"), or the lower one after a shift to the right ("r")."""
-        intrinsic = self.function.module.declare_intrinsic(
-            f"llvm.fsh{direction}", [I64], ir.FunctionType(I64, [I64, I64, I64])
-        )
-        return self.builder.call(intrinsic, [high, low, by])
+        return self.builder.intrinsic(f"llvm.fsh{direction}", I64, [high, low, by], I64)
 
 
 class _Register:

@@ -59,6 +59,10 @@ class Effects(Comprehensions):
         self.run(node.body)
         return load(node.type, Place("", None)) if node.result is None else self.locals[node.result.slot]
 
+    def _applied(self, node: ir.Applied) -> Value:
+        message = f"{node.function.name} with all that it calls is too large to be written out for each call"
+        raise refuse(message, node.at)
+
     def _block(self, body: list[ir.Stmt]) -> None:
         for statement in body:
             with self.text.statement():
@@ -86,8 +90,10 @@ class Effects(Comprehensions):
                 self.text.emit(f"goto {self._loops[-1].broken};")
             case ir.Continue():
                 self.text.emit(f"goto {self._loops[-1].continued};")
-            case ir.Do(call=call):
+            case ir.Do(call=ir.Inline() as call):
                 self._inline(call)
+            case ir.Do(call=ir.Applied() as call):
+                self._applied(call)
 
     def require(self, condition: ir.Expr) -> None:
         holds = self.number(condition)

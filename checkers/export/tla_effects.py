@@ -56,6 +56,10 @@ class Effects(Expressions):
             return "None"
         return self.scope.locals.get(node.result.slot) or self.types.default(node.result.type)
 
+    def _applied(self, node: ir.Applied) -> str:
+        message = f"{node.function.name} with all that it calls is too large to be written out for each call"
+        raise refuse(message, node.at)
+
     def _block(self, body: list[ir.Stmt]) -> None:
         for statement in body:
             if "FALSE" in self.scope.path:
@@ -86,8 +90,10 @@ class Effects(Expressions):
                 self._leave(self._breaks[-1])
             case ir.Continue():
                 self._leave(self._continues[-1])
-            case ir.Do(call=call):
+            case ir.Do(call=ir.Inline() as call):
                 self._inline(call)
+            case ir.Do(call=ir.Applied() as call):
+                self._applied(call)
 
     def _leave(self, exits: _Exits) -> None:
         exits.paths.append(conj(self.scope.path[exits.start :]))

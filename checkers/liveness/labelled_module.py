@@ -13,8 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from llvmlite import ir
-
+from floodmark.checkers.codegen import llvm_ir as ir
 from floodmark.checkers.codegen.bits import I64, Value, code_of, const, resize
 from floodmark.checkers.codegen.effects import Effects
 from floodmark.checkers.codegen.guard_order import Plan, plan

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-import networkx as nx
 import numpy as np
 
 from floodmark.checkers.liveness.assumptions import Assumptions
@@ -146,6 +145,8 @@ class _Search:
 
     def fair(self, states: set[int]) -> list[set[int]]:
         """The fair components among some states."""
+        import networkx as nx  # here, as every run of a check imports this file
+
         graph = nx.DiGraph()
         graph.add_nodes_from(states)
         graph.add_edges_from(

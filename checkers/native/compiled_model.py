@@ -3,7 +3,7 @@
 There are two editions of the code. The plain edition consists of parts that LLVM does not optimise: compiling them
 takes hundredths of a second, and a known-bad design takes all parts that it shares with its model from the cache. The
 good edition is one optimised module: a search in it is two to three times as fast, but compiling it takes a second or
-more.
+more. The loops of the search have the same two editions.
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ from functools import cache, cached_property
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 
-from llvmlite import ir
-
+from floodmark.checkers.codegen import llvm_ir as ir
 from floodmark.checkers.codegen.cost import LARGE, size, told
 from floodmark.checkers.codegen.jit import GOOD, PLAIN, MachineCode, is_kept, object_image
 from floodmark.checkers.codegen.loop_compiler import compile_loops
@@ -50,28 +49,31 @@ class Kernel:
         self._tell = tell
         self.licence = licence
         self.symmetry = licence is not None
-        self.loops = _loops(loops.LOOPS, loop_constants(interface.layout, self.symmetry, threads))
+        self._constants = loop_constants(interface.layout, self.symmetry, threads)
         self._name = name
         self._parts = made_of
         self._key = {"whole": " ".join(part.key for part in made_of), "compiler": _compiler()}
         self.good = good or is_kept(self._key, GOOD)
         """Whether ``model`` is the good edition."""
         self.model = self._good() if self.good else self._plain()
+        self.loops = _loops(loops.LOOPS, self._constants, self.good)
         self._earlier: list[MachineCode] = []
 
     @cached_property
     def partitioned(self) -> MachineCode:
         """The loops of a set in partitions, which a search that fits in memory does not need."""
-        return _loops(PARTITIONED_LOOPS, loop_constants(self.interface.layout, self.symmetry, 1))
+        constants = loop_constants(self.interface.layout, self.symmetry, 1)
+        return _loops(PARTITIONED_LOOPS, constants, good=True)
 
     def prepare_for_files(self) -> None:
         """Compiles the code that a search needs to continue in files."""
         self.partitioned.address("route")
 
     def improve(self) -> None:
-        """Makes ``model`` the good edition. Addresses in the plain one stay valid."""
+        """Makes ``model`` and ``loops`` the good editions. Addresses in the plain ones stay valid."""
         self._earlier.append(self.model)
         self.model = self._good()
+        self.loops = _loops(loops.LOOPS, self._constants, good=True)
         self.good = True
 
     def _good(self) -> MachineCode:
@@ -140,14 +142,18 @@ def loop_constants(layout: Layout, symmetry: bool, threads: int) -> dict[str, in
     return {"NW": words, "STRIDE": stride, "LAST": (1 << bits) - 1, "SYMMETRY": int(symmetry), "THREADS": threads}
 
 
-def _loops(made_of: Sequence[Callable[..., object]], constants: Mapping[str, int]) -> MachineCode:
-    key = (len(made_of), *constants.values())
-    if key not in _KNOWN_LOOPS:
-        names = " ".join(loop.__name__ for loop in made_of)
-        source = {"loops": _compiler(), "constants": repr(constants), "names": names}
-        image = object_image(source, lambda: compile_loops(list(made_of), constants), GOOD)
-        _KNOWN_LOOPS[key] = MachineCode([image])
-    return _KNOWN_LOOPS[key]
+def _loops(made_of: Sequence[Callable[..., object]], constants: Mapping[str, int], good: bool) -> MachineCode:
+    """The loops; optimised if it is asked for, or has been done before."""
+    names = " ".join(loop.__name__ for loop in made_of)
+    source = {"loops": _compiler(), "constants": repr(constants), "names": names}
+    for effort in (GOOD,) if good else (GOOD, PLAIN):
+        key = (names, effort, *constants.values())
+        if key in _KNOWN_LOOPS:
+            return _KNOWN_LOOPS[key]
+        if good or effort == PLAIN or is_kept(source, effort):
+            image = object_image(source, lambda: compile_loops(list(made_of), constants), effort)
+            return _KNOWN_LOOPS.setdefault(key, MachineCode([image]))
+    raise AssertionError(made_of)
 
 
 _COMPILER = ("floodmark.checkers.codegen", "floodmark.checkers.native", "floodmark.compiler", "floodmark.language")

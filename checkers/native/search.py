@@ -33,7 +33,8 @@ from floodmark.language.reference import holds, initial_states, within_boundary
 
 PROGRESS_SECONDS = 0.2
 PATIENCE = 0.5
-"""Seconds that a search runs in plain code before it takes the time to compile good code."""
+"""Seconds of a processor that each worker spends in plain code before the search takes the time to compile good code.
+Those of a clock would let a busy machine compile more, and be busier."""
 MANY_STATES = 600_000
 """A search that is likely to find so many states begins with good code; one that is not waits until it has found more
 than it was likely to."""
@@ -158,6 +159,7 @@ class _Search:
         self.looked = 0.0
         self.stop = ""
         self.started = self.shown = time.perf_counter()
+        self.processor_began = time.process_time()
 
     def _budget(self) -> Budget:
         return Budget(self.options.limits.memory)
@@ -168,6 +170,7 @@ class _Search:
 
     def run(self) -> Exploration:
         self.started = self.shown = time.perf_counter()
+        self.processor_began = time.process_time()
         try:
             self._start()
             self._flood()
@@ -262,11 +265,11 @@ class _Search:
 
     def _improve(self) -> None:
         """Before a level of a search that has become long: compiles code that is worth it."""
-        now = time.perf_counter()
-        if self.kernel.good or now - self.started < PATIENCE:
+        if self.kernel.good or time.process_time() - self.processor_began < PATIENCE * len(self.workers):
             return
         if self._distinct() <= (self.options.likely or 0) or self.latest + COMPILER_BYTES > self.budget.limit:
             return
+        now = time.perf_counter()
         self.kernel.improve()
         for worker in self.workers:
             worker.take_code()

@@ -231,10 +231,6 @@ class Worker:
         self._scratch = reserve(2 * loops.GROUP)
         self._state = reserve(self.words)
         self._fill()
-        self._run = crew.kernel.loops.function("run", 1)
-        self._check = crew.kernel.loops.function("check_states", 3)
-        self._rehash = crew.kernel.loops.function("rehash", 1)
-        self._find_parent = crew.kernel.loops.function("find_parent", 3)
 
     def new_context(self) -> Array:
         """A context as the model's code expects it, with all counters zero."""
@@ -265,6 +261,11 @@ class Worker:
         self.fields[loops.EXPAND] = code.address("expand")
         self.fields[loops.CHECK] = code.address("check")
         self.fields[loops.CANONICAL] = code.address("canonical") if self.kernel.symmetry else 0
+        compiled = self.kernel.loops
+        self._run = compiled.function("run", 1)
+        self._check = compiled.function("check_states", 3)
+        self._rehash = compiled.function("rehash", 1)
+        self._find_parent = compiled.function("find_parent", 3)
 
     @property
     def count(self) -> int:

@@ -14,12 +14,14 @@ from floodmark.checkers.symbolic.value_types import UnsupportedError, Value
 from floodmark.checkers.symbolic.values import Values
 from floodmark.compiler.ir import (
     Action,
+    Applied,
     Assert,
     Break,
     Continue,
     Do,
     FieldStep,
     For,
+    Function,
     If,
     Inline,
     ItemStep,
@@ -35,6 +37,20 @@ from floodmark.compiler.ir import (
     Universe,
 )
 from floodmark.language.types import MapType, OpenIdentifierType, RecordType, SeqType, SetType, Type
+
+MOST_OUTCOMES = 1_000
+"""Different calls of shared functions in one action or property; each may come to thousands of terms."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """What comes of a call of a shared function. ``kept`` is what it was made of, whose identity is its key."""
+
+    result: Value
+    failures: list[tuple[Position, Truth]]
+    required: list[Truth]
+    after: dict[str, Value]
+    kept: Any
 
 
 @dataclass(slots=True)
@@ -91,6 +107,7 @@ class Effects(Evaluator):
         self._returns: list[list[Truth]] = []
         self._loops: list[_Loop] = []
         self._assigned: dict[int, set[int]] = {}
+        self._outcomes: dict[tuple[int, object], _Outcome] = {}
 
     def reached(self) -> Truth:
         return conj((self.path, *self.required))
@@ -154,8 +171,10 @@ class Effects(Evaluator):
             case Continue():
                 self._loops[-1].continued.append(self.path)
                 self.path = False
-            case Do(call=call):
+            case Do(call=Inline() as call):
                 self._call(call)
+            case Do(call=Applied() as call):
+                self._apply(call)
 
     def _assign(self, slot: int, kind: Type, value: Value) -> None:
         old = self.locals.get(slot)
@@ -263,6 +282,51 @@ class Effects(Evaluator):
         self._call(node)
         return self.locals.get(node.result.slot, self.values.default(node.result.type))
 
+    def _applied(self, node: Applied) -> Value:
+        return self._apply(node)
+
+    def _apply(self, node: Applied) -> Value:
+        """A call of a shared function. Calls with the same arguments in the same state share what they come to.
+
+        What comes of a call does not depend on the path to it, which is added where it matters: to failures and
+        requirements, and to what the call changes.
+        """
+        values = self.values
+        if values.any_size or values.unbounded:
+            message = f"{node.function.name} with all that it calls is too large for a proof for every size"
+            raise UnsupportedError(message, node.at.file, node.at.line)
+        arguments = [self.evaluate(argument) for argument in node.arguments]
+        states = [self.state[which] for which in ("new", "old")]
+        key = (id(node.function), _identity([arguments, *(list(state.values()) for state in states)]))
+        if key not in self._outcomes:
+            if len(self._outcomes) >= MOST_OUTCOMES:
+                message = f"calls of {node.function.name} are too many for z3: more than {MOST_OUTCOMES}"
+                raise UnsupportedError(message, node.at.file, node.at.line)
+            self._outcomes[key] = self._outcome_of(node.function, arguments)
+        outcome = self._outcomes[key]
+        reached = self.reached()
+        found = [(at, conj((reached, bad))) for at, bad in outcome.failures]
+        self.failures += [(at, bad) for at, bad in found if bad is not False]
+        self.required += [implied(self.path, needed) for needed in outcome.required]
+        before = self.state["new"]
+        for name, after in outcome.after.items():
+            before[name] = values.either(self.variables[name], self.path, after, before[name])
+        return outcome.result
+
+    def _outcome_of(self, called: Function, arguments: list[Value]) -> _Outcome:
+        """What comes of a call that is reached."""
+        inner = Effects(self.values, self.variables, self.state["new"], self.state["old"])
+        inner._outcomes = self._outcomes
+        for parameter, value in zip(called.parameters, arguments, strict=True):
+            inner.locals[parameter.slot] = value
+        inner.run(called.body)
+        result: Value = None
+        if called.result is not None:
+            result = inner.locals.get(called.result.slot, self.values.default(called.result.type))
+        after = {name: value for name, value in inner.state["new"].items() if value is not self.state["new"][name]}
+        kept = [arguments, list(self.state["new"].values()), list(self.state["old"].values())]
+        return _Outcome(result, inner.failures, inner.required, after, kept)
+
     def _store(self, node: Store) -> None:
         kind = self.variables[node.variable]
         value = self.evaluate(node.value)
@@ -329,6 +393,16 @@ def _collected(values: Values, item: Value, taken: Truth, added: Relation) -> Re
 
 def _either_holds(a: Relation, b: Relation) -> Callable[[Value], Truth]:
     return lambda known: disj((a.holds(known), b.holds(known)))
+
+
+def _identity(value: Any) -> object:
+    """A key that two values have in common only if they are the same: z3 stores each term once."""
+    match value:
+        case list() | tuple():
+            return tuple(map(_identity, value))
+        case None | bool() | int():
+            return type(value), value
+    return id(value) if not hasattr(value, "ast") else value.ast.value
 
 
 def assigned(body: list[Stmt]) -> list[Local]:

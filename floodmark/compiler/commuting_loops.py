@@ -36,6 +36,7 @@ from floodmark.compiler.ir import (
     Field,
     FieldStep,
     For,
+    Function,
     Generator,
     If,
     Inline,
@@ -99,6 +100,7 @@ class _Accesses:
         self.assigned_anywhere = _assigned(nodes(everything))
         self.paths: dict[Name, list[tuple[Any, ...]]] = defaultdict(list)
         self.ways: dict[Name, set[str]] = defaultdict(set)
+        self.called: set[int] = set()
         self._look(loop.body)
 
     def conflict(self, may_gather: bool) -> tuple[Position, str] | None:
@@ -142,6 +144,10 @@ class _Accesses:
                 self.ways[slot].add(_READ)
             case StateVar() | MapGet() | Field() | SeqGet():
                 self._access(value)
+            case Function(body=body):
+                if id(value) not in self.called:  # another call of it reads and assigns the same
+                    self.called.add(id(value))
+                    self._look(body)
             case Expr() | Stmt() | Generator() | Range():
                 for name in type(value).__slots__:
                     self._look(getattr(value, name))
@@ -327,7 +333,7 @@ def nodes(value: Any) -> Iterator[Any]:
                 waiting.extend(node)
             case dict():
                 waiting.extend(node.values())
-            case Expr() | Stmt() | Generator() | Range() | ItemStep():
+            case Expr() | Stmt() | Generator() | Range() | ItemStep() | Function():
                 if id(node) not in seen:
                     seen.add(id(node))
                     yield node

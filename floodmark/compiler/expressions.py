@@ -14,6 +14,7 @@ from floodmark.compiler.frame import Binding, Frame, ModelRef, Static
 from floodmark.compiler.ir import (
     BOOL,
     And,
+    Applied,
     Arithmetic,
     Choose,
     Compare,
@@ -113,6 +114,7 @@ class Expressions(Comprehensions):
         raise frame.refuse(node, f"{text or repr(value)} is not a value of the modelling language{_instead(value)}")
 
     def binding(self, frame: Frame, node: ast.expr) -> Binding:
+        self.steps += 1
         match node:
             case ast.Name(id=name):
                 return self._name(frame, node, name)
@@ -122,7 +124,7 @@ class Expressions(Comprehensions):
                 return self._attribute(frame, node)
             case ast.Call():
                 called = self.call(frame, node)
-                if isinstance(called, Inline) and called.result is None:
+                if isinstance(called, Inline | Applied) and _is_effect(called):
                     raise frame.refuse(node, f"{ast.unparse(node.func)} returns no value; call it on a line of its own")
                 return called
             case ast.BoolOp(op=op, values=values):
@@ -191,9 +193,9 @@ class Expressions(Comprehensions):
             return bound
         if name in frame.local_types.types or name in frame.slots or name in frame.source.own_names:
             raise frame.refuse(node, f"{name} may have no value here; assign it first")
-        names = frame.global_names()
-        if name in names:
-            return Static(names[name])
+        found = frame.free_name(name)
+        if found is not None:
+            return found
         if hasattr(builtins, name):
             return Static(getattr(builtins, name))
         raise frame.refuse(node, f"{name} is not defined")
@@ -477,6 +479,11 @@ class Expressions(Comprehensions):
                 raise frame.refuse(node, f"the elements are {kind} and {element.type}; they need one type")
             kind = wider
         return kind
+
+
+def _is_effect(called: Inline | Applied) -> bool:
+    """Whether a call is made for its effects alone."""
+    return (called.function.result if isinstance(called, Applied) else called.result) is None
 
 
 def _compares_with_none(test: ast.expr, value: ast.expr, operator: type[ast.cmpop]) -> bool:

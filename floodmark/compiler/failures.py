@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from floodmark.compiler.ir import (
     INT,
+    Applied,
     Arithmetic,
     Assert,
     BagChange,
@@ -11,6 +12,7 @@ from floodmark.compiler.ir import (
     Do,
     Expr,
     For,
+    Function,
     If,
     Inline,
     Reduce,
@@ -47,7 +49,7 @@ def can_fail(node: Expr) -> bool:
                 return True
             case Reduce(kind="min" | "max", default=None) | Reduce(kind="map"):
                 return True
-            case Inline(body=body) if _may_stop(body):
+            case Inline(body=body) | Applied(function=Function(body=body)) if _may_stop(body):
                 return True
     return False
 
@@ -64,4 +66,6 @@ def _may_stop(body: list[Stmt]) -> bool:
             case For(body=inner) | Do(call=Inline(body=inner)):
                 if _may_stop(inner):
                     return True
+            case Do(call=Applied() as call) if can_fail(call):
+                return True
     return False

@@ -30,6 +30,7 @@ from floodmark.compiler.ir import (
     INT,
     Action,
     And,
+    Applied,
     Arithmetic,
     Assert,
     BagChange,
@@ -124,12 +125,14 @@ class _Reader:
         self.never_fails = never_fails
         self.kinds = frozenset(kinds)
         self.loose: set[int] = set()
+        self.called: set[int] = set()
         self.returns_must_be_true = False
 
     def read(self) -> None:
         """Raises _Found. Reads again when a variable, perhaps one read before, turns out to be loose."""
         while True:
             known = len(self.loose)
+            self.called.clear()
             match self.part:
                 case Action(guards=guards, body=body):
                     for guard in guards:
@@ -221,6 +224,8 @@ class _Reader:
             case Inline(body=body, result=result):
                 self._called(body, must_be_true=False)
                 return result is None or result.slot not in self.loose
+            case Applied():
+                return self._applied(node)
         raise _Found(node.at, "it is not known whether this favours an identifier")
 
     def true(self, node: Expr) -> None:
@@ -252,6 +257,16 @@ class _Reader:
         saved, self.returns_must_be_true = self.returns_must_be_true, must_be_true
         self.block(body)
         self.returns_must_be_true = saved
+
+    def _applied(self, node: Applied) -> bool:
+        """A call of a shared function, whose body is read once: what is loose is so for every call."""
+        called = node.function
+        for parameter, argument in zip(called.parameters, node.arguments, strict=True):
+            self._hold(parameter, argument)
+        if id(called) not in self.called:
+            self.called.add(id(called))
+            self._called(called.body, must_be_true=False)
+        return called.result is None or called.result.slot not in self.loose
 
     def _parts(self, *parts: Expr) -> bool:
         for part in parts:

@@ -16,6 +16,7 @@ from floodmark.compiler.ir import (
     Const,
     Expr,
     FieldStep,
+    Function,
     Generator,
     ItemStep,
     Local,
@@ -28,7 +29,7 @@ from floodmark.compiler.ir import (
 from floodmark.compiler.layout import Layout, Slot, encode
 from floodmark.language.types import Type
 
-_NODES = (Action, Expr, FieldStep, Generator, ItemStep, Layout, Predicate, Range, Slot, Stmt, Universe)
+_NODES = (Action, Expr, FieldStep, Function, Generator, ItemStep, Layout, Predicate, Range, Slot, Stmt, Universe)
 
 
 def fingerprint(*parts: Any) -> str:
@@ -39,10 +40,21 @@ def fingerprint(*parts: Any) -> str:
     hashed can be read in one way only, since each word is preceded by its length, each node has the fields of its
     class, and each list its size.
     """
-    writer = _Writer()
-    for part in parts:
-        writer.write(part)
-    return writer.hash.hexdigest()
+    return Fingerprints().of(*parts)
+
+
+class Fingerprints:
+    """Fingerprints of parts that have a beginning in common: each is that of the beginning and the part, in a row."""
+
+    def __init__(self, *beginning: Any) -> None:
+        self._beginning = beginning  # no node may end, and leave its identity to another, while this is in use
+        self._written = _Writer()
+        self._written.write_all(beginning)
+
+    def of(self, *parts: Any) -> str:
+        writer = self._written.copy()
+        writer.write_all(parts)
+        return writer.hash.hexdigest()
 
 
 class _Writer:
@@ -50,13 +62,27 @@ class _Writer:
 
     def __init__(self) -> None:
         self.hash = hashlib.sha256()
+        self.words: list[str] = []
         self.nodes: dict[int, int] = {}
         self.types: dict[Type, int] = {}
+        self.seen: dict[int, tuple[Type, int]] = {}
+        """The same numbers by the identities of types, which are found faster; the types, so that these last."""
+
+    def copy(self) -> _Writer:
+        """A writer that goes on where this one is."""
+        other = _Writer()
+        other.hash = self.hash.copy()
+        other.nodes, other.types, other.seen = self.nodes.copy(), self.types.copy(), self.seen.copy()
+        return other
+
+    def write_all(self, parts: tuple[Any, ...]) -> None:
+        for part in parts:
+            self.write(part)
+        self.hash.update("".join(self.words).encode())
+        self.words = []
 
     def word(self, tag: str, text: str = "") -> None:
-        encoded = text.encode()
-        self.hash.update(f"{tag}{len(encoded)}:".encode())
-        self.hash.update(encoded)
+        self.words.append(f"{tag}{len(text)}:{text}")
 
     def write(self, value: Any) -> None:
         kind = value.__class__
@@ -96,8 +122,11 @@ class _Writer:
         """The shape of a type at its first mention, and after that its number, so that two types of one shape stay
         distinct.
         """
-        if kind in self.types:
-            self.word("type again", str(self.types[kind]))
+        seen = self.seen.get(id(kind))
+        number = self.types.get(kind) if seen is None else seen[1]
+        if number is not None:
+            self.seen[id(kind)] = kind, number
+            self.word("type again", str(number))
             return
         self.types[kind] = len(self.types)
         self.word("type", type(kind).__name__)
@@ -114,7 +143,7 @@ def _names(kind: type) -> tuple[str, ...] | None:
     if not issubclass(kind, _NODES):
         return None
     skipped = {"at", "premises"}
-    if kind is Local:
+    if kind is Local or kind is Function:
         skipped.add("name")
     if kind is Const:
         skipped.add("value")

@@ -100,10 +100,12 @@ class Frame:
         """The class in whose body the function was written; ``super()`` in it looks past that class."""
         return self._closure().get("__class__")
 
-    def global_names(self) -> dict[str, Any]:
-        """What the function's free names mean: the names of its module and its closure."""
+    def free_name(self, name: str) -> Static | None:
+        """What a free name of the function means in its closure, else in its module; None if nothing."""
         function: Callable[..., Any] = self.source.function
-        return {**function.__globals__, **self._closure()}
+        closure = self._closure() if name in function.__code__.co_freevars else {}
+        names = closure if name in closure else function.__globals__
+        return Static(names[name]) if name in names else None
 
     def _closure(self) -> dict[str, Any]:
         function: Callable[..., Any] = self.source.function

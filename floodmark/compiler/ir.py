@@ -6,6 +6,7 @@ end (native code, z3 terms) translates these nodes and nothing else.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -364,6 +365,29 @@ class Inline(Expr):
 
 
 @dataclass(slots=True, eq=False)
+class Function:
+    """A function of the model that several calls share, because a copy for each of them would be too much.
+
+    Its variables, ``parameters`` among them, are its own, and every call starts without values for them. A function
+    called only for its effects has no result.
+    """
+
+    name: str
+    at: Position
+    parameters: list[Local]
+    body: list[Stmt]
+    result: Local | None
+
+
+@dataclass(slots=True, eq=False)
+class Applied(Expr):
+    """A call of a shared function. The arguments, of the types of its parameters, are evaluated first, in order."""
+
+    function: Function
+    arguments: list[Expr]
+
+
+@dataclass(slots=True, eq=False)
 class Stmt:
     """A statement, and the line that it came from."""
 
@@ -457,7 +481,7 @@ class Continue(Stmt):
 class Do(Stmt):
     """A call for its effects."""
 
-    call: Inline
+    call: Inline | Applied
 
 
 @dataclass(slots=True)
@@ -485,7 +509,7 @@ class Predicate:
 def children(node: Expr) -> list[Expr]:
     """The expressions directly inside an expression, including those of its domains and of inlined statements."""
     found: list[Expr] = []
-    for name in node.__slots__ if hasattr(node, "__slots__") else ():
+    for name in node.__slots__:
         _collect(getattr(node, name), found)
     return found
 
@@ -510,19 +534,58 @@ def _collect(value: Any, found: list[Expr]) -> None:
         case Stmt() | ItemStep():
             for name in value.__slots__:
                 _collect(getattr(value, name), found)
+        case Function():
+            _collect(value.body, found)
 
 
 def walk(node: Expr) -> list[Expr]:
-    """An expression and everything inside it."""
-    found = [node]
-    for child in children(node):
-        found.extend(walk(child))
-    return found
+    """An expression and everything inside it, each once even where several expressions share it."""
+    found: dict[int, Expr] = {}
+    waiting = [node]
+    while waiting:
+        part = waiting.pop()
+        if id(part) not in found:
+            found[id(part)] = part
+            waiting += reversed(children(part))
+    return list(found.values())
+
+
+def called_bodies(node: Expr) -> Iterator[list[Stmt]]:
+    """The statements of each call in an expression, those of calls within them for themselves."""
+    for part in walk(node):
+        match part:
+            case Inline(body=body) | Applied(function=Function(body=body)):
+                yield body
+
+
+def weight(node: Expr) -> int:
+    """How many expressions there are in an expression, if one counts for each place that it is in.
+
+    A shared function is not counted with its calls.
+    """
+    known: dict[int, int] = {}
+    inside: dict[int, list[Expr]] = {}
+    waiting = [node]
+    while waiting:
+        part = waiting.pop()
+        if id(part) in known:
+            continue
+        if id(part) in inside:  # all that is inside is known by now
+            known[id(part)] = 1 + sum([known[id(child)] for child in inside[id(part)]])
+            continue
+        found = part.arguments if isinstance(part, Applied) else children(part)
+        if found:
+            inside[id(part)] = found
+            waiting.append(part)
+            waiting += found
+        else:
+            known[id(part)] = 1
+    return known[id(node)]
 
 
 def has_effects(node: Expr) -> bool:
     """Whether evaluating an expression changes the state, through a method that it calls."""
-    return any(isinstance(part, Inline) and _changes(part.body) for part in walk(node))
+    return any(_changes(body) for body in called_bodies(node))
 
 
 def _changes(body: list[Stmt]) -> bool:
@@ -537,6 +600,8 @@ def _changes(body: list[Stmt]) -> bool:
             case For(body=inner) | Do(call=Inline(body=inner)):
                 if _changes(inner):
                     return True
+            case Do(call=Applied() as call) if has_effects(call):
+                return True
     return False
 
 

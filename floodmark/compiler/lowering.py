@@ -12,12 +12,14 @@ from floodmark.compiler.frame import Binding, Frame, Static
 from floodmark.compiler.ir import (
     BOOL,
     And,
+    Applied,
     Choose,
     Const,
     Convert,
     Domain,
     Equal,
     Expr,
+    Function,
     Inline,
     IsNone,
     Local,
@@ -33,6 +35,7 @@ from floodmark.compiler.ir import (
     SetOf,
     Size,
     Stmt,
+    children,
 )
 from floodmark.compiler.ir import Compare as CompareNode
 from floodmark.compiler.joins import changes_class, convertible, join, set_type
@@ -58,6 +61,10 @@ WIDEST_VALUE = 1 << 16
 """A value of more bits than this is refused: compiling it would take too long."""
 
 
+LARGEST_TWICE = 200
+"""Expressions in a value up to which it may be evaluated several times rather than held in a variable."""
+
+
 class Lowering:
     """Lowers functions of one model, with its constants, to the expression graph."""
 
@@ -65,6 +72,10 @@ class Lowering:
         self.model = model
         self.next_slot = 0
         self.depth = 0
+        self.calls = self.steps = 0
+        """How many calls, and how many expressions, were read so far, those in a body as often as it was read."""
+        self.shared: dict[tuple[object, ...], Function] = {}
+        self.named: list[object] = []
         self.unordered: set[int] = set()
         self.guarded = True
         """Whether ``require`` is allowed here: in an action, not in a property."""
@@ -261,7 +272,7 @@ class Lowering:
 
     def once(self, at: Position, values: list[Expr], build: Callable[[list[Expr]], Expr]) -> Expr:
         """``build`` applied to values that are evaluated once each and in order, whether or not it needs them all."""
-        if not any(can_fail(value) for value in values):
+        if not any(can_fail(value) or _is_large(value) for value in values):
             return build(values)
         variables: list[Expr] = []
         body: list[Stmt] = []
@@ -292,9 +303,18 @@ class Lowering:
                 return self.has_order(operand)
             case Local(slot=slot):
                 return slot not in self.unordered
-            case Inline(result=Local(slot=slot)):
+            case Inline(result=Local(slot=slot)) | Applied(function=Function(result=Local(slot=slot))):
                 return slot not in self.unordered
         return True
+
+
+def _is_large(value: Expr) -> bool:
+    """Whether a value has more than LARGEST_TWICE expressions."""
+    count, waiting = 0, [value]
+    while waiting and count <= LARGEST_TWICE:
+        count += 1
+        waiting += children(waiting.pop())
+    return count > LARGEST_TWICE
 
 
 def _has_room(kind: SetType, count: int) -> bool:

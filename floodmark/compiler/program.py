@@ -34,6 +34,7 @@ from floodmark.compiler.ir import (
     Stmt,
     Witness,
     has_effects,
+    weight,
 )
 from floodmark.compiler.lowering import size_bound
 from floodmark.language.errors import ModelError
@@ -42,6 +43,11 @@ from floodmark.language.model import Model
 from floodmark.language.reference import parameter_types
 from floodmark.language.source import source_of
 from floodmark.language.types import Type
+
+MOST_EXPRESSIONS = 200_000
+"""In one action or property; compiling so many takes minutes."""
+FEW_STEPS = 10_000
+"""With so few expressions read there cannot be too many."""
 
 
 @dataclass(slots=True)
@@ -105,7 +111,17 @@ def _action(model: Model, name: str, method: Callable[..., Any]) -> Action:
             raise ModelError(message, guard.at.file, guard.at.line)
     if any(_is_never_true(guard) for guard in guards):
         rest = []
+    if compiler.steps > FEW_STEPS:
+        _must_not_be_too_large(name, [*guards, Inline(BOOL, at, rest, None)], at)
     return Action(name, parameters, guards, rest, at)
+
+
+def _must_not_be_too_large(name: str, parts: list[Expr], at: Position) -> None:
+    size = sum(map(weight, parts))
+    if size > MOST_EXPRESSIONS:
+        message = f"{name} is {size:,} expressions with all that it calls, more than {MOST_EXPRESSIONS:,}"
+        advice = "assign what is used several times to a variable, or make it an action of its own"
+        raise ModelError(f"{message}; {advice}", at.file, at.line)
 
 
 def _is_never_true(guard: Expr) -> bool:
@@ -180,6 +196,8 @@ def _predicate(model: Model, name: str, function: Callable[..., Any], kind: str 
         raise ModelError(f"{name} has to return a bool", at.file, at.line)
     if goes_on:
         raise ModelError(f"{name} does not return a value on every path", at.file, at.line)
+    if compiler.steps > FEW_STEPS:
+        _must_not_be_too_large(name, [Inline(BOOL, at, body, None)], at)
     predicate = Predicate(name, kind, Const(BOOL, at, True), at)
     if kind in ("boundary", "reachable"):  # these must be true somewhere, so no premise can hide them
         predicate.value = Inline(BOOL, at, body, frame.result)

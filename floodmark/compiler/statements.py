@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from functools import cache
-from typing import Any
+from typing import Any, TypeGuard
 
 from floodmark.compiler.frame import Binding, Frame, LocalTypes, ModelRef, Static
 from floodmark.compiler.ir import (
+    Applied,
     Assert,
     Break,
     Const,
@@ -17,27 +18,34 @@ from floodmark.compiler.ir import (
     Expr,
     FieldStep,
     For,
+    Function,
     If,
     Inline,
     ItemStep,
     Local,
     NoneType,
     NothingType,
+    Position,
     Require,
     Return,
     SetLocal,
     Stmt,
     Store,
+    weight,
 )
 from floodmark.compiler.lowering import Lowering, common_fields, no_field
 from floodmark.compiler.pairs import Several
 from floodmark.language.errors import ModelError
 from floodmark.language.plurals import counted
-from floodmark.language.source import source_of
+from floodmark.language.source import Source, source_of
 from floodmark.language.types import BagType, MapType, RecordType, SeqType, SetType, Type
 from floodmark.language.values import Bag, Seq, Set, require
 
 DEEPEST_CALL = 40
+LARGEST_COPY = 4_000
+"""Expressions in a function's body up to which each call has a copy of its own."""
+MOST_CALLS = 20_000
+"""Calls that may be read for one action or property, those within others included."""
 
 Path = list[FieldStep | ItemStep]
 
@@ -152,7 +160,7 @@ class Statements(Lowering):
                 self._mutate(frame, call, call.func, out)
                 return
         value = self.call(frame, call)
-        if not isinstance(value, Inline):
+        if not isinstance(value, Inline | Applied):
             raise frame.refuse(call, "this call has no effect; assign its value")
         out.append(Do(at, value))
 
@@ -361,11 +369,78 @@ class Statements(Lowering):
     # Calls of the model's own functions.
 
     def inline(self, frame: Frame, node: ast.Call, function: Callable[..., Any], first: Binding | None) -> Expr:
-        """The body of ``function`` in place of a call to it; ``first`` is what ``self`` means there."""
+        """The body of ``function`` in place of a call to it; ``first`` is what ``self`` means there.
+
+        A body that is large is not copied for each call: these share it (``Applied``). Otherwise functions that call
+        each other twice, level over level, would double in size with each level.
+        """
         source = source_of(function)
         if self.depth >= DEEPEST_CALL:
             raise frame.refuse(node, f"{function.__name__} calls itself; recursion is not part of the language")
+        self.calls += 1
+        if self.calls > MOST_CALLS:
+            message = f"more than {MOST_CALLS:,} calls had to be read on the way to this one of {function.__name__}"
+            raise frame.refuse(node, f"{message}; assign the result of a call to a variable and use that several times")
         arguments = self._arguments(frame, node, source.tree, first, function)
+        key = self._known_as(function, arguments)
+        shared = self.shared.get(key)
+        if shared is None:
+            before = self.steps
+            copied = self._copied(frame.at(node), source, arguments)
+            if self.steps - before <= LARGEST_COPY // 4 or weight(copied) <= LARGEST_COPY:
+                return copied
+            shared = self.shared[key] = self._shared(source, arguments)
+        values = [value for value in arguments.values() if _is_passed(value)]
+        kind = NoneType() if shared.result is None else shared.result.type
+        return Applied(kind, frame.at(node), shared, values)
+
+    def _known_as(self, function: Callable[..., Any], arguments: dict[str, Binding]) -> tuple[object, ...]:
+        """What the body of a call depends on: calls for which this is equal may share one.
+
+        What the compiler makes of a function depends on its arguments that are known when the model is read, and of the
+        others on their types and on whether sets among them have an order.
+        """
+        key: list[object] = [function]
+        for name, value in arguments.items():
+            key.append(name)
+            match value:
+                case Const(type=kind, value=known):
+                    key += ["constant", kind, type(known), known]
+                case Expr(type=kind):
+                    key += ["value", kind, self.has_order(value)]
+                case Static(value=known):
+                    self.named.append(known)  # so that no other object gets its identity
+                    key += ["object", id(known)]
+                case ModelRef(which=which, writable=writable):
+                    key += ["model", which, writable]
+        return tuple(key)
+
+    def _shared(self, source: Source, arguments: dict[str, Binding]) -> Function:
+        """A function whose parameters are variables of their own."""
+        bound: dict[str, Binding] = dict(arguments)
+        parameters = []
+        for name, value in arguments.items():
+            if _is_passed(value):
+                parameter = self.fresh(value.type, name, value.at)
+                if not self.has_order(value):
+                    self.unordered.add(parameter.slot)
+                parameters.append(parameter)
+                bound[name] = parameter
+        inner, body = self._read(source, bound)
+        at = Position(source.file, source.tree.lineno)
+        return Function(source.tree.name, at, parameters, body, inner.result)
+
+    def _copied(self, at: Position, source: Source, arguments: dict[str, Binding]) -> Expr:
+        """The body of a function for one call."""
+        inner, body = self._read(source, arguments)
+        match body:
+            case [Return(value=Expr() as value)]:
+                return value
+        kind = inner.result.type if inner.result is not None else NoneType()
+        return Inline(kind, at, body, inner.result)
+
+    def _read(self, source: Source, arguments: dict[str, Binding]) -> tuple[Frame, list[Stmt]]:
+        """The statements of a function with these arguments."""
         assigned = _assigned_names(source.tree)
         types = LocalTypes()
         self.depth += 1
@@ -381,13 +456,9 @@ class Statements(Lowering):
             self.depth -= 1
         if goes_on and inner.returns_value:
             raise ModelError(
-                f"{function.__name__} does not return a value on every path", source.file, source.tree.lineno
+                f"{source.tree.name} does not return a value on every path", source.file, source.tree.lineno
             )
-        match prologue + body:
-            case [Return(value=Expr() as value)]:
-                return value
-        kind = inner.result.type if inner.result is not None else NoneType()
-        return Inline(kind, frame.at(node), [*prologue, *body], inner.result)
+        return inner, [*prologue, *body]
 
     def _arguments(
         self, frame: Frame, node: ast.Call, tree: ast.FunctionDef, first: Binding | None, function: Callable[..., Any]
@@ -456,6 +527,11 @@ class Statements(Lowering):
                 self.unordered.add(variable.slot)
             prologue.append(SetLocal(value.at, variable, self.convert(value, kind, name)))
         return prologue
+
+
+def _is_passed(value: Binding) -> TypeGuard[Expr]:
+    """Whether a shared function gets an argument when it is called; all others are known when the model is read."""
+    return isinstance(value, Expr) and not isinstance(value, Const)
 
 
 def _leaves(node: ast.stmt) -> bool:

@@ -180,7 +180,11 @@ class RecordType(Type):
 
     @property
     def codes(self) -> int:  # type: ignore[override]
-        return 1 << sum(kind.bits for _, kind in self.fields)
+        return 1 << self.bits
+
+    @property
+    def bits(self) -> int:
+        return sum(kind.bits for _, kind in self.fields)
 
     @property
     def size(self) -> int:
@@ -335,7 +339,11 @@ class BagType(Type):
 
     @property
     def codes(self) -> int:  # type: ignore[override]
-        return 1 << min(self.capacity * self.element.codes.bit_length(), MOST_BITS)
+        return 1 << self.bits
+
+    @property
+    def bits(self) -> int:
+        return min(self.capacity * self.element.codes.bit_length(), MOST_BITS)
 
     @property
     def size(self) -> int:
@@ -354,7 +362,11 @@ class MapType(Type):
 
     @property
     def codes(self) -> int:  # type: ignore[override]
-        return 1 << min(self.key.size * self.value.bits, MOST_BITS)
+        return 1 << self.bits
+
+    @property
+    def bits(self) -> int:
+        return min(self.key.size * self.value.bits, MOST_BITS)
 
     @property
     def size(self) -> int:
@@ -373,7 +385,11 @@ class SeqType(Type):
 
     @property
     def codes(self) -> int:  # type: ignore[override]
-        return 1 << min(self.capacity.bit_length() + self.capacity * self.element.bits, MOST_BITS)
+        return 1 << self.bits
+
+    @property
+    def bits(self) -> int:
+        return min(self.capacity.bit_length() + self.capacity * self.element.bits, MOST_BITS)
 
     @property
     def size(self) -> int:
