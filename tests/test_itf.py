@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from floodmark.checkers import reference
 from floodmark.checkers.check import Settings
 from floodmark.checkers.report.itf import expression, file_name, itf
 from floodmark.language.types import (
@@ -22,9 +23,11 @@ from floodmark.language.types import (
     SeqType,
     SetType,
     Type,
+    UnionType,
 )
 from floodmark.language.values import Bag, Map, Seq, Set, running
 from tests.outcomes import check, inside
+from tests.union_models import No, Told, Yes
 
 ROOT = Path(__file__).parent.parent
 
@@ -45,6 +48,9 @@ def value(kind: Type, written: Any) -> Any:
             return cls(int(written.removeprefix(cls.prefix)))
         case OptionalType(inner):
             return None if written == "None" else value(inner, written)
+        case UnionType(members=members):
+            assert set(written) == {"tag", "value"}
+            return value({str(member): member for member in members}[written["tag"]], written["value"])
         case RecordType(cls, fields):
             assert set(written) == {name for name, _ in fields}
             return cls(**{name: value(inner, written[name]) for name, inner in fields})
@@ -87,6 +93,16 @@ def test_states_come_back(spec: str, variant: str) -> None:
             assert tuple(value(kind, written[name]) for name, kind in kinds.items()) == entry.state
             assert written["#meta"]["action"] == entry.step.action
             assert set(written["#meta"]["arguments"]) == set(entry.step.arguments)
+
+
+def test_a_record_of_a_union_comes_back_with_its_class() -> None:
+    model = Told()
+    for state in reference.reachable_states(model):
+        for kind, item in zip(model.variable_types.values(), state, strict=True):
+            with running(model):
+                assert value(kind, json.loads(json.dumps(expression(item, kind)))) == item
+    assert expression(Yes(term=1), model.declared_type(Yes | No)) == {"tag": "Yes", "value": {"term": 1}}
+    assert expression(Yes(term=1), model.declared_type(Yes)) == {"term": 1}
 
 
 def test_integers_that_json_would_round_are_big() -> None:

@@ -9,6 +9,7 @@ from floodmark.checkers.conformance.adapter import Adapter, Contract, Observable
 from floodmark.checkers.conformance.external_values import value_of
 from floodmark.checkers.conformance.shrinking import shrunk
 from floodmark.checkers.properties import did_you_mean
+from floodmark.checkers.report.part_kinds import argument_kinds
 from floodmark.checkers.report.value import plain, show, show_step
 from floodmark.language import reference
 from floodmark.language.errors import SourceError
@@ -211,7 +212,7 @@ def replayed(contract: Contract, trace: Iterable[Mapping[str, Any]]) -> Lockstep
 
 def _initial(model: Model, name: str, given: Mapping[str, Any]) -> tuple[Step, State]:
     for step, state in reference.initial_states(model):
-        if step.action == name and {key: plain(value) for key, value in step.arguments.items()} == _plain(given):
+        if step.action == name and _is_given(model, step, given):
             return step, state
     raise SourceError(f"the trace must begin with an initial step; {name}({given}) is not one")
 
@@ -220,10 +221,21 @@ def _instance(run: Lockstep, number: int, name: str, given: Mapping[str, Any]) -
     if name not in run.contract.actions:
         raise SourceError(f"step {number}: there is no action {name!r}{did_you_mean(name, run.contract.actions)}")
     for step, after in run.enabled().get(name, []):
-        if {key: plain(value) for key, value in step.arguments.items()} == _plain(given):
+        if _is_given(run.model, step, given):
             return step, after
     raise SourceError(f"step {number}: {name}({given}) is not enabled, or unsupported")
 
 
-def _plain(given: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: plain(value) for key, value in given.items()}
+def _is_given(model: Model, step: Step, given: Mapping[str, Any]) -> bool:
+    """Whether the arguments of a step are those that a trace has. Older traces do not say the class of a record."""
+    if set(given) != set(step.arguments):
+        return False
+    kinds = argument_kinds(model, step)
+    for name, value in step.arguments.items():
+        try:
+            same = bool(value_of(kinds[name], given[name], name) == value)
+        except SourceError:
+            same = bool(plain(value) == given[name])
+        if not same:
+            return False
+    return True

@@ -3,7 +3,7 @@
 - ``outputs.py``: the options that commands share, and the writing of files. ``verdict_summary.py``: what every report
   says about a check, a proof or a claim. ``atomic_file.py``: files that are written completely or not at all.
 - ``text.py``, ``proof_text.py``, ``trace.py``, ``value.py``, ``listing.py``, ``progress.py``, ``colour.py``,
-  ``counting.py``: what a terminal shows.
+  ``counting.py``: what a terminal shows. ``part_kinds.py``: the types of the parts of a value.
 - ``explanation.py``: why a predicate is false, found by evaluating its parts in CPython; ``guard.py``: the guard that
   stopped a step; ``divergence.py``: where the good design decides otherwise than a known-bad one.
 - ``junit.py``, ``sarif.py``, ``github.py``, ``json.py``, ``itf.py``, ``state_graph.py``: one format each;

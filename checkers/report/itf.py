@@ -10,9 +10,11 @@ from enum import Enum
 from typing import Any
 
 from floodmark.checkers.exploration import TraceState
+from floodmark.checkers.report.part_kinds import argument_kinds, element_kind, field_kind, is_of_union
 from floodmark.checkers.report.value import show
 from floodmark.checkers.result import CheckResult
 from floodmark.language.model import Model
+from floodmark.language.types import Type
 from floodmark.language.values import Bag, Identifier, Record, Seq
 
 _SAFE = 2**53 - 1
@@ -50,16 +52,21 @@ def file_name(result: CheckResult) -> str:
 
 
 def _state(model: Model, entry: TraceState, index: int) -> dict[str, Any]:
-    arguments = {name: expression(value) for name, value in entry.step.arguments.items()}
-    values = zip(model.variable_types, entry.state, strict=True)
+    kinds = argument_kinds(model, entry.step)
+    arguments = {name: expression(value, kinds.get(name)) for name, value in entry.step.arguments.items()}
+    values = zip(model.variable_types.items(), entry.state, strict=True)
     return {
         "#meta": {"index": index, "action": entry.step.action, "arguments": arguments},
-        **{name: expression(value) for name, value in values},
+        **{name: expression(value, kind) for (name, kind), value in values},
     }
 
 
-def expression(value: Any) -> Any:
-    """A value as an ITF expression: identifiers and members of enums are strings, None is the string "None"."""
+def expression(value: Any, kind: Type | None = None) -> Any:
+    """A value as an ITF expression: identifiers and members of enums are strings, None is the string "None".
+
+    With its type, a record of a union is what Apalache and Quint write for a variant: its class as ``tag``, and the
+    record as ``value``.
+    """
     match value:
         case bool() | str():
             return value
@@ -72,13 +79,14 @@ def expression(value: Any) -> Any:
         case Identifier():
             return show(value)
         case Record():
-            return {name: expression(item) for name, item in value._values.items()}
+            fields = {name: expression(item, field_kind(kind, value, name)) for name, item in value._values.items()}
+            return {"tag": type(value).__name__, "value": fields} if is_of_union(kind) else fields
         case Mapping():
-            return {"#map": [[expression(key), expression(item)] for key, item in value.items()]}
+            return {"#map": [[expression(key), expression(item, element_kind(kind))] for key, item in value.items()]}
         case AbstractSet():
-            return {"#set": [expression(item) for item in value]}
+            return {"#set": [expression(item, element_kind(kind)) for item in value]}
         case Seq() | Bag() | list():
-            return [expression(item) for item in value]
+            return [expression(item, element_kind(kind)) for item in value]
         case tuple():
             return {"#tup": [expression(item) for item in value]}
     return {"#unserializable": repr(value)}

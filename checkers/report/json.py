@@ -11,6 +11,7 @@ from floodmark.checkers.exploration import Exploration, Finding, TraceState
 from floodmark.checkers.gate.outcome import Drift
 from floodmark.checkers.proof_result import Proved
 from floodmark.checkers.report.divergence import divergence_entry
+from floodmark.checkers.report.part_kinds import argument_kinds
 from floodmark.checkers.report.value import plain
 from floodmark.checkers.result import CheckResult
 from floodmark.language.model import Model
@@ -90,13 +91,15 @@ def liveness_entry(model: Model | None, finding: Finding) -> dict[str, Any]:
 
 def trace_entries(model: Model | None, trace: Sequence[TraceState]) -> list[dict[str, Any]]:
     """The steps of a trace with the state that each leads to."""
-    if model is None:
-        return []
-    return [
-        {
-            "action": at.step.action,
-            "arguments": {name: plain(value) for name, value in at.step.arguments.items()},
-            "state": {name: plain(value) for name, value in zip(model.variable_types, at.state, strict=True)},
-        }
-        for at in trace
-    ]
+    return [] if model is None else [trace_entry(model, at) for at in trace]
+
+
+def trace_entry(model: Model, at: TraceState) -> dict[str, Any]:
+    """A step with the state that it leads to."""
+    kinds = argument_kinds(model, at.step)
+    values = zip(model.variable_types.items(), at.state, strict=True)
+    return {
+        "action": at.step.action,
+        "arguments": {name: plain(value, kinds.get(name)) for name, value in at.step.arguments.items()},
+        "state": {name: plain(value, kind) for (name, kind), value in values},
+    }

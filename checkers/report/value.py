@@ -7,7 +7,9 @@ from collections.abc import Set as AbstractSet
 from enum import Enum
 from typing import Any
 
+from floodmark.checkers.report.part_kinds import element_kind, field_kind, is_of_union
 from floodmark.language.reference import Step
+from floodmark.language.types import TAG, Type
 from floodmark.language.values import Bag, Identifier, Record, Seq, Set
 
 
@@ -50,8 +52,11 @@ def show_step(step: Step) -> str:
     return f"{step.action}({_named(step.arguments, show)})"
 
 
-def plain(value: Any) -> Any:
-    """A value for JSON: names for enums and identifiers, objects for records and maps, arrays for the rest."""
+def plain(value: Any, kind: Type | None = None) -> Any:
+    """A value for JSON: names for enums and identifiers, objects for records and maps, arrays for the rest.
+
+    With its type, a record of a union says which class it is of: ``{"class": "Vote", "term": 1}``.
+    """
     match value:
         case None | bool() | int() | str():
             return value
@@ -60,13 +65,14 @@ def plain(value: Any) -> Any:
         case Identifier():
             return repr(value)
         case Record():
-            return {name: plain(item) for name, item in value._values.items()}
+            fields = {name: plain(item, field_kind(kind, value, name)) for name, item in value._values.items()}
+            return {TAG: type(value).__name__, **fields} if is_of_union(kind) else fields
         case Mapping():
-            return {written(key): plain(item) for key, item in value.items()}
+            return {written(key): plain(item, element_kind(kind)) for key, item in value.items()}
         case AbstractSet():
-            return [plain(item) for item in Set(value)]
+            return [plain(item, element_kind(kind)) for item in Set(value)]
         case Seq() | Bag() | list() | tuple():
-            return [plain(item) for item in value]
+            return [plain(item, element_kind(kind)) for item in value]
     return repr(value)
 
 

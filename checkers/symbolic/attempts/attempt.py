@@ -5,15 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from floodmark.checkers.check import Check
-from floodmark.checkers.exploration import TraceState, Violation
+from floodmark.checkers.exploration import Violation
 from floodmark.checkers.proof_result import Proved
 from floodmark.checkers.properties import Property
 from floodmark.checkers.report.explanation import explain
+from floodmark.checkers.report.json import trace_entries
 from floodmark.checkers.report.trace import trace_lines
-from floodmark.checkers.report.value import plain, show_step
+from floodmark.checkers.report.value import show_step
 from floodmark.checkers.result import ExitCode
 from floodmark.checkers.symbolic.enumeration import Enumeration, enumerate_states
 from floodmark.checkers.symbolic.smtlib import Record
@@ -72,7 +72,7 @@ class Attempt:
         else:
             result.headline = f"error after {length}: {violation.message}"
         result.lines += _run_lines(self.model, violation, self.properties)
-        result.facts["trace"] = _trace(self.model, violation.trace)
+        result.facts["trace"] = trace_entries(self.model, violation.trace)
 
     def contradicted(self, headline: str, violation: Violation, judged: Sequence[Property]) -> None:
         """z3 and compiled code disagree, so one of them is wrong, and nothing is proved."""
@@ -83,7 +83,7 @@ class Attempt:
         after = counted(len(violation.trace), "state")
         result.headline = f"internal error in floodmark: {name} fails after {after}, where z3 says: {headline}"
         result.lines = _run_lines(self.model, violation, judged)
-        result.facts["trace"] = _trace(self.model, violation.trace)
+        result.facts["trace"] = trace_entries(self.model, violation.trace)
 
     def judge_by_the_spec(self) -> None:
         """For properties that hold: reports if the spec expects one of them to be violated."""
@@ -123,15 +123,3 @@ def _run_lines(model: Model, violation: Violation, properties: Sequence[Property
     if prop is not None and violation.kind in ("invariant", "transition"):
         lines += ["", *explain(model, prop, violation.trace)]
     return lines
-
-
-def _trace(model: Model, trace: tuple[TraceState, ...]) -> list[dict[str, Any]]:
-    names = list(model.variable_types)
-    return [
-        {
-            "action": entry.step.action,
-            "arguments": {name: plain(value) for name, value in entry.step.arguments.items()},
-            "state": {name: plain(value) for name, value in zip(names, entry.state, strict=True)},
-        }
-        for entry in trace
-    ]
