@@ -20,6 +20,7 @@ The files next to the rooms are what the rooms share:
 - ``run.py`` runs many small checks side by side and each large one alone on all cores. ``processes.py`` provides the
   processes: each has one job at a time, so that it is known what a process was doing when it dies, and whoever waits
   for it is interrupted at once. ``result_transfer.py`` sends results from one process to another.
+- ``growth.py`` begins a search anew with wider containers where a model gives them no capacity.
 - ``exploration.py`` is what a search takes and returns; ``verdict.py`` compares that with the spec. ``result.py`` is
   the outcome of a check, ``proof_result.py`` that of a proof or a claim.
 - ``licence.py`` and ``asymmetry.py`` decide whether a search may count states up to renaming of identifiers, and show

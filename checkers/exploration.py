@@ -127,8 +127,9 @@ class Exploration:
 
     ``values_seen`` is the number of values that each variable took. It is empty for a search of orbits, where the one
     state visited for each orbit shows only some of them.
-    ``sizes`` has the largest size that each container with a capacity was seen to have, by its place; renaming does not
-    change a size, so a search of orbits has them, too.
+    ``sizes`` has the largest size that each container with a capacity or a width was seen to have, by its place;
+    renaming does not change a size, so a search of orbits has them, too. ``widths`` are those that were chosen for
+    containers without a capacity, as far as they are larger than the first one.
     ``memory`` is the largest number of bytes that the command was seen to use; ``notes`` say what the user should know
     about how the search was done.
     ``assumed`` is the fairness that ``liveness`` rests on.
@@ -148,6 +149,7 @@ class Exploration:
     vacuous: list[Premise] = field(default_factory=list)
     values_seen: dict[str, int] = field(default_factory=dict)
     sizes: dict[str, int] = field(default_factory=dict)
+    widths: dict[str, int] = field(default_factory=dict)
     liveness: list[Finding] = field(default_factory=list)
     assumed: tuple[str, ...] = ()
     cut: int = 0

@@ -10,7 +10,7 @@ import os
 import pdb
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,11 +26,12 @@ from floodmark.compiler.program import read_program
 from floodmark.compiler.renaming import Orbits, renamed
 from floodmark.language import reference
 from floodmark.language.errors import ModelError, SourceError
-from floodmark.language.model import Model, State
+from floodmark.language.model import Model, State, largest_sizes, sized
 from floodmark.language.plurals import counted, counted_seconds
 from floodmark.language.reference import Step
 from floodmark.language.sizes import capacities, sizes
 from floodmark.language.types import IdentifierType
+from floodmark.language.widths import FIRST_WIDTHS, NO_WIDTHS, Widths, least_widths
 
 _WATCH_EVERY = 256
 
@@ -39,6 +40,7 @@ def explore(
     model: Model, properties: Sequence[Property], options: Options, watch: Watcher | None = None
 ) -> Exploration:
     """Searches the reachable states of ``model`` level by level, until a level has a violation or nothing is new."""
+    model = sized(model, NO_WIDTHS)  # what this search notes of sizes is its own
     of_states, of_runs = check.split(properties)
     check.refuse_symmetry(of_runs, options)
     search = _Search(model, of_states, options, watch)
@@ -47,6 +49,7 @@ def explore(
     if of_runs and found.complete:
         begin = [state for state, parent in search.parents.items() if parent is None]
         check.after_reference(model, of_runs, options, list(search.parents), begin, found)
+        search.pack()
     return found
 
 
@@ -112,17 +115,15 @@ class _Search:
         for kind in ("initial", "action"):
             for method in type(self.model).methods(kind).values():
                 reference.parameter_types(self.model, method)  # refuses types before anything runs
-        self.layout = lay_out(self.model.variable_types)
-        self.orbits = Orbits(self.layout, self._licensed())
+        self._take_widths(FIRST_WIDTHS)
         self.values: dict[str, set[Any]] = {name: set() for name in self.model.variable_types}
         self.found.actions = dict.fromkeys(type(self.model).methods("action"), 0)
-        self.found.state_bits = self.layout.bits
         try:
             self._levels()
         except _BudgetEnded as ended:
             self.found.stopped = str(ended)
         self.found.sizes = self._sizes()
-        self.found.digest = digest(self.layout.pack(state) for state in self.parents)
+        self.pack()
         if not self.options.symmetry:
             self.found.values_seen = {name: len(values) for name, values in self.values.items()}
         self.found.seconds = time.perf_counter() - self.started
@@ -130,8 +131,25 @@ class _Search:
         self.found.violations.sort(key=lambda violation: len(violation.trace))
         return self.found
 
+    def pack(self) -> None:
+        """Notes the widths that the other engines end with, and what depends on them."""
+        states: Iterable[State] = self.parents
+        widths = least_widths(largest_sizes(self.model))
+        if widths.chosen:
+            self._take_widths(widths)
+            states = map(self.orbits.canonical, states) if self.options.symmetry else states
+        self.found.widths, self.found.state_bits = dict(widths.chosen), self.layout.bits
+        self.found.digest = digest(map(self.layout.pack, states))
+
+    def _take_widths(self, widths: Widths) -> None:
+        """How states are packed, which is only for their digest and for what stands for an orbit: this search itself
+        has no use for widths, and knows at its end which ones the others need."""
+        packed = sized(self.model, widths)
+        self.layout = lay_out(packed.variable_types)
+        self.orbits = Orbits(self.layout, self._licensed(packed))
+
     def _sizes(self) -> dict[str, int]:
-        """The largest size of each container with a capacity."""
+        """The largest size of each container with a capacity or a width."""
         kinds = self.model.variable_types
         largest = {place: 0 for name, kind in kinds.items() for place, _ in capacities(kind, name)}
         bounded = [(index, name) for index, name in enumerate(kinds) if any(capacities(kinds[name], name))]
@@ -295,12 +313,12 @@ class _Search:
                 return TraceState(step, state)
         raise AssertionError("a state was reached that is no successor of its parent")
 
-    def _licensed(self) -> Sequence[IdentifierType]:
+    def _licensed(self, packed: Model) -> Sequence[IdentifierType]:
         """The identifiers that may be renamed. Raises ModelError when symmetry is requested and there is no licence."""
         if not self.options.symmetry:
             return ()
         functions = {prop.name: prop.function for prop in self.properties}
-        return license_symmetry(self.model, functions, read_program(self.model, functions), self.options.symmetry).kinds
+        return license_symmetry(packed, functions, read_program(packed, functions), self.options.symmetry).kinds
 
     def canonical(self, state: State) -> State:
         """The state that stands for the orbit of ``state``; the state itself without symmetry.

@@ -49,7 +49,7 @@ def assert_agrees(cls: type[Model], workers: tuple[int, ...] = (1, 2), **constan
     found = None
     for count in workers:
         options = Options(workers=count)
-        native = {tuple(int(word) for word in row) for row in reachable_set(cls(**constants), options)}
+        native = {tuple(int(word) for word in row) for row in reachable_set(cls(**constants), options)[0]}
         missing = [layout.unpack(words) for words in packed - native]
         invented = [layout.unpack(words) for words in native - packed]
         assert not missing, f"CPython reaches {missing[:3]}"

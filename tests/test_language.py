@@ -384,7 +384,7 @@ def test_types(annotation: Any, codes: int, text: str) -> None:
         (Annotated[int, Between(2, 1)], "contain no integer"),
         (Annotated[int, Between(0, "tpo")], "the bound names the constant 'tpo'"),
         (Annotated[int, Between(0, "top **")], "is not an expression over constants"),
-        (Set[Annotated[int, Between(0, 5000)]], "need a capacity"),
+        (Set[Annotated[int, Between(0, 5000)]], "needs a capacity"),
     ],
 )
 def test_types_that_are_refused(annotation: Any, message: str) -> None:

@@ -233,9 +233,9 @@ def test_orbits_go_on_through_files(workers: int, small: Limit) -> None:
 
 
 def test_the_reachable_set_is_read_from_files(small: Limit) -> None:
-    rows = reachable_set(Grid(side=3), Options(workers=2))
+    rows, _ = reachable_set(Grid(side=3), Options(workers=2))
     small(200)
-    again = reachable_set(Grid(side=3), Options(workers=2))
+    again, _ = reachable_set(Grid(side=3), Options(workers=2))
     assert sorted(map(tuple, rows.tolist())) == sorted(map(tuple, again.tolist()))
     assert len(rows) == 3**5
 
@@ -369,7 +369,7 @@ def test_states_are_stored_in_as_few_bytes_as_their_bits_need() -> None:
 def test_values_are_counted_in_the_room_that_is_left(room: int) -> None:
     """Variables of 20, 25 and 200 bits among others, of which no value may be counted twice or not at all."""
     layout = build_kernel(Wide(nodes=2), {}, False).interface.layout
-    rows = reachable_set(Wide(nodes=2), Options(workers=1))
+    rows, _ = reachable_set(Wide(nodes=2), Options(workers=1))
     seen = {name: len({tuple(code) for code in np.atleast_2d(column(rows, slot).T).T.tolist()})
             for name, slot in layout.slots.items()}
     pieces = [rows[at : at + 7] for at in range(0, len(rows), 7)]

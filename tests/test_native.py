@@ -514,7 +514,7 @@ def test_more_successors_than_memory_can_be_addressed_are_refused() -> None:
 
 
 def test_the_reachable_set_is_complete() -> None:
-    rows = reachable_set(Grid(side=8), Options(workers=2))
+    rows, _ = reachable_set(Grid(side=8), Options(workers=2))
     assert len({tuple(row) for row in rows.tolist()}) == 8**5
 
 

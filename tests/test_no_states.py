@@ -91,4 +91,5 @@ def test_a_proof_is_what_the_spec_expects(folder: Path) -> None:
 
 def test_the_reachable_set_is_empty(tmp_path: Path) -> None:
     with imported(MODEL, "Tank", tmp_path) as tank:
-        assert reachable_set(tank(), Options(workers=2)).shape == (0, 1)
+        rows, _ = reachable_set(tank(), Options(workers=2))
+        assert rows.shape == (0, 1)

@@ -283,7 +283,7 @@ def test_every_reachable_state_is_looked_at() -> None:
     from floodmark.checkers.native.search import reachable_set
 
     layout = lay_out(model.variable_types)
-    rows = reachable_set(model, Options(workers=1))
+    rows, _ = reachable_set(model, Options(workers=1))
     system = system_of(model, [])
     for row in itertools.islice(rows, 0, None, max(1, len(rows) // 5)):
         state: Any = layout.unpack(row)

@@ -23,9 +23,9 @@ from floodmark.checkers.codegen.guard_order import Plan, plan
 from floodmark.checkers.codegen.permutation import emit_canonical
 from floodmark.compiler.failures import may_outgrow
 from floodmark.compiler.fingerprint import Fingerprints
-from floodmark.compiler.ir import BOOL, Action, Inline, Position, Predicate, Universe, walk
+from floodmark.compiler.ir import Action, Position, Predicate, Universe, walk
 from floodmark.compiler.layout import Layout, lay_out
-from floodmark.compiler.program import Program
+from floodmark.compiler.program import Program, expressions_of
 from floodmark.compiler.renaming import Licence
 from floodmark.language.errors import ModelError
 from floodmark.language.types import BagType, SetType
@@ -114,7 +114,7 @@ def whole(parts: Sequence[Part], name: str) -> ir.Module:
 def _unbounded(program: Program) -> tuple[Position, ...]:
     nodes = [p.value for p in [*program.predicates, *program.boundaries]]
     for action in program.actions:
-        nodes += [*action.guards, Inline(BOOL, action.at, action.body, None)]
+        nodes += expressions_of(action)
     return tuple(dict.fromkeys(part.at for node in nodes for part in walk(node) if may_outgrow(part)))
 
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from floodmark.checkers.check import Check, Settings, one_check
 from floodmark.checkers.export import promela, tla
-from floodmark.compiler.program import Program, read_program
-from floodmark.language.model import Model
+from floodmark.checkers.native.engine import Native
+from floodmark.checkers.properties import Property, functions_by_name
+from floodmark.compiler.program import Program, growing_parts, read_program
+from floodmark.language.errors import SourceError
+from floodmark.language.model import Model, grows, sized
 from floodmark.language.reference import initial_states, within_boundary
+from floodmark.language.widths import FIRST_WIDTHS, Widths
 
 
 def export(
@@ -48,6 +52,22 @@ def promela_process(check: Check) -> promela.Process:
 
 
 def _read(check: Check) -> tuple[Model, Program]:
+    """The model and its program, with widths for containers without a capacity: those that a search needs.
+
+    What is exported then says that nothing becomes larger, so the other checker tells if anything does.
+    """
     model = check.cls()(**check.constants)
     of_states = [prop for prop in check.properties() if not prop.is_liveness]
-    return model, read_program(model, {prop.name: prop.function for prop in of_states})
+    functions = functions_by_name(of_states)
+    program = read_program(sized(model, FIRST_WIDTHS), functions)
+    if not grows(model) and not any(growing_parts(program)):
+        return model, program
+    return model, read_program(sized(model, _widths(check, model, of_states)), functions)
+
+
+def _widths(check: Check, model: Model, properties: Sequence[Property]) -> Widths:
+    found = Native().explore(check, model, properties, None)
+    if found.complete or found.violations:
+        return Widths(found.widths)
+    message = f"how wide the containers without a capacity become is not known: the search was ended by {found.stopped}"
+    raise SourceError(f"{message}; give them capacities, or raise the limit", *type(model).source_position())

@@ -17,6 +17,7 @@ from floodmark.checkers.conformance.coverage import Coverage
 from floodmark.checkers.conformance.lockstep import Lockstep, Mismatch, shortened
 from floodmark.checkers.conformance.proposals import Packed, Proposal
 from floodmark.checkers.conformance.walks import FURTHER, Found, Node, Walks
+from floodmark.checkers.growth import at_widths
 from floodmark.language.errors import SourceError
 from floodmark.language.model import Model
 
@@ -110,10 +111,15 @@ def tour(
     """Drives an implementation along runs that cover a model, for up to ``most`` steps.
 
     A difference is shortened to a run from which no step can be left out. The same seed finds the same difference.
+    A tour begins anew where a container without a capacity has to become wider.
     """
-    contract = Contract(model, adapter)
-    found = Tour(contract, seed, explored).search(most)
-    if found is None or found.mismatch is None:
-        return found
-    shorter = shortened(contract, found.mismatch)
-    return Found(shorter.steps, None, shorter, found.taken)
+
+    def search(model: Model) -> Found | None:
+        contract = Contract(model, adapter)
+        found = Tour(contract, seed, explored).search(most)
+        if found is None or found.mismatch is None:
+            return found
+        shorter = shortened(contract, found.mismatch)
+        return Found(shorter.steps, None, shorter, found.taken)
+
+    return at_widths(model, search)

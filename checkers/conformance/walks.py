@@ -20,6 +20,7 @@ from floodmark.checkers.conformance.adapter import Adapter, Contract
 from floodmark.checkers.conformance.coverage import Coverage, Piece
 from floodmark.checkers.conformance.lockstep import Lockstep, Mismatch, shortened
 from floodmark.checkers.conformance.proposals import Offer, Packed, Proposal, Proposals
+from floodmark.checkers.growth import at_widths
 from floodmark.checkers.properties import Property
 from floodmark.language import reference
 from floodmark.language.errors import SourceError
@@ -261,10 +262,15 @@ def walk(
     """Drives an implementation in lockstep with a model for up to ``most`` steps.
 
     A difference is shortened to a run from which no step can be left out. The same seed finds the same difference.
+    Walks begin anew where a container without a capacity has to become wider.
     """
-    contract = Contract(model, adapter)
-    found = Walks(model, properties, choice, seed, contract).search(most)
-    if found is None or found.mismatch is None:
-        return found
-    shorter = shortened(contract, found.mismatch)
-    return Found(shorter.steps, None, shorter, found.taken)
+
+    def search(model: Model) -> Found | None:
+        contract = Contract(model, adapter)
+        found = Walks(model, properties, choice, seed, contract).search(most)
+        if found is None or found.mismatch is None:
+            return found
+        shorter = shortened(contract, found.mismatch)
+        return Found(shorter.steps, None, shorter, found.taken)
+
+    return at_widths(model, search)

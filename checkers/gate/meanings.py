@@ -18,8 +18,9 @@ from floodmark.checkers.reached_functions import reached_functions
 from floodmark.compiler.ir import And, Const, Expr, Implies, Inline, Not, Or, Reduce, Return, StateVar, Witness, walk
 from floodmark.compiler.program import read_program
 from floodmark.language.errors import SourceError
-from floodmark.language.model import Model
+from floodmark.language.model import Model, sized
 from floodmark.language.source import source_of
+from floodmark.language.widths import FIRST_WIDTHS
 
 
 def meaning(prop: Property, cls: type[Model]) -> str:
@@ -41,7 +42,7 @@ def is_constant(prop: Property, model: Model) -> bool:
     """Whether a property of states or steps is the same whatever they are: it reads no variable, or its answer does not
     depend on what it reads."""
     try:
-        (predicate,) = read_program(model, {prop.name: prop.function}).predicates
+        (predicate,) = read_program(sized(model, FIRST_WIDTHS), {prop.name: prop.function}).predicates
     except SourceError:
         return False  # a property of runs, or a mistake that the check reports
     value = predicate.value

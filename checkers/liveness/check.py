@@ -14,11 +14,13 @@ from floodmark.checkers.liveness.native import Ended, GraphMaker, NativeSolver, 
 from floodmark.checkers.liveness.plain import PlainSolver, plain_graph
 from floodmark.checkers.liveness.witness import Witness
 from floodmark.checkers.properties import Property
+from floodmark.compiler.layout import lay_out
 from floodmark.language.bounding import Beyond, beyond_bounds
 from floodmark.language.conditions import Condition
 from floodmark.language.errors import ModelError
 from floodmark.language.fairness import Fairness
-from floodmark.language.model import Model, State
+from floodmark.language.model import Model, State, sized
+from floodmark.language.widths import Widths
 
 MOST_CONDITIONS = 60
 Make = Callable[[Sequence[Condition], Assumptions, dict[str, Beyond]], Graph]
@@ -63,7 +65,8 @@ def after_reference(
     paused = budget(time.perf_counter() - found.seconds, options.limits)
 
     def make(conditions: Sequence[Condition], assumptions: Assumptions, beyond: dict[str, Beyond]) -> Graph:
-        return plain_graph(model, states, initial, conditions, assumptions, beyond)
+        layout = lay_out(sized(model, Widths(found.widths)).variable_types)
+        return plain_graph(model, states, initial, conditions, assumptions, beyond, layout)
 
     _judge(model, liveness, options, found, make, PlainSolver(), paused)
 

@@ -15,7 +15,7 @@ from floodmark.checkers.liveness.assumptions import Assumptions
 from floodmark.checkers.liveness.components import Demands, Region
 from floodmark.checkers.liveness.graph import Flags, Graph, Numbers
 from floodmark.checkers.liveness.loops import LABEL_MASK, LABEL_SHIFT, NOWHERE, STEERED
-from floodmark.compiler.layout import lay_out
+from floodmark.compiler.layout import Layout
 from floodmark.language.bounding import Beyond
 from floodmark.language.conditions import Condition
 from floodmark.language.errors import SourceError
@@ -30,10 +30,10 @@ def plain_graph(
     conditions: Sequence[Condition],
     assumptions: Assumptions,
     beyond: dict[str, Beyond],
+    layout: Layout,
 ) -> Graph:
     """The graph of all reachable states. Raises SourceError where a condition fails."""
     number = {state: place for place, state in enumerate(states)}
-    layout = lay_out(model.variable_types)
     first, edges, truth = [0], [], []
     for state in states:
         for step, after in successors(model, state):

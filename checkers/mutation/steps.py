@@ -57,7 +57,8 @@ def sum_steps(w: Words) -> Word:
 
 def steps_digest(model: Model) -> str:
     """The digest of a model's steps. Raises what ``reachable_set`` raises; the model has been searched before."""
-    states = np.ascontiguousarray(reachable_set(model, Options(workers=1)))
+    rows, model = reachable_set(model, Options(workers=1))
+    states = np.ascontiguousarray(rows)
     kernel = build_kernel(model, {}, symmetry=False, bounded=False)
     interface = kernel.interface
     out = reserve((interface.most_successors + 1) * interface.layout.words)

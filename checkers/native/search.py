@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from floodmark.checkers.exploration import Exploration, Options, Premise, Progress, TraceState, Violation, Watcher
+from floodmark.checkers.growth import search_growing
 from floodmark.checkers.liveness import check
 from floodmark.checkers.native import loops
 from floodmark.checkers.native.compiled_model import Kernel, build_kernel
@@ -27,9 +28,10 @@ from floodmark.checkers.properties import Property
 from floodmark.checkers.resources import cores
 from floodmark.compiler.layout import digest_text
 from floodmark.language.errors import ModelError, SourceError, ValueOutOfRange
-from floodmark.language.model import Model
+from floodmark.language.model import Model, sized
 from floodmark.language.plurals import counted, counted_seconds
 from floodmark.language.reference import holds, initial_states, within_boundary
+from floodmark.language.widths import Widths
 
 PROGRESS_SECONDS = 0.2
 PATIENCE = 0.5
@@ -53,31 +55,52 @@ def explore(
     """
     of_states, of_runs = check.split(properties)
     check.refuse_symmetry(of_runs, options)
-    search = _prepare(model, of_states, options, watch)
-    try:
-        found = search.run()
-        if of_runs and found.complete:
-            check.after_native(model, of_runs, options, search.pieces(), found)
-        return found
-    finally:
-        search.close()
+
+    def prepare(model: Model, options: Options, _: Widths) -> Callable[[], Exploration]:
+        search = _prepare(model, of_states, options, watch)
+
+        def run() -> Exploration:
+            try:
+                found = search.run()
+                if of_runs and found.complete:
+                    check.after_native(model, of_runs, options, search.pieces(), found)
+                return found
+            finally:
+                search.close()
+
+        return run
+
+    return search_growing(model, options, watch, prepare)
 
 
-def reachable_set(model: Model, options: Options) -> NDArray[np.uint64]:
-    """Every reachable state of a model, a row of packed words each, in no particular order.
+def reachable_set(model: Model, options: Options) -> tuple[NDArray[np.uint64], Model]:
+    """Every reachable state of a model, a row of packed words each, in no particular order; and the model with the
+    widths with which they are packed.
 
     Raises SourceError when the model leaves its declared types, RuntimeError when a limit ends the search.
     """
-    search = _prepare(model, (), options, None)
-    try:
-        found = search.run()
-        for violation in found.violations:
-            raise SourceError(violation.message, violation.file, violation.line)
-        if not found.complete:
-            raise RuntimeError(f"the search was ended by {found.stopped}")
-        return np.concatenate([np.zeros((0, search.interface.layout.words), dtype=np.uint64), *search.pieces()])
-    finally:
-        search.close()
+    rows: list[NDArray[np.uint64]] = []
+
+    def prepare(model: Model, options: Options, _: Widths) -> Callable[[], Exploration]:
+        search = _prepare(model, (), options, None)
+
+        def run() -> Exploration:
+            try:
+                found = search.run()
+                none = np.zeros((0, search.interface.layout.words), dtype=np.uint64)
+                rows[:] = [none, *search.pieces()] if found.complete else []
+                return found
+            finally:
+                search.close()
+
+        return run
+
+    found = search_growing(model, options, None, prepare)
+    for violation in found.violations:
+        raise SourceError(violation.message, violation.file, violation.line)
+    if not found.complete:
+        raise RuntimeError(f"the search was ended by {found.stopped}")
+    return np.concatenate(rows), sized(model, Widths(found.widths))
 
 
 def _prepare(model: Model, properties: Sequence[Property], options: Options, watch: Watcher | None) -> _Search:

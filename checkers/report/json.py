@@ -60,6 +60,7 @@ def entry(result: CheckResult) -> dict[str, Any]:
         "vacuous": [{"property": it.property, "file": it.file, "line": it.line} for it in found.vacuous],
         "values_seen": found.values_seen,
         "sizes": found.sizes,
+        "widths": found.widths,
         "trace": trace_entries(result.subject, trace),
         "loop": None if result.violation is None else result.violation.loop,
         "divergence": divergence_entry(result.divergence),

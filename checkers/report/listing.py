@@ -11,9 +11,11 @@ from floodmark.checkers.check import Check
 from floodmark.checkers.liveness.assumptions import assumptions_of
 from floodmark.checkers.paths import shown
 from floodmark.checkers.spec import Spec
-from floodmark.language.model import Model
+from floodmark.language.model import Model, sized
 from floodmark.language.plurals import counted
 from floodmark.language.source import source_of
+from floodmark.language.types import Type, growing
+from floodmark.language.widths import FIRST_WIDTHS
 
 
 def listing(spec: Spec) -> Iterator[str]:
@@ -28,12 +30,13 @@ def description(check: Check) -> Iterator[str]:
     """A model's variables with types and bits, constants, actions, rules and properties."""
     cls = check.cls()
     model = cls(**check.constants)
-    kinds = model.variable_types
+    kinds = sized(model, FIRST_WIDTHS).variable_types
+    more = " or more" if any(any(growing(kind)) for kind in kinds.values()) else ""
     yield f"{check.spec.name}: {cls.__name__}  {_summary(cls)}"
     yield "constants"
     yield from _table([(name, str(value), "") for name, value in model.constant_values.items()])
-    yield f"variables ({counted(sum(kind.bits for kind in kinds.values()), 'bit')})"
-    yield from _table([(name, str(kind), counted(kind.bits, "bit")) for name, kind in kinds.items()])
+    yield f"variables ({counted(sum(kind.bits for kind in kinds.values()), 'bit')}{more})"
+    yield from _table([(name, str(kind), _bits(kind)) for name, kind in kinds.items()])
     for kind, heading in (("initial", "initial"), ("action", "actions"), ("rule", "rules"), ("boundary", "boundary")):
         methods = cls.methods(kind)
         if methods:
@@ -47,6 +50,11 @@ def description(check: Check) -> Iterator[str]:
     found = check.spec.properties(cls)
     places = {name: f"{shown(Path(it.file))}:{it.line}" for name, it in found.items()}
     yield from _table([(f"{it.name} ({it.kind})", places[it.name], _first(it.doc)) for it in found.values()])
+
+
+def _bits(kind: Type) -> str:
+    """The bits of a variable; with what is inside of a container that has no capacity, it may become wider."""
+    return counted(kind.bits, "bit") + (" or more" if any(growing(kind)) else "")
 
 
 def _table(rows: list[tuple[str, str, str]]) -> Iterator[str]:

@@ -27,8 +27,10 @@ from floodmark.checkers.report.liveness import (
 from floodmark.checkers.report.trace import marked, trace_lines
 from floodmark.checkers.report.value import show_step
 from floodmark.checkers.result import MEANINGS, CheckResult, ExitCode, worst
+from floodmark.language.model import sized
 from floodmark.language.plurals import counted
 from floodmark.language.sizes import capacities
+from floodmark.language.widths import Widths
 
 _WIDTH = 12
 
@@ -47,12 +49,14 @@ def lines(result: CheckResult, traces: bool = False) -> list[str]:
 
 
 def _sizes(result: CheckResult) -> list[str]:
-    """How full the containers with a capacity became: all that the search saw, or until one had to hold more."""
+    """How full the containers with a capacity or a width became: all that the search saw, or until one had to hold
+    more."""
     found, subject = result.exploration, result.subject
     overfull = result.violation is not None and "more than its capacity" in result.violation.message
     if found is None or subject is None or result.variant is not None or not (found.complete or overfull):
         return []
-    room = dict(place for name, kind in subject.variable_types.items() for place in capacities(kind, name))
+    kinds = sized(subject, Widths(found.widths)).variable_types
+    room = dict(place for name, kind in kinds.items() for place in capacities(kind, name))
     full = [f"{place} {size} of {room[place]}" for place, size in found.sizes.items()]
     return [f"{' ' * _WIDTH}  largest sizes: {', '.join(full)}"] if full else []
 

@@ -5,6 +5,9 @@ all levels up to it. The states are compared, by level and partition, with the c
 checkpoint that is incomplete or in which a byte has changed is skipped in favour of the one before it.
 
 Every run writes under its own names and claims the folder first; a run ends when another one takes over its claim.
+
+A search that begins anew with wider containers (``floodmark.checkers.growth``) leaves the checkpoints of its earlier
+attempts alone, and writes those of the next attempt to a folder inside of the first. It is resumed from the last one.
 """
 
 from __future__ import annotations
@@ -24,14 +27,17 @@ from floodmark.checkers.spark.cluster import Broken, Cluster
 from floodmark.checkers.spark.folders import Folder
 from floodmark.checkers.spark.ledger import DIGEST_1, SEAL_1, Ledger
 from floodmark.language.errors import SourceError
+from floodmark.language.widths import FIRST_WIDTHS, Widths
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
 
-FORMAT = 2
+FORMAT = 3
 ATTEMPTS = 2
 """How often a checkpoint is read before it counts as damaged: a partition may be lost during the first attempt."""
 _CLAIM = "claim.json"
+_ANEW = "anew-"
+"""Begins the name of the folder of a later attempt, which ends with its number."""
 
 
 @dataclass(slots=True)
@@ -39,7 +45,8 @@ class Manifest:
     """Everything about a search except its states, after ``level`` complete levels.
 
     ``rows`` has, for each level in the folder ``data`` and each partition, the number of states and their digest.
-    ``previous`` is the name and checksum of the manifest before it.
+    ``previous`` is the name and checksum of the manifest before it. ``widths`` are those of the containers without a
+    capacity.
     """
 
     format: int
@@ -54,6 +61,7 @@ class Manifest:
     cut: int
     shuffled: int
     seconds: float
+    widths: dict[str, int] = field(default_factory=dict)
     data: str = ""
     rows: str = ""
     previous: list[str] = field(default_factory=list)
@@ -70,16 +78,12 @@ class Manifest:
 
 
 class Checkpoints:
-    """The checkpoints of one search in a folder."""
+    """The checkpoints of one search with these widths in a folder."""
 
-    def __init__(self, context: SparkContext, url: str) -> None:
+    def __init__(self, context: SparkContext, url: str, widths: Widths = FIRST_WIDTHS) -> None:
         self.spark = context
         self.run = uuid.uuid4().hex[:8]
-        try:
-            self.folder = Folder(context, url)
-            names = self.folder.names()
-        except Exception as error:
-            raise SourceError(f"the checkpoint folder {url} cannot be reached: {_first_line(error)}") from None
+        self.folder, names = _folder(context, url, widths)
         self.known = sorted(name for name in names if name.startswith("level-") and name.endswith(".json"))
         self.is_claimed = _CLAIM in names
         self.previous: list[str] = []
@@ -211,6 +215,25 @@ class Checkpoints:
     def _name_of(self, manifest: Manifest) -> str:
         """The name of the file that a manifest was read from, which is also that of its data."""
         return f"{manifest.data.replace('states-', 'level-')}.json"
+
+
+def newest_widths(context: SparkContext, url: str) -> Widths:
+    """The widths at which to resume: those of the last attempt that has a checkpoint in the folder."""
+    folder, names = _folder(context, url, FIRST_WIDTHS)
+    for name in sorted((name for name in names if name.startswith(_ANEW)), reverse=True):
+        for chain in Checkpoints(context, folder.at(name)).manifests():
+            return Widths(chain[-1].widths)
+    return FIRST_WIDTHS
+
+
+def _folder(context: SparkContext, url: str, widths: Widths) -> tuple[Folder, list[str]]:
+    """The folder for the checkpoints of an attempt, and the names in it."""
+    own = f"{url.rstrip('/')}/{_ANEW}{widths.doublings:04}" if widths.doublings else url
+    try:
+        folder = Folder(context, own)
+        return folder, folder.names()
+    except Exception as error:
+        raise SourceError(f"the checkpoint folder {own} cannot be reached: {_first_line(error)}") from None
 
 
 def _sum(text: str) -> str:

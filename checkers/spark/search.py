@@ -8,15 +8,16 @@ shuffled and stored with every state of every search, while a trace is needed on
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from floodmark.checkers.exploration import Exploration, Options, Watcher
+from floodmark.checkers.growth import search_growing
 from floodmark.checkers.liveness import check
 from floodmark.checkers.native import loops as native_loops
 from floodmark.checkers.native.compiled_model import Kernel, build_kernel
@@ -25,7 +26,7 @@ from floodmark.checkers.native.search import _Search, is_long, telling
 from floodmark.checkers.native.worker import PIECE
 from floodmark.checkers.properties import Property
 from floodmark.checkers.resources import cores
-from floodmark.checkers.spark.checkpoint import FORMAT, Checkpoints, Manifest, refuse_another
+from floodmark.checkers.spark.checkpoint import FORMAT, Checkpoints, Manifest, newest_widths, refuse_another
 from floodmark.checkers.spark.cluster import DIGESTS, Cluster, reason
 from floodmark.checkers.spark.code_transfer import Code, build_code
 from floodmark.checkers.spark.memory import share
@@ -34,6 +35,7 @@ from floodmark.checkers.spark.shard import Array
 from floodmark.language.errors import SourceError
 from floodmark.language.model import Model
 from floodmark.language.plurals import counted
+from floodmark.language.widths import FIRST_WIDTHS, Widths
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -45,7 +47,8 @@ WIDE = 100_000
 @dataclass(frozen=True, slots=True)
 class Distribution:
     """How a search uses Spark. Levels at least ``wide`` states wide are distributed; so is everything once this
-    process's memory is full. The folders may be on any file system that Spark reaches."""
+    process's memory is full. The folders may be on any file system that Spark reaches. ``widths`` are those of the
+    containers to which the model gives no capacity."""
 
     master: str | None = None
     partitions: int | None = None
@@ -53,6 +56,7 @@ class Distribution:
     checkpoint: str | None = None
     resume: str | None = None
     keep_states: str | None = None
+    widths: Widths = FIRST_WIDTHS
 
 
 def explore(
@@ -63,25 +67,51 @@ def explore(
     distribution: Distribution = Distribution(),
 ) -> Exploration:
     """Explores ``model`` and returns the same as ``floodmark.checkers.native.search.explore``."""
-    started = time.perf_counter()
-    workers = options.workers or cores()
     of_states, of_runs = check.split(properties)
     check.refuse_symmetry(of_runs, options)
-    functions = {prop.name: prop.function for prop in of_states}
+
+    def prepare(model: Model, options: Options, widths: Widths) -> Callable[[], Exploration]:
+        search = _prepare(model, of_states, options, watch, replace(distribution, widths=widths))
+
+        def run() -> Exploration:
+            try:
+                found = search.run()
+                if of_runs and found.complete and search.cluster is None:
+                    check.after_native(model, of_runs, options, search.pieces(), found)
+                elif of_runs and found.complete:
+                    found.stopped = "its move to Spark, where liveness is not judged: --engine native"
+                    found.complete = False
+                if distribution.keep_states is not None and found.complete:
+                    search.keep(distribution.keep_states)
+                return found
+            finally:
+                search.close()
+
+        return run
+
+    return search_growing(model, options, watch, prepare, _widths_to_begin_with(options, distribution))
+
+
+def _prepare(
+    model: Model, properties: Sequence[Property], options: Options, watch: Watcher | None, distribution: Distribution
+) -> Search:
+    started = time.perf_counter()
+    workers = options.workers or cores()
+    functions = {prop.name: prop.function for prop in properties}
     kernel = build_kernel(model, functions, options.symmetry, workers, is_long(options), tell=telling(watch))
-    search = Search(model, of_states, options, kernel, workers, watch, distribution)
+    search = Search(model, properties, options, kernel, workers, watch, distribution)
     search.found.compile_seconds = time.perf_counter() - started
-    try:
-        found = search.run()
-        if of_runs and found.complete and search.cluster is None:
-            check.after_native(model, of_runs, options, search.pieces(), found)
-        elif of_runs and found.complete:
-            found.complete, found.stopped = False, "its move to Spark, where liveness is not judged: --engine native"
-        if distribution.keep_states is not None and found.complete:
-            search.keep(distribution.keep_states)
-        return found
-    finally:
-        search.close()
+    return search
+
+
+def _widths_to_begin_with(options: Options, distribution: Distribution) -> Widths:
+    """The widths of the newest checkpoint, if there is one to resume from."""
+    if distribution.resume is None:
+        return FIRST_WIDTHS
+    from floodmark.checkers.spark.session import session
+
+    context = session(distribution.master, options.limits.memory).sparkContext
+    return newest_widths(context, distribution.resume)
 
 
 class _Outgrown(Exception):  # noqa: N818 - the search continues elsewhere
@@ -159,12 +189,12 @@ class Search(_Search):
         super()._start()
         where = self.distribution
         if where.resume is not None:
-            self.checkpoints = Checkpoints(self.session().sparkContext, where.resume)
+            self.checkpoints = Checkpoints(self.session().sparkContext, where.resume, where.widths)
             if self.checkpoints.known:
                 self._resume(self.checkpoints)
             self.checkpoints.claim()
         elif where.checkpoint is not None:
-            self.checkpoints = Checkpoints(self.session().sparkContext, where.checkpoint)
+            self.checkpoints = Checkpoints(self.session().sparkContext, where.checkpoint, where.widths)
             self.checkpoints.must_be_empty()
             self.checkpoints.claim()
 
@@ -323,6 +353,7 @@ class Search(_Search):
             self.found.cut,
             0 if cluster is None else cluster.shuffled,
             self.earlier + time.perf_counter() - self.started,
+            dict(self.distribution.widths.chosen),
         )
 
     def _resume(self, checkpoints: Checkpoints) -> None:

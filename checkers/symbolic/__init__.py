@@ -26,6 +26,7 @@ The methods:
 - ``unbounded_constants.py``, ``spot_checks.py``: which constants ``--unbounded`` and ``--any-size`` may leave open; a
   proof for every value repeated at some values. ``countermodels.py``: what is not proved for any number of identifiers,
   asked about a few.
+- ``capacities.py``: why a proof by induction needs them.
 - ``claims.py``: asks the claims in ``specs/claims`` (``floodmark/claims.py`` has their decorators), and finds the
   smallest witness.
 - ``symmetry.py``: the proof that swapping identifiers changes nothing, for bounded search and for licences.

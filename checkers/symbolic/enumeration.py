@@ -14,7 +14,7 @@ import numpy as np
 
 from floodmark.checkers.exploration import Limits, Options, Violation
 from floodmark.checkers.properties import Property
-from floodmark.compiler.layout import lay_out
+from floodmark.compiler.layout import Layout, lay_out
 from floodmark.language.errors import SourceError
 from floodmark.language.model import Model, State
 
@@ -65,14 +65,14 @@ class Reachable:
 
     def __init__(self, model: Model) -> None:
         self._model = model
-        self._layout = lay_out(model.variable_types)
+        self._layout: Layout | None = None
         self._rows: Any = None
         self._tried = False
 
     def asks(self, state: State) -> bool | None:
         """Whether a state is reachable; None when that is not known."""
         rows = self._all_rows()
-        if rows is None:
+        if rows is None or self._layout is None:
             return None
         return bool((rows == np.array(self._layout.pack(state), dtype=np.uint64)).all(axis=1).any())
 
@@ -83,7 +83,8 @@ class Reachable:
 
             limits = Limits(states=STATES, seconds=SECONDS)
             try:
-                self._rows = reachable_set(self._model, Options(workers=1, limits=limits))
+                self._rows, packed = reachable_set(self._model, Options(workers=1, limits=limits))
+                self._layout = lay_out(packed.variable_types)
             except (RuntimeError, SourceError):
                 self._rows = None
         return self._rows

@@ -20,6 +20,7 @@ from floodmark.checkers.symbolic.attempts.bounded import attempt_bounded
 from floodmark.checkers.symbolic.attempts.inductive import attempt_inductive
 from floodmark.checkers.symbolic.attempts.inferred import attempt_inferred
 from floodmark.checkers.symbolic.attempts.k_inductive import attempt_k_inductive
+from floodmark.checkers.symbolic.capacities import require_capacities
 from floodmark.checkers.symbolic.smtlib import Scripts
 from floodmark.checkers.symbolic.task import Task, subjects, task_of
 from floodmark.language.errors import SourceError
@@ -42,6 +43,8 @@ def prove_check(check: Check, task: Task, scripts: Scripts | None = None) -> Pro
         missing = f"there is no invariant and no transition property of {type(model).__name__}"
         result.headline = f"nothing was checked: {missing}"
         return result
+    if task.method != "bmc":
+        require_capacities(model, properties)
     record = None if scripts is None else scripts.of(_subject(result, task))
     attempt = Attempt(check, task, model, properties, result, record)
     match task.method:

@@ -132,6 +132,8 @@ class _Writer:
         self.word("type", type(kind).__name__)
         self.word("codes", format(kind.codes, "x"))
         for field in fields(kind):  # type: ignore[arg-type]
+            if not field.compare:
+                continue
             part = getattr(kind, field.name)
             if not isinstance(part, type):
                 self.write(part)

@@ -54,6 +54,7 @@ from floodmark.language.types import (
     Type,
     UnionType,
     is_open,
+    is_unlimited,
 )
 from floodmark.language.values import Identifier, Record
 
@@ -157,7 +158,10 @@ class Lowering:
 
     def record_type(self, cls: type[Record]) -> RecordType:
         """The type of a record with the model's constants."""
-        return self.model.record_type(cls)
+        kind = self.model.record_type(cls)
+        if is_unlimited(kind):
+            raise AssertionError(f"{kind} is read before its containers have widths")
+        return kind
 
     def convert(self, value: Expr, kind: Type, what: str) -> Expr:
         """``value`` as a ``kind``; checked at run time unless the type alone says that it fits."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,6 +34,7 @@ from floodmark.compiler.ir import (
     Stmt,
     Witness,
     has_effects,
+    walk,
     weight,
 )
 from floodmark.compiler.lowering import size_bound
@@ -41,8 +42,8 @@ from floodmark.language.errors import ModelError
 from floodmark.language.members import kind_of
 from floodmark.language.model import Model
 from floodmark.language.reference import parameter_types
-from floodmark.language.source import source_of
-from floodmark.language.types import Type
+from floodmark.language.source import Source, leading_guards, source_of
+from floodmark.language.types import BagType, SetType, Type, growing, is_at_some_width, is_unlimited
 
 MOST_EXPRESSIONS = 200_000
 """In one action or property; compiling so many takes minutes."""
@@ -64,9 +65,12 @@ class Program:
 def read_program(model: Model, properties: Mapping[str, Callable[..., bool]]) -> Program:
     """Reads the source of ``model`` and of ``properties`` (name to function).
 
-    Raises ModelError, with file and line, for anything that the language does not have.
+    Raises ModelError, with file and line, for anything that the language does not have. Containers without a capacity
+    have to have widths (``floodmark.language.model.sized``).
     """
     cls = type(model)
+    if any(is_unlimited(kind) for kind in model.variable_types.values()):
+        raise AssertionError(f"{cls.__name__} is read before its containers have widths")
     return Program(
         cls.__name__,
         model.variable_types,
@@ -81,11 +85,26 @@ def read_beginnings(model: Model) -> list[Action]:
     return [_action(model, name, method) for name, method in type(model).methods("initial").items()]
 
 
+def growing_parts(program: Program) -> Iterator[tuple[str, Position]]:
+    """The containers without a capacity that a program makes or reads, by their places, with a line for each."""
+    nodes = [predicate.value for predicate in [*program.predicates, *program.boundaries]]
+    nodes += [part for action in program.actions for part in expressions_of(action)]
+    for node in (part for whole in nodes for part in walk(whole)):
+        for kind in growing(node.type):
+            if kind.grows:
+                yield kind.grows, node.at
+
+
+def expressions_of(action: Action) -> list[Expr]:
+    """An action as expressions: its guards, and its body as if it were inlined."""
+    return [*action.guards, Inline(BOOL, action.at, action.body, None)]
+
+
 def _action(model: Model, name: str, method: Callable[..., Any]) -> Action:
     source = source_of(method)
     compiler = Calls(model)
     at = Position(source.file, source.tree.lineno)
-    kinds = parameter_types(model, method)
+    kinds = _with_widths(model, source, parameter_types(model, method))
     for node in ast.walk(source.tree):
         targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
         if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.For):
@@ -122,6 +141,37 @@ def _must_not_be_too_large(name: str, parts: list[Expr], at: Position) -> None:
         message = f"{name} is {size:,} expressions with all that it calls, more than {MOST_EXPRESSIONS:,}"
         advice = "assign what is used several times to a variable, or make it an action of its own"
         raise ModelError(f"{message}; {advice}", at.file, at.line)
+
+
+def _with_widths(model: Model, source: Source, kinds: dict[str, Type]) -> dict[str, Type]:
+    """The types of an action's parameters, where one without a capacity has the type of what it is drawn from.
+
+    So every element that a guard offers is one that the parameter can be. Raises ModelError for one that no leading
+    guard draws.
+    """
+    known = {name: kind for name, kind in kinds.items() if not is_unlimited(kind)}
+    for name, kind in kinds.items():
+        if name not in known:
+            known[name] = _drawn_type(model, source, name, kind, known)
+    return {name: known[name] for name in kinds}
+
+
+def _drawn_type(model: Model, source: Source, name: str, kind: Type, known: Mapping[str, Type]) -> Type:
+    guards, _ = leading_guards(source)
+    compiler = Calls(model)
+    at = Position(source.file, source.tree.lineno)
+    for guard in guards:
+        match guard:
+            case ast.Compare(left=ast.Name(id=left), ops=[ast.In()], comparators=[domain]) if left == name:
+                frame = Frame(source, is_action=True)
+                frame.bindings[source.parameters[0]] = ModelRef("new", writable=False)
+                for other, its_kind in known.items():
+                    frame.bind(compiler.fresh(its_kind, other, at))
+                container = compiler.unwrapped(compiler.expression(frame, domain)).type
+                if isinstance(container, SetType | BagType) and is_at_some_width(kind, container.element):
+                    return container.element
+    message = f"the parameter {name} has no capacity, so it is drawn from a set or a bag of its type: begin the action "
+    raise ModelError(f"{message}with require({name} in self.requests), not a helper", source.file, source.tree.lineno)
 
 
 def _is_never_true(guard: Expr) -> bool:

@@ -3,6 +3,7 @@
 - ``model.py``: the class ``Model``, and what a model consists of once its class is created.
 - ``members.py``: decorators, constants and variables, and the one role of each name.
 - ``types.py``: the finite types; ``universe.py``: every value of one; ``sizes.py``: how full containers are;
+  ``widths.py``: how wide those are that have no capacity;
   ``annotations.py``: how an annotation with constants becomes a type; ``linear.py``: bounds over constants that are
   left open, for proofs about every value of them.
 - ``values.py``: identifiers, records, sets, maps, sequences and bags: immutable values that know the place that they

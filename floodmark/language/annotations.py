@@ -34,6 +34,7 @@ from floodmark.language.types import (
     SetType,
     Type,
     UnionType,
+    growing,
     is_open,
     is_packed_loosely,
     open_int,
@@ -41,6 +42,7 @@ from floodmark.language.types import (
     union_of,
 )
 from floodmark.language.values import Record
+from floodmark.language.widths import Widths
 
 
 def bound(value: int | str, constants: Mapping[str, Bound]) -> Bound:
@@ -89,7 +91,31 @@ def _evaluate(node: ast.expr, constants: Mapping[str, Bound]) -> Bound:
     raise ModelError("a bound may use integers, constants, + - * and // only")
 
 
-def resolve(annotation: Any, constants: Mapping[str, Bound]) -> Type:
+@dataclasses.dataclass(frozen=True, slots=True)
+class Declared:
+    """Where an annotation stands: ``widths`` are those of containers without a capacity, None where each needs one.
+
+    Without a place (``floodmark.language.widths``) an annotation is that of a parameter.
+    """
+
+    widths: Widths | None = None
+    place: str = ""
+
+    def at(self, place: str) -> Declared:
+        return Declared(self.widths, place)
+
+    def inside(self, how: str) -> Declared:
+        """Where a part of it stands; ``how`` says so with {} for this place."""
+        return self.at(how.format(self.place) if self.place else "")
+
+    def width(self, form: str) -> int:
+        """The width of a container here that has no capacity."""
+        if self.widths is None:
+            raise ModelError(form)
+        return self.widths.of(self.place)
+
+
+def resolve(annotation: Any, constants: Mapping[str, Bound], declared: Declared = Declared()) -> Type:
     """The type that ``annotation`` declares with these constants: finite unless one of them is left open.
 
     Raises ModelError if the annotation has no finite meaning (a bare ``int``, for example), or cannot be left open.
@@ -108,6 +134,8 @@ def resolve(annotation: Any, constants: Mapping[str, Bound]) -> Type:
         raise ModelError(f"the capacity {capacity} of a {origin.__name__} cannot be left open; only that of a Set can")
     if isinstance(capacity, int) and capacity < 0:
         raise ModelError(f"a capacity of {capacity} is negative")
+    if isinstance(capacity, int) and capacity >= WIDEST_INTEGER:
+        raise ModelError(f"a capacity of {capacity} is too large; leave it out where there is no limit")
     if between is not None and annotation is not int:
         raise ModelError("bounds belong to an integer: Annotated[int, Between(low, high)]")
     if annotation is bool:
@@ -125,7 +153,8 @@ def resolve(annotation: Any, constants: Mapping[str, Bound]) -> Type:
         return IntType(low, high)
     if origin in (types.UnionType, typing.Union):
         members = [member for member in get_args(annotation) if member is not type(None)]
-        whole = resolve(members[0], constants) if len(members) == 1 else _union(members, constants)
+        one = len(members) == 1
+        whole = resolve(members[0], constants, declared) if one else _union(members, constants, declared)
         return OptionalType(whole) if type(None) in get_args(annotation) else whole
     if isinstance(annotation, type):
         if issubclass(annotation, enum.Enum):
@@ -142,29 +171,31 @@ def resolve(annotation: Any, constants: Mapping[str, Bound]) -> Type:
                 raise ModelError(f"there has to be at least one {annotation.__name__}, but its count is {count}")
             return IdentifierType(annotation, count)
         if issubclass(annotation, values.Record):
-            return _resolve_record(annotation, constants)
+            return _resolve_record(annotation, constants, declared)
     if origin in (values.Set, values.Bag, values.Seq, values.Map):
         wanted = 2 if origin is values.Map else 1
         if len(get_args(annotation)) != wanted:
             form = "Map[K, V]" if wanted == 2 else f"{origin.__name__}[T]"
             raise ModelError(f"{origin.__name__} takes {'two types' if wanted == 2 else 'one type'}: {form}")
     if origin is values.Set:
-        element = resolve(get_args(annotation)[0], constants)
+        element = resolve(get_args(annotation)[0], constants, declared.inside("an element of {}"))
         if isinstance(capacity, Linear) or is_open(element):
             return _open_set(element, capacity)
-        if capacity is None and element.codes > WIDEST_MASK:
-            raise ModelError(
-                f"a set over {element} has {element.codes} possible elements; more than {WIDEST_MASK} need a capacity: "
-                f"Annotated[Set[{element}], Capacity(8)]"
-            )
+        if capacity is None and (any(growing(element)) or element.codes > WIDEST_MASK):
+            form = f"a set over {element} needs a capacity: write Annotated[Set[{element}], Capacity(8)]"
+            return SetType(element, declared.width(form), declared.place)
         return SetType(element, capacity)
     if origin is values.Bag:
+        element = resolve(get_args(annotation)[0], constants, declared.inside("an element of {}"))
         if capacity is None:
-            raise ModelError("a bag needs a capacity: write Annotated[Bag[T], Capacity(limit)]")
+            form = "a bag needs a capacity: write Annotated[Bag[T], Capacity(limit)]"
+            return BagType(element, declared.width(form), declared.place)
         assert isinstance(capacity, int)
-        return BagType(resolve(get_args(annotation)[0], constants), capacity)
+        return BagType(element, capacity)
     if origin is values.Map:
-        key, value = (resolve(argument, constants) for argument in get_args(annotation))
+        key_of, value_of = get_args(annotation)
+        key = resolve(key_of, constants, declared.inside("a key of {}"))
+        value = resolve(value_of, constants, declared.inside("{}[...]"))
         if is_open(key) and not isinstance(key, OpenIdentifierType):
             raise ModelError(f"a map has an entry for every {key}, so this cannot be left open")
         if any(is_packed_loosely(part) for part in parts_of(key)):
@@ -173,10 +204,12 @@ def resolve(annotation: Any, constants: Mapping[str, Bound]) -> Type:
             raise ModelError(f"a map has an entry for every {key}; use a map for each class, or a set of records")
         return MapType(key, value)
     if origin is values.Seq:
+        element = resolve(get_args(annotation)[0], constants, declared.inside("an element of {}"))
         if capacity is None:
-            raise ModelError("a sequence needs a capacity: write Annotated[Seq[T], Capacity(limit)]")
+            form = "a sequence needs a capacity: write Annotated[Seq[T], Capacity(limit)]"
+            return SeqType(element, declared.width(form), declared.place)
         assert isinstance(capacity, int)
-        return SeqType(resolve(get_args(annotation)[0], constants), capacity)
+        return SeqType(element, capacity)
     raise ModelError(f"{_written(annotation)} is not a type of the modelling language{_instead(annotation, origin)}")
 
 
@@ -218,9 +251,9 @@ def _written(annotation: Any) -> str:
     return annotation.__name__ if isinstance(annotation, type) else repr(annotation)
 
 
-def _union(members: list[Any], constants: Mapping[str, Bound]) -> Type:
+def _union(members: list[Any], constants: Mapping[str, Bound], declared: Declared) -> Type:
     """Records of one of several classes."""
-    kinds = [resolve(member, constants) for member in members]
+    kinds = [resolve(member, constants, declared) for member in members]
     records = [kind for kind in kinds if isinstance(kind, RecordType)]
     if len(records) != len(kinds):
         raise ModelError("a union is T | None, or of records: Vote | Fetch")
@@ -246,7 +279,7 @@ _RECORDS_OWN = frozenset({"annotations", "build", "replace", "_at", "_place", "_
 _unfinished_records: list[type[Record]] = []
 
 
-def _resolve_record(cls: type[Record], constants: Mapping[str, Bound]) -> RecordType:
+def _resolve_record(cls: type[Record], constants: Mapping[str, Bound], declared: Declared) -> RecordType:
     if cls in _unfinished_records:
         raise ModelError(f"{cls.__name__} contains itself, so it has no finite size; refer to an identifier instead")
     require_plain(cls, Record, _RECORDS_OWN)
@@ -258,7 +291,7 @@ def _resolve_record(cls: type[Record], constants: Mapping[str, Bound]) -> Record
                 message = f"{cls.__name__} cannot have a field called {name}; rename it so that it begins with a letter"
                 raise ModelError(message, *annotation_position(cls, name))
             try:
-                fields.append((name, resolve(annotation, constants)))
+                fields.append((name, resolve(annotation, constants, declared.at(f"the field {name}"))))
             except ModelError as error:
                 if error.file is not None:
                     raise

@@ -53,7 +53,8 @@ def choices_of(model: Model, function: Callable[..., Any]) -> Iterator[dict[str,
         total *= kind.codes
     if total > WIDEST_PARAMETER:
         source = source_of(function)
-        message = f"{function.__name__} would be {total} properties, one for each choice of its parameters"
+        most = f"more than {WIDEST_PARAMETER} properties"
+        message = f"{function.__name__} would be {most}, one for each choice of its parameters"
         raise ModelError(message, source.file, source.tree.lineno)
     with running(model):
         values = [list(universe(kind)) for kind in kinds.values()]

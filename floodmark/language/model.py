@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from typing import Any, ClassVar, get_origin
 
-from floodmark.language.annotations import resolve
+from floodmark.language.annotations import Declared, resolve
 from floodmark.language.bindings import (
     annotation_position,
     class_place,
@@ -27,11 +27,14 @@ from floodmark.language.types import (
     RecordType,
     Type,
     classes_in,
+    growing,
     is_open,
+    is_unlimited,
     parts_of,
     uncounted,
 )
 from floodmark.language.values import Identifier, Record, admit, running
+from floodmark.language.widths import NO_WIDTHS, Widths
 
 State = tuple[Any, ...]
 """The values of a model's variables, in the order of their declaration: one state, immutable and hashable."""
@@ -114,6 +117,8 @@ class Model(metaclass=ModelClass):
     def __init__(self, **constants: int) -> None:
         self._frozen = False
         self._any_size = False
+        self._widths = NO_WIDTHS
+        self._largest: dict[str, int] = {}
         self._values: dict[str, Any] = {}
         self._records: dict[type[Record], RecordType] = {}
         self._counts: dict[type[Identifier], int] = {}
@@ -176,8 +181,8 @@ class Model(metaclass=ModelClass):
     def _declared(self, name: str) -> Type:
         owner = self._variables[name]
         try:
-            kind = self.declared_type(self.evaluate_annotation(inspect.get_annotations(owner)[name], owner))
-            if not is_open(kind) and kind.bits > WIDEST_VARIABLE:
+            kind = self.declared_type(self.evaluate_annotation(inspect.get_annotations(owner)[name], owner), name)
+            if not is_open(kind) and not is_unlimited(kind) and kind.bits > WIDEST_VARIABLE:
                 raise ModelError(f"it takes {kind.bits} bits, more than {WIDEST_VARIABLE}; make its type smaller")
         except ModelError as error:
             if error.file is not None:
@@ -203,9 +208,9 @@ class Model(metaclass=ModelClass):
         except Exception as error:
             raise ModelError(f"the annotation {annotation!r} cannot be read: {error}") from None
 
-    def declared_type(self, annotation: Any) -> Type:
-        """The type that an annotation means with this model's constants."""
-        kind = resolve(annotation, self._bounds)
+    def declared_type(self, annotation: Any, variable: str = "") -> Type:
+        """The type that an annotation means with this model's constants; it may be that of a variable."""
+        kind = resolve(annotation, self._bounds, Declared(self._widths, variable))
         for part in parts_of(kind):
             if isinstance(part, OpenIdentifierType) and not self._any_size:
                 raise ModelError(f"the number of {part} cannot be left open, but it is {part.limit}")
@@ -235,6 +240,11 @@ class Model(metaclass=ModelClass):
             assert isinstance(kind, RecordType)
             self._records[cls] = kind
         return self._records[cls]
+
+    def note_size(self, place: str, size: int) -> None:
+        """Notes how many elements a container without a capacity was to hold."""
+        if size > self._largest.get(place, 0):
+            self._largest[place] = size
 
     # State.
 
@@ -324,6 +334,29 @@ def opened(model: Model, names: Iterable[str], any_size: bool = False) -> Model:
     return copy
 
 
+def sized(model: Model, widths: Widths) -> Model:
+    """A model whose containers without a capacity have these widths, so that its states can be packed.
+
+    It raises ``Outgrown`` where a step needs more room. Raises ModelError where the widths are too large.
+    """
+    copy = object.__new__(type(model))
+    copy.__dict__.update(model.__dict__)
+    copy._widths = widths
+    copy._records, copy._counts, copy._largest = {}, {}, {}
+    copy._types = {name: copy._declared(name) for name in copy._variables}
+    return copy
+
+
+def grows(model: Model) -> bool:
+    """Whether a model has containers without a capacity."""
+    return any(any(growing(kind)) for kind in model.variable_types.values())
+
+
+def largest_sizes(model: Model) -> dict[str, int]:
+    """The most elements that each container without a capacity was to hold since this model was made, by its place."""
+    return dict(model._largest)
+
+
 def defaults_of(model: Model) -> dict[str, Any]:
     """The values that the class body of a model gives its variables."""
     model.reset()
@@ -331,7 +364,10 @@ def defaults_of(model: Model) -> dict[str, Any]:
 
 
 _FIELDS = frozenset(
-    {"_frozen", "_any_size", "_values", "_records", "_counts", "_constants", "_bounds", "_types", "_classes"}
+    {
+        "_frozen", "_any_size", "_widths", "_largest", "_values", "_records", "_counts", "_constants", "_bounds",
+        "_types", "_classes",
+    }
 )
 _OWN = _FIELDS | {name for name in vars(Model) if not name.startswith("__")} - {"_variables", "_defaults"}
 """The names of the language, which a model cannot use for anything else."""

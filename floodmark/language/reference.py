@@ -13,7 +13,7 @@ from typing import Any
 from floodmark.language.errors import Disabled, ModelError, SourceError, ValueOutOfRange, user_position
 from floodmark.language.model import Model, State
 from floodmark.language.source import leading_guards, names_in, source_of
-from floodmark.language.types import Type
+from floodmark.language.types import Type, is_unlimited
 from floodmark.language.universe import universe
 from floodmark.language.values import admit, running
 
@@ -146,7 +146,7 @@ class _located:  # noqa: N801 - reads as a statement
         pass
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: Any) -> None:
-        if error is None or isinstance(error, Disabled | GeneratorExit) or not isinstance(error, Exception | SystemExit):
+        if error is None or isinstance(error, Disabled) or not isinstance(error, Exception | SystemExit):
             return
         file, line = user_position(traceback)
         if isinstance(error, SourceError):
@@ -184,8 +184,10 @@ def _choose(
     if drawn is None:
         if kinds[name].codes > WIDEST_PARAMETER:
             source = source_of(method)
+            unlimited = is_unlimited(kinds[name])
+            many = "has no capacity" if unlimited else f"has {kinds[name].codes} possible values"
             raise ModelError(
-                f"the parameter {name} has {kinds[name].codes} possible values; draw it from a set of the state: "
+                f"the parameter {name} {many}; draw it from a set of the state: "
                 f"begin the action with require({name} in self.requests), not a helper",
                 source.file,
                 source.tree.lineno,

@@ -1,4 +1,4 @@
-"""How many elements the containers of a state hold that have a capacity."""
+"""How many elements the containers of a state hold that have a capacity or, where a model gives none, a width."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from floodmark.language.types import BagType, MapType, OptionalType, RecordType,
 
 
 def sizes(kind: Type, value: Any, name: str) -> Iterator[tuple[str, int]]:
-    """The size of each container with a capacity in the value of a variable, with its place in the model's words.
+    """The size of each such container in the value of a variable, with its place in the model's words.
 
     The entries of a map share a place. What is within the elements of a container is not looked at.
     """
@@ -28,7 +28,7 @@ def sizes(kind: Type, value: Any, name: str) -> Iterator[tuple[str, int]]:
 
 
 def capacities(kind: Type, name: str) -> Iterator[tuple[str, int]]:
-    """The capacity of each of these containers."""
+    """The capacity, or the width, of each of these containers."""
     match kind:
         case SetType(_, int() as capacity) | BagType(_, capacity) | SeqType(_, capacity):
             yield name, capacity

@@ -47,9 +47,10 @@ class Capacity:
         Log = Annotated[Seq[Epoch], Capacity("max_offset")]
         requests: Annotated[Set[Request], Capacity(2)]
 
-    A ``Seq`` and a ``Bag`` need one. A ``Set`` without a capacity may hold any subset of its element type and is stored
-    as one bit per possible element; with a capacity it is stored as that many sorted slots, which suits wide element
-    types.
+    A ``Set`` without a capacity whose elements have at most 1024 codes is stored as one bit per possible element; with
+    a capacity it is stored as that many sorted slots, which suits wide element types. A ``Seq``, a ``Bag`` or another
+    ``Set`` without a capacity may hold any number of elements: a search begins with room for a few, and begins anew
+    with twice as much when that does not do. So a capacity says what the model must not exceed, or saves such restarts.
     """
 
     limit: int | str
@@ -283,10 +284,15 @@ def union_of(records: Iterable[RecordType]) -> UnionType:
 
 @dataclass(frozen=True, slots=True)
 class SetType(Type):
-    """A set: a bit mask over the element's codes, or ``capacity`` sorted slots."""
+    """A set: a bit mask over the element's codes, or ``capacity`` sorted slots.
+
+    ``grows`` is for a set, a bag or a sequence that the model gives no capacity: the place by which its width is known
+    (``floodmark.language.widths``), which ``capacity`` then is. For the others it is empty.
+    """
 
     element: Type
     capacity: int | None = None
+    grows: str = field(default="", compare=False, repr=False)
 
     @property
     def codes(self) -> int:  # type: ignore[override]
@@ -300,7 +306,7 @@ class SetType(Type):
 
     @property
     def size(self) -> int:
-        if has_any_size(self):
+        if has_any_size(self) or is_unlimited(self):
             return WIDEST_INTEGER
         if self.capacity is None:
             return 1 << self.element.size
@@ -336,6 +342,7 @@ class BagType(Type):
 
     element: Type
     capacity: int
+    grows: str = field(default="", compare=False, repr=False)
 
     @property
     def codes(self) -> int:  # type: ignore[override]
@@ -347,7 +354,9 @@ class BagType(Type):
 
     @property
     def size(self) -> int:
-        return WIDEST_INTEGER if has_any_size(self) else math.comb(self.element.size + self.capacity, self.capacity)
+        if has_any_size(self) or is_unlimited(self):
+            return WIDEST_INTEGER
+        return math.comb(self.element.size + self.capacity, self.capacity)
 
     def __str__(self) -> str:
         return f"Bag[{self.element}]"
@@ -370,7 +379,9 @@ class MapType(Type):
 
     @property
     def size(self) -> int:
-        return WIDEST_INTEGER if has_any_size(self) else int(self.value.size**self.key.size)
+        if has_any_size(self) or is_unlimited(self):
+            return WIDEST_INTEGER
+        return int(self.value.size**self.key.size)
 
     def __str__(self) -> str:
         return f"Map[{self.key}, {self.value}]"
@@ -382,6 +393,7 @@ class SeqType(Type):
 
     element: Type
     capacity: int
+    grows: str = field(default="", compare=False, repr=False)
 
     @property
     def codes(self) -> int:  # type: ignore[override]
@@ -393,7 +405,7 @@ class SeqType(Type):
 
     @property
     def size(self) -> int:
-        if has_any_size(self):
+        if has_any_size(self) or is_unlimited(self):
             return WIDEST_INTEGER
         return sum(self.element.size**length for length in range(self.capacity + 1))
 
@@ -410,6 +422,8 @@ MOST_BITS = 1 << 20
 """Where the bits of a type are no longer counted: no variable may take as many, and codes are numbers of that width."""
 WIDEST_INTEGER = 1 << 62
 """Bounds lie below this and above its negative, so that compiled code can tell when a sum leaves them."""
+UNLIMITED = 2 * WIDEST_INTEGER - 1
+"""The width of a container without a capacity where CPython runs the model, which needs none."""
 
 
 def open_int(least: Bound, most: Bound) -> OpenIntType:
@@ -430,7 +444,7 @@ def parts_of(kind: Type) -> Iterator[Type]:
         case RecordType(_, fields):
             for _, of in fields:
                 yield from parts_of(of)
-        case SetType(element, _) | BagType(element, _) | SeqType(element, _):
+        case SetType(element) | BagType(element) | SeqType(element):
             yield from parts_of(element)
         case MapType(key, value):
             yield from parts_of(key)
@@ -452,6 +466,35 @@ def is_packed_loosely(kind: Type) -> bool:
 def is_open(kind: Type) -> bool:
     """Whether a constant that is left open bounds a type or a part of it."""
     return any(isinstance(part, OpenIntType | OpenSetType | OpenIdentifierType) for part in parts_of(kind))
+
+
+def growing(kind: Type) -> Iterator[SetType | BagType | SeqType]:
+    """The containers in a type that the model gives no capacity."""
+    for part in parts_of(kind):
+        if isinstance(part, SetType | BagType | SeqType) and (part.grows or part.capacity == UNLIMITED):
+            yield part
+
+
+def is_unlimited(kind: Type) -> bool:
+    """Whether a type has no width yet: its values have no codes, and it has too many of them to be listed."""
+    return any(part.capacity == UNLIMITED for part in growing(kind))
+
+
+def is_at_some_width(unlimited: Type, kind: Type) -> bool:
+    """Whether a type is another one, but with some width wherever that is unlimited."""
+    match unlimited, kind:
+        case OptionalType(inner), OptionalType(other):
+            return is_at_some_width(inner, other)
+        case MapType(key, value), MapType(of, other):
+            return key == of and is_at_some_width(value, other)
+        case (
+            (SetType(element, room), SetType(other, width))
+            | (BagType(element, room), BagType(other, width))
+            | (SeqType(element, room), SeqType(other, width))
+        ):
+            same = room == width or (room == UNLIMITED and width is not None)
+            return same and is_at_some_width(element, other)
+    return unlimited == kind
 
 
 def has_any_size(kind: Type) -> bool:

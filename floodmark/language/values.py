@@ -31,6 +31,7 @@ from floodmark.language.types import (
     Type,
     UnionType,
 )
+from floodmark.language.widths import Outgrown
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
@@ -134,6 +135,8 @@ class Context(Protocol):
     def identifier_count(self, cls: type[Identifier]) -> int: ...
 
     def record_type(self, cls: type[Record]) -> RecordType: ...
+
+    def note_size(self, place: str, size: int) -> None: ...
 
 
 _running: list[Context] = []
@@ -450,12 +453,13 @@ class Map(Mapping[K, V_co]):
 
 
 class Seq(Sequence[T_co]):
-    """A bounded sequence, such as a log: ``log: Annotated[Seq[Epoch], Capacity("max_offset")]``.
+    """A sequence, such as a log: ``log: Annotated[Seq[Epoch], Capacity("max_offset")]``.
 
         self.log.append(epoch)
         self.log = self.log[:offset]
 
-    Indices start at 0. Appending to a full one, or an index outside it, is a model error.
+    Indices start at 0. Appending to a full one, or an index outside it, is a model error. Without a ``Capacity`` it may
+    have any length.
     """
 
     __slots__ = ("_items", "_place")
@@ -521,12 +525,12 @@ class Seq(Sequence[T_co]):
 
 
 class Bag(Generic[T_co]):
-    """A bounded multiset, such as messages in flight that may be there more than once.
+    """A multiset, such as messages in flight that may be there more than once.
 
         network: Annotated[Bag[Message], Capacity(2)]
         self.network.add(message)
 
-    It needs a ``Capacity``; one element more is a model error.
+    One element more than its ``Capacity`` is a model error; without one it may have any size.
     """
 
     __slots__ = ("_items", "_place")
@@ -632,15 +636,15 @@ def admit(kind: Type, value: Any, name: str) -> Any:
         case RecordType(cls, fields):
             if type(value) is cls:
                 return cls.build({field: admit(of, value._values[field], f"{name}.{field}") for field, of in fields})
-        case SetType(element, capacity):
+        case SetType(element):
             if isinstance(value, AbstractSet):
                 members = Set(admit(element, item, f"an element of {name}") for item in value)
-                _within(capacity, len(members), name)
+                _within(kind, len(members), name)
                 return members
-        case BagType(element, limit):
+        case BagType(element):
             if isinstance(value, Bag | list | tuple):
                 bag = Bag(admit(element, item, f"an element of {name}") for item in value)
-                _within(limit, len(bag), name)
+                _within(kind, len(bag), name)
                 return bag
         case MapType(key, of):
             if isinstance(value, Mapping):
@@ -651,13 +655,18 @@ def admit(kind: Type, value: Any, name: str) -> Any:
                         "where a key may be without one, let the value be None: Map[K, V | None]"
                     )
                 return Map(entries)
-        case SeqType(element, limit):
+        case SeqType(element):
             if isinstance(value, Seq | list | tuple):
-                _within(limit, len(value), name)
+                _within(kind, len(value), name)
                 return Seq(admit(element, item, f"{name}[{index}]") for index, item in enumerate(value))
     raise ValueOutOfRange(f"{name} would become {value!r}, which is not a value of {kind}")
 
 
-def _within(capacity: int | None, size: int, name: str) -> None:
-    if capacity is not None and size > capacity:
-        raise ValueOutOfRange(f"{name} would hold {counted(size, 'element')}, more than its capacity of {capacity}")
+def _within(kind: SetType | BagType | SeqType, size: int, name: str) -> None:
+    if kind.grows and _running:
+        _running[-1].note_size(kind.grows, size)
+    if kind.capacity is None or size <= kind.capacity:
+        return
+    if kind.grows:
+        raise Outgrown(kind.grows, name, size, kind.capacity)
+    raise ValueOutOfRange(f"{name} would hold {counted(size, 'element')}, more than its capacity of {kind.capacity}")

@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+from floodmark.checkers.growth import at_widths
 from floodmark.checkers.report.value import show
 from floodmark.checkers.result import ExitCode
 from floodmark.checkers.symbolic import bmc
 from floodmark.checkers.symbolic.attempts.attempt import Attempt, all_states
 from floodmark.checkers.symbolic.deadline import Deadline
 from floodmark.checkers.symbolic.system import system_of
+from floodmark.language.model import Model
 from floodmark.language.plurals import counted
 from floodmark.language.values import Identifier
 
 
 def attempt_bounded(attempt: Attempt) -> None:
-    """Looks for a run that breaks a property, up to a depth."""
+    """Looks for a run that breaks a property, up to a depth.
+
+    A run to a step for which a container without a capacity is not wide enough is found like one to a model error; the
+    search then begins anew with twice the width.
+    """
     result, task, wanted = attempt.result, attempt.task, attempt.properties
-    system, deadline = system_of(attempt.model, wanted), Deadline(task.seconds)
-    found = bmc.search(system, wanted, task.depth, deadline, record=attempt.record)
+    deadline = Deadline(task.seconds)
+
+    def search(model: Model) -> bmc.Bounded:
+        return bmc.search(system_of(model, wanted), wanted, task.depth, deadline, record=attempt.record)
+
+    found = at_widths(attempt.model, search)
     result.seconds = found.seconds
     result.facts["depth"] = found.depth
     result.lines = [_interchangeable(members) for members in found.interchangeable]
