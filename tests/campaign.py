@@ -25,6 +25,7 @@ from unittest.mock import patch
 
 from hypothesis import HealthCheck, Phase, assume, given, seed, settings
 
+from floodmark.checkers.growth import at_widths
 from floodmark.checkers.properties import Property
 from floodmark.checkers.symbolic.value_types import UnsupportedError
 from floodmark.language.errors import ModelError, SourceError
@@ -41,11 +42,12 @@ T = TypeVar("T")
 REFUSALS = (
     "nothing", "never reached", "may hold", "grows each time", "this is None", "this asks whether",
     "| None has no order", "may meet None here", "no value in common", "is never an element of", "None has no elements",
+    "has no capacity", "must be drawn",
 )
 """What the compiler may say of a generated model: an empty literal has no type of its own; a branch can be decided;
 a helper is given None where it takes an optional value, or an optional value where it takes one that is there; what is
 sorted, compared or searched may have None in it, or be None; a union may turn out to be a record of one class when
-another is meant."""
+another is meant; a parameter that takes every value of its type cannot be of one that grows."""
 MOST_LEVELS = 5
 """A model with more levels is not asked of Spark, which takes a part of a second for each."""
 
@@ -96,11 +98,13 @@ class Campaign:
         @settings(max_examples=self.budget.models, derandomize=not self.budget.seed, database=None, deadline=None,
                   suppress_health_check=list(HealthCheck), phases=[Phase.generate, Phase.shrink], print_blob=False,
                   report_multiple_bugs=False)
-        @given(models())
+        @given(models(growing=True))
         def agree(model: GeneratedModel) -> None:
             self.look(model)
 
-        with patch("floodmark.checkers.check.require_read_locals"):  # what nobody reads is drawn on purpose, too
+        unread = patch("floodmark.checkers.check.require_read_locals")  # what nobody reads is drawn on purpose, too
+        narrow = patch("floodmark.language.widths.START", 1)  # so that most of what has no capacity grows
+        with unread, narrow:
             agree()
 
     def look(self, model: GeneratedModel) -> None:
@@ -123,6 +127,7 @@ class Campaign:
             self.counts["too wide"] += 1
             return
         self.counts["agreed"] += 1
+        self.counts["that grew"] += found.widths > 0
         self.counts[found.verdict] += 1
         self.counts["states"] += found.distinct
         self.counts["of more than ten states"] += found.distinct > 10
@@ -177,8 +182,9 @@ class Campaign:
 
     def _bounded_search(self, model: Model, properties: list[Property], wanted: Outcome, source: str) -> None:
         try:
-            compared, interchangeable = self._asked("z3", lambda: assert_bounded_search_agrees(
-                model, properties, wanted, self.budget.depth, self.budget.most), source)
+            compared, interchangeable = self._asked("z3", lambda: at_widths(
+                model, lambda model: assert_bounded_search_agrees(
+                    model, properties, wanted, self.budget.depth, self.budget.most)), source)
         except UnsupportedError:
             self.counts["without a form in z3"] += 1
         else:

@@ -22,9 +22,11 @@ from floodmark.checkers.properties import Property, collect
 from floodmark.checkers.spark import search as spark_engine
 from floodmark.compiler.layout import digest, lay_out
 from floodmark.language.errors import ModelError, SourceError
-from floodmark.language.model import Model, State
+from floodmark.language.model import Model, State, largest_sizes, sized
 from floodmark.language.reference import Step, choices, fire, holds, initial_states, within_boundary
 from floodmark.language.source import _parsed
+from floodmark.language.types import growing
+from floodmark.language.widths import NO_WIDTHS, Widths, least_widths
 
 Engine = Callable[[Model, Sequence[Property]], Exploration]
 
@@ -67,6 +69,7 @@ class TooMany(Exception):  # noqa: N818 - it is no error
 @dataclass
 class Outcome:
     """What a search found, as far as every engine has to agree. ``shortest`` is in states; None without a violation.
+    ``widths`` is how often a container without a capacity was doubled.
 
     The last two are what CPython says of errors too, and of the depth, in states, at which a property came true.
     """
@@ -80,6 +83,7 @@ class Outcome:
     depth: int = 0
     cut: int = 0
     digest: str = ""
+    widths: int = 0
     actions: Mapping[str, int] = field(default_factory=dict)
     first_bad: int | None = field(default=None, compare=False)
     reached_at: Mapping[str, int] = field(default_factory=dict, compare=False)
@@ -96,7 +100,7 @@ def outcome(explore: Engine, model: Model, properties: Sequence[Property]) -> Ou
     except SourceError:
         return Outcome("error", 0)
     result = Outcome("holds", None, frozenset(), frozenset(found.reached), found.distinct, found.generated, found.depth,
-                     found.cut, found.digest, dict(found.actions))
+                     found.cut, found.digest, Widths(found.widths).doublings, dict(found.actions))
     if not found.violations:
         return result
     shortest = min(len(violation.trace) for violation in found.violations)
@@ -106,8 +110,22 @@ def outcome(explore: Engine, model: Model, properties: Sequence[Property]) -> Ou
     result.verdict, result.shortest = ("error", None) if failed else ("violated", shortest)
     if failed:
         result.reached, result.broken, result.cut = frozenset(), frozenset({("error", "")}), 0
-        return result
+        return _uncounted(result) if _grows(model) else result
     result.broken = frozenset((v.kind, v.property) for v in found.violations)
+    return result
+
+
+def _grows(model: Model) -> bool:
+    """Whether containers without a capacity are anywhere in a model, also in records that no variable holds."""
+    kinds = [*model.variable_types.values(), *(model.declared_type(cls) for cls in model._classes.values())]
+    return any(any(growing(kind)) for kind in kinds)
+
+
+def _uncounted(result: Outcome) -> Outcome:
+    """A model error where containers have no capacity. The search ends with it, whether or not other steps of that
+    level would have needed more room, so what it counts there depends on the engine."""
+    result.distinct = result.generated = result.depth = result.widths = 0
+    result.digest, result.actions = "", {}
     return result
 
 
@@ -117,6 +135,7 @@ def _is_run_time(error: ModelError) -> bool:
 
 def plain_search(model: Model, properties: Sequence[Property]) -> tuple[Outcome, set[State]]:
     """A search level by level that uses nothing but the reference meaning. Raises TooMany."""
+    model = sized(model, NO_WIDTHS)
     seen: set[State] = set()
     outside: set[State] = set()
     found = Outcome("holds")
@@ -194,7 +213,9 @@ def plain_search(model: Model, properties: Sequence[Property]) -> tuple[Outcome,
         frontier = level
     if broken and frontier:
         depth += 1
-    layout = lay_out(model.variable_types)
+    widths = least_widths(largest_sizes(model))
+    found.widths = widths.doublings
+    layout = lay_out(sized(model, widths).variable_types)
     found.actions, found.depth, found.distinct = actions, depth, len(seen)
     found.reached, found.reached_at = frozenset(reached), reached
     found.first_bad = min(broken.values(), default=None)
@@ -206,6 +227,8 @@ def plain_search(model: Model, properties: Sequence[Property]) -> tuple[Outcome,
         found.verdict, found.shortest = ("error", None) if failed else ("violated", min(broken.values()))
         found.broken = frozenset({("error", "")}) if failed else frozenset(broken)
         found.reached, found.cut = (frozenset(), 0) if failed else (found.reached, found.cut)
+        if failed and _grows(model):
+            _uncounted(found)
     return found, seen
 
 
@@ -238,8 +261,8 @@ def imported(source: str, name: str, directory: Path) -> Iterator[type[Model]]:
 
 def states_of(model: Model) -> set[State]:
     """The states that the native engine reaches."""
-    layout = lay_out(model.variable_types)
-    rows = native_engine.reachable_set(model, Options(workers=1))
+    rows, packed = native_engine.reachable_set(model, Options(workers=1))
+    layout = lay_out(packed.variable_types)
     return {layout.unpack(int(word) for word in row) for row in rows}
 
 

@@ -52,6 +52,8 @@ WIDEST_VARIABLE = 200
 FREE_PARAMETER = 6
 MOST_KEYS = 12
 DEPTH = 3
+ALL = frozenset({"Seq", "Bag", "Set"})
+SOME: list[frozenset[str]] = [frozenset(), ALL, frozenset({"Seq"}), frozenset({"Bag", "Set"})]
 
 HEADER = """\
 from __future__ import annotations
@@ -68,17 +70,18 @@ _STEP = "pass  # one step"
 
 
 class GeneratedModel:
-    """A model as source. ``name`` is the class that is checked."""
+    """A model as source. ``name`` is the class that is checked, ``growing`` the containers that have no capacity."""
 
-    def __init__(self, text: str, name: str) -> None:
+    def __init__(self, text: str, name: str, growing: frozenset[str] = frozenset()) -> None:
         self.text = text
         self.name = name
+        self.growing = growing
 
     def source(self, steps: int | None = None) -> str:
         """The model's file; with ``steps``, of a model that stops after so many actions."""
         if steps is None:
             lines = [line for line in self.text.splitlines() if _STEP not in line]
-            return _tidy("\n".join(lines))
+            return _tidy("\n".join(lines), self.growing)
         text = self.text.replace("# variables", f"steps: Annotated[int, Between(0, {steps})]")
         text = text.replace("# start", "self.steps = 0")
         lines = []
@@ -88,15 +91,36 @@ class GeneratedModel:
                 lines += [f"{indent}require(self.steps < {steps})", f"{indent}self.steps += 1"]
             else:
                 lines.append(line)
-        return _tidy("\n".join(lines))
+        return _tidy("\n".join(lines), self.growing)
 
     def __repr__(self) -> str:
         return "\n" + self.source()
 
 
-def _tidy(text: str) -> str:
-    """The source without needless parentheses."""
-    tree = ast.parse(text)
+class _Growing(ast.NodeTransformer):
+    """Leaves out the capacities of some containers; where all are left out, more is added to them."""
+
+    def __init__(self, growing: frozenset[str]) -> None:
+        self.growing = growing
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
+        self.generic_visit(node)
+        match node.slice:
+            case ast.Tuple(elts=[ast.Subscript(value=ast.Name(id=name)) as kind, ast.Call(func=ast.Name("Capacity"))]):
+                return kind if name in self.growing else node
+        return node
+
+    def visit_Compare(self, node: ast.Compare) -> ast.expr:
+        self.generic_visit(node)
+        match node:
+            case ast.Compare(ast.Call(ast.Name("len")), [ast.Lt()], [ast.Constant(int() as most)]):
+                node.comparators = [ast.Constant(most + 2 * (self.growing == ALL))]
+        return node
+
+
+def _tidy(text: str, growing: frozenset[str]) -> str:
+    """The source without needless parentheses, and without capacities of what grows."""
+    tree = _Growing(growing).visit(ast.parse(text))
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef) and len(node.body) > 1:
             node.body = [part for part in node.body if not isinstance(part, ast.Pass)] or node.body[:1]
@@ -627,6 +651,9 @@ def _indented(lines: list[str]) -> list[str]:
 
 
 @st.composite
-def models(draw: Draw) -> GeneratedModel:
-    """Whole models."""
-    return _Writer(draw).model()
+def models(draw: Draw, growing: bool = False) -> GeneratedModel:
+    """Whole models; with ``growing``, some of them have sets, bags or sequences without a capacity."""
+    model = _Writer(draw).model()
+    if growing:
+        model.growing = SOME[draw(st.integers(0, len(SOME) - 1))]
+    return model

@@ -15,9 +15,10 @@ from floodmark.compiler.layout import lay_out
 from floodmark.compiler.program import read_program
 from floodmark.compiler.renaming import Orbits, Renaming, renamed, symmetric_types
 from floodmark.language.errors import ModelError, SourceError
-from floodmark.language.model import Model, State
+from floodmark.language.model import Model, State, sized
 from floodmark.language.reference import Step, choices, fire, holds, initial_states, successors, within_boundary
 from floodmark.language.types import IdentifierType
+from floodmark.language.widths import FIRST_WIDTHS
 from tests.engines import Outcome, plain_search
 
 
@@ -58,7 +59,8 @@ def may_rename(
     """The types whose identifiers a licence allows to rename; none without a licence."""
     functions = {prop.name: prop.function for prop in properties}
     try:
-        return license_symmetry(model, functions, read_program(model, functions), symmetry).kinds
+        packed = sized(model, FIRST_WIDTHS)
+        return license_symmetry(packed, functions, read_program(packed, functions), symmetry).kinds
     except ModelError as error:
         if "symmetric" not in error.message:
             raise
@@ -69,7 +71,7 @@ def assert_every_renaming_is_one(
     model: Model, properties: Sequence[Property], kinds: Sequence[IdentifierType], states: Sequence[State]
 ) -> None:
     """Fails unless CPython treats each state as each that renaming makes of it."""
-    layout = lay_out(model.variable_types)
+    layout = lay_out(sized(model, FIRST_WIDTHS).variable_types)
     for state in states:
         for renaming in Orbits(layout, kinds)._renamings():
             other = tuple(renamed(value, renaming) for value in state)
@@ -136,7 +138,7 @@ def assert_orbits_agree(
     states: set[State], symmetry: Symmetry = True,
 ) -> None:
     """Fails unless searches of orbits come to the verdict of a search of all states, and to as many orbits."""
-    orbits = Orbits(lay_out(model.variable_types), kinds)
+    orbits = Orbits(lay_out(sized(model, FIRST_WIDTHS).variable_types), kinds)
     left, count = set(states), 0
     while left:
         left -= orbits.all_of(next(iter(left)))

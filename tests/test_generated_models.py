@@ -22,8 +22,9 @@ from floodmark.checkers.spark.session import stop
 from floodmark.compiler import ir
 from floodmark.compiler.program import read_program
 from floodmark.language.errors import ModelError
-from floodmark.language.model import Model
+from floodmark.language.model import Model, sized
 from floodmark.language.types import Type
+from floodmark.language.widths import FIRST_WIDTHS
 from tests.campaign import Budget, Campaign, DisagreementError
 from tests.engines import ENGINES, imported, properties_of
 from tests.model_strategy import GeneratedModel, models
@@ -53,7 +54,8 @@ class Constructs:
 
     def look(self, source: str, name: str, directory: Path) -> None:
         with imported(source, name, directory) as cls:
-            program = read_program(cls(), {prop.name: prop.function for prop in properties_of(cls)})
+            functions = {prop.name: prop.function for prop in properties_of(cls)}
+            program = read_program(sized(cls(), FIRST_WIDTHS), functions)
         for action in program.actions:
             self._note([*action.parameters, *action.guards, *action.body])
         for predicate in [*program.predicates, *program.boundaries]:
@@ -103,7 +105,7 @@ def test_the_generator_reaches_every_construct(own_cache: Path) -> None:
 
     @settings(max_examples=700, derandomize=True, database=None, deadline=None,
               suppress_health_check=list(HealthCheck), phases=[Phase.generate])
-    @given(models())
+    @given(models(growing=True))
     def look(model: GeneratedModel) -> None:
         with suppress(ModelError):
             constructs.look(model.source(), model.name, own_cache)
@@ -135,6 +137,7 @@ def test_engines_agree_about_generated_models(own_cache: Path) -> None:
     assert counts["edits: models"] >= 3
     assert counts["refused"] * 10 < counts["agreed"]
     assert counts["that moved"] * 3 > counts["agreed"]
+    assert counts["that grew"] >= 10
     assert counts["violated"] > 5 < counts["error"]
 
 

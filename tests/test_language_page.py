@@ -16,7 +16,9 @@ from docs.tools.language_examples import EXPRESSIONS, STATEMENTS, TYPES, Example
 from floodmark.checkers.project import load_file
 from floodmark.compiler.program import read_program
 from floodmark.language.members import MARKS
+from floodmark.language.model import sized
 from floodmark.language.types import Type
+from floodmark.language.widths import FIRST_WIDTHS
 from tests.test_generated_models import CONSTRUCTS, Constructs
 
 TESTED = Path(__file__).with_name("test_compiler.py")
@@ -39,7 +41,7 @@ def source_with(body: str) -> str:
 @pytest.mark.parametrize(("code", "body"), CODES, ids=[code for code, _ in CODES])
 def test_each_example_compiles(tmp_path: Path, code: str, body: str) -> None:
     (tmp_path / "examples.py").write_text(source_with(body), encoding="utf-8")
-    read_program(vars(load_file(tmp_path / "examples.py"))["Examples"](), {})
+    read_program(sized(vars(load_file(tmp_path / "examples.py"))["Examples"](), FIRST_WIDTHS), {})
     assert code.replace("|", "\\|") in PAGE.read_text(encoding="utf-8")
 
 
@@ -48,7 +50,7 @@ def test_the_examples_reach_every_node_of_the_expression_graph(tmp_path: Path) -
     for number, (_, body) in enumerate(CODES):
         file = tmp_path / f"examples{number}.py"
         file.write_text(source_with(body), encoding="utf-8")
-        [action] = read_program(vars(load_file(file))["Examples"](), {}).actions
+        [action] = read_program(sized(vars(load_file(file))["Examples"](), FIRST_WIDTHS), {}).actions
         constructs._note([*action.guards, *action.body])
     only_elsewhere = {"Witness", "Do", "Require"}  # in a property; a leading call or guard is taken apart
     assert CONSTRUCTS - only_elsewhere <= set(constructs.seen)
