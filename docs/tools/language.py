@@ -14,6 +14,8 @@ from pathlib import Path
 
 from docs.tools.language_examples import EXPRESSIONS, STATEMENTS, TYPES, Example, Examples
 from floodmark.language import fairness, members
+from floodmark.language.model import sized
+from floodmark.language.widths import FIRST_WIDTHS
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PAGE = ROOT / "docs" / "language.md"
@@ -28,15 +30,34 @@ instead.
 The keys of a spec are in `docs/spec.md`; a model's source never mentions its spec.
 
 In the examples `self` is the model; `Broker` is an identifier, `State` an enum, `Vote` and `Beat` are records, `log` is
-a sequence of epochs, `isr` a set of brokers, `votes` a set of records with a capacity, `network` a bag, `end` a map
-from brokers to offsets, `leader` a broker or None, and `x` and `y` are integers.
+a sequence of epochs, `queue` one without a capacity, `isr` a set of brokers, `votes` a set of records with a capacity,
+`network` a bag, `end` a map from brokers to offsets, `leader` a broker or None, and `x` and `y` are integers.
 """
 
 TYPE_HEAD = """## Types
 
-Each has finitely many values. Bounds and capacities are integers or expressions over the model's constants, in quotes:
-`Between(0, "max_offset")`, `Capacity("2 * brokers")`. "Bits" is what a value takes in a stored state in the example: of
-each state, a search stores this much, and copies and compares it. At 10^8 states, 64 bits more are 800 MB more.
+Each has finitely many values, but for containers without a capacity (see below). Bounds and capacities are integers or
+expressions over the model's constants, in quotes: `Between(0, "max_offset")`, `Capacity("2 * brokers")`. "Bits" is what
+a value takes in a stored state in the example: of each state, a search stores this much, and copies and compares it. At
+10^8 states, 64 bits more are 800 MB more.
+"""
+
+TYPE_TAIL = """### Containers without a capacity
+
+A capacity is part of the model: one element more is a model error. Where the model has no such limit, leave it out:
+`network: Bag[Message]`. A packed state still needs room, so a search begins with a width of 2 for each such container.
+When a step would need more, CPython says of which container, and the search begins anew with twice that width: it says
+so, and what it reports is what one search with room for everything found. Nothing is ever cut. The widths are those of
+the model, whatever the number of workers, and so are counts and digests; `check` shows them with the largest sizes.
+
+- What it costs: a container takes up to twice the bits of one with the exact capacity, and what was searched before a
+  restart is searched again. If that matters, take the largest sizes that `check` shows as capacities.
+- If nothing bounds a container the model has infinitely many states; the search ends at a limit, or where a variable
+  takes more than 4,096 bits, and is undetermined.
+- The parameter of an action may be one only if it is drawn: `require(entries in self.sent)`.
+- A field of the same name has the same width in all records.
+- `prove --method bmc` widens as a search does. A proof by induction begins in any state of the declared types, so it
+  asks for a capacity. An export has the widths that a search found.
 """
 
 EXPRESSION_HEAD = """## Expressions
@@ -63,8 +84,8 @@ they are called. Brackets may be empty: `@action()`.
 TAIL = """## What costs most
 
 - **Bits.** A variable that can be computed from others need not be one. `Set[T]` takes one bit for each possible
-  element, and with a capacity as many slots as that, so a set of a few large records needs a capacity and a set of
-  identifiers does not. A map takes its value for each key. Tight bounds are the cheapest optimisation.
+  element, and with a capacity, or with more than 1,024 possible elements, as many slots as it has room for. A map takes
+  its value for each key. Tight bounds are the cheapest optimisation.
 - **Successors.** An action is tried with every value of its parameters. A parameter that the first `require` draws from
   a set or a bag of the state (`require(vote in self.votes)`) takes only what is in there; this must be in the action
   itself, since a guard in a helper tests only what was chosen already.
@@ -81,13 +102,13 @@ def main() -> None:
 
 def page() -> str:
     """The page as Markdown."""
-    parts = [HEAD, TYPE_HEAD, _types(), EXPRESSION_HEAD, *_sections(EXPRESSIONS), STATEMENT_HEAD]
+    parts = [HEAD, TYPE_HEAD, _types(), TYPE_TAIL, EXPRESSION_HEAD, *_sections(EXPRESSIONS), STATEMENT_HEAD]
     parts += [*_sections(STATEMENTS), DECORATOR_HEAD, _decorators(), TAIL]
     return "\n".join(part.rstrip("\n") + "\n" for part in parts)
 
 
 def _types() -> str:
-    model = Examples()
+    model = sized(Examples(), FIRST_WIDTHS)
     rows = []
     for name, example in TYPES.items():
         bits = model.variable_types[name].bits

@@ -86,6 +86,7 @@ class Examples(Model):
     messages: Annotated[Set[Vote | Beat], Capacity(3)] = Set()
     network: Annotated[Bag[Epoch], Capacity(2)] = Bag()
     log: Annotated[Seq[Epoch], Capacity(4)] = Seq()
+    queue: Seq[Epoch] = Seq()
     end: Map[Broker, Epoch]
     leaders: Map[Broker, Broker | None]
 
@@ -137,6 +138,11 @@ TYPES: Mapping[str, Example] = {
         "Annotated[Seq[Epoch], Capacity(4)]",
         "a sequence of at most 4 elements",
         "those of the length, and capacity times those of an element",
+    ),
+    "queue": Example(
+        "Seq[Epoch]",
+        "a sequence of any length; so is a bag, and a set of more than 1,024 possible elements, of any size",
+        "as if its width were its capacity: 2 at first, doubled as often as the model needs",
     ),
     "end": Example("Map[Broker, Epoch]", "a value for every key", "those of a value times the number of keys"),
     "leaders": Example("Map[Broker, Broker | None]", "a map in which a key may be without a value", "as any map's"),
