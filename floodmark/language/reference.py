@@ -146,7 +146,8 @@ class _located:  # noqa: N801 - reads as a statement
         pass
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: Any) -> None:
-        if error is None or isinstance(error, Disabled) or not isinstance(error, Exception | SystemExit):
+        ours = isinstance(error, Exception | SystemExit) and not isinstance(error, Disabled | GeneratorExit)
+        if error is None or not ours:
             return
         file, line = user_position(traceback)
         if isinstance(error, SourceError):
