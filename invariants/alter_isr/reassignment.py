@@ -77,6 +77,60 @@ def replicas_change_for_a_reason(old: ReassignedAlterIsr, new: ReassignedAlterIs
     )
 
 
+@invariant
+def every_record_completes(model: ReassignedAlterIsr) -> bool:
+    """A reassignment whose target is in sync is complete: nothing more has to happen for that (KIP-455)."""
+    return implies(
+        replica_sets.is_reassigning(model.adding, model.removing),
+        not model.assignment() - model.removing <= model.current().isr,
+    )
+
+
+@transition
+def every_version_is_a_change(old: ReassignedAlterIsr, new: ReassignedAlterIsr) -> bool:
+    """A request for what is already so is refused, and a cancellation of nothing (NO_REASSIGNMENT_IN_PROGRESS)."""
+    return implies(
+        new.version != old.version,
+        new.current() != old.current()
+        or new.assignment() != old.assignment()
+        or new.adding != old.adding
+        or new.removing != old.removing,
+    )
+
+
+@transition
+def leader_epoch_counts_leaders_and_removals(old: ReassignedAlterIsr, new: ReassignedAlterIsr) -> bool:
+    """A leader epoch begins when another broker leads, or none, and when replicas are removed; not otherwise
+    (KAFKA-15109).
+    """
+    return (new.current().leader_epoch > old.current().leader_epoch) == (
+        new.current().leader != old.current().leader or not old.assignment() <= new.assignment()
+    )
+
+
+@transition
+def leader_stays_while_wanted(old: ReassignedAlterIsr, new: ReassignedAlterIsr) -> bool:
+    """A leader that stays in sync when replicas change keeps leading (KIP-455)."""
+    return implies(
+        new.assignment() != old.assignment()
+        and old.current().leader is not None
+        and old.current().leader in new.current().isr,
+        new.current().leader == old.current().leader,
+    )
+
+
+@invariant
+def leader_counts_replicas_only(model: ReassignedAlterIsr) -> bool:
+    """A leader remembers fetches of those that it knows as replicas, and counts no others (KAFKA-13837)."""
+    return all(
+        model.replicas[broker].fetched[other] == 0 and other not in model.maximal_isr(broker)
+        for broker in Broker
+        if model.leads(broker)
+        for other in Broker
+        if other not in model.known_replicas(broker)
+    )
+
+
 @transition
 def only_requests_add_live_brokers(old: ReassignedAlterIsr, new: ReassignedAlterIsr) -> bool:
     """A request for a broker that is down is refused, with INVALID_REPLICA_ASSIGNMENT (KIP-455)."""

@@ -45,13 +45,14 @@ class Answer(Record):
 class LateFetches(AlterIsrRestarts):
     """Replicas that restart and lose records, and messages of theirs that outlive that."""
 
-    delays = Constant(1)
-    """How many fetches, and how many answers, may be late at a time."""
+    late_fetches = Constant(1)
+    late_answers = Constant(1)
+    """How many may be late at a time."""
     duplicates = Constant(True)
     """Whether a late fetch may arrive more than once."""
 
-    fetches: Annotated[Set[Fetch], Capacity("delays")]
-    answers: Annotated[Set[Answer], Capacity("delays")]
+    fetches: Annotated[Set[Fetch], Capacity("late_fetches")]
+    answers: Annotated[Set[Answer], Capacity("late_answers")]
 
     @initial
     def start(self) -> None:
@@ -76,16 +77,24 @@ class LateFetches(AlterIsrRestarts):
     @action
     def fetch_is_late(self, follower: Broker, leader: Broker) -> None:
         """A fetch is on its way to a broker that leads, as far as the follower knows."""
-        require(follower != leader and self.known(follower).leader == leader and len(self.fetches) < self.delays)
+        require(follower != leader and self.known(follower).leader == leader and len(self.fetches) < self.late_fetches)
         self.fetches.add(self.fetch_by(follower, leader))
 
     @action
     def answer_is_late(self, follower: Broker, leader: Broker) -> None:
         """A fetch is on time, its answer is not."""
-        require(self.asks(follower, leader) and len(self.answers) < self.delays)
+        require(self.asks(follower, leader) and len(self.answers) < self.late_answers)
         fetch = self.fetch_by(follower, leader)
         require(self.may_answer(fetch))
         self.answers.add(self.answer_to(fetch))
+        self.record(fetch)
+
+    @action
+    def answer_is_lost(self, follower: Broker, leader: Broker) -> None:
+        """A fetch is on time, its answer never arrives."""
+        require(self.asks(follower, leader))
+        fetch = self.fetch_by(follower, leader)
+        require(self.may_answer(fetch))
         self.record(fetch)
 
     @action
@@ -100,7 +109,7 @@ class LateFetches(AlterIsrRestarts):
 
     @action
     def late_fetch_is_answered_late(self, fetch: Fetch) -> None:
-        require(fetch in self.fetches and self.may_answer(fetch) and len(self.answers) < self.delays)
+        require(fetch in self.fetches and self.may_answer(fetch) and len(self.answers) < self.late_answers)
         self.answers.add(self.answer_to(fetch))
         self.record(fetch)
         self.fetches.discard(fetch)
@@ -121,12 +130,6 @@ class LateFetches(AlterIsrRestarts):
     def late_answer_is_lost(self, answer: Answer) -> None:
         require(answer in self.answers)
         self.answers.discard(answer)
-
-    @action
-    def broker_restarts(self, broker: Broker, kept: Offset) -> None:
-        """The broker's connections are gone, and with them the answers to it. Its fetches may be in a queue."""
-        super().broker_restarts(broker, kept)
-        self.answers = Set(answer for answer in self.answers if answer.fetch.follower != broker)
 
     # The leader.
 
@@ -181,13 +184,17 @@ class LateFetches(AlterIsrRestarts):
         """Appends the record, or truncates. What is no longer of use is dropped."""
         follower = answer.fetch.follower
         epoch = answer.epoch
-        if self.is_of_this_epoch(answer) and self.is_of_this_log(answer):
+        if self.is_connected(answer) and self.is_of_this_epoch(answer) and self.is_of_this_log(answer):
             if not answer.diverging:
                 if epoch is not None:
                     self.replicas[follower].log.append(epoch)
                 self.replicas[follower].high_watermark = min(answer.bound, len(self.replicas[follower].log))
             elif epoch is not None:
                 self.truncate(follower, replica_log.common_end(self.replicas[follower].log, epoch, answer.bound))
+
+    def is_connected(self, answer: Answer) -> bool:
+        """The follower has not restarted since it asked. Its fetch may still be in a queue; its connection is gone."""
+        return answer.fetch.broker_epoch == self.broker_epochs[answer.fetch.follower]
 
     @rule
     def is_of_this_epoch(self, answer: Answer) -> bool:

@@ -76,6 +76,23 @@ class CompletesWithAdding(ReassignedAlterIsr):
         return adding <= isr
 
 
+class CancelsWithoutLeader(ReassignedAlterIsr):
+    """C-M1: a cancellation does not ask who is left to lead: a replica that was being added led, alone in the ISR."""
+
+    def may_stop(self, stopped: Set[Broker]) -> bool:
+        return True
+
+    def isr_without(self, isr: Set[Broker], removed: Set[Broker]) -> Set[Broker]:
+        return isr if isr <= removed else isr - removed
+
+
+class CancelsBelowMinIsr(ReassignedAlterIsr):
+    """C-M2: the controller does not check min.insync.replicas."""
+
+    def may_stop(self, stopped: Set[Broker]) -> bool:
+        return len(self.current().isr - stopped - self.fenced) > 0
+
+
 class KeepsLeaderEpoch(ReassignedAlterIsr):
     """C-M16: the leader epoch stays when replicas are removed. A leader that learns at once of a removal and of what
     came after it takes the new, empty replica for the one that it knew.
