@@ -34,32 +34,30 @@ def diverges(leader_log: Seq[int], log: Seq[int]) -> bool:
     The leader gets these two as the last fetched epoch and the fetch offset of a fetch request (KIP-595, "Fetch"). An
     empty log never diverges.
     """
-    return len(log) > 0 and diverges_at(leader_log, log[len(log) - 1], len(log))
-
-
-def diverges_at(leader_log: Seq[int], last_epoch: int, end: int) -> bool:
-    """The same for a log that is not empty, whose last record is of ``last_epoch`` and whose end offset is ``end``."""
-    return epoch_up_to(leader_log, last_epoch) < last_epoch or end_offset_for_epoch(leader_log, last_epoch) < end
+    if len(log) == 0:
+        return False
+    last_epoch = log[len(log) - 1]
+    return epoch_up_to(leader_log, last_epoch) < last_epoch or end_offset_for_epoch(leader_log, last_epoch) < len(log)
 
 
 def truncation_offset(leader_log: Seq[int], log: Seq[int]) -> int:
     """Where a follower truncates its log after one answer of the leader (KIP-279, "Proposed Changes").
 
     The leader answers with its largest epoch up to the follower's last one, and with the offset where that epoch ends.
-    Logs that were written by alternating leaders may need several rounds.
+    A follower that has that epoch keeps what both have of it; one that does not keeps only its earlier epochs. Logs
+    that were written by alternating leaders may need several rounds.
     """
     if len(log) == 0:
         return 0
     last_epoch = log[len(log) - 1]
-    return common_end(log, epoch_up_to(leader_log, last_epoch), end_offset_for_epoch(leader_log, last_epoch))
-
-
-def common_end(log: Seq[int], epoch: int, end: int) -> int:
-    """Where a follower truncates ``log`` when the leader's records of ``epoch`` and earlier end at ``end``.
-
-    A follower that has that epoch keeps what both have of it; one that does not keeps only its earlier epochs.
-    """
+    epoch = epoch_up_to(leader_log, last_epoch)
     own_end = end_offset_for_epoch(log, epoch)
     if epoch_up_to(log, epoch) < epoch:
         return own_end
-    return min(own_end, end)
+    return min(own_end, end_offset_for_epoch(leader_log, last_epoch))
+
+
+def truncation_offset_after(log: Seq[int], epoch: int, end: int) -> int:
+    """The same for an answer that took its time: the leader found that ``epoch`` ends at ``end`` when it was asked."""
+    own_end = end_offset_for_epoch(log, epoch)
+    return own_end if epoch_up_to(log, epoch) < epoch else min(own_end, end)

@@ -151,9 +151,10 @@ class LateFetches(AlterIsrRestarts):
 
     def is_diverging(self, fetch: Fetch) -> bool:
         """The follower's log cannot be a prefix of the leader's (KIP-595, "Fetch")."""
-        return fetch.offset > 0 and replica_log.diverges_at(
-            self.replicas[fetch.leader].log, fetch.last_epoch, fetch.offset
-        )
+        log = self.replicas[fetch.leader].log
+        epoch = replica_log.epoch_up_to(log, fetch.last_epoch)
+        end = replica_log.end_offset_for_epoch(log, fetch.last_epoch)
+        return fetch.offset > 0 and (epoch < fetch.last_epoch or end < fetch.offset)
 
     def answer_to(self, fetch: Fetch) -> Answer:
         log = self.replicas[fetch.leader].log
@@ -190,7 +191,7 @@ class LateFetches(AlterIsrRestarts):
                     self.replicas[follower].log.append(epoch)
                 self.replicas[follower].high_watermark = min(answer.bound, len(self.replicas[follower].log))
             elif epoch is not None:
-                self.truncate(follower, replica_log.common_end(self.replicas[follower].log, epoch, answer.bound))
+                self.truncate(follower, replica_log.truncation_offset_after(self.replicas[follower].log, epoch, answer.bound))
 
     def is_connected(self, answer: Answer) -> bool:
         """The follower has not restarted since it asked. Its fetch may still be in a queue; its connection is gone."""
