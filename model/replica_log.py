@@ -55,9 +55,3 @@ def truncation_offset(leader_log: Seq[int], log: Seq[int]) -> int:
     if epoch_up_to(log, epoch) < epoch:
         return own_end
     return min(own_end, end_offset_for_epoch(leader_log, last_epoch))
-
-
-def truncation_offset_after(log: Seq[int], epoch: int, end: int) -> int:
-    """The same for an answer that took its time: the leader found that ``epoch`` ends at ``end`` when it was asked."""
-    own_end = end_offset_for_epoch(log, epoch)
-    return own_end if epoch_up_to(log, epoch) < epoch else min(own_end, end)

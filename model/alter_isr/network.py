@@ -191,7 +191,15 @@ class LateFetches(AlterIsrRestarts):
                     self.replicas[follower].log.append(epoch)
                 self.replicas[follower].high_watermark = min(answer.bound, len(self.replicas[follower].log))
             elif epoch is not None:
-                self.truncate(follower, replica_log.truncation_offset_after(self.replicas[follower].log, epoch, answer.bound))
+                self.truncate(follower, self.end_in_common(follower, epoch, answer.bound))
+
+    def end_in_common(self, follower: Broker, epoch: LeaderEpoch, end: Offset) -> Offset:
+        """Where the follower truncates if the leader's records of ``epoch`` and earlier end at ``end``, as in
+        replica_log.py, where the leader's log is at hand.
+        """
+        log = self.replicas[follower].log
+        own_end = replica_log.end_offset_for_epoch(log, epoch)
+        return own_end if replica_log.epoch_up_to(log, epoch) < epoch else min(own_end, end)
 
     def is_connected(self, answer: Answer) -> bool:
         """The follower has not restarted since it asked. Its fetch may still be in a queue; its connection is gone."""
