@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from floodmark import invariant, reachable
+from floodmark import invariant, reachable, transition
 from invariants.alter_isr.failover import agree
 from model.alter_isr.failover import Broker
 from model.alter_isr.replicated import ReplicatedRecords
@@ -28,6 +28,16 @@ def replicated_is_what_the_isr_shares(model: ReplicatedRecords) -> bool:
         for end in range(1, model.max_offset + 1)
         if all(model.known(broker).leader_epoch == model.current().leader_epoch for broker in isr)
     )
+
+
+@transition
+def only_joins_make_records_uncommitted(old: ReplicatedRecords, new: ReplicatedRecords) -> bool:
+    """What was replicated is so no more only from where a replica differs that joins the ISR."""
+    end = len(new.replicated)
+    return new.replicated == old.replicated[:end] and any(
+        new.replicas[broker].log[: end + 1] != old.replicated[: end + 1]
+        for broker in new.current().isr - old.current().isr
+    ) if end < len(old.replicated) else new.replicated[: len(old.replicated)] == old.replicated
 
 
 @reachable

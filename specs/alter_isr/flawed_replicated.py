@@ -34,3 +34,10 @@ class CommitsAsDocumented(ReplicatedRecords):
 
     def replicated_with(self, joining: Broker) -> Log:
         return self.replicated
+
+
+class CommitsInAnyEpoch(ReplicatedRecords):
+    """The same with joins, but whatever leader epoch each member of the ISR is in."""
+
+    def is_settled(self) -> bool:
+        return True
