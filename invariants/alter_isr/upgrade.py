@@ -30,6 +30,15 @@ def one_writer_at_a_time(model: MixedVersions) -> bool:
     return implies(model.writes_itself, len(model.pending) == 0 and len(model.requests) == 0)
 
 
+@transition
+def old_leader_shrinks_or_expands(old: MixedVersions, new: MixedVersions) -> bool:
+    """What a leader writes itself is a smaller ISR or a larger one, and takes a version only then."""
+    return implies(
+        new.writes_itself and new.version > old.version and new.updates == old.updates,
+        new.isr < old.isr or old.isr < new.isr,
+    )
+
+
 @reachable
 def controller_is_out_of_date(model: MixedVersions) -> bool:
     """The controller can remember another state than the one that is written."""

@@ -8,8 +8,8 @@ Start here. Where each part of the KIP is modelled:
     ISR changes are in flight                                     (as written), shipped.toml (as shipped)
     "Public Interfaces": requests for          batch.py           invariants/alter_isr/batch.py, flawed_batch.py;
     several partitions, every error                               spec: batch.toml
-    not in the KIP: elections, logs with       failover.py        invariants/alter_isr/failover.py, flawed_failover.py;
-    epochs, truncation (KIP-101, 279, 320,                        spec: failover.toml and its variants
+    not in the KIP: elections, logs with       failover.py and    invariants/alter_isr/failover.py, flawed_failover.py;
+    epochs, truncation (KIP-101, 279, 320,     what extends it    spec: failover.toml and its variants
     595), restarts (KIP-903)
     what the KIP promises to happen some day,  progress.py        invariants/alter_isr/progress.py, flawed_progress.py;
     where messages get lost and controllers                       spec: progress_as_written.toml, progress.toml
@@ -30,9 +30,9 @@ The KIP and Apache Kafka differ, so both are here, as two designs of one model:
 Steps that Kafka takes together (such as a fetch and the high watermark update it causes) are separate actions here,
 which allows more orders than Kafka has. A message that is never delivered stands for one that is late or lost.
 
-Left out: leaders of an older version that still write to ZooKeeper themselves during the upgrade ("Compatibility"), so
-that the controller's own copy of the state can be out of date; and UpdateMetadata, which tells other brokers the same
-state as LeaderAndIsr tells the leader ("Motivation", the first benefit). What is sent here is what is written.
+Leaders of an older version that still write to ZooKeeper themselves during the upgrade ("Compatibility"), so that the
+controller's own copy of the state can be out of date, and UpdateMetadata, by which it tells other brokers that state
+("Motivation", the first benefit), are in upgrade.py. What is sent here is what is written.
 """
 
 from __future__ import annotations
