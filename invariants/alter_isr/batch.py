@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from floodmark import Set, implies, invariant, reachable, recoverable, transition
+from floodmark import Set, implies, invariant, reachable, transition
 from model.alter_isr.batch import (
     AlterIsrBatch,
     AlterIsrRequest,
@@ -226,32 +226,6 @@ def leader_learns_newer_states(old: AlterIsrBatch, new: AlterIsrBatch) -> bool:
 def return_changes_no_isr(old: AlterIsrBatch, new: AlterIsrBatch) -> bool:
     """A broker that comes back joins no ISR by that alone (KIP-841)."""
     return all(new.controller == old.controller for broker in old.fenced if broker not in new.fenced)
-
-
-def names_leader(model: AlterIsrBatch, partition: Partition) -> bool:
-    """Whether a change is pending that is not malformed from the start."""
-    pending = model.pending[partition]
-    return pending is not None and model.leader in pending
-
-
-@invariant
-def pending_change_can_be_settled(model: AlterIsrBatch) -> bool:
-    """While a change is pending, it is on the list, and so will be asked for, or a newer state is on its way. Else the
-    high watermark waits, and the ISR stays as it is, until the next election (KAFKA-12686).
-
-    A leader that leaves itself out has only itself to blame.
-    """
-    return all(
-        model.waiting[partition] is not None or model.controller[partition].version > model.known[partition].version
-        for partition in Partition
-        if names_leader(model, partition) and partition not in model.deleted
-    )
-
-
-@recoverable
-def list_can_be_emptied(model: AlterIsrBatch) -> bool:
-    """Whatever was asked for, the leader can come to ask for something else (KAFKA-12367)."""
-    return all(model.waiting[partition] is None for partition in Partition)
 
 
 def answered(model: AlterIsrBatch, result: Result) -> bool:

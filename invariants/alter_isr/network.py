@@ -1,4 +1,7 @@
-"""What must hold of KIP-497 with failover where fetches and answers are late, besides what failover.py says."""
+"""What must hold of KIP-497 with failover where fetches and answers are late, besides what failover.py says.
+
+Begin with core.py.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What must hold of KIP-497 and KIP-455 together (model/alter_isr/reassignment.py), besides what failover.py says."""
+"""What must hold of KIP-497 and KIP-455 together (model/alter_isr/reassignment.py), besides what failover.py says.
+
+Begin with core.py.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What must hold of records that every member of the ISR has (model/alter_isr/replicated.py)."""
+"""What must hold of records that every member of the ISR has (model/alter_isr/replicated.py; begin with core.py)."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """KIP-497 with failover over a bad network: fetches and their answers are late, overtaken, delivered twice, or lost.
 
-In failover.py a fetch and its answer are one step, and so are they here if both are on time. One that is late waits and
-arrives in any later state, or never: at a leader that has been replaced, from a follower that has lost its log since,
-or at a follower that follows somebody else by now. So a few late messages at a time cover a lot, as in
-model/kraft/network.py.
+In failover.py (begin with core.py) a fetch and its answer are one step, and so are they here if both are on time. One
+that is late waits and arrives in any later state, or never: at a leader that has been replaced, from a follower that
+has lost its log since, or at a follower that follows somebody else by now. So a few late messages at a time cover a
+lot, as in model/kraft/network.py.
 
 The other messages are late in failover.py already: AlterIsr requests and answers, which count only at the version that
 they quote, and the controller's decisions, which each replica learns when it will. A request is sent again until it is

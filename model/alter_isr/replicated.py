@@ -1,9 +1,9 @@
 """KIP-497 with failover, and which records are committed, said without asking any leader.
 
-failover.py calls a record committed once a leader has exposed it below its high watermark. That is what clients see,
-but it is what a leader computed: if that is too little, nothing is missed. Here a record is committed once every member
-of the controller's ISR has it, each of them in the current leader epoch, as in a textbook; that no leader has noticed
-yet makes no difference.
+failover.py (begin with core.py) calls a record committed once a leader has exposed it below its high watermark. That is
+what clients see, but it is what a leader computed: if that is too little, nothing is missed. Here a record is committed
+once every member of the controller's ISR has it, each of them in the current leader epoch, as in a textbook; that no
+leader has noticed yet makes no difference.
 
 In Kafka such a record need not stay so. A follower joins the ISR with everything below the leader's high watermark, and
 a record above it, on every other member, is not committed any more. Nobody was told that it was.
