@@ -76,6 +76,13 @@ def left_to_mutants(cells: list[str]) -> bool:
 
 MUST_HOLD = rows("what must hold")
 MISTAKEN = rows("mistake")
+CONSEQUENCES = set(names(PAGE[PAGE.index("These are consequences:") : PAGE.index("## The in-sync replicas (A)")]))
+
+
+def violations(design: str) -> set[str]:
+    """What designs of this name violate, in any family."""
+    return {prop for family in FAMILIES.values() for spec in specs(family) for found, prop in broken(spec)
+            if found == design}
 
 
 @pytest.mark.parametrize(("family", "cells"), MUST_HOLD, ids=[f"{family} {cells[1]}" for family, cells in MUST_HOLD])
@@ -125,3 +132,20 @@ def test_a_design_that_names_a_mistake_is_in_its_row(family: str) -> None:
     for name, doc in designs(family):
         for mistake in re.findall(r"\b[A-E]-M\d+\b", doc):
             assert name in listed[mistake], f"{name} says {mistake}"
+
+
+@pytest.mark.parametrize("cells", [cells for of, cells in MISTAKEN if of in ("alter_isr", "reassignment")],
+                         ids=lambda cells: str(cells[0]))
+def test_a_mistake_has_its_consequence(cells: list[str]) -> None:
+    """The consequences of a mistake that is built are named, and come of designs in its row."""
+    built = names(cells[2]) if not cells[2].startswith("left out") else []
+    costs = names(cells[3].partition(";")[0])
+    assert bool(costs) == bool(built), cells
+    assert set(costs) <= CONSEQUENCES
+    assert set(costs) <= {prop for design in built for prop in violations(design)}
+
+
+def test_what_lost_nothing_is_said_with_its_spec() -> None:
+    for _, cells in MISTAKEN:
+        for spec in re.findall(r"no data is lost \(`([\w/]+)`", cells[-1]):
+            assert (ROOT / "specs" / f"{spec}.toml").exists(), spec

@@ -8,12 +8,13 @@ Start here. Where each part of the KIP is modelled:
     ISR changes are in flight                                     (as written), shipped.toml (as shipped)
     "Public Interfaces": requests for          batch.py           invariants/alter_isr/batch.py, flawed_batch.py;
     several partitions, every error                               spec: batch.toml
-    not in the KIP: elections, logs with       failover.py        invariants/alter_isr/failover.py, flawed_failover.py;
-    epochs, truncation (KIP-101, 279, 320,                        spec: failover.toml and its variants
-    595), restarts (KIP-903)
-    what the KIP promises to happen some day,  progress.py        invariants/alter_isr/progress.py, flawed_progress.py;
-    where messages get lost and controllers                       spec: progress_as_written.toml, progress.toml
-    fail                                                          (as shipped)
+    "Compatibility": the upgrade               upgrade.py         flawed_upgrade.py; spec: upgrade.toml
+    not in the KIP: elections, logs, restarts  failover.py        flawed_failover.py; spec: failover.toml, its variants
+      fetches and answers that are late        network.py         flawed_network.py; spec: failover_late.toml
+      what is committed, asking no leader      replicated.py      flawed_replicated.py; spec: replicated.toml
+      replicas that change (KIP-455)           reassignment.py    flawed_reassignment.py; spec: reassignment.toml
+    what the KIP promises to happen some day,  progress.py        flawed_progress.py; spec: progress_as_written.toml,
+    where messages and controllers get lost                       progress.toml (as shipped)
 
 This file has one partition: the replica that leads it, its followers and the controller. Records are only counted: a
 log is its log end offset, and the leader never truncates. What remains is the KIP's central rule: how far the high
@@ -30,9 +31,8 @@ The KIP and Apache Kafka differ, so both are here, as two designs of one model:
 Steps that Kafka takes together (such as a fetch and the high watermark update it causes) are separate actions here,
 which allows more orders than Kafka has. A message that is never delivered stands for one that is late or lost.
 
-Left out: leaders of an older version that still write to ZooKeeper themselves during the upgrade ("Compatibility"), so
-that the controller's own copy of the state can be out of date; and UpdateMetadata, which tells other brokers the same
-state as LeaderAndIsr tells the leader ("Motivation", the first benefit). What is sent here is what is written.
+What is sent here is what is written: the controller alone writes, and remembers what it has written. upgrade.py has
+leaders of an older version beside it, and UpdateMetadata ("Motivation", the first benefit).
 """
 
 from __future__ import annotations

@@ -13,9 +13,9 @@ request. Here a leader has one request in flight at a time, as in shipped broker
 refusal leaves no trace: the leader keeps counting what it asked for until it learns of a newer version. "Version" is
 KIP-497's word for what Kafka now calls the partition epoch.
 
-A fetch and its answer are one step, so no answer can arrive in a later leader epoch than it was asked for in. Kafka
-drops such an answer, by its offset and leader epoch; that rule, and the mistake of a follower without it, are in the
-model of KIP-595, whose fetches are the same and may be late (``answers_current_fetch``, model/kraft/network.py).
+A fetch and its answer are one step here; network.py has those that are late, delivered twice or lost. reassignment.py
+has replicas that are added and removed meanwhile (KIP-455), and replicated.py says what is committed without asking a
+leader.
 """
 
 from __future__ import annotations

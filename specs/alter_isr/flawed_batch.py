@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from floodmark import Map, Set
-from model.alter_isr.batch import AlterIsrBatch, AlterIsrRequest, AlterIsrResponse, Partition, Result
+from model.alter_isr.batch import AlterIsrBatch, AlterIsrRequest, AlterIsrResponse, Change, Partition, Result
 from model.alter_isr.core import Broker
 
 
@@ -77,6 +77,32 @@ class KeepsVersion(AlterIsrBatch):
 
     def change(self, partition: Partition, isr: Set[Broker]) -> None:
         self.controller[partition].isr = isr
+
+
+class AsksBeforeTheAnswer(AlterIsrBatch):
+    """A-M21: a LeaderAndIsr takes a change off the list whose request is still unanswered. The next change takes its
+    place, and the late answer takes that one off, which is never sent (KAFKA-12686).
+
+    The leader does notice that the answer is not about its change, and ignores the result.
+    """
+
+    sent: Map[Partition, Change | None]
+
+    def start(self) -> None:
+        super().start()
+        self.sent = self.waiting
+
+    def leader_sends(self) -> None:
+        super().leader_sends()
+        self.sent = self.waiting
+
+    def settle(self, partition: Partition, change: Change, result: Result) -> None:
+        if change == self.sent[partition]:
+            super().settle(partition, change, result)
+
+    def leader_receives_leader_and_isr(self, partition: Partition) -> None:
+        super().leader_receives_leader_and_isr(partition)
+        self.waiting[partition] = None
 
 
 class AcceptsAnyIsr(AlterIsrBatch):

@@ -36,6 +36,17 @@ class AcceptsFencedReplica(AlterIsrFailover):
         return True
 
 
+class AcceptsBrokerThatIsDown(AlterIsrRestarts):
+    """A-M10: what that costs: the broker that joined is down, comes back without its log, and is in the ISR."""
+
+    def members_are_eligible(self, leader: Broker) -> bool:
+        joining = self.replicas[leader].pending - self.current().isr
+        return all(self.broker_epochs[broker] == self.requested_epochs[leader] for broker in joining)
+
+    def may_lose_records(self, broker: Broker) -> bool:
+        return self.current().isr != Set([broker])
+
+
 class ElectsUncleanly(AlterIsrFailover):
     """A broker outside the ISR may lead (unclean.leader.election.enable). Expected: that setting gives up committed
     records for availability.

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from floodmark import Set, action, fair, leads_to, require
+from floodmark import Set, action, leads_to, require
 from model.reassignment.kip236 import Step
 from model.reassignment.queue import QueuedReassignment
 from model.reassignment.replicas import Partition
+from specs.reassignment.continuing import ContinuingController
 from specs.reassignment.remedies import RedirectsPending
 
-FORWARD = Set(
+BACK = Set(
     {
-        Step.PERSIST_BOTH, Step.TELL_BOTH, Step.START_ADDED, Step.RETARGET, Step.LEAD_FROM_TARGET,
-        Step.TAKE_OLD_OFFLINE, Step.DELETE_OLD, Step.PERSIST_TARGET, Step.DROP_ENTRY, Step.SPREAD,
+        Step.CANCEL_IN_MEMORY, Step.LEAD_FROM_ORIGINAL, Step.TAKE_ADDED_OFFLINE, Step.DELETE_ADDED,
+        Step.PERSIST_ORIGINAL, Step.DROP_CANCELLED, Step.SPREAD_CANCELLED,
     }
 )
 
 
-class UndisturbedQueue(QueuedReassignment):
+class UndisturbedQueue(ContinuingController, QueuedReassignment):
     """One controller that does not fail, and nobody cancels: what is queued waits only for brokers."""
 
     @action
@@ -27,38 +28,11 @@ class UndisturbedQueue(QueuedReassignment):
     def client_cancels(self) -> None:
         require(False)
 
-    @fair
-    @action
-    def controller_continues(self, partition: Partition) -> None:
-        """Whatever the controller has begun, it takes the next step of: one assumption instead of one per step."""
-        require(self.step[partition] not in (Step.IDLE, Step.WAITING))
-        if self.step[partition] in FORWARD:
-            self.continues_forward(partition)
-        else:
+    def continues(self, partition: Partition) -> None:
+        if self.step[partition] in BACK:
             self.continues_back(partition)
-
-    def continues_forward(self, partition: Partition) -> None:
-        step = self.step[partition]
-        if step == Step.PERSIST_BOTH:
-            self.step_1_persists_both(partition)
-        elif step == Step.TELL_BOTH:
-            self.step_2_tells_both(partition)
-        elif step == Step.START_ADDED:
-            self.step_3_starts_added(partition)
-        elif step == Step.RETARGET:
-            self.step_6_retargets(partition)
-        elif step == Step.LEAD_FROM_TARGET:
-            self.step_7_leads_from_target(partition)
-        elif step == Step.TAKE_OLD_OFFLINE:
-            self.step_8_takes_old_offline(partition)
-        elif step == Step.DELETE_OLD:
-            self.step_9_deletes_old(partition)
-        elif step == Step.PERSIST_TARGET:
-            self.step_10_persists_target(partition)
-        elif step == Step.DROP_ENTRY:
-            self.step_11_drops_entry(partition)
         else:
-            self.step_12_spreads_metadata(partition)
+            super().continues(partition)
 
     def continues_back(self, partition: Partition) -> None:
         step = self.step[partition]

@@ -1,0 +1,90 @@
+"""KIP-497 with failover, and which records are committed, said without asking any leader.
+
+failover.py (begin with core.py) calls a record committed once a leader has exposed it below its high watermark. That is
+what clients see, but it is what a leader computed: if that is too little, nothing is missed. Here a record is committed
+once every member of the controller's ISR has it, each of them in the current leader epoch, as in a textbook; that no
+leader has noticed yet makes no difference.
+
+In Kafka such a record need not stay so. A follower joins the ISR with everything below the leader's high watermark, and
+a record above it, on every other member, is not committed any more. Nobody was told that it was.
+"""
+
+from __future__ import annotations
+
+from floodmark import Seq, Set, action, initial, rule
+from model.alter_isr.failover import AlterIsrFailover, Broker, LeaderEpoch, Log, Version
+
+
+class ReplicatedRecords(AlterIsrFailover):
+    """The protocol is the same; ``replicated`` is a history."""
+
+    replicated: Log
+    """History: the records that every member of the ISR has had, in the current leader epoch, since the last one joined
+    that lacked them.
+    """
+
+    @initial
+    def start(self) -> None:
+        super().start()
+        self.replicated = Seq()
+
+    def shared(self) -> Log:
+        """What the logs of all members of the controller's ISR have in common."""
+        isr = self.current().isr
+        shared: Log = Seq()
+        for offset in range(self.max_offset):
+            for broker in Broker:
+                log = self.replicas[broker].log
+                if broker in isr and offset == len(shared) and offset < len(log) and self.have(isr, log[: offset + 1]):
+                    shared = log[: offset + 1]
+        return shared
+
+    def have(self, brokers: Set[Broker], records: Log) -> bool:
+        """Whether the logs of all these brokers begin with the records."""
+        return all(self.replicas[broker].log[: len(records)] == records for broker in brokers)
+
+    @rule
+    def is_settled(self) -> bool:
+        """Every member of the ISR is in the current leader epoch. One that is not may follow an earlier leader, which
+        lacks what the others have, and truncates.
+        """
+        current = self.current()
+        return all(self.known(broker).leader_epoch == current.leader_epoch for broker in current.isr)
+
+    def observe(self) -> None:
+        """Takes down what the ISR has now."""
+        shared = self.shared()
+        if self.is_settled() and len(shared) > len(self.replicated):
+            self.replicated = shared
+
+    @rule
+    def replicated_with(self, joining: Broker) -> Log:
+        """What is still replicated when this broker joins the ISR."""
+        log = self.replicas[joining].log
+        kept: Log = Seq()
+        for offset in range(len(self.replicated)):
+            if offset < len(log) and log[: offset + 1] == self.replicated[: offset + 1]:
+                kept = log[: offset + 1]
+        return kept
+
+    def decide(self, leader: Broker | None, leader_epoch: LeaderEpoch, isr: Set[Broker]) -> None:
+        before = self.current().isr
+        super().decide(leader, leader_epoch, isr)
+        for broker in Broker:
+            if broker in isr - before:
+                self.replicated = self.replicated_with(broker)
+        self.observe()
+
+    def learn(self, broker: Broker, version: Version) -> None:
+        super().learn(broker, version)
+        self.observe()
+
+    @action
+    def leader_appends(self, leader: Broker) -> None:
+        super().leader_appends(leader)
+        self.observe()
+
+    @action
+    def follower_fetches(self, follower: Broker, leader: Broker) -> None:
+        super().follower_fetches(follower, leader)
+        self.observe()
