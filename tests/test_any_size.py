@@ -44,6 +44,7 @@ class Node(Identifier, count="nodes", prefix="n"):
 
 class Drawn(Model):
     nodes = Constant(2)
+    steps = Constant(2)
 """
 
 
@@ -117,6 +118,59 @@ HOLDS = {
     @invariant
     def law(self) -> bool:
         return all(group <= self.everyone for group in self.groups)
+""",
+}
+
+
+HOLDS |= {
+    "a loop that keeps the best": """
+    level: Map[Node, Annotated[int, Between(0, 9)]]
+    top: Node | None = None
+
+    @initial
+    def start(self) -> None:
+        self.level = Map({node: 3 for node in Node})
+
+    @action
+    def rise(self, node: Node) -> None:
+        require(self.level[node] < 9)
+        self.level[node] += 1
+        self.top = None
+
+    @action
+    def choose(self) -> None:
+        most = -1
+        found = self.top
+        for node in Node:
+            level = self.level[node]
+            if level < 9 and level > most:
+                most = level
+                found = node
+        self.top = found
+
+    @invariant
+    def law(self) -> bool:
+        return self.top is None or all(
+            self.level[node] <= self.level[self.top] or self.level[node] == 9 for node in Node
+        )
+""",
+    "a map with any number of steps": """
+    taken: Map[Annotated[int, Between(0, "steps")], Node | None]
+    now: Annotated[int, Between(0, "steps")] = 0
+
+    @initial
+    def start(self) -> None:
+        self.taken = Map({step: None for step in range(self.steps + 1)})
+
+    @action
+    def go(self, node: Node) -> None:
+        require(self.now < self.steps)
+        self.now += 1
+        self.taken[self.now] = node
+
+    @invariant
+    def law(self) -> bool:
+        return all(implies(self.taken[step] is not None, 0 < step <= self.now) for step in range(self.steps + 1))
 """,
 }
 
@@ -237,6 +291,73 @@ FAILS = {
 }
 
 
+FAILS |= {
+    "not the first of the best": ("choose: law", """
+    level: Map[Node, Annotated[int, Between(0, 9)]]
+    top: Node | None = None
+    last: Node | None = None
+
+    @initial
+    def start(self) -> None:
+        self.level = Map({node: 3 for node in Node})
+
+    @action
+    def choose(self) -> None:
+        most = -1
+        found = self.top
+        for node in Node:
+            if self.level[node] >= most:
+                most = self.level[node]
+                found = node
+        self.last = self.top
+        self.top = found
+
+    @invariant
+    def law(self) -> bool:
+        return self.top is None or self.top == Node(1)
+"""),
+    "the best of none": ("choose: law", """
+    chosen: Set[Node] = Set()
+    level: Map[Node, Annotated[int, Between(0, 9)]]
+    most: Annotated[int, Between(-1, 9)] = 0
+
+    @initial
+    def start(self) -> None:
+        self.level = Map({node: 3 for node in Node})
+
+    @action
+    def choose(self) -> None:
+        most = -1
+        for node in Node:
+            if node in self.chosen and self.level[node] > most:
+                most = self.level[node]
+        self.most = most
+
+    @invariant
+    def law(self) -> bool:
+        return self.most >= 0
+"""),
+    "another step": ("go: law", """
+    taken: Map[Annotated[int, Between(0, "steps")], bool]
+    now: Annotated[int, Between(0, "steps")] = 0
+
+    @initial
+    def start(self) -> None:
+        self.taken = Map({step: False for step in range(self.steps + 1)})
+
+    @action
+    def go(self) -> None:
+        require(self.now < self.steps)
+        self.taken[self.now] = True
+        self.now += 1
+
+    @invariant
+    def law(self) -> bool:
+        return all(implies(self.taken[step], step == 0) for step in range(self.steps + 1))
+"""),
+}
+
+
 @pytest.mark.parametrize("name", FAILS)
 def test_what_fails_at_some_number_is_not_proved(name: str, tmp_path: Path) -> None:
     obligation, body = FAILS[name]
@@ -248,6 +369,40 @@ def test_what_fails_at_some_number_is_not_proved(name: str, tmp_path: Path) -> N
 # What cannot be said is refused, with its line.
 
 REFUSED = {
+    "has a value before the loop": """
+    level: Map[Node, Annotated[int, Between(0, 9)]]
+    most: Annotated[int, Between(0, 9)] = 0
+
+    @initial
+    def start(self) -> None:
+        self.level = Map({node: 3 for node in Node})
+
+    @action
+    def choose(self) -> None:
+        most = 0
+        level = 0
+        for node in Node:
+            level = self.level[node]
+            if level > most:
+                most = level
+        self.most = most + level
+""",
+    "has to become the number": """
+    level: Map[Node, Annotated[int, Between(0, 9)]]
+    most: Annotated[int, Between(0, 9)] = 0
+
+    @initial
+    def start(self) -> None:
+        self.level = Map({node: 3 for node in Node})
+
+    @action
+    def choose(self) -> None:
+        most = 0
+        for node in Node:
+            if self.level[node] > most:
+                most = self.level[node] - 1
+        self.most = most
+""",
     "a loop over any number of elements may only add to sets": """
     chosen: Node | None = None
 
@@ -343,9 +498,43 @@ MESSAGES = """
 """
 
 
+BEST = """
+    level: Map[Node, Annotated[int, Between(0, 2)]]
+    taken: Map[Annotated[int, Between(0, "steps")], Node | None]
+    now: Annotated[int, Between(0, "steps")] = 0
+
+    @initial
+    def start(self) -> None:
+        self.level = Map({node: 0 for node in Node})
+        self.taken = Map({step: None for step in range(self.steps + 1)})
+
+    @action
+    def rise(self, node: Node) -> None:
+        require(self.level[node] < 2)
+        self.level[node] += 1
+
+    @action
+    def choose(self, least: Annotated[int, Between(0, 2)]) -> None:
+        most = least
+        found = self.taken[self.now]
+        for node in Node:
+            level = self.level[node]
+            if node != self.taken[0] and most < level:
+                found = node
+                most = level
+        self.taken[self.now] = found
+        self.now = min(self.now + 1, self.steps)
+
+    @invariant
+    def law(self) -> bool:
+        return all(self.taken[step] is None for step in range(self.steps + 1) if step > self.now)
+"""
+
+
 @pytest.mark.parametrize("nodes", [1, 2, 3])
-def test_terms_allow_what_cpython_does_with_messages_and_loops(nodes: int, tmp_path: Path) -> None:
-    with imported(HEADER + MESSAGES, "Drawn", tmp_path) as cls:
+@pytest.mark.parametrize("body", [MESSAGES, BEST], ids=["messages", "best"])
+def test_terms_allow_what_cpython_does_with_messages_and_loops(body: str, nodes: int, tmp_path: Path) -> None:
+    with imported(HEADER + body, "Drawn", tmp_path) as cls:
         found, counts = disagreements(cls(nodes=nodes), properties_of(cls), 8)
         assert found == []
         assert counts["steps"] > 4

@@ -24,16 +24,23 @@ class Strategy:
     options: dict[str, Any] = field(default_factory=dict)
 
 
-_PATTERNS = {"auto_config": False, "mbqi": False, "relevancy": 0}
+_SUGGESTED = {"auto_config": False, "mbqi": False}
+_PATTERNS = {**_SUGGESTED, "relevancy": 0}
+_SHALLOW = {**_SUGGESTED, "qi.lazy_threshold": 10.0}
 STRATEGIES = (
     Strategy(300_000),
     Strategy(300_000, _PATTERNS),
+    Strategy(1_500_000, _SHALLOW),
     Strategy(3_000_000),
     Strategy(3_000_000, _PATTERNS),
+    Strategy(6_000_000, _SUGGESTED),
     Strategy(6_000_000, {"random_seed": 7}),
     Strategy(6_000_000, {**_PATTERNS, "random_seed": 7}),
+    Strategy(6_000_000, {**_SHALLOW, "random_seed": 7}),
 )
-"""In turns: instances that also a model that z3 has in mind would break; and only those that terms suggest."""
+"""In turns: instances that also a model that z3 has in mind would break; only those that terms suggest, of all terms or
+of those that matter to the case at hand; and of these, only those that do not come from many others.
+"""
 
 
 def answer(assertions: Sequence[Any], seconds: float | None = None) -> tuple[Any, str]:

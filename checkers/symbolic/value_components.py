@@ -22,6 +22,7 @@ from floodmark.language.types import (
     IntType,
     MapType,
     OpenIdentifierType,
+    OpenIntType,
     OpenSetType,
     OptionalType,
     RecordType,
@@ -50,7 +51,7 @@ class Relation:
 
 @dataclass(slots=True, eq=False)
 class Table:
-    """A map whose keys are any number of identifiers: its value for each key."""
+    """A map with any number of keys: its value for each of them, and anything for what is no key."""
 
     at: Callable[[Value], Value]
 
@@ -102,7 +103,7 @@ class Components(Types):
                 return (False,) * len(self.members(element))
             case SetType(element, _) | BagType(element, _):
                 return ((False, self.default(element)),) * self.slots(kind)
-            case MapType(OpenIdentifierType(), of):
+            case MapType(OpenIdentifierType() | OpenIntType(), of):
                 return Table(lambda _: self.default(of))
             case MapType(key, of):
                 return (self.default(of),) * len(self.members(key))
@@ -171,8 +172,8 @@ class Components(Types):
                     for _ in range(self.slots(kind))
                 ]
                 return lambda at: tuple((used(at), item(at)) for used, item in slots)
-            case MapType(OpenIdentifierType() as key, of):
-                entry = self._family(of, hint, [*over, self.individuals(key).sort])
+            case MapType(OpenIdentifierType() | OpenIntType() as key, of):
+                entry = self._family(of, hint, [*over, self._sort(key)])
                 return lambda at: Table(lambda known: entry([*at, known]))
             case MapType(key, of):
                 entries = [self._family(of, hint, over) for _ in self.members(key)]

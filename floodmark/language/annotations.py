@@ -27,6 +27,7 @@ from floodmark.language.types import (
     IntType,
     MapType,
     OpenIdentifierType,
+    OpenIntType,
     OpenSetType,
     OptionalType,
     RecordType,
@@ -165,7 +166,7 @@ def resolve(annotation: Any, constants: Mapping[str, Bound]) -> Type:
         return BagType(resolve(get_args(annotation)[0], constants), capacity)
     if origin is values.Map:
         key, value = (resolve(argument, constants) for argument in get_args(annotation))
-        if is_open(key) and not isinstance(key, OpenIdentifierType):
+        if is_open(key) and not isinstance(key, OpenIdentifierType | OpenIntType):
             raise ModelError(f"a map has an entry for every {key}, so this cannot be left open")
         if any(is_packed_loosely(part) for part in parts_of(key)):
             raise ModelError(f"a map has an entry for every {key}, so this cannot contain a Seq, a Bag or a capacity")
