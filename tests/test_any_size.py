@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
@@ -15,7 +16,8 @@ from floodmark.checkers.native.search import explore
 from floodmark.checkers.properties import Property
 from floodmark.checkers.result import ExitCode
 from floodmark.checkers.spec import read
-from floodmark.checkers.symbolic.induction import asked, induction
+from floodmark.checkers.symbolic import strategies
+from floodmark.checkers.symbolic.induction import asked, confirm, induction
 from floodmark.checkers.symbolic.lemmas import lemmas_of
 from floodmark.checkers.symbolic.prove import prove_check
 from floodmark.checkers.symbolic.system import system_of
@@ -634,35 +636,65 @@ def test_a_known_bad_design_is_not_proved(path: str, variant: str) -> None:
     assert proved_but_refuted(model, properties, (2, 3)) == []
 
 
-ELECTIONS = ("election_safety", "votes_once", "epochs_never_decrease", "roles_fit_what_is_stored")
-
-
-def _elections() -> tuple[Model, list[Property]]:
+def _quorum(**constants: int) -> tuple[Model, list[Property]]:
+    """KIP-595 with the properties that its recorded proof is about, and the lemmas."""
     spec = read(SPECS / "kraft" / "quorum.toml")
-    model = Check(spec, None, Settings(constants={"max_epoch": 2})).model()
+    (proving,) = (proving for proving in spec.prove if proving.any_size)
+    model = Check(spec, None, Settings(constants={**proving.constants, **constants})).model()
     found = spec.properties(type(model))
-    return model, [*(found[name] for name in ELECTIONS), *lemmas_of(spec, type(model))]
+    return model, [*(found[name] for name in proving.properties), *lemmas_of(spec, type(model))]
 
 
-@pytest.mark.slow
-def test_no_action_gives_an_epoch_two_leaders_whatever_the_number_of_voters() -> None:
-    """Where the lemmas hold: of these, z3 does not find out whether every action preserves the last ones."""
-    model, properties = _elections()
+def test_no_vote_gives_an_epoch_two_leaders_whatever_the_number_of_voters() -> None:
+    """The two obligations that Raft's argument is about: who has a majority leads, once."""
+    model, properties = _quorum()
     names, counting = any_size_constants(model)
-    assert counting == ["voters"]
+    assert (names, counting) == (["voters", "max_epoch", "max_restarts"], ["voters"])
     system = system_of(model, properties, names, any_size=True)
-    wanted = [(fired.action.name, name) for fired in system.fired for name in ELECTIONS]
-    assert [it for it in asked(system, properties, wanted) if it.outcome != "proved"] == []
+    wanted = [(action, "election_safety") for action in ("election_timeout", "candidate_requests_vote")]
+    assert [it.outcome for it in asked(system, properties, wanted)] == ["proved", "proved"]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("voters", [2, 3])
-def test_the_lemmas_about_elections_hold_in_the_reachable_states(voters: int) -> None:
-    model, properties = _elections()
+def test_elections_and_logs_of_kip_595_are_proved_for_any_number_of_voters_and_epochs() -> None:
+    model, properties = _quorum()
+    names, _ = any_size_constants(model)
+    proof = induction(system_of(model, properties, names, any_size=True), properties)
+    assert proof.failing() == []
+    assert len(proof.obligations) > 200
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("voters", [2, 3, 4])
+def test_the_lemmas_about_elections_and_logs_hold_in_the_reachable_states(voters: int) -> None:
+    smaller = {"max_epoch": 1, "max_log": 1, "max_restarts": 0} if voters == 4 else {"max_log": 1, "max_restarts": 1}
+    model, properties = _quorum(voters=voters, **smaller)
     judged = [Property(it.name, "invariant", it.function, it.file, it.line, it.doc) for it in properties
               if it.kind != "transition"]
-    smaller = {"max_epoch": 2, "max_log": 1, "max_restarts": 1, "voters": voters}
-    sized = type(model)(**{**model.constant_values, **smaller})
-    found = explore(sized, judged, Options(workers=1, limits=Limits(seconds=100)))
+    found = explore(model, judged, Options(workers=1, limits=Limits(seconds=200)))
     assert found.violations == []
     assert found.complete
+
+
+BREAKS_ELECTIONS = ["ForgetsLeadership", "ForgetsVote", "VotesTwice", "HalfIsEnough", "ChangesVote"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("variant", BREAKS_ELECTIONS)
+def test_a_known_bad_election_is_not_proved(variant: str) -> None:
+    """At some number of voters an obligation fails, and none that fails there is proved for every number."""
+    check = _check("specs/kraft/quorum.toml", variant)
+    _, properties = _quorum()
+    small = {"max_epoch": 2, "max_log": 1, "max_restarts": 1, "lossy_restarts": True, "progress_timeout": False}
+    model = check.cls()(**{**check.spec.constants, **small})
+    voters = 2 if variant == "HalfIsEnough" else 3
+    sized = type(model)(**{**model.constant_values, "voters": voters})
+    failing = [it for it in induction(system_of(sized, properties), properties, 100).failing() if it.outcome == "fails"]
+    assert failing
+    for obligation in failing:
+        confirm(sized, properties, obligation)
+    names, _ = any_size_constants(model)
+    system = system_of(model, properties, names, any_size=True)
+    wanted = [(it.action, it.property) for it in failing[:3]]
+    with patch.object(strategies, "STRATEGIES", strategies.STRATEGIES[:3]):
+        assert [it for it in asked(system, properties, wanted) if it.outcome == "proved"] == []

@@ -260,7 +260,8 @@ class Effects(Evaluator):
         chosen = domain.holds(item)
         for own in loop.own:
             if own.target.slot in self.locals:
-                raise UnsupportedError(f"{own.target.name} has a value before the loop; name it differently in the loop")
+                name = own.target.name
+                raise UnsupportedError(f"{name} has a value before the loop; give it another name in the loop")
         self.path = conj((before, chosen))
         for own in loop.own:
             self.locals[own.target.slot] = self.evaluate(own.value)

@@ -164,7 +164,7 @@ class Assumed:
 
     Where there may be any number of identifiers, each property that is assumed gives z3 a lot to look at. The lemmas
     are there to make the properties inductive, so a property's proof usually needs no other property, and often only
-    lemmas about the same variables.
+    what is about the same variables.
     """
 
     def __init__(self, system: System, properties: Sequence[Property]) -> None:
@@ -172,18 +172,17 @@ class Assumed:
         self.whole = assumption(system, now, properties)
         self._state = assumption(system, now, ())
         self._said = {prop.name: said(system, now, prop) for prop in properties} if system.values.any_size else {}
-        self._lemmas = [prop.name for prop in properties if prop.kind == "lemma"]
+        self._lemmas = [prop.name for prop in properties if prop.kind not in ("invariant", "transition")]
         self._about = {name: _variables(predicate) for name, predicate in system.predicates.items()}
 
     def fewer(self, name: str) -> list[Truth]:
-        """What all lemmas and the property of this name say, and what those of them that are about its variables do."""
-        if name not in self._about or not self._lemmas or not self._said:
+        """What the lemmas and the property of this name say, what is said about its variables, and both at once."""
+        if name not in self._about:
             return []
-        near = [lemma for lemma in self._lemmas if self._about[lemma] <= self._about[name]]
-        chosen = [{*self._lemmas, name}, {*near, name}]
-        kept = [names & {*self._said} for names in chosen]
-        fewer = [names for names in kept if len(names) < len(self._said)]
-        distinct = [names for index, names in enumerate(fewer) if names not in fewer[:index]]
+        near = {it for it in self._said if self._about[it] <= self._about[name]}
+        lemmas = {*self._lemmas, name} & {*self._said}
+        chosen = [names for names in (lemmas, near, lemmas & near) if len(names) < len(self._said)]
+        distinct = [names for index, names in enumerate(chosen) if names not in chosen[:index]]
         return [conj((self._state, *(self._said[it] for it in self._said if it in names))) for names in distinct]
 
 
@@ -279,10 +278,18 @@ def _preserved(
 
 
 def _goals(system: System, properties: Sequence[Property], fired: Fired, taken: Truth) -> list[tuple[str, Truth]]:
-    """What must be impossible after an action: that it fails, and that it breaks the boundary or a property."""
+    """What must be impossible after an action: that it fails, and that it breaks the boundary or a property.
+
+    A property that is assumed before the action cannot be broken by it if it is about none of what the action assigns.
+    """
     goals = [(TYPES, fired.failed)]
+    now = system.now.state
+    assigned = {name for name, value in fired.after.items() if value is not now[name]}
     for name, prop in _subjects(system, properties)[1:]:
-        old = system.now.state if prop is not None and prop.kind == "transition" else None
+        if prop is not None and prop.kind != "transition" and not assigned & _variables(system.predicates[name]):
+            goals.append((name, False))
+            continue
+        old = now if prop is not None and prop.kind == "transition" else None
         goals.append((name, conj((taken, _broken(system, prop, fired.after, old)))))
     return goals
 

@@ -1,12 +1,14 @@
-"""Lemmas for proving election safety of KIP-595 by induction (see quorum.py), whatever the number of voters.
+"""Lemmas for proving elections and logs of KIP-595 by induction (see quorum.py), whatever the number of voters.
 
-The argument is Raft's: whoever was elected has the votes of a majority, nobody votes twice in an epoch, and two
-majorities have a voter in common. A candidate's votes are forgotten, so the lemmas say what is left of them: after an
-election a majority can no longer vote for anybody else in that epoch.
+Elections: the argument is Raft's. Whoever was elected has the votes of a majority, nobody votes twice in an epoch, and
+two majorities have a voter in common. A candidate's votes are forgotten, so the lemmas say what is left of them: after
+an election a majority can no longer vote for anybody else in that epoch.
 
-The proof is not complete: given these lemmas, every action preserves election safety, but z3 does not decide whether
-``candidate_requests_vote`` preserves ``leaders_were_elected`` and ``the_election_is_over``, and ``leader_says_goodbye``
-the latter. Both hold in every state that was enumerated, with two and with three voters.
+Logs: while an epoch has its leader, that has every record of the epoch, wherever there is one; so a follower that
+copies from it copies what all others have at that offset. Once the leader is gone, no record of the epoch is written
+any more.
+
+What is committed, and that later leaders have it, is not proved: it takes lemmas about what a majority has flushed.
 """
 
 from __future__ import annotations

@@ -73,6 +73,17 @@ def remembers_last_vote(state: Promises) -> bool:
 
 
 @lemma
+def acceptors_vote_for_proposals(model: PaxosCommit) -> bool:
+    """What an acceptor has voted for was proposed, so no ballot has two values."""
+    return all(
+        vote in model.proposed[manager]
+        for manager in ResourceManager
+        for acceptor in Acceptor
+        for vote in model.acceptor[manager][acceptor].votes
+    )
+
+
+@lemma
 def promises_are_kept(model: PaxosCommit) -> bool:
     """Whoever has joined a ballot has told the last of its votes in earlier ones, and gives no more of these."""
     return all(
@@ -130,10 +141,7 @@ def commit_was_chosen_everywhere(model: PaxosCommit) -> bool:
     return implies(
         model.commit_message,
         all(
-            any(
-                is_chosen(model, manager, Vote(ballot=ballot, value=Value.PREPARED))
-                for ballot in range(model.max_ballot + 1)
-            )
+            any(vote.value == Value.PREPARED and is_chosen(model, manager, vote) for vote in model.proposed[manager])
             for manager in ResourceManager
         ),
     )
@@ -145,10 +153,34 @@ def abort_was_chosen_somewhere(model: PaxosCommit) -> bool:
     return implies(
         model.abort_message,
         any(
-            is_chosen(model, manager, Vote(ballot=ballot, value=Value.ABORTED))
+            vote.value == Value.ABORTED and is_chosen(model, manager, vote)
             for manager in ResourceManager
-            for ballot in range(model.max_ballot + 1)
+            for vote in model.proposed[manager]
         ),
+    )
+
+
+@lemma
+def no_instance_chooses_two_values(model: PaxosCommit) -> bool:
+    """When a leader has decided, no instance has chosen both values, and none will."""
+    return implies(
+        model.commit_message or model.abort_message,
+        all(
+            one.value == other.value or not (is_chosen(model, manager, one) and is_chosen(model, manager, other))
+            for manager in ResourceManager
+            for one in model.proposed[manager]
+            for other in model.proposed[manager]
+        ),
+    )
+
+
+@lemma
+def there_is_one_decision(model: PaxosCommit) -> bool:
+    """A transaction does not commit and abort, and commits only if every manager has prepared."""
+    return implies(
+        model.commit_message,
+        not model.abort_message
+        and all(Vote(ballot=0, value=Value.PREPARED) in model.proposed[manager] for manager in ResourceManager),
     )
 
 
