@@ -176,11 +176,16 @@ def no_instance_chooses_two_values(model: PaxosCommit) -> bool:
 
 @lemma
 def there_is_one_decision(model: PaxosCommit) -> bool:
-    """A transaction does not commit and abort, and commits only if every manager has prepared."""
+    """A transaction does not commit and abort."""
+    return not (model.commit_message and model.abort_message)
+
+
+@lemma
+def everyone_prepared_before_a_commit(model: PaxosCommit) -> bool:
+    """A transaction commits only if every manager has said that it has prepared."""
     return implies(
         model.commit_message,
-        not model.abort_message
-        and all(Vote(ballot=0, value=Value.PREPARED) in model.proposed[manager] for manager in ResourceManager),
+        all(Vote(ballot=0, value=Value.PREPARED) in model.proposed[manager] for manager in ResourceManager),
     )
 
 
