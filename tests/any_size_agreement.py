@@ -27,6 +27,7 @@ from floodmark.language.reference import Step, holds, initial_states, successors
 from floodmark.language.types import (
     MapType,
     OpenIdentifierType,
+    OpenIntType,
     OptionalType,
     RecordType,
     SeqType,
@@ -72,6 +73,8 @@ class Pinned:
             case MapType(OpenIdentifierType() as key, of):
                 individuals = values.individuals(key)
                 return conj(self.is_value(of, component.at(individuals.named(k.number)), value[k]) for k in value)
+            case MapType(OpenIntType(), of):
+                return conj(self.is_value(of, component.at(k), value[k]) for k in value)
             case MapType(key, of):
                 return conj(
                     self.is_value(of, part, value[k]) for k, part in zip(values.members(key), component, strict=True)

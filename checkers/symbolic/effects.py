@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from floodmark.checkers.symbolic.expressions import Evaluator
-from floodmark.checkers.symbolic.folds import Addition, additions
-from floodmark.checkers.symbolic.terms import Truth, as_term, conj, disj, implied, negation, same_term
-from floodmark.checkers.symbolic.value_components import Relation, Table
+from floodmark.checkers.symbolic.folds import Addition, Selection, additions, selection
+from floodmark.checkers.symbolic.terms import Truth, as_term, conj, disj, implied, negation, substituted
+from floodmark.checkers.symbolic.value_components import Relation, Table, replaced_in, symbols_in
 from floodmark.checkers.symbolic.value_types import UnsupportedError, Value
 from floodmark.checkers.symbolic.values import Values
 from floodmark.compiler.ir import (
@@ -36,7 +36,15 @@ from floodmark.compiler.ir import (
     Store,
     Universe,
 )
-from floodmark.language.types import MapType, OpenIdentifierType, RecordType, SeqType, SetType, Type
+from floodmark.language.types import (
+    MapType,
+    OpenIdentifierType,
+    OpenIntType,
+    RecordType,
+    SeqType,
+    SetType,
+    Type,
+)
 
 MOST_OUTCOMES = 1_000
 """Different calls of shared functions in one action or property; each may come to thousands of terms."""
@@ -200,7 +208,11 @@ class Effects(Evaluator):
         if not isinstance(node.domain, Universe | Range) and self.values.is_unordered(node.domain.type):
             additions(node)
         if isinstance(visited, Relation):
-            self._fold(node, visited)
+            best = selection(node)
+            if best is None:
+                self._fold(node, visited)
+            else:
+                self._select(node, visited, best)
             return
         loop = _Loop()
         self._loops.append(loop)
@@ -252,6 +264,55 @@ class Effects(Evaluator):
         for target, more in found:
             old = self.locals[target.slot]
             self._assign(target.slot, target.type, Relation(_either_holds(old, more), None))
+
+    def _select(self, node: For, domain: Relation, loop: Selection) -> None:
+        """A loop over any number of elements that keeps the best.
+
+        Among finitely many elements that meet the conditions one is best, and if it is better than what the loop begins
+        with, so is one of those that the last change is from: a witness. An order of which nothing is known decides
+        which one that is.
+        """
+        values, before = self.values, self.path
+        item = values.variable(node.variable.type, node.variable.name)
+        self.locals[node.variable.slot] = item
+        already = len(self.failures)
+        chosen = domain.holds(item)
+        for own in loop.own:
+            if own.target.slot in self.locals:
+                name = own.target.name
+                raise UnsupportedError(f"{name} has a value before the loop; give it another name in the loop")
+        self.path = conj((before, chosen))
+        for own in loop.own:
+            self.locals[own.target.slot] = self.evaluate(own.value)
+        for condition in loop.conditions:
+            chosen = conj((chosen, self.evaluate(condition)))
+            self.path = conj((before, chosen))
+        start, number = self.locals[loop.best.slot], self.evaluate(loop.number)
+        better = conj((chosen, _compared(values, loop.op, number, start)))
+        self.path = conj((before, better))
+        found = [(it.target, self.evaluate(it.value)) for it in loop.kept]
+        for own in loop.own:
+            del self.locals[own.target.slot]
+        self.path = before
+        self.some_fail(item, already)
+        kept = next(value for target, value in found if target.slot == loop.best.slot)
+        if values.numbers.equal(kept, number) is not True:
+            raise UnsupportedError(f"{loop.best.name} has to become the number that it is compared with")
+        bound = symbols_in(item)
+        said = [*(as_term(it) for it in (chosen, better)), *_terms_in(values, found)]
+        over = [it for it in values.facts.free(*said) if not any(it.eq(mine) for mine in bound)]
+        witness = [values.facts.chosen("best", mine.sort(), over) for mine in bound]
+
+        def there(value: Value) -> Value:
+            return replaced_in(value, lambda term: substituted(term, bound, witness))
+
+        order = values.numbers.at_most
+        most = (there(number), number) if loop.op in ("<", "<=") else (number, there(number))
+        values.facts.add(witness, implied(better, conj((there(better), order(*most)))))
+        some = values.of_some(item, better)
+        for target, value in found:
+            old = self.locals[target.slot]
+            self._assign(target.slot, target.type, values.either(target.type, some, there(value), old))
 
     def _first_condition(self, addition: Addition, before: Truth) -> Truth:
         """The conditions under which the first round adds, when nothing has been added yet."""
@@ -349,8 +410,8 @@ class Effects(Evaluator):
                     self._updated(of, part, rest, value, at) if field == name else part
                     for (field, of), part in zip(fields, old, strict=True)
                 )
-            case ItemStep(key=key), MapType(OpenIdentifierType(), of):
-                return self._entry(of, old, self.evaluate(key), rest, value, at)
+            case ItemStep(key=key), MapType(OpenIdentifierType() | OpenIntType() as key_type, of):
+                return self._entry(key_type, of, old, self.evaluate(key), rest, value, at)
             case ItemStep(key=key), MapType(key_type, of):
                 which = self.positions(key_type, self.evaluate(key))
                 return self._entries(of, old, which, rest, value, at)
@@ -360,11 +421,18 @@ class Effects(Evaluator):
         raise AssertionError(step)
 
     def _entry(
-        self, of: Type, old: Table, key: Value, rest: list[FieldStep | ItemStep], value: Value, at: Position
+        self,
+        keys: Type,
+        of: Type,
+        old: Table,
+        key: Value,
+        rest: list[FieldStep | ItemStep],
+        value: Value,
+        at: Position,
     ) -> Table:
         """A map over any number of keys with another value for one of them."""
-        updated = self._updated(of, old.at(key), rest, value, at)
-        return Table(lambda known: self.values.either(of, same_term(known, key), updated, old.at(known)))
+        values, updated = self.values, self._updated(of, old.at(key), rest, value, at)
+        return Table(lambda known: values.either(of, values.equal(keys, known, key), updated, old.at(known)))
 
     def _entries(
         self, of: Type, old: Any, which: list[Truth], rest: list[FieldStep | ItemStep], value: Value, at: Position
@@ -379,6 +447,21 @@ class Effects(Evaluator):
             found.append(self.values.either(of, here, self._updated(of, part, rest, value, at), part))
         self.path = before
         return tuple(found)
+
+
+def _compared(values: Values, op: str, a: Value, b: Value) -> Truth:
+    match op:
+        case "<":
+            return values.numbers.less(a, b)
+        case "<=":
+            return values.numbers.at_most(a, b)
+        case ">":
+            return values.numbers.less(b, a)
+    return values.numbers.at_most(b, a)
+
+
+def _terms_in(values: Values, found: list[tuple[Local, Value]]) -> list[Any]:
+    return [term for target, value in found for term in values.arguments(target.type, value)]
 
 
 def _element(kind: Type) -> Type:

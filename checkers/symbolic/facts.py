@@ -9,7 +9,7 @@ that it mentions.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,12 +53,15 @@ class Facts:
             return self.symbols.fresh(hint, sort)
         return self.symbols.function(hint, [variable.sort() for variable in over], sort)(*over)
 
-    def add(self, heads: Iterable[Any], term: Truth) -> None:
-        """A fact about the outermost symbols of ``heads``, for all values of variables that are not yet bound."""
+    def add(self, heads: Iterable[Any], term: Truth, patterns: Sequence[Any] = ()) -> None:
+        """A fact about the outermost symbols of ``heads``, for all values of variables that are not yet bound.
+
+        With ``patterns``, z3 looks at those values for which it has met one of them.
+        """
         stated = as_term(term)
         over = self.free(stated)
         if over:
-            stated = z3.ForAll(over, stated)
+            stated = z3.ForAll(over, stated, patterns=list(patterns))
         declarations = [head if isinstance(head, z3.FuncDeclRef) else head.decl() for head in heads]
         self._alive += declarations
         self._facts.append(_Fact(frozenset(it.get_id() for it in declarations), stated))

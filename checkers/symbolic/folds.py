@@ -1,4 +1,4 @@
-"""Loops over any number of elements: those that only add to a set, whose result does not depend on the order.
+"""Loops over any number of elements: those that only add to sets, and those that keep the best element.
 
     largest = self.isr
     for isr in self.pending:
@@ -8,6 +8,16 @@
 After such a loop the set has what it had before, and whatever one of the rounds adds: a round adds the same whatever
 the rounds before it added, as what it adds does not depend on a variable that the loop assigns. Where only a condition
 does (``if len(largest) < 3``), the set has some of that, which is all that is known.
+
+    highest = -1
+    for acceptor in quorum:
+        ballot = self.last_ballot[acceptor]
+        if ballot > highest:
+            highest = ballot
+            value = self.last_value[acceptor]
+
+After this one the variables are those of an element with the largest number, if any is larger than the number that the
+loop begins with. Which of several such elements it is depends on the order, so no more is known of it.
 """
 
 from __future__ import annotations
@@ -17,12 +27,26 @@ from dataclasses import dataclass, replace
 
 from floodmark.checkers.symbolic.value_types import UnsupportedError
 from floodmark.compiler.failures import can_fail
-from floodmark.compiler.ir import Convert, Expr, For, If, Local, SetBinary, SetLocal, Stmt, has_effects, locals_in
-from floodmark.language.types import SetType
+from floodmark.compiler.ir import (
+    And,
+    Compare,
+    Convert,
+    Expr,
+    For,
+    If,
+    Local,
+    SetBinary,
+    SetLocal,
+    Stmt,
+    has_effects,
+    locals_in,
+)
+from floodmark.language.types import IntType, SetType
 
 _ADVICE = (
     "a loop over any number of elements may only add to sets (x = x | ...), in rounds that do not read what others "
-    "added; write it with any, all, min, max or a comprehension"
+    "added, or keep the best element (if number > best: best = number); write it with any, all, min, max or a "
+    "comprehension"
 )
 
 
@@ -85,6 +109,58 @@ def _added(target: Local, value: Expr) -> Expr:
                 if isinstance(kept, Local) and kept.slot == target.slot:
                     return _plain(added)
     raise UnsupportedError(_ADVICE, value.at.file, value.at.line)
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """A loop that keeps the best element: one whose ``number`` is better, by ``op``, than that of all before it.
+
+    A round computes ``own`` variables, and ``kept`` is what it keeps of a better element, among that its number as
+    ``best``. ``conditions`` are the others that an element has to meet.
+    """
+
+    own: tuple[SetLocal, ...]
+    conditions: tuple[Expr, ...]
+    best: Local
+    op: str
+    number: Expr
+    kept: tuple[SetLocal, ...]
+
+
+def selection(loop: For) -> Selection | None:
+    """What a loop keeps, if it keeps the best element."""
+    *first, last = loop.body
+    own = tuple(it for it in first if isinstance(it, SetLocal))
+    if len(own) < len(first) or not isinstance(last, If) or last.otherwise:
+        return None
+    kept = tuple(it for it in last.then if isinstance(it, SetLocal))
+    slots = {it.target.slot for it in kept}
+    if len(kept) < len(last.then) or len(slots) < len(kept) or slots & {it.target.slot for it in own}:
+        return None
+    operands = last.condition.operands if isinstance(last.condition, And) else [last.condition]
+    asked = [it for it in operands if locals_in(it) & slots]
+    conditions = tuple(it for it in operands if it not in asked)
+    parts = [*(it.value for it in own), *conditions, *(it.value for it in kept)]
+    if len(asked) != 1 or any(has_effects(it) or locals_in(it) & slots for it in parts):
+        return None
+    better = asked[0]
+    if not isinstance(better, Compare):
+        return None
+    for best, number, op in ((better.left, better.right, _MIRRORED[better.op]), (better.right, better.left, better.op)):
+        best = _number(best)
+        if isinstance(best, Local) and best.slot in slots and not locals_in(number) & slots and not has_effects(number):
+            return Selection(own, conditions, best, op, number, kept)
+    return None
+
+
+_MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+
+def _number(value: Expr) -> Expr:
+    """A number without conversions of its type."""
+    while isinstance(value, Convert) and isinstance(value.type, IntType) and isinstance(value.operand.type, IntType):
+        value = value.operand
+    return value
 
 
 def _plain(value: Expr) -> Expr:

@@ -15,6 +15,7 @@ from floodmark.checkers.symbolic.smtlib import Record, Status
 from floodmark.checkers.symbolic.strategies import answer
 from floodmark.checkers.symbolic.system import Components, System
 from floodmark.checkers.symbolic.terms import Truth, as_term, conj, disj, negation
+from floodmark.compiler.ir import Predicate, StateVar, walk
 from floodmark.language.errors import SourceError
 from floodmark.language.model import Model, State
 from floodmark.language.plurals import counted_seconds
@@ -94,13 +95,16 @@ class Questions:
     def solver(self) -> Any:
         return z3.Solver() if self.system.values.unbounded else z3.SolverFor("QF_FD")
 
-    def ask(self, solver: Any, *goals: Any) -> tuple[Any, str]:
-        """z3's answer, and the reason if it is unknown."""
+    def ask(self, solver: Any, *goals: Any, fewer: Sequence[Sequence[Any]] = ()) -> tuple[Any, str]:
+        """z3's answer, and the reason if it is unknown; each of ``fewer`` is a list of terms that follow from the
+        assertions, so if they cannot be true together, neither can those.
+        """
         left = None if self.deadline is None else self.deadline - time.perf_counter()
         if left is not None and left <= 0:
             return z3.unknown, f"the limit of {counted_seconds(self.limit)}"
         if self.system.values.any_size:
-            return answer([*solver.assertions(), *goals, *self.known([*solver.assertions(), *goals])], left)
+            whole, *weaker = ([*it, *self.known(it)] for it in ([*solver.assertions(), *goals], *fewer))
+            return answer(whole, left, weaker)
         if left is not None:
             solver.set("timeout", max(1, int(left * 1000)))
         found = solver.check(*goals)
@@ -137,7 +141,7 @@ def induction(
     proof = Proof(assumed=[prop.name for prop in states])
     start = _beginning if system.values.unbounded else _initiation
     proof.obligations += start(system, questions, states)
-    assumed = assumption(system, system.now.state, states)
+    assumed = Assumed(system, states)
     for fired in system.fired:
         proof.obligations += _preserved(system, questions, properties, assumed, fired)
     proof.seconds = time.perf_counter() - started
@@ -146,15 +150,45 @@ def induction(
 
 def assumption(system: System, state: Components, properties: Sequence[Property]) -> Truth:
     """That a state is of the declared types, within the boundary, and satisfies the properties."""
-    judged = [system.judge(system.predicates[prop.name], state) for prop in properties]
-    return conj(
-        [
-            system.well_formed(state),
-            system.within(state),
-            *(one.truth for one in judged),
-            *(negation(one.failed) for one in judged),
-        ]
-    )
+    return conj([system.well_formed(state), system.within(state), *(said(system, state, prop) for prop in properties)])
+
+
+def said(system: System, state: Components, prop: Property) -> Truth:
+    """That a property is true of a state, and can be evaluated there."""
+    judged = system.judge(system.predicates[prop.name], state)
+    return conj((judged.truth, negation(judged.failed)))
+
+
+class Assumed:
+    """What an induction assumes of the state before a step: ``whole``, or less of it for one property.
+
+    Where there may be any number of identifiers, each property that is assumed gives z3 a lot to look at. The lemmas
+    are there to make the properties inductive, so a property's proof usually needs no other property, and often only
+    what is about the same variables.
+    """
+
+    def __init__(self, system: System, properties: Sequence[Property]) -> None:
+        now = system.now.state
+        self.whole = assumption(system, now, properties)
+        self._state = assumption(system, now, ())
+        self._said = {prop.name: said(system, now, prop) for prop in properties} if system.values.any_size else {}
+        self._lemmas = [prop.name for prop in properties if prop.kind not in ("invariant", "transition")]
+        self._about = {name: _variables(predicate) for name, predicate in system.predicates.items()}
+
+    def fewer(self, name: str) -> list[Truth]:
+        """What the lemmas and the property of this name say, what is said about its variables, and both at once."""
+        if name not in self._about:
+            return []
+        near = {it for it in self._said if self._about[it] <= self._about[name]}
+        lemmas = {*self._lemmas, name} & {*self._said}
+        chosen = [names for names in (lemmas, near, lemmas & near) if len(names) < len(self._said)]
+        distinct = [names for index, names in enumerate(chosen) if names not in chosen[:index]]
+        return [conj((self._state, *(self._said[it] for it in self._said if it in names))) for names in distinct]
+
+
+def _variables(predicate: Predicate) -> set[str]:
+    """The variables of the model that a predicate is about."""
+    return {node.name for node in walk(predicate.value) if isinstance(node, StateVar)}
 
 
 def _initiation(system: System, questions: Questions, properties: Sequence[Property]) -> list[Obligation]:
@@ -217,7 +251,7 @@ _STATUS: dict[Outcome, Status] = {"proved": "unsat", "fails": "sat", "undetermin
 
 
 def _preserved(
-    system: System, questions: Questions, properties: Sequence[Property], assumed: Truth, fired: Fired
+    system: System, questions: Questions, properties: Sequence[Property], assumed: Assumed, fired: Fired
 ) -> list[Obligation]:
     """The obligations of one action: first whether anything can break, then what.
 
@@ -225,28 +259,37 @@ def _preserved(
     as an assumption: that a set of any size has room for another element is hard for z3.
     """
     solver = questions.solver()
-    solver.add(as_term(assumed))
+    solver.add(as_term(assumed.whole))
     types = _one(system, questions, solver, fired, TYPES, fired.failed) if system.values.unbounded else None
     taken = fired.enabled if types is not None and types.outcome == "proved" else fired.succeeds
     goals = _goals(system, properties, fired, taken)
-    found = [types, *_each(system, questions, solver, fired, goals[1:])] if types is not None else None
+    found = [types, *_each(system, questions, solver, fired, goals[1:], assumed)] if types is not None else None
     if found is None:
         found_any, _ = questions.ask(solver, as_term(disj(goal for _, goal in goals)))
         if found_any == z3.unsat:
             found = [Obligation(fired.action.name, name, "proved") for name, _ in goals]
         else:
-            found = _each(system, questions, solver, fired, goals)
+            found = _each(system, questions, solver, fired, goals, assumed)
     for obligation, (name, goal) in zip(found, goals, strict=True):
         about = f"{fired.action.name} does not preserve {name}"
-        questions.record(f"{fired.action.name}-{name}", about, (assumed, goal), _STATUS[obligation.outcome])
+        terms = (assumed.whole, goal)
+        questions.record(f"{fired.action.name}-{name}", about, terms, _STATUS[obligation.outcome])
     return found
 
 
 def _goals(system: System, properties: Sequence[Property], fired: Fired, taken: Truth) -> list[tuple[str, Truth]]:
-    """What must be impossible after an action: that it fails, and that it breaks the boundary or a property."""
+    """What must be impossible after an action: that it fails, and that it breaks the boundary or a property.
+
+    A property that is assumed before the action cannot be broken by it if it is about none of what the action assigns.
+    """
     goals = [(TYPES, fired.failed)]
+    now = system.now.state
+    assigned = {name for name, value in fired.after.items() if value is not now[name]}
     for name, prop in _subjects(system, properties)[1:]:
-        old = system.now.state if prop is not None and prop.kind == "transition" else None
+        if prop is not None and prop.kind != "transition" and not assigned & _variables(system.predicates[name]):
+            goals.append((name, False))
+            continue
+        old = now if prop is not None and prop.kind == "transition" else None
         goals.append((name, conj((taken, _broken(system, prop, fired.after, old)))))
     return goals
 
@@ -260,14 +303,14 @@ def asked(
     start = _beginning if system.values.unbounded else _initiation
     first = [prop for prop in states if (INITIAL, prop.name) in wanted]
     found = [it for it in start(system, questions, first) if (INITIAL, it.property) in wanted]
-    assumed = assumption(system, system.now.state, states)
+    assumed = Assumed(system, states)
     for fired in system.fired:
         names = {name for action, name in wanted if action == fired.action.name}
         goals = [(name, goal) for name, goal in _goals(system, properties, fired, fired.succeeds) if name in names]
         if goals:
             solver = questions.solver()
-            solver.add(as_term(assumed))
-            found += _each(system, questions, solver, fired, goals)
+            solver.add(as_term(assumed.whole))
+            found += _each(system, questions, solver, fired, goals, assumed)
     return found
 
 
@@ -286,13 +329,25 @@ def refuted(
 
 
 def _each(
-    system: System, questions: Questions, solver: Any, fired: Fired, goals: Sequence[tuple[str, Truth]]
+    system: System,
+    questions: Questions,
+    solver: Any,
+    fired: Fired,
+    goals: Sequence[tuple[str, Truth]],
+    assumed: Assumed,
 ) -> list[Obligation]:
-    return [_one(system, questions, solver, fired, name, goal) for name, goal in goals]
+    return [_one(system, questions, solver, fired, name, goal, fewer=assumed.fewer(name)) for name, goal in goals]
 
 
 def _one(
-    system: System, questions: Questions, solver: Any, fired: Fired, name: str, goal: Truth, action: str = ""
+    system: System,
+    questions: Questions,
+    solver: Any,
+    fired: Fired,
+    name: str,
+    goal: Truth,
+    action: str = "",
+    fewer: Sequence[Truth] = (),
 ) -> Obligation:
     """One obligation of an action, or of an initial method, which is then called ``action``."""
     action, begins = action or fired.action.name, bool(action)
@@ -301,14 +356,14 @@ def _one(
     started = time.perf_counter()
     solver.push()
     solver.add(as_term(goal))
-    said, reason = questions.ask(solver)
+    answered, reason = questions.ask(solver, fewer=[(as_term(assumed), as_term(goal)) for assumed in fewer])
     seconds = time.perf_counter() - started
     found = Obligation(action, name, "undetermined", None, reason, seconds)
-    if said == z3.unsat:
+    if answered == z3.unsat:
         found = Obligation(action, name, "proved", seconds=seconds)
-    elif said == z3.sat and system.values.any_size:
+    elif answered == z3.sat and system.values.any_size:
         found = Obligation(action, name, "undetermined", None, COARSE, seconds)
-    elif said == z3.sat:
+    elif answered == z3.sat:
         model = solver.model()
         before = system.decode(fired.after if begins else system.now.state, model)
         after = None if begins or name == TYPES else system.decode(fired.after, model)

@@ -26,10 +26,10 @@ from floodmark.language.types import (
     WIDEST_INTEGER,
     IntType,
     MapType,
-    OpenIdentifierType,
     SeqType,
     SetType,
     Type,
+    has_any_key,
 )
 
 MOST_ITERATIONS = 4096
@@ -324,7 +324,7 @@ class Reductions(Evaluation):
     def _map_of(self, node: Reduce) -> Value:
         kind = node.type
         assert isinstance(kind, MapType)
-        if isinstance(kind.key, OpenIdentifierType):
+        if has_any_key(kind):
             for _ in self.generate(node):
                 value, own = self.evaluate(node.body), symbols_in(self.bound[-1])
             return Table(lambda key: replaced_in(value, lambda term: substituted(term, own, [key])))

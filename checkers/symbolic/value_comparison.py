@@ -14,6 +14,7 @@ from floodmark.checkers.symbolic.terms import (
     conj,
     disj,
     either,
+    implied,
     is_same,
     negation,
     same_term,
@@ -30,6 +31,7 @@ from floodmark.language.types import (
     IntType,
     MapType,
     OpenIdentifierType,
+    OpenIntType,
     OptionalType,
     RecordType,
     SeqType,
@@ -72,9 +74,9 @@ class Comparison(Components):
             case SetType(element, _) if isinstance(a, Relation):
                 item = self.variable(element, "any")
                 return self.of_every(item, same_truth(a.holds(item), b.holds(item)))
-            case MapType(OpenIdentifierType() as key, of):
+            case MapType(OpenIdentifierType() | OpenIntType() as key, of):
                 item = self.variable(key, "any")
-                return self.of_every(item, self.equal(of, a.at(item), b.at(item)))
+                return self.of_every(item, implied(self.is_key(key, item), self.equal(of, a.at(item), b.at(item))))
             case SetType(element, _) if self.is_unordered(kind):
                 return unordered_slots.equal(a, b, lambda x, y: self.equal(element, x, y))
             case SetType(_, None):
@@ -89,6 +91,13 @@ class Comparison(Components):
                 same = (self.equal(element, x, y) for x, y in zip(a[1], b[1], strict=True))
                 return conj((self.numbers.equal(a[0], b[0]), *same))
         raise UnsupportedError(f"{kind} cannot be compared")
+
+    def is_key(self, key: OpenIdentifierType | OpenIntType, item: Value) -> Truth:
+        """Whether a map with any number of keys has this one."""
+        if not isinstance(key, OpenIntType):
+            return True
+        least, most = self.range(key)
+        return self.numbers.between(least, item, most)
 
     def either(self, kind: Type, condition: Truth, then: Value, otherwise: Value) -> Value:
         """A value that depends on a condition."""
@@ -128,7 +137,7 @@ class Comparison(Components):
                     (either(condition, x[0], y[0]), self.either(element, condition, x[1], y[1]))
                     for x, y in zip(then, otherwise, strict=True)
                 )
-            case MapType(OpenIdentifierType(), of):
+            case MapType(OpenIdentifierType() | OpenIntType(), of):
                 return Table(lambda key: self.either(of, condition, then.at(key), otherwise.at(key)))
             case MapType(_, of):
                 return tuple(self.either(of, condition, x, y) for x, y in zip(then, otherwise, strict=True))

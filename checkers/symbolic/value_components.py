@@ -11,7 +11,7 @@ import z3
 from floodmark.checkers.report.value import show
 from floodmark.checkers.symbolic.numbers import Bits, Number
 from floodmark.checkers.symbolic.set_sorts import SetSort, tells_members_only
-from floodmark.checkers.symbolic.terms import Truth, as_term
+from floodmark.checkers.symbolic.terms import Truth, as_term, substituted
 from floodmark.checkers.symbolic.value_types import MOST_SLOTS, Types, UnsupportedError, Value
 from floodmark.compiler.ir import INT, NoneType, NothingType
 from floodmark.language.types import (
@@ -22,6 +22,7 @@ from floodmark.language.types import (
     IntType,
     MapType,
     OpenIdentifierType,
+    OpenIntType,
     OpenSetType,
     OptionalType,
     RecordType,
@@ -50,7 +51,7 @@ class Relation:
 
 @dataclass(slots=True, eq=False)
 class Table:
-    """A map whose keys are any number of identifiers: its value for each key."""
+    """A map with any number of keys: its value for each of them, and anything for what is no key."""
 
     at: Callable[[Value], Value]
 
@@ -102,7 +103,7 @@ class Components(Types):
                 return (False,) * len(self.members(element))
             case SetType(element, _) | BagType(element, _):
                 return ((False, self.default(element)),) * self.slots(kind)
-            case MapType(OpenIdentifierType(), of):
+            case MapType(OpenIdentifierType() | OpenIntType(), of):
                 return Table(lambda _: self.default(of))
             case MapType(key, of):
                 return (self.default(of),) * len(self.members(key))
@@ -171,8 +172,8 @@ class Components(Types):
                     for _ in range(self.slots(kind))
                 ]
                 return lambda at: tuple((used(at), item(at)) for used, item in slots)
-            case MapType(OpenIdentifierType() as key, of):
-                entry = self._family(of, hint, [*over, self.individuals(key).sort])
+            case MapType(OpenIdentifierType() | OpenIntType() as key, of):
+                entry = self._family(of, hint, [*over, self._sort(key)])
                 return lambda at: Table(lambda known: entry([*at, known]))
             case MapType(key, of):
                 entries = [self._family(of, hint, over) for _ in self.members(key)]
@@ -232,22 +233,33 @@ class Components(Types):
     def whole(self, element: Type, value: Relation) -> Any:
         """A set as one term. One that is described by a formula is given a symbol, and the description is a fact.
 
-        The same formula gets the same symbol, so that z3 need not find out that such sets are equal.
+        The same formula gets the same symbol, so that z3 need not find out that such sets are equal: also where it is
+        about other variables, of which the set is then a function.
         """
         if value.term is None:
             item = self.variable(element, "member")
             indices = self.arguments(element, item)
             said = as_term(value.holds(item))
+            over = [it for it in self.facts.free(said) if not any(it.eq(index) for index in indices)]
             examples = self._examples.setdefault(element, indices)
-            key = z3.substitute(said, *zip(indices, examples, strict=True))
+            shared = [self._stand_in(it.sort(), place) for place, it in enumerate(over)]
+            key = substituted(said, [*indices, *over], [*examples, *shared])
             if key.get_id() not in self._described:
-                over = [it for it in self.facts.free(said) if not any(it.eq(index) for index in indices)]
                 sets = self.set_sort(element)
-                whole = self.facts.chosen("set", sets.sort, over)
-                self.facts.add([whole], sets.holds(whole, *indices) == said)
+                whole = self.facts.chosen("set", sets.sort, shared)
+                inside = sets.holds(whole, *examples)
+                self.facts.add([whole], inside == key, patterns=[inside])
                 self._described[key.get_id()] = key, whole
-            _, value.term = self._described[key.get_id()]
+            _, whole = self._described[key.get_id()]
+            value.term = substituted(whole, shared, over) if over else whole
         return value.term
+
+    def _stand_in(self, sort: Any, place: int) -> Any:
+        """The variable that stands for any other of its sort at a place of a list."""
+        if (sort, place) not in self._stand_ins:
+            self._stand_ins[sort, place] = self.symbols.fresh("other", sort)
+            self.facts.bind([self._stand_ins[sort, place]])
+        return self._stand_ins[sort, place]
 
     def leaves(self, kind: Type, value: Value, path: str = "") -> list[Leaf]:
         """The components of a value, each with its place described in the model's words."""

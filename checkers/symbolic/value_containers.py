@@ -11,7 +11,16 @@ from floodmark.checkers.symbolic.value_components import Relation
 from floodmark.checkers.symbolic.value_translation import Translation
 from floodmark.checkers.symbolic.value_types import UnsupportedError, Value
 from floodmark.compiler.ir import NothingType
-from floodmark.language.types import BagType, MapType, OpenIdentifierType, SeqType, SetType, Type, has_any_size
+from floodmark.language.types import (
+    BagType,
+    MapType,
+    OpenIdentifierType,
+    OpenIntType,
+    SeqType,
+    SetType,
+    Type,
+    has_any_size,
+)
 
 
 class Containers(Translation):
@@ -98,6 +107,9 @@ class Containers(Translation):
         match kind:
             case MapType(OpenIdentifierType() as identifiers, _):
                 return self.individuals(identifiers).limit
+            case MapType(OpenIntType() as key, _):
+                least, most = self.range(key)
+                return self.numbers.plus(self.numbers.minus(most, least), 1)
             case SetType(OpenIdentifierType() as identifiers, _) if isinstance(value, Relation):
                 return self.individuals(identifiers).size(self.whole(identifiers, value))
             case MapType(key, _):

@@ -69,7 +69,7 @@ class Translation(Comparison):
             case SetType(element, _) | BagType(element, _):
                 items = [(True, self.constant(element, item)) for item in reversed(list(value))]
                 return (*items, *[(False, self.default(element))] * (self.slots(kind) - len(items)))
-            case MapType(OpenIdentifierType(), _):
+            case MapType(OpenIdentifierType() | OpenIntType(), _):
                 raise UnsupportedError(f"{kind} is known entry by entry, so only for one number of keys")
             case MapType(key, of):
                 return tuple(self.constant(of, value[k]) for k in self.members(key))
@@ -123,9 +123,9 @@ class Translation(Comparison):
                         below = negation(self.less(element, item, next_item))
                     parts.append(implied(next_used, conj((used, below))))
                 return conj(parts)
-            case MapType(OpenIdentifierType() as key, of):
+            case MapType(OpenIdentifierType() | OpenIntType() as key, of):
                 item = self.variable(key, "any")
-                return self.of_every(item, self.well_formed(of, value.at(item)))
+                return self.of_every(item, implied(self.is_key(key, item), self.well_formed(of, value.at(item))))
             case MapType(_, of):
                 return conj(self.well_formed(of, part) for part in value)
             case SeqType(element, capacity):

@@ -68,6 +68,7 @@ class Types:
         self._nobody: dict[Type, Any] = {}
         self._examples: dict[Type, list[Any]] = {}
         self._described: dict[int, tuple[Any, Any]] = {}
+        self._stand_ins: dict[tuple[Any, int], Any] = {}
         self._members: dict[Type, list[Any]] = {}
         self._lifted: dict[Type, list[Value]] = {}
 

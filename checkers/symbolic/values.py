@@ -30,6 +30,7 @@ from floodmark.language.types import (
     IntType,
     MapType,
     OpenIdentifierType,
+    OpenIntType,
     OpenSetType,
     OptionalType,
     RecordType,
@@ -77,10 +78,11 @@ class Values(Containers):
                     fits = conj((fits, implied(there, conj((inside, room)))))
                     bag = self.either(target, there, longer, bag)
                 return fits, bag
-            case MapType(OpenIdentifierType() as key, of), MapType(_, other):
+            case MapType(OpenIdentifierType() | OpenIntType() as key, of), MapType(_, other):
                 item = self.variable(key, "key")
                 fits, _ = self.cast(of, other, value.at(item))
-                return self.of_every(item, fits), Table(lambda known: self.cast(of, other, value.at(known))[1])
+                every = self.of_every(item, implied(self.is_key(key, item), fits))
+                return every, Table(lambda known: self.cast(of, other, value.at(known))[1])
             case MapType(), MapType():
                 parts = [self.cast(source.value, target.value, item) for item in value]
                 return conj(fits for fits, _ in parts), tuple(held for _, held in parts)

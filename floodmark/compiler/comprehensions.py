@@ -10,8 +10,10 @@ from floodmark.compiler.failures import can_fail
 from floodmark.compiler.frame import Frame, ModelRef, Static
 from floodmark.compiler.ir import (
     BOOL,
+    Arithmetic,
     Choose,
     Const,
+    Convert,
     Domain,
     Expr,
     Field,
@@ -20,6 +22,7 @@ from floodmark.compiler.ir import (
     Local,
     MapGet,
     NothingType,
+    OpenConstant,
     Range,
     RecordOf,
     Reduce,
@@ -35,10 +38,12 @@ from floodmark.compiler.joins import hull, join, set_type
 from floodmark.compiler.lowering import WIDEST_VALUE, in_code_order, size_bound
 from floodmark.compiler.pairs import Pairs
 from floodmark.language.errors import ModelError
+from floodmark.language.linear import Bound, Linear, left_open
 from floodmark.language.types import (
     BagType,
     IntType,
     MapType,
+    OpenIntType,
     OptionalType,
     RecordType,
     SeqType,
@@ -46,6 +51,7 @@ from floodmark.language.types import (
     Type,
     has_any_size,
     has_mask,
+    open_int,
 )
 from floodmark.language.universe import universe
 
@@ -178,7 +184,7 @@ class Comprehensions(Pairs):
         """
         at = frame.at(node)
         for generator in generators:
-            generator.domain = _whole(generator.domain)
+            generator.domain = _whole(generator.domain, generator.variable.type)
         every = self.fresh(key.type, "key", at)
         parts = list(_parts_of_key(key, every))
         chosen = [part.slot for part, _ in parts if isinstance(part, Local)]
@@ -267,13 +273,34 @@ class Comprehensions(Pairs):
             step = values[2].value
         a, b = low.type, high.type
         assert isinstance(a, IntType) and isinstance(b, IntType)
+        first, end = _bound_of(low), _bound_of(high)
+        if step == 1 and first is not None and end is not None and Linear in (type(first), type(end)):
+            return Range(low, high, step), open_int(first, end - 1), True
         of = hull(a.low, max(b.high - 1, a.low)) if step > 0 else hull(min(b.low + 1, a.high), a.high)
         return Range(low, high, step), of, True
 
 
-def _whole(domain: Domain) -> Domain:
-    """A range whose ends are known, as all the values of a type."""
+def _bound_of(value: Expr) -> Bound | None:
+    """An integer as a sum over constants, if it is one."""
+    match value:
+        case Const(value=int() as number):
+            return number
+        case OpenConstant(name=name):
+            return left_open(name)
+        case Convert(operand=operand):
+            return _bound_of(operand)
+        case Arithmetic(op="+" | "-" as op, left=left, right=right):
+            a, b = _bound_of(left), _bound_of(right)
+            if a is not None and b is not None:
+                return a + b if op == "+" else a - b
+    return None
+
+
+def _whole(domain: Domain, of: Type) -> Domain:
+    """A range whose ends are known, as all the values of a type: that of its variable, where they are left open."""
     match domain:
+        case Range(step=1) if isinstance(of, OpenIntType):
+            return Universe(of)
         case Range(low=Expr(type=IntType() as low), high=Expr(type=IntType() as high), step=1):
             if low.low == low.high < high.low == high.high:
                 return Universe(IntType(low.low, high.low - 1))

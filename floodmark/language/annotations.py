@@ -27,6 +27,7 @@ from floodmark.language.types import (
     IntType,
     MapType,
     OpenIdentifierType,
+    OpenIntType,
     OpenSetType,
     OptionalType,
     RecordType,
@@ -196,7 +197,7 @@ def resolve(annotation: Any, constants: Mapping[str, Bound], declared: Declared 
         key_of, value_of = get_args(annotation)
         key = resolve(key_of, constants, declared.inside("a key of {}"))
         value = resolve(value_of, constants, declared.inside("{}[...]"))
-        if is_open(key) and not isinstance(key, OpenIdentifierType):
+        if is_open(key) and not isinstance(key, OpenIdentifierType | OpenIntType):
             raise ModelError(f"a map has an entry for every {key}, so this cannot be left open")
         if any(is_packed_loosely(part) for part in parts_of(key)):
             raise ModelError(f"a map has an entry for every {key}, so this cannot contain a Seq, a Bag or a capacity")

@@ -28,6 +28,7 @@ from floodmark.language.types import (
     Type,
     classes_in,
     growing,
+    has_any_key,
     is_open,
     is_unlimited,
     parts_of,
@@ -214,6 +215,8 @@ class Model(metaclass=ModelClass):
         for part in parts_of(kind):
             if isinstance(part, OpenIdentifierType) and not self._any_size:
                 raise ModelError(f"the number of {part} cannot be left open, but it is {part.limit}")
+            if has_any_key(part) and not self._any_size:
+                raise ModelError(f"{part} has an entry for every key, so how many there are cannot be left open")
         if self._any_size and not self._constants:
             kind = uncounted(kind)
         for cls in classes_in(kind):

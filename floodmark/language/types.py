@@ -498,8 +498,13 @@ def is_at_some_width(unlimited: Type, kind: Type) -> bool:
 
 
 def has_any_size(kind: Type) -> bool:
-    """Whether there are identifiers in a type of which there may be any number."""
-    return any(isinstance(part, OpenIdentifierType) for part in parts_of(kind))
+    """Whether there are identifiers in a type of which there may be any number, or a map with any number of keys."""
+    return any(isinstance(part, OpenIdentifierType) or has_any_key(part) for part in parts_of(kind))
+
+
+def has_any_key(kind: Type) -> bool:
+    """Whether a type is that of maps with any number of keys."""
+    return isinstance(kind, MapType) and isinstance(kind.key, OpenIdentifierType | OpenIntType)
 
 
 def uncounted(kind: Type) -> Type:

@@ -1,12 +1,14 @@
-"""Lemmas for proving election safety of KIP-595 by induction (see quorum.py), whatever the number of voters.
+"""Lemmas for proving elections and logs of KIP-595 by induction (see quorum.py), whatever the number of voters.
 
-The argument is Raft's: whoever was elected has the votes of a majority, nobody votes twice in an epoch, and two
-majorities have a voter in common. A candidate's votes are forgotten, so the lemmas say what is left of them: after an
-election a majority can no longer vote for anybody else in that epoch.
+Elections: the argument is Raft's. Whoever was elected has the votes of a majority, nobody votes twice in an epoch, and
+two majorities have a voter in common. A candidate's votes are forgotten, so the lemmas say what is left of them: after
+an election a majority can no longer vote for anybody else in that epoch.
 
-The proof is not complete: given these lemmas, every action preserves election safety, but z3 does not decide whether
-``candidate_requests_vote`` preserves ``leaders_were_elected`` and ``the_election_is_over``, and ``leader_says_goodbye``
-the latter. Both hold in every state that was enumerated, with two and with three voters.
+Logs: while an epoch has its leader, that has every record of the epoch, wherever there is one; so a follower that
+copies from it copies what all others have at that offset. Once the leader is gone, no record of the epoch is written
+any more.
+
+What is committed, and that later leaders have it, is not proved: it takes lemmas about what a majority has flushed.
 """
 
 from __future__ import annotations
@@ -33,15 +35,21 @@ def there_are_voters(model: Kraft) -> bool:
 
 @lemma
 def candidates_stand_alone(model: Kraft) -> bool:
-    """A candidate is a voter, has voted for itself, knows no leader, and has room for its first record."""
+    """A candidate has voted for itself and knows no leader."""
     return all(
         implies(
             model.role[replica] == Role.CANDIDATE,
-            model.quorum_state[replica].voted == replica
-            and model.quorum_state[replica].leader is None
-            and len(model.logs[replica]) < model.max_log,
+            model.quorum_state[replica].voted == replica and model.quorum_state[replica].leader is None,
         )
         for replica in Replica
+    )
+
+
+@lemma
+def candidates_have_room(model: Kraft) -> bool:
+    """A candidate's log has room for the first record of its epoch."""
+    return all(
+        implies(model.role[replica] == Role.CANDIDATE, len(model.logs[replica]) < model.max_log) for replica in Replica
     )
 
 
@@ -162,4 +170,44 @@ def leader_or_vote(model: Kraft) -> bool:
     """The quorum-state file names a leader or a vote, never both."""
     return all(
         model.quorum_state[replica].leader is None or model.quorum_state[replica].voted is None for replica in Replica
+    )
+
+
+@lemma
+def records_were_written_by_leaders(model: Kraft) -> bool:
+    """Whoever has a record is in its epoch or a later one, and that epoch had a leader."""
+    return all(
+        record <= model.quorum_state[replica].epoch and model.elected[record] is not None
+        for replica in Replica
+        for record in model.logs[replica]
+    )
+
+
+@lemma
+def leaders_have_every_record_of_their_epoch(model: Kraft) -> bool:
+    """A log with a record of an epoch that is still led is the leader's up to there."""
+    return all(
+        implies(
+            model.logs[other][offset] == model.quorum_state[leader].epoch,
+            model.logs[other][: offset + 1] == model.logs[leader][: offset + 1],
+        )
+        for leader in Replica
+        if model.role[leader] == Role.LEADER
+        for other in Replica
+        for offset in range(len(model.logs[other]))
+    )
+
+
+@lemma
+def epochs_begin_at_one_offset(model: Kraft) -> bool:
+    """Where one log has a record of an epoch, another that has a later one of that epoch has the same."""
+    return all(
+        implies(
+            model.logs[one][offset] == model.logs[other][later],
+            model.logs[one][: offset + 1] == model.logs[other][: offset + 1],
+        )
+        for one in Replica
+        for other in Replica
+        for later in range(len(model.logs[other]))
+        for offset in range(min(later + 1, len(model.logs[one])))
     )
