@@ -308,7 +308,7 @@ def test_z3_asks_once_about_equal_calls(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(statements, "LARGEST_COPY", 50)
     monkeypatch.setattr(effects, "MOST_OUTCOMES", 40)
     with imported(levels(30, SAME), "Levels", tmp_path) as cls:
-        assert_steps_agree(cls(), count=3)
+        system_of(cls(), [])
 
 
 def test_z3_refuses_too_many_different_calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
