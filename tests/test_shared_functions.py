@@ -351,3 +351,74 @@ def test_other_languages_refuse_shared_functions() -> None:
     assert refused.value.line is not None
     with pytest.raises(CannotExportError, match="next with all that it calls is too large"):
         promela.process(program, start, {}, [True] * len(start))
+
+
+CONSTANTS = LEVEL_0 + """
+    def plus(self, number: int, by: int) -> int:
+        return (number + by) % 7
+
+    @action
+    def adds(self) -> None:
+        self.x = self.plus(self.plus(self.x, 1), 2)
+"""
+ORDERS = """\
+from typing import Annotated
+
+from floodmark import Between, Model, Set, action
+
+
+class Orders(Model):
+    x: Annotated[int, Between(0, 6)] = 0
+
+    def last(self, numbers: Set[int]) -> int:
+        found = 0
+        for number in numbers:
+            found = number
+        return found
+
+    @action
+    def takes(self) -> None:
+        self.x = self.last(Set({{1, self.x}}))
+        self.x = self.last({})
+"""
+
+
+STATES = LEVEL_0 + """
+    def total(self) -> int:
+        return (self.x + self.y) % 7
+
+    def resets(self, number: int) -> None:
+        self.y = number
+
+    @action
+    def sums(self) -> None:
+        before = self.total()
+        self.y = (self.y + 1) % 7
+        if self.x > 2:
+            self.resets(before)
+        self.x = (before + self.total() * 2) % 7
+"""
+
+
+@pytest.mark.usefixtures("shares")
+def test_calls_in_other_states_and_on_other_paths_share_nothing(tmp_path: Path) -> None:
+    with imported(STATES, "Levels", tmp_path) as cls:
+        assert calls(cls()) >= {"total", "resets"}
+        assert_agrees(cls, workers=(1,))
+        assert_steps_agree(cls())
+
+
+@pytest.mark.usefixtures("shares")
+def test_calls_with_other_constants_share_nothing(tmp_path: Path) -> None:
+    with imported(CONSTANTS, "Levels", tmp_path) as cls:
+        assert_agrees(cls, workers=(1,))
+        assert_steps_agree(cls())
+
+
+@pytest.mark.usefixtures("shares")
+def test_a_set_without_an_order_does_not_share_with_one_that_has_it(tmp_path: Path) -> None:
+    with imported(ORDERS.format("Set({2, self.x})"), "Orders", tmp_path) as cls:
+        assert calls(cls()) == {"last"}
+    with imported(ORDERS.format("{2, self.x}"), "Orders", tmp_path) as cls, pytest.raises(ModelError) as refused:
+        read_program(cls(), {})
+    assert "no fixed order" in refused.value.message
