@@ -359,7 +359,18 @@ CONSTANTS = LEVEL_0 + """
 
     @action
     def adds(self) -> None:
-        self.x = self.plus(self.plus(self.x, 1), 2)
+        self.x = self.plus(self.x, 1)
+        self.y = self.plus(self.y, 2)
+"""
+FAILURES = LEVEL_0 + """
+    def checked(self, number: int) -> int:
+        assert self.y != 3
+        return number
+
+    @action
+    def copies(self) -> None:
+        if self.x != 2:
+            self.x = self.checked(self.y)
 """
 ORDERS = """\
 from typing import Annotated
@@ -406,6 +417,12 @@ def test_calls_in_other_states_and_on_other_paths_share_nothing(tmp_path: Path) 
         assert calls(cls()) >= {"total", "resets"}
         assert_agrees(cls, workers=(1,))
         assert_steps_agree(cls())
+
+
+@pytest.mark.usefixtures("shares")
+def test_a_failure_in_a_shared_function_is_one_of_its_caller(tmp_path: Path) -> None:
+    with imported(FAILURES, "Levels", tmp_path) as cls:
+        assert_steps_agree(cls(), count=49)
 
 
 @pytest.mark.usefixtures("shares")
