@@ -372,6 +372,20 @@ FAILURES = LEVEL_0 + """
         if self.x != 2:
             self.x = self.checked(self.y)
 """
+EFFECTS = LEVEL_0.replace("action", "action, require") + """
+    def inner(self) -> int:
+        self.y = 2
+        return 1
+
+    def outer(self) -> int:
+        value = self.inner()
+        return value
+
+    @action
+    def waits(self) -> None:
+        require(self.outer() > 0)
+        self.x = 1
+"""
 ORDERS = """\
 from typing import Annotated
 
@@ -417,6 +431,13 @@ def test_calls_in_other_states_and_on_other_paths_share_nothing(tmp_path: Path) 
         assert calls(cls()) >= {"total", "resets"}
         assert_agrees(cls, workers=(1,))
         assert_steps_agree(cls())
+
+
+@pytest.mark.usefixtures("shares")
+def test_an_effect_within_shared_functions_is_seen(tmp_path: Path) -> None:
+    with imported(EFFECTS, "Levels", tmp_path) as cls, pytest.raises(ModelError) as refused:
+        read_program(cls(), {})
+    assert "a guard must not change the state" in refused.value.message
 
 
 @pytest.mark.usefixtures("shares")
