@@ -371,6 +371,10 @@ FAILURES = LEVEL_0 + """
     def copies(self) -> None:
         if self.x != 2:
             self.x = self.checked(self.y)
+
+    @action
+    def moves(self) -> None:
+        self.y = (self.y + 2) % 7
 """
 EFFECTS = LEVEL_0.replace("action", "action, require") + """
     def inner(self) -> int:
