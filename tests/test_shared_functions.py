@@ -308,7 +308,7 @@ def test_z3_asks_once_about_equal_calls(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(statements, "LARGEST_COPY", 50)
     monkeypatch.setattr(effects, "MOST_OUTCOMES", 40)
     with imported(levels(30, SAME), "Levels", tmp_path) as cls:
-        assert_steps_agree(cls(), count=3)
+        system_of(cls(), [])
 
 
 def test_z3_refuses_too_many_different_calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -351,3 +351,116 @@ def test_other_languages_refuse_shared_functions() -> None:
     assert refused.value.line is not None
     with pytest.raises(CannotExportError, match="next with all that it calls is too large"):
         promela.process(program, start, {}, [True] * len(start))
+
+
+CONSTANTS = LEVEL_0 + """
+    def plus(self, number: int, by: int) -> int:
+        return (number + by) % 7
+
+    @action
+    def adds(self) -> None:
+        self.x = self.plus(self.x, 1)
+        self.y = self.plus(self.y, 2)
+"""
+FAILURES = LEVEL_0 + """
+    def checked(self, number: int) -> int:
+        assert self.y != 3
+        return number
+
+    @action
+    def copies(self) -> None:
+        if self.x != 2:
+            self.x = self.checked(self.y)
+
+    @action
+    def moves(self) -> None:
+        self.y = (self.y + 2) % 7
+"""
+EFFECTS = LEVEL_0.replace("action", "action, require") + """
+    def inner(self) -> int:
+        self.y = 2
+        return 1
+
+    def outer(self) -> int:
+        value = self.inner()
+        return value
+
+    @action
+    def waits(self) -> None:
+        require(self.outer() > 0)
+        self.x = 1
+"""
+ORDERS = """\
+from typing import Annotated
+
+from floodmark import Between, Model, Set, action
+
+
+class Orders(Model):
+    x: Annotated[int, Between(0, 6)] = 0
+
+    def last(self, numbers: Set[int]) -> int:
+        found = 0
+        for number in numbers:
+            found = number
+        return found
+
+    @action
+    def takes(self) -> None:
+        self.x = self.last(Set({{1, self.x}}))
+        self.x = self.last({})
+"""
+
+
+STATES = LEVEL_0 + """
+    def total(self) -> int:
+        return (self.x + self.y) % 7
+
+    def resets(self, number: int) -> None:
+        self.y = number
+
+    @action
+    def sums(self) -> None:
+        before = self.total()
+        self.y = (self.y + 1) % 7
+        if self.x > 2:
+            self.resets(before)
+        self.x = (before + self.total() * 2) % 7
+"""
+
+
+@pytest.mark.usefixtures("shares")
+def test_calls_in_other_states_and_on_other_paths_share_nothing(tmp_path: Path) -> None:
+    with imported(STATES, "Levels", tmp_path) as cls:
+        assert calls(cls()) >= {"total", "resets"}
+        assert_agrees(cls, workers=(1,))
+        assert_steps_agree(cls())
+
+
+@pytest.mark.usefixtures("shares")
+def test_an_effect_within_shared_functions_is_seen(tmp_path: Path) -> None:
+    with imported(EFFECTS, "Levels", tmp_path) as cls, pytest.raises(ModelError) as refused:
+        read_program(cls(), {})
+    assert "a guard must not change the state" in refused.value.message
+
+
+@pytest.mark.usefixtures("shares")
+def test_a_failure_in_a_shared_function_is_one_of_its_caller(tmp_path: Path) -> None:
+    with imported(FAILURES, "Levels", tmp_path) as cls:
+        assert_steps_agree(cls(), count=49)
+
+
+@pytest.mark.usefixtures("shares")
+def test_calls_with_other_constants_share_nothing(tmp_path: Path) -> None:
+    with imported(CONSTANTS, "Levels", tmp_path) as cls:
+        assert_agrees(cls, workers=(1,))
+        assert_steps_agree(cls())
+
+
+@pytest.mark.usefixtures("shares")
+def test_a_set_without_an_order_does_not_share_with_one_that_has_it(tmp_path: Path) -> None:
+    with imported(ORDERS.format("Set({2, self.x})"), "Orders", tmp_path) as cls:
+        assert calls(cls()) == {"last"}
+    with imported(ORDERS.format("{2, self.x}"), "Orders", tmp_path) as cls, pytest.raises(ModelError) as refused:
+        read_program(cls(), {})
+    assert "no fixed order" in refused.value.message

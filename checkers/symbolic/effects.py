@@ -485,7 +485,7 @@ def _identity(value: Any) -> object:
             return tuple(map(_identity, value))
         case None | bool() | int():
             return type(value), value
-    return id(value) if not hasattr(value, "ast") else value.ast.value
+    return ("term", value.ast.value) if hasattr(value, "ast") else ("object", id(value))
 
 
 def assigned(body: list[Stmt]) -> list[Local]:
