@@ -596,6 +596,23 @@ def test_a_search_changes_to_good_code_on_its_way(monkeypatch: pytest.MonkeyPatc
         assert (found.digest, found.generated, found.levels) == (plain.digest, plain.generated, plain.levels)
 
 
+def test_the_loops_have_the_editions_of_the_model(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("FLOODMARK_CACHE", str(tmp_path))
+    monkeypatch.setattr(compiled_model, "_KNOWN_LOOPS", {})
+    first = build_kernel(Wide(), {}, symmetry=False)
+    plain = first.loops
+    assert build_kernel(Wide(), {}, symmetry=False).loops is plain
+    assert build_kernel(Wide(), {}, symmetry=False, threads=2).loops is not plain
+    first.improve()
+    assert first.loops is not plain
+    assert build_kernel(Grid(), {}, symmetry=False).loops is not plain, "a state of another width"
+    monkeypatch.setattr(compiled_model, "_KNOWN_LOOPS", {})
+    kept = build_kernel(Wide(), {}, symmetry=False)
+    kept_loops = kept.loops
+    kept.improve()
+    assert kept.loops is kept_loops, "good loops that are in the cache are used from the start"
+
+
 @pytest.mark.parametrize(
     ("likely", "begins", "changes"),
     [(None, False, True), (10**6, True, False), (3, False, True), (10**5, False, False)],

@@ -91,7 +91,8 @@ TAIL = """## What costs most
   itself, since a guard in a helper tests only what was chosen already.
 - **Slots.** Sets with a capacity, bags and sequences are compared and sorted slot by slot: `|` of two sets of capacity
   n takes n * n comparisons, `add` of one element n.
-- **Code.** Helpers are inlined at each call, and each is compiled for what it is given there.
+- **Code.** Helpers are inlined at each call, and each is compiled for what it is given there. One that is large with
+  all that it calls is a function, which its calls share; proofs for every size and exports refuse such a function.
 """
 
 

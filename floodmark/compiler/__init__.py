@@ -4,8 +4,9 @@
   sees. It also numbers the premises of properties (``Witness`` nodes), by which a vacuous one is noticed.
 - ``statements.py``, ``expressions.py``, ``comprehensions.py``, ``calls.py``: lower syntax trees to the nodes of
   ``ir.py``, with an interval for every integer and a finite type for everything. Functions that a model calls are
-  inlined. ``unions.py``: records of several classes; ``pairs.py``: loops with several variables, such as those over
-  ``enumerate(log)``. ``lowering.py`` is what all of these share; ``failures.py``: which expressions can fail.
+  inlined, or shared by their calls where copies would be large. ``unions.py``: records of several classes;
+  ``pairs.py``: loops with several variables, such as those over ``enumerate(log)``. ``lowering.py`` is what all of
+  these share; ``failures.py``: which expressions can fail.
 - ``joins.py``: the type that holds two others; ``frame.py``: what the names of a function mean.
 - ``layout.py``: gives every value a code and every variable its bits, and defines the digest of a set of states.
 - ``fingerprint.py``: which graphs produce the same code, by shapes and codes, never by what a model calls or prints.
