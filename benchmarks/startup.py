@@ -61,8 +61,10 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="puts the table into benchmarks/RESULTS.md")
     arguments = parser.parse_args()
     checkouts = [ROOT, *([arguments.before.resolve()] if arguments.before is not None else [])]
-    lines = ["| processor seconds | empty cache | full cache | compiling |" + " compared with before |" * bool(
-        arguments.before), "|---|---|---|---|" + "---|" * bool(arguments.before)]
+    heading, rule = "| processor seconds | empty cache | full cache | compiling |", "|---|---|---|---|"
+    if arguments.before is not None:
+        heading, rule = f"{heading} these three, as shares of those before |", f"{rule}---|"
+    lines = [heading, rule]
     for command in COMMANDS:
         now, *before = measure(command, checkouts, arguments.runs)
         row = f"| `floodmark {command}` | " + " | ".join(f"{each:.2f}" for each in now) + " |"
