@@ -45,7 +45,9 @@ SHRUNK: dict[str, dict[str, int]] = {
     "alter_isr/failover_restarts@three_replicas": {"brokers": 2},
     "alter_isr/failover_same_epoch@two_epochs": {"brokers": 2},
     "alter_isr/progress_as_written": {"brokers": 2},
-    "alter_isr/reassignment@three_brokers": {"brokers": 2, "replication_factor": 1, "max_leader_epoch": 1, "max_version": 2},
+    "alter_isr/reassignment@three_brokers": {
+        "brokers": 2, "replication_factor": 1, "max_leader_epoch": 1, "max_version": 2,
+    },
     "alter_isr/replicated@two_epochs": {"brokers": 2},
     "alter_isr/takeover": {"brokers": 2},
     "alter_isr/zombie_controller": {"brokers": 2, "max_version": 2},
