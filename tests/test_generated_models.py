@@ -137,7 +137,7 @@ def test_engines_agree_about_generated_models(own_cache: Path) -> None:
     assert counts["edits: models"] >= 3
     assert counts["refused"] * 10 < counts["agreed"]
     assert counts["that moved"] * 3 > counts["agreed"]
-    assert counts["that grew"] >= 10
+    assert counts["that grew"] >= 5
     assert counts["violated"] > 5 < counts["error"]
 
 
