@@ -21,7 +21,7 @@ from benchmarks.results import section
 ROOT = Path(__file__).parent.parent
 COMMANDS = [
     "check specs/examples/two_phase_commit.toml",
-    "check specs/alter_isr/failover_small.toml",
+    "check specs/alter_isr/min_isr.toml",
     "gate --no-cache specs/under_replicated",
 ]
 START = "from floodmark.checkers.commands.cli import main; main()"
