@@ -61,8 +61,10 @@ def _prove(reader: Reader, value: Any, key: str) -> tuple[Proving, ...]:
     for place, values in reader.entries(value, PROVE, key):
         proving = Proving(**values, line=reader.lines.get(place))
         for name in ("unbounded", "any_size"):
-            if getattr(proving, name) and proving.method != "induction":
-                raise reader.error(f'{name} needs method = "induction"', f"{place}.{name}")
+            methods = ("induction", "infer") if name == "any_size" else ("induction",)
+            if getattr(proving, name) and proving.method not in methods:
+                said = " or ".join(f'"{method}"' for method in methods)
+                raise reader.error(f"{name} needs method = {said}", f"{place}.{name}")
         if proving.depth is not None and proving.method not in ("bmc", "k-induction"):
             raise reader.error('depth needs method = "bmc" or "k-induction"', f"{place}.depth")
         if proving.depth == 0:

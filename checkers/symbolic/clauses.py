@@ -69,7 +69,7 @@ def predicate_of(variables: Mapping[str, Type], clauses: Iterable[Sequence[Asked
 
     Raises UnsupportedError when a value in a clause cannot be written in the modelling language.
     """
-    source = _Source()
+    source = Source()
     components = [part for name, kind in variables.items() for part in source.components(kind, f"model.{name}")]
     said = [" or ".join(source.literal(components[it.component], it) for it in clause) for clause in clauses]
     whole = " and ".join(f"({clause or 'False'})" for clause in said) or "True"
@@ -82,7 +82,7 @@ def predicate_of(variables: Mapping[str, Type], clauses: Iterable[Sequence[Asked
     return Property(NAME, "invariant", function, file, 1, "What was inferred is true of every reachable state.")
 
 
-class _Source:
+class Source:
     """Writes expressions of the modelling language and remembers what their names stand for."""
 
     def __init__(self) -> None:

@@ -59,13 +59,14 @@ Clause = frozenset[Literal]
 @dataclass(slots=True)
 class Inferred:
     """The result: ``clauses``, as text, which together with the properties are an inductive invariant; or why there are
-    none.
+    none. ``asked`` has them as questions about components.
 
     ``refuted`` means that a reachable state breaks a property, so there is nothing to find. ``predicate`` is the
     conjunction of the clauses as a function of the modelling language, which every engine can evaluate.
     """
 
     clauses: list[str] = field(default_factory=list)
+    asked: list[list[Asked]] = field(default_factory=list)
     predicate: Property | None = None
     refuted: bool = False
     stopped: str = ""
@@ -506,7 +507,8 @@ def infer(
     try:
         clauses = inference.pruned(inference.run())
         found.clauses = inference.described(clauses)
-        found.predicate = predicate_of(system.variables, inference.asked(clauses))
+        found.asked = inference.asked(clauses)
+        found.predicate = predicate_of(system.variables, found.asked)
         found.checks = checked(inference, clauses, record)
     except _GaveUpError as error:
         found.stopped = str(error)

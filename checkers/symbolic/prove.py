@@ -20,6 +20,7 @@ from floodmark.checkers.symbolic.attempts.bounded import attempt_bounded
 from floodmark.checkers.symbolic.attempts.inductive import attempt_inductive
 from floodmark.checkers.symbolic.attempts.inferred import attempt_inferred
 from floodmark.checkers.symbolic.attempts.k_inductive import attempt_k_inductive
+from floodmark.checkers.symbolic.attempts.lifted import attempt_lifted
 from floodmark.checkers.symbolic.capacities import require_capacities
 from floodmark.checkers.symbolic.smtlib import Scripts
 from floodmark.checkers.symbolic.task import Task, subjects, task_of
@@ -28,9 +29,10 @@ from floodmark.language.errors import SourceError
 
 def prove_check(check: Check, task: Task, scripts: Scripts | None = None) -> Proved:
     """Runs the method on a spec's model, or on one of its known-bad designs."""
-    for option, wanted in (("--unbounded", task.unbounded), ("--any-size", task.any_size)):
-        if wanted and task.method != "induction":
-            raise SourceError(f"{option} needs --method induction")
+    if task.unbounded and task.method != "induction":
+        raise SourceError("--unbounded needs --method induction")
+    if task.any_size and task.method not in ("induction", "infer"):
+        raise SourceError("--any-size needs --method induction or infer")
     model = check.model()
     properties = subjects(check, task)
     result = Proved(check.spec.name, task.method, "undetermined", ExitCode.UNDETERMINED, "", 0.0)
@@ -56,6 +58,8 @@ def prove_check(check: Check, task: Task, scripts: Scripts | None = None) -> Pro
             attempt_inductive(attempt)
         case "k-induction":
             attempt_k_inductive(attempt)
+        case "infer" if task.any_size:
+            attempt_lifted(attempt)
         case "infer":
             attempt_inferred(attempt)
     return result

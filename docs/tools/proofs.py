@@ -34,7 +34,9 @@ is repeated at some values. "For" gives the constants that were set. With "any s
 The lemmas are functions marked `@lemma` in `invariants/`. An induction has one obligation for each action and each
 property or lemma, and one more for each action: that no value leaves its type and no container exceeds its capacity.
 
-An inferred invariant is checked by separate queries (initial states, every action, safety).
+An inferred invariant is checked by separate queries (initial states, every action, safety). With "any size", what was
+inferred for the constants of the spec is lifted: it is said of every choice of identifiers, what is not inductive then
+is dropped, and the rest are the lemmas of an induction, which has to prove the properties without the inference.
 
 No proof is trusted by itself: unless there are too many states, compiled code evaluates every property, lemma, boundary
 and inferred clause in each reachable state before anything counts as proved. "States" gives their number; with "for
@@ -63,8 +65,11 @@ def page(proofs: list[tuple[Task, Proved]], answers: list[claims.Answered]) -> s
     for task, result in proofs:
         lines.append("| " + " | ".join(_row(task, result)) + " |")
     lines += ["", "### Properties and lemmas", ""]
+    told: set[tuple[str, ...]] = set()
     for task, result in proofs:
-        if task.method == "induction" and not task.unbounded and not task.any_size:
+        subject = (result.name, *result.facts["properties"])
+        if task.method == "induction" and subject not in told:
+            told.add(subject)
             lines += [f"`{result.name}`", ""]
             lines += [f"- properties: {_names(result.facts['properties'])}"]
             lines += [f"- lemmas: {_names(result.facts['lemmas'])}", ""]
@@ -99,7 +104,7 @@ def _any_size(proofs: list[tuple[Task, Proved]]) -> list[str]:
         facts = result.facts
         others = _sizes(result, tuple(facts["unbounded"]))
         bounding = [name for name in facts["unbounded"] if name not in facts["any_size"]]
-        lines += [f"### Any size: `{result.name}`", ""]
+        lines += [f"### Any size: `{result.name}`{', with inferred lemmas' if task.method == 'infer' else ''}", ""]
         lines += [
             f"Every state that `{result.model}` can reach has the {len(facts['properties'])} properties, for any "
             f"number of identifiers ({', '.join(facts['domain'])})"

@@ -141,7 +141,11 @@ def commit_was_chosen_everywhere(model: PaxosCommit) -> bool:
     return implies(
         model.commit_message,
         all(
-            any(vote.value == Value.PREPARED and is_chosen(model, manager, vote) for vote in model.proposed[manager])
+            any(
+                vote.value == Value.PREPARED and is_chosen(model, manager, vote)
+                for acceptor in Acceptor
+                for vote in model.acceptor[manager][acceptor].votes
+            )
             for manager in ResourceManager
         ),
     )
@@ -155,7 +159,8 @@ def abort_was_chosen_somewhere(model: PaxosCommit) -> bool:
         any(
             vote.value == Value.ABORTED and is_chosen(model, manager, vote)
             for manager in ResourceManager
-            for vote in model.proposed[manager]
+            for acceptor in Acceptor
+            for vote in model.acceptor[manager][acceptor].votes
         ),
     )
 

@@ -29,7 +29,8 @@ from floodmark.checkers.file_parameter import Named
               help="The largest number of states in a run, for bmc and k-induction.")
 @click.option("--unbounded", is_flag=True, help="Proves it for every value of each constant that only bounds integers.")
 @click.option("--any-size", is_flag=True,
-              help="Proves it for every number of identifiers as well, such as brokers; includes --unbounded.")
+              help="Proves it for every number of identifiers as well, such as brokers; includes --unbounded. With "
+                   "--method infer, lifts what is inferred and prints it as lemmas.")
 @click.option("--property", "properties", multiple=True, metavar="NAME",
               help="Proves only this property; may be repeated.")
 @engine_option(**dict.fromkeys(("native", "spark", "reference"), "proofs are z3's; the engines are of floodmark check"))

@@ -45,19 +45,24 @@ def attempt_at_any_size(attempt: Attempt) -> None:
     said = f"{counted(len(attempt.properties), 'property')} with {counted(len(lemmas), 'lemma')}"
     said += f", {counted(len(proof.obligations), 'obligation')}"
     said += f", for every {', '.join(names)}"
-    domain = [f"{form - form.number} >= {-form.number}" for form in system.domain]
+    domain = domain_of(system)
     result.facts["domain"] = domain
     if domain:
         said += f" with {', '.join(domain)}"
     if proof.outcome == "proved":
         attempt.proved(f"inductive: {said}", every)
         if result.verdict == "holds":
-            _prove_again(attempt, every, counting)
+            prove_again(attempt, every, counting)
         return
     _show_what_is_missing(attempt, every, counting, proof, said, system)
 
 
-def _prove_again(attempt: Attempt, properties: list[Property], counting: list[str]) -> None:
+def domain_of(system: System) -> list[str]:
+    """For which numbers a system says something: those for which no type is empty."""
+    return [f"{form - form.number} >= {-form.number}" for form in system.domain]
+
+
+def prove_again(attempt: Attempt, properties: list[Property], counting: list[str]) -> None:
     """Proves at a few sizes what was proved for every size. Raises RuntimeError when an obligation fails."""
     proved = []
     for constants, model in at_sizes(attempt.model, counting, AGAIN):

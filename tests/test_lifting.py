@@ -1,0 +1,78 @@
+"""Tests inference for any number of identifiers: what is inferred for a few is lifted, checked, and can be pasted."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from unittest.mock import patch
+
+import pytest
+
+from floodmark.checkers.check import Check, Settings
+from floodmark.checkers.spec import read
+from floodmark.checkers.symbolic.attempts import lifted as attempts
+from floodmark.checkers.symbolic.clauses import Asked
+from floodmark.checkers.symbolic.lifting import Lifted, lifted
+from floodmark.checkers.symbolic.prove import prove_check
+from floodmark.checkers.symbolic.task import Task
+from tests.projects import write
+
+TWO_PHASE_COMMIT = Path(__file__).resolve().parent.parent / "specs" / "examples" / "two_phase_commit.toml"
+INFER = Task("infer", any_size=True, properties=("consistent",))
+
+
+def _model() -> Check:
+    return Check(read(TWO_PHASE_COMMIT), None, Settings())
+
+
+def test_inferred_lemmas_are_inductive_for_any_number_and_can_be_pasted(tmp_path: Path) -> None:
+    proved = prove_check(_model(), INFER)
+    assert proved.verdict == "holds"
+    assert "lifted clauses" in proved.headline
+    assert proved.facts["any_size"] == ["managers"]
+    names = "Coordinator, Manager, ResourceManager, TwoPhaseCommit"
+    header = f"from floodmark import lemma\nfrom specs.examples.two_phase_commit import {names}\n\n"
+    spec = f'model = "{TWO_PHASE_COMMIT.with_suffix(".py")}:TwoPhaseCommit"\ninvariant_files = ["pasted.py"]\n'
+    source = TWO_PHASE_COMMIT.with_suffix(".py").read_text(encoding="utf-8")
+    write(tmp_path, {
+        "specs/examples/two_phase_commit.py": source,
+        "specs/examples/pasted.py": header + "\n".join(proved.facts["clauses"]),
+        "specs/examples/pasted.toml": spec.replace(str(TWO_PHASE_COMMIT.with_suffix(".py")), "two_phase_commit.py"),
+    })
+    pasted = Check(read(tmp_path / "specs" / "examples" / "pasted.toml"), None, Settings())
+    again = prove_check(pasted, Task(any_size=True, properties=("consistent",)))
+    assert again.verdict == "holds"
+    assert len(again.facts["lemmas"]) == len(proved.facts["clauses"])
+
+
+@pytest.mark.parametrize("place", [0, 3])
+def test_what_more_identifiers_refute_is_dropped(place: int) -> None:
+    """A clause that is wrong, here that nobody ever prepares or commits, is not believed because it was inferred."""
+    check = _model()
+    (guess,) = lifted("TwoPhaseCommit", check.model().variable_types, [[Asked(place, "==", 0, True)]])
+    wrong = Lifted(guess.text, replace(guess.lemma, name="wrong"))
+
+    def with_another(*arguments: object) -> list[Lifted]:
+        return [*lifted(*arguments), wrong]  # type: ignore[arg-type]
+
+    with patch.object(attempts, "lifted", with_another):
+        proved = prove_check(check, INFER)
+    assert proved.verdict == "holds"
+    assert "wrong" not in proved.facts["lemmas"]
+
+
+def test_a_clause_is_about_every_choice_of_different_identifiers() -> None:
+    model = _model().model()
+    (lemma,) = lifted("TwoPhaseCommit", model.variable_types, [
+        [Asked(0, "==", 2, False), Asked(1, "==", 0, False)], [Asked(2, "==", 2, False), Asked(0, "==", 0, False)],
+    ])
+    assert lemma.text == """\
+@lemma
+def inferred_1(model: TwoPhaseCommit) -> bool:
+    return all(
+        model.managers_state[rm1] != Manager.COMMITTED
+        or model.managers_state[rm2] != Manager.WORKING
+        for rm1 in ResourceManager
+        for rm2 in ResourceManager if rm2 != rm1
+    )
+"""
