@@ -22,7 +22,8 @@ The methods:
 - ``induction.py``, ``k_induction.py``, ``lemmas.py``: obligations action by action; runs of k states; functions marked
   ``@lemma``.
 - ``ic3.py``, ``clauses.py``: IC3 over the model's own atoms, generalised over identifiers; the inferred clauses as a
-  function of the modelling language. Separate queries check the result.
+  function of the modelling language. Separate queries check the result. ``lifting.py``: the clauses as lemmas about any
+  number of identifiers.
 - ``unbounded_constants.py``, ``spot_checks.py``: which constants ``--unbounded`` and ``--any-size`` may leave open; a
   proof for every value repeated at some values. ``countermodels.py``: what is not proved for any number of identifiers,
   asked about a few.

@@ -37,6 +37,8 @@ STRATEGIES = (
     Strategy(6_000_000, {"random_seed": 7}),
     Strategy(6_000_000, {**_PATTERNS, "random_seed": 7}),
     Strategy(6_000_000, {**_SHALLOW, "random_seed": 7}),
+    Strategy(20_000_000, _SUGGESTED),
+    Strategy(20_000_000, {**_SHALLOW, "random_seed": 11}),
 )
 """In turns: instances that also a model that z3 has in mind would break; only those that terms suggest, of all terms or
 of those that matter to the case at hand; and of these, only those that do not come from many others.

@@ -14,6 +14,7 @@ from floodmark.checkers.spec import ProofMethod, find, read
 from floodmark.checkers.symbolic import claims
 from floodmark.checkers.symbolic.prove import prove_listed
 from floodmark.checkers.symbolic.task import Task, task_of
+from floodmark.language.plurals import counted
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -106,8 +107,8 @@ def _any_size(proofs: list[tuple[Task, Proved]]) -> list[str]:
         bounding = [name for name in facts["unbounded"] if name not in facts["any_size"]]
         lines += [f"### Any size: `{result.name}`{', with inferred lemmas' if task.method == 'infer' else ''}", ""]
         lines += [
-            f"Every state that `{result.model}` can reach has the {len(facts['properties'])} properties, for any "
-            f"number of identifiers ({', '.join(facts['domain'])})"
+            f"Every state that `{result.model}` can reach has the {counted(len(facts['properties']), 'property')}, "
+            f"for any number of identifiers ({', '.join(facts['domain'])})"
             f"{', for every value of ' + ', '.join(bounding) if bounding else ''}"
             f"{', with ' + others if others else ''}; what the network may lose, delay or duplicate, and what a "
             "restart forgets, are the actions of the model."

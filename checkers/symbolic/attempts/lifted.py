@@ -83,9 +83,13 @@ def _inductive(attempt: Attempt, guesses: list[Lifted], names: list[str]) -> tup
     system = system_of(attempt.model, every, names, any_size=True)
     kept = guesses
     while True:
-        proof = induction(system, [*attempt.properties, *(it.lemma for it in kept)], attempt.left)
+        asked = [*attempt.properties, *(it.lemma for it in kept)]
+        proof = induction(system, asked, attempt.left)
         broken = {it.property for it in proof.failing()}
         left = [it for it in kept if it.lemma.name not in broken]
         if len(left) == len(kept):
-            return kept, proof, domain_of(system)
+            break
         kept = left
+    if attempt.record is not None:
+        proof = induction(system, asked, attempt.left, attempt.record)
+    return kept, proof, domain_of(system)
