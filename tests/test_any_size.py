@@ -574,7 +574,17 @@ def _agrees(seed: int, directory: Path, sizes: Sequence[int]) -> None:
         for size in sizes:
             found, counts = disagreements(cls(nodes=size), properties_of(cls), 3)
             assert found == []
-            assert counts["steps"] + counts["properties"] >= 3
+            assert counts["properties"] >= 3
+
+
+def test_most_models_that_are_drawn_take_steps(tmp_path: Path) -> None:
+    """So that agreement about steps is about some."""
+    taken = 0
+    for seed in range(64):
+        with imported(Drawing(seed).model(), "Drawn", tmp_path) as cls:
+            model = cls(nodes=2)
+            taken += any(next(successors(model, state), None) is not None for _, state in initial_states(model))
+    assert taken >= 50
 
 
 # The protocols.

@@ -3,9 +3,8 @@
 The argument is that of Paxos: before a leader proposes in a ballot, a majority promises to vote in no earlier one, and
 tells what it has voted for. So what an earlier ballot may still choose is what the leader proposes.
 
-No proof is recorded. With these lemmas z3 proves ``consistent`` for every action, and each step of Paxos itself
-(``later_proposals_agree_with_what_may_be_chosen``); it answers ``unknown`` to whether ``leader_aborts`` preserves
-``no_instance_chooses_two_values``.
+No proof is recorded. Parts were proved in separate runs. Known to be open is whether ``leader_aborts`` preserves
+``no_instance_chooses_two_values``: z3 answers ``unknown``.
 """
 
 from __future__ import annotations
