@@ -25,6 +25,7 @@ from floodmark.checkers.symbolic.task import Task
 from floodmark.checkers.symbolic.unbounded_constants import any_size_constants
 from floodmark.language.errors import ModelError, SourceError
 from floodmark.language.model import Model
+from floodmark.language.reference import initial_states, successors
 from tests.any_size_agreement import disagreements, proved_but_refuted
 from tests.any_size_models import Drawing
 from tests.engines import imported, properties_of
