@@ -15,7 +15,7 @@ def section(name: str, command: str, lines: list[str]) -> None:
     text = RESULTS.read_text() if RESULTS.exists() else HEADING
     start, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->\n"
     machine = f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}"
-    body = f"{start}## {name.capitalize()}\n\n`{command}` on {machine}:\n\n" + "\n".join(lines) + f"\n\n{end}"
+    body = f"{start}## {name[0].upper()}{name[1:]}\n\n`{command}` on {machine}:\n\n" + "\n".join(lines) + f"\n\n{end}"
     if start in text:
         before, rest = text.split(start, 1)
         after = rest.split(end, 1)[1].lstrip("\n")

@@ -142,7 +142,7 @@ def main() -> None:
         finally:
             example.controllers.end()
     if given.write:
-        section("zookeeper", "python -m benchmarks.zookeeper --write", lines[:-1])
+        section("ZooKeeper", "python -m benchmarks.zookeeper --write", lines[:-1])
 
 
 if __name__ == "__main__":

@@ -60,7 +60,7 @@ def attempt_lifted(attempt: Attempt) -> None:
             prove_again(attempt, every, counting)
         return
     result.verdict, result.exit_code = "undetermined", ExitCode.UNDETERMINED
-    result.headline = f"not proved: {said}; {len(proof.failing())} obligations are open"
+    result.headline = f"not proved: {said}; {counted(len(proof.failing()), 'open obligation')}"
 
 
 def _can_be_said(attempt: Attempt, guess: Lifted, names: list[str]) -> bool:
