@@ -16,7 +16,8 @@ from floodmark.checkers.spark.checkpoint import newest_widths
 from floodmark.checkers.spark.search import Distribution, explore
 from floodmark.checkers.spark.session import session, stop
 from floodmark.language.errors import SourceError
-from tests.test_growth import Endless, Late, Post, Through, figures, searched
+from tests.growing_models import Endless, Late, Post, Through
+from tests.test_growth import figures, searched
 
 
 @pytest.fixture(scope="module", autouse=True)

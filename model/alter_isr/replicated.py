@@ -29,14 +29,14 @@ class ReplicatedRecords(AlterIsrFailover):
         self.replicated = Seq()
 
     def shared(self) -> Log:
-        """What the logs of all members of the controller's ISR have in common."""
+        """The longest beginning that the logs of all members of the controller's ISR have."""
         isr = self.current().isr
         shared: Log = Seq()
-        for offset in range(self.max_offset):
-            for broker in Broker:
-                log = self.replicas[broker].log
-                if broker in isr and offset == len(shared) and offset < len(log) and self.have(isr, log[: offset + 1]):
-                    shared = log[: offset + 1]
+        for broker in isr:
+            log = self.replicas[broker].log
+            for end in range(1, len(log) + 1):
+                if self.have(isr, log[:end]):
+                    shared = log[:end]
         return shared
 
     def have(self, brokers: Set[Broker], records: Log) -> bool:
@@ -60,11 +60,10 @@ class ReplicatedRecords(AlterIsrFailover):
     @rule
     def replicated_with(self, joining: Broker) -> Log:
         """What is still replicated when this broker joins the ISR."""
-        log = self.replicas[joining].log
         kept: Log = Seq()
-        for offset in range(len(self.replicated)):
-            if offset < len(log) and log[: offset + 1] == self.replicated[: offset + 1]:
-                kept = log[: offset + 1]
+        for end in range(1, len(self.replicated) + 1):
+            if self.have(Set({joining}), self.replicated[:end]):
+                kept = self.replicated[:end]
         return kept
 
     def decide(self, leader: Broker | None, leader_epoch: LeaderEpoch, isr: Set[Broker]) -> None:
