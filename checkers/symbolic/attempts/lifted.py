@@ -29,14 +29,13 @@ def attempt_lifted(attempt: Attempt) -> None:
     started = time.perf_counter()
     small = system_of(model, properties)
     found = infer(small, properties, task.seconds)
+    result.seconds = time.perf_counter() - started
     if not found.found:
         why = "a reachable state breaks a property" if found.refuted else f"ended by {found.stopped}"
-        result.seconds = time.perf_counter() - started
         result.headline = f"undetermined: nothing was inferred to be lifted, {why}"
         return
     guesses = lifted(type(model).__name__, small.variables, found.asked)
     kept, proof, domain = _inductive(attempt, [it for it in guesses if _can_be_said(attempt, it, names)], names)
-    result.seconds = time.perf_counter() - started
     result.facts |= {
         "clauses": [it.text for it in kept],
         "frames": found.frames,
@@ -85,6 +84,7 @@ def _inductive(attempt: Attempt, guesses: list[Lifted], names: list[str]) -> tup
     while True:
         asked = [*attempt.properties, *(it.lemma for it in kept)]
         proof = induction(system, asked, attempt.left)
+        attempt.result.seconds += proof.seconds
         broken = {it.property for it in proof.failing()}
         left = [it for it in kept if it.lemma.name not in broken]
         if len(left) == len(kept):
@@ -92,4 +92,5 @@ def _inductive(attempt: Attempt, guesses: list[Lifted], names: list[str]) -> tup
         kept = left
     if attempt.record is not None:
         proof = induction(system, asked, attempt.left, attempt.record)
+        attempt.result.seconds += proof.seconds
     return kept, proof, domain_of(system)
