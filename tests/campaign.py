@@ -10,6 +10,7 @@ edit. A disagreement is shrunk to a small model, printed as source. The same see
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import os
 import sys
@@ -104,7 +105,9 @@ class Campaign:
 
         unread = patch("floodmark.checkers.check.require_read_locals")  # what nobody reads is drawn on purpose, too
         narrow = patch("floodmark.language.widths.START", 1)  # so that most of what has no capacity grows
-        with unread, narrow:
+        uncollected = patch("floodmark.checkers.growth.gc.collect")  # takes longer than so small a search
+        gc.freeze()  # modules are not garbage
+        with unread, narrow, uncollected:
             agree()
 
     def look(self, model: GeneratedModel) -> None:
