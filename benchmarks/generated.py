@@ -163,9 +163,13 @@ def main() -> None:
         kept.mkdir(parents=True, exist_ok=True)
         with ThreadPoolExecutor(arguments.processes) as threads:
             seeds = range(arguments.seed, arguments.seed + pieces)
-            for found in threads.map(lambda seed: piece(seed, PIECE, arguments.one_in, kept), seeds):
-                counts += found
-                print(f"{counts['agreed']:,} models", flush=True)
+            try:
+                for found in threads.map(lambda seed: piece(seed, PIECE, arguments.one_in, kept), seeds):
+                    counts += found
+                    print(f"{counts['agreed']:,} models", flush=True)
+            except RuntimeError:
+                threads.shutdown(cancel_futures=True)
+                raise
     lines = [*report(counts, pieces, arguments.seed), "", *language(2000)]
     print(*lines, sep="\n")
     if arguments.write:

@@ -24,6 +24,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from floodmark.checkers.exploration import Exploration, Options, Progress, Watcher
+from floodmark.checkers.licence import AsymmetryError
 from floodmark.language.errors import ModelError
 from floodmark.language.model import Model, grows, sized
 from floodmark.language.plurals import counted, counted_seconds
@@ -50,6 +51,8 @@ def search_growing(
         try:
             try:
                 run = prepare(sized(model, widths), _left(options, spent), widths)
+            except AsymmetryError:
+                raise  # a width may have been too small for the step that favours an identifier
             except ModelError as error:
                 if last is None:
                     raise

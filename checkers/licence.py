@@ -47,6 +47,10 @@ MOST_SECONDS = 120.0
 """The most seconds that z3 may spend on one model."""
 
 
+class AsymmetryError(ModelError):
+    """A model has no licence: it favours an identifier, or may."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Suspect:
     """A part of a program that may favour an identifier; ``place`` is its index among all parts."""
@@ -62,7 +66,8 @@ def license_symmetry(
     """The licence of a model with these properties; ``program`` is what was read from them.
 
     With names in ``symmetry`` it is for identifiers of these classes alone: the others keep their names, whatever the
-    model does with them. Raises ModelError, with the file and line of what favours an identifier, when there is none.
+    model does with them. Raises AsymmetryError, with the file and line of what favours an identifier, when there is
+    none.
     """
     every = symmetric_types(program.variables.values())
     kinds = tuple(kind for kind in every if symmetry is True or kind.cls.__name__ in (symmetry or ()))
@@ -106,7 +111,7 @@ def _require_proof(judge: Judge, program: Program, suspect: _Suspect, kinds: tup
         f"{found.what}, so the model {verdict} symmetric; use symmetry = false"
         f"{_those_left(program, kinds)}, or replace the name or the order by a parameter ({doubt.text})"
     )
-    raise ModelError(message, found.at.file, found.at.line)
+    raise AsymmetryError(message, found.at.file, found.at.line)
 
 
 def _those_left(program: Program, kinds: tuple[IdentifierType, ...]) -> str:

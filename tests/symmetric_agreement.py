@@ -15,10 +15,10 @@ from floodmark.compiler.layout import lay_out
 from floodmark.compiler.program import read_program
 from floodmark.compiler.renaming import Orbits, Renaming, renamed, symmetric_types
 from floodmark.language.errors import ModelError, SourceError
-from floodmark.language.model import Model, State, sized
+from floodmark.language.model import Model, State, largest_sizes, sized
 from floodmark.language.reference import Step, choices, fire, holds, initial_states, successors, within_boundary
 from floodmark.language.types import IdentifierType
-from floodmark.language.widths import FIRST_WIDTHS
+from floodmark.language.widths import FIRST_WIDTHS, least_widths
 from tests.engines import Outcome, plain_search
 
 
@@ -54,12 +54,11 @@ def nameless(source: str) -> str:
 
 
 def may_rename(
-    model: Model, properties: Sequence[Property], symmetry: Symmetry = True
+    packed: Model, properties: Sequence[Property], symmetry: Symmetry = True
 ) -> tuple[IdentifierType, ...]:
     """The types whose identifiers a licence allows to rename; none without a licence."""
     functions = {prop.name: prop.function for prop in properties}
     try:
-        packed = sized(model, FIRST_WIDTHS)
         return license_symmetry(packed, functions, read_program(packed, functions), symmetry).kinds
     except ModelError as error:
         if "symmetric" not in error.message:
@@ -67,13 +66,20 @@ def may_rename(
         return ()
 
 
+def wide_enough(model: Model, properties: Sequence[Property], states: Sequence[State]) -> Model:
+    """A searched model with room for every step of these states, too: what a licence says of narrower containers need
+    not be so of wider ones."""
+    for state in states:
+        _steps(model, properties, state, {})
+    return sized(model, least_widths(largest_sizes(model)))
+
+
 def assert_every_renaming_is_one(
-    model: Model, properties: Sequence[Property], kinds: Sequence[IdentifierType], states: Sequence[State]
+    model: Model, properties: Sequence[Property], orbits: Orbits, states: Sequence[State]
 ) -> None:
     """Fails unless CPython treats each state as each that renaming makes of it."""
-    layout = lay_out(sized(model, FIRST_WIDTHS).variable_types)
     for state in states:
-        for renaming in Orbits(layout, kinds)._renamings():
+        for renaming in orbits._renamings():
             other = tuple(renamed(value, renaming) for value in state)
             mine, theirs = _steps(model, properties, state, renaming), _steps(model, properties, other, {})
             assert mine == theirs, f"{renaming} of {state}: {mine - theirs} became {theirs - mine}"
@@ -134,11 +140,10 @@ def _said(model: Model, properties: Sequence[Property], state: State) -> list[ob
 
 
 def assert_orbits_agree(
-    model: Model, properties: Sequence[Property], kinds: Sequence[IdentifierType], wanted: Outcome,
+    model: Model, properties: Sequence[Property], orbits: Orbits, wanted: Outcome,
     states: set[State], symmetry: Symmetry = True,
 ) -> None:
     """Fails unless searches of orbits come to the verdict of a search of all states, and to as many orbits."""
-    orbits = Orbits(lay_out(sized(model, FIRST_WIDTHS).variable_types), kinds)
     left, count = set(states), 0
     while left:
         left -= orbits.all_of(next(iter(left)))
@@ -188,11 +193,16 @@ def look(model: Model, properties: Sequence[Property], symmetry: Symmetry = True
     """Compares a model with and without symmetry, if it has a licence; says what there was to compare."""
     if not symmetric_types(model.variable_types.values()):
         return "nothing to rename"
-    kinds = may_rename(model, properties, symmetry)
-    if not kinds:
+    if not may_rename(sized(model, FIRST_WIDTHS), properties, symmetry):
         return "refused"
     list(initial_states(model))
     wanted, states = plain_search(model, properties)
-    assert_every_renaming_is_one(model, properties, kinds, sorted(states, key=str)[:60])
-    assert_orbits_agree(model, properties, kinds, wanted, states, symmetry)
+    some = sorted(states, key=str)[:60]
+    packed = wide_enough(model, properties, some)
+    kinds = may_rename(packed, properties, symmetry)
+    if not kinds:
+        return "refused"
+    orbits = Orbits(lay_out(packed.variable_types), kinds)
+    assert_every_renaming_is_one(model, properties, orbits, some)
+    assert_orbits_agree(model, properties, orbits, wanted, states, symmetry)
     return f"licensed: {wanted.verdict}"

@@ -12,8 +12,10 @@ import pytest
 
 from floodmark import (
     Constant,
+    Identifier,
     Map,
     Model,
+    Record,
     Seq,
     Set,
     action,
@@ -32,12 +34,16 @@ from floodmark.checkers.conformance.tours import tour
 from floodmark.checkers.conformance.walks import walk
 from floodmark.checkers.exploration import Exploration, Limits, Options, Progress
 from floodmark.checkers.growth import at_widths, search_growing
+from floodmark.checkers.licence import AsymmetryError
 from floodmark.checkers.native.search import explore, reachable_set
 from floodmark.checkers.properties import collect
 from floodmark.checkers.spec import read
+from floodmark.checkers.symbolic import bmc
+from floodmark.checkers.symbolic.system import system_of
 from floodmark.compiler.program import read_program
 from floodmark.language.errors import ModelError
 from floodmark.language.model import sized
+from floodmark.language.reference import initial_states
 from floodmark.language.types import growing, is_unlimited
 from floodmark.language.widths import FIRST_WIDTHS, Outgrown, Widths, least_widths
 from tests.engines import ENGINES, outcome, plain_search
@@ -269,6 +275,98 @@ def test_a_parameter_without_a_capacity_has_to_be_drawn() -> None:
     assert caught.value.file == __file__
     found = reference.explore(Guesses(), [], Options(limits=Limits(states=20)))
     assert message in found.violations[0].message
+
+
+class Broker(Identifier, count=2, prefix="b"):
+    pass
+
+
+class Pack(Record):
+    flags: Seq[Flag]
+
+
+class Packs(Model):
+    """Has a width for a field of records, wherever such a record is."""
+
+    of: Map[Flag, Pack]
+
+    @initial
+    def start(self) -> None:
+        self.of = Map({flag: Pack(flags=Seq()) for flag in range(2)})
+
+    @invariant
+    def is_short(self) -> bool:
+        return all(len(pack.flags) < 3 for pack in self.of.values())
+
+
+class TakesAny(Packs):
+    @action
+    def takes(self, packs: Map[Flag, Pack]) -> None:
+        self.of = packs
+
+
+class BeginsWithAny(Packs):
+    @initial
+    def begin(self, packs: Map[Flag, Pack]) -> None:
+        self.of = packs
+
+
+class WaitsForAny(Packs):
+    @eventually
+    def becomes(self, packs: Map[Flag, Pack]) -> bool:
+        return self.of == packs
+
+
+@pytest.mark.parametrize("cls", [TakesAny, BeginsWithAny, WaitsForAny])
+def test_a_parameter_does_not_take_the_width_of_a_field(cls: type[Packs]) -> None:
+    """It would take every value up to a width, where CPython knows none: a longer pack would not be looked at."""
+    properties = list(collect(cls, ()).values())
+    safety = [prop for prop in properties if not prop.is_liveness]
+    searches: list[Callable[[], object]] = [
+        lambda: explore(cls(), properties, Options(workers=1)),
+        lambda: at_widths(cls(), lambda model: list(initial_states(model)) and read_program(model, {})),
+        lambda: at_widths(cls(), lambda model: bmc.search(system_of(model, safety), safety, 2)),
+    ]
+    for search in searches if cls is not WaitsForAny else searches[:1]:
+        with pytest.raises(ModelError, match=r"the parameter packs has no capacity") as caught:
+            search()
+        assert caught.value.file == __file__
+    assert "the parameter packs has no capacity" in refusal(reference.explore, cls)
+
+
+def refusal(engine: Callable[..., Exploration], cls: type[Packs]) -> str:
+    """What an engine says before it takes a step, or of its first one."""
+    try:
+        found = engine(cls(), list(collect(cls, ()).values()), Options())
+    except ModelError as error:
+        return error.message
+    return found.violations[0].message
+
+
+class Favours(Model):
+    """Names an identifier in a step that needs more room than a width of 1 or 2."""
+
+    lead: Broker
+    log: Seq[Flag]
+
+    @initial
+    def start(self, lead: Broker) -> None:
+        self.lead = lead
+        self.log = Seq()
+
+    @action
+    def appends(self) -> None:
+        require(len(self.log) < 3)
+        self.log = Seq((1, 1, 1))
+        self.lead = Broker(1)
+
+
+def test_symmetry_is_licensed_anew_for_each_width() -> None:
+    """At the first width, the step that favours a broker cannot be taken."""
+    for engine in (explore, reference.explore):
+        with pytest.raises(AsymmetryError, match=r"Broker\(1\) is named here") as caught:
+            engine(Favours(), [], Options(workers=1, symmetry=True))
+        assert caught.value.file == __file__
 
 
 # Runs for ever.

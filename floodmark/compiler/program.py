@@ -147,9 +147,10 @@ def _with_widths(model: Model, source: Source, kinds: dict[str, Type]) -> dict[s
     """The types of an action's parameters, where one without a capacity has the type of what it is drawn from.
 
     So every element that a guard offers is one that the parameter can be. Raises ModelError for one that no leading
-    guard draws.
+    guard draws: it would take every value up to a width, and CPython knows no width. A field of a record has one
+    wherever the record is, so such a type may have its widths already.
     """
-    known = {name: kind for name, kind in kinds.items() if not is_unlimited(kind)}
+    known = {name: kind for name, kind in kinds.items() if not any(growing(kind))}
     for name, kind in kinds.items():
         if name not in known:
             known[name] = _drawn_type(model, source, name, kind, known)

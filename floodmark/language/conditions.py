@@ -15,6 +15,7 @@ from floodmark.language.errors import ModelError
 from floodmark.language.model import Model, State
 from floodmark.language.reference import WIDEST_PARAMETER, _located, parameter_types
 from floodmark.language.source import source_of
+from floodmark.language.types import growing
 from floodmark.language.universe import universe
 from floodmark.language.values import running
 
@@ -48,11 +49,14 @@ class Condition:
 def choices_of(model: Model, function: Callable[..., Any]) -> Iterator[dict[str, Any]]:
     """The choices of the parameters behind the model of a liveness property; one empty choice when there are none."""
     kinds = parameter_types(model, function)
+    source = source_of(function)
     total = 1
-    for kind in kinds.values():
+    for name, kind in kinds.items():
+        if any(growing(kind)):
+            message = f"the parameter {name} has no capacity, so not all of its values can be tried"
+            raise ModelError(message, source.file, source.tree.lineno)
         total *= kind.codes
     if total > WIDEST_PARAMETER:
-        source = source_of(function)
         most = f"more than {WIDEST_PARAMETER} properties"
         message = f"{function.__name__} would be {most}, one for each choice of its parameters"
         raise ModelError(message, source.file, source.tree.lineno)

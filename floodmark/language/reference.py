@@ -13,7 +13,7 @@ from typing import Any
 from floodmark.language.errors import Disabled, ModelError, SourceError, ValueOutOfRange, user_position
 from floodmark.language.model import Model, State
 from floodmark.language.source import leading_guards, names_in, source_of
-from floodmark.language.types import Type, is_unlimited
+from floodmark.language.types import Type, growing
 from floodmark.language.universe import universe
 from floodmark.language.values import admit, running
 
@@ -183,9 +183,9 @@ def _choose(
     name = list(kinds)[len(chosen)]
     drawn = None if reset else _drawn(model, method, kinds, guards, chosen, name)
     if drawn is None:
-        if kinds[name].codes > WIDEST_PARAMETER:
+        unlimited = any(growing(kinds[name]))
+        if unlimited or kinds[name].codes > WIDEST_PARAMETER:
             source = source_of(method)
-            unlimited = is_unlimited(kinds[name])
             many = "has no capacity" if unlimited else f"has {kinds[name].codes} possible values"
             raise ModelError(
                 f"the parameter {name} {many}; draw it from a set of the state: "
