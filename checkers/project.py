@@ -63,6 +63,11 @@ class Project:
         self.root = resolved(root)
         digest = hashlib.sha256(os.fsencode(self.root)).hexdigest()[:8]
         self.prefix = _PROTOCOLS if self.root == SHIPPED else f"floodmark_{digest}"
+        self._loaded: dict[str, ModuleType] = {}
+
+    def __reduce__(self) -> tuple[Callable[[Path], Project], tuple[Path]]:
+        """Another process has a project of its own for the same folder."""
+        return project_at, (self.root,)
 
     @classmethod
     def of(cls, path: Path) -> Project:
@@ -120,7 +125,14 @@ class Project:
 
     def load(self, path: Path) -> ModuleType:
         """Runs a Python file once, as a module of this project. Raises SourceError with the place of a failure."""
-        path = resolved(path)
+        place = os.path.abspath(path)
+        before = self._loaded.get(place)
+        if before is not None and sys.modules.get(before.__name__) is before:
+            return before
+        self._loaded[place] = self._load(resolved(path))
+        return self._loaded[place]
+
+    def _load(self, path: Path) -> ModuleType:
         name = self.name_of(path)
         _by_prefix.setdefault(self.prefix, self)
         _Everywhere.install()

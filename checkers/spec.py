@@ -45,7 +45,7 @@ class Spec:
     ``path`` is the file, ``row`` the name of the row; None for a file without rows. ``idle`` are the actions that are
     expected never to fire, ``vacuous`` the properties whose premise is expected never to be true, because the spec's
     constants leave out what they are about. ``fairness`` is added to what the model says of its actions or, with None,
-    taken from it.
+    taken from it. ``project`` is the repository that the file belongs to.
     """
 
     path: Path
@@ -67,10 +67,10 @@ class Spec:
     mutation: Mutation | None = None
     row: str | None = None
     lines: Mapping[str, int] = field(default_factory=dict)
+    project: Project = field(init=False, repr=False, compare=False)
 
-    @property
-    def project(self) -> Project:
-        return Project.of(self.path)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "project", Project.of(self.path))
 
     @property
     def name(self) -> str:
@@ -176,11 +176,12 @@ class Spec:
         """
         models = [base for base in cls.__mro__ if issubclass(base, Model) and base is not Model]
         names = dict.fromkeys(name for base in models for name in (within_model(base), _last_name(base)))
+        projects = dict.fromkeys((self.project, Project.shipped()))
         found = [
             project.load(path)
             for name in names
             for file in (name, f"{name}_{kind}")
-            for project in (self.project, Project.shipped())
+            for project in projects
             if (path := project.find(f"invariants.{file}")) is not None and path.is_file()
         ]
         return list(dict.fromkeys(found))

@@ -21,6 +21,7 @@ from floodmark.checkers.gate.limits import Deadline, seconds_left
 from floodmark.checkers.loading import is_users
 from floodmark.checkers.paths import shown
 from floodmark.checkers.proof_result import Proved
+from floodmark.checkers.properties import Property
 from floodmark.checkers.result import CheckResult, ExitCode
 from floodmark.checkers.run import run_check
 from floodmark.checkers.spec import Proving, Spec
@@ -41,11 +42,12 @@ Found = tuple[CheckResult | Proved, Sources]
 @dataclass(frozen=True, slots=True)
 class Subject:
     """What a verdict is about: classes and functions, each with its name, and the modules that were searched for
-    them."""
+    them. ``properties`` are those of a check."""
 
     roots: Sequence[Any]
     names: Sequence[str]
     modules: Sequence[ModuleType]
+    properties: Sequence[Property] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +84,9 @@ class Job(Protocol):
     def run(self, watch: Watcher | None = None) -> Found:
         """Finds the verdict. Never raises: an error is a verdict too."""
 
-    def received(self, found: Found) -> Found:
-        """The result of another process or an earlier run, completed as if it had been found here."""
+    def received(self, found: Found, subject: Subject | None) -> Found:
+        """The result of another process or an earlier run, completed as if it had been found here. There is no subject
+        where it could not be loaded."""
 
 
 def run_pickled(job: Job) -> bytes:
@@ -98,10 +101,10 @@ def pickled(result: CheckResult | Proved, sources: Sources) -> bytes:
     return pickle.dumps((result, sources), pickle.HIGHEST_PROTOCOL)
 
 
-def unpickled(job: Job, content: bytes) -> Found:
+def unpickled(job: Job, subject: Subject | None, content: bytes) -> Found:
     """The result that ``run_pickled`` returned."""
     found: Found = pickle.loads(content)
-    return job.received(found)
+    return job.received(found, subject)
 
 
 def is_final(result: CheckResult | Proved) -> bool:
@@ -137,7 +140,7 @@ class CheckJob:
         properties = check.properties()
         roots = [check.spec.model_class(), cls, *(prop.function for prop in properties)]
         names = [f"{prop.kind} {prop.name}" for prop in properties]
-        return Subject(roots, names, _consulted(check.spec, cls, check.settings.invariant_files))
+        return Subject(roots, names, _consulted(check.spec, cls, check.settings.invariant_files), properties)
 
     def key(self, subject: Subject, bases: Bases) -> Key:
         check = self.check
@@ -164,11 +167,11 @@ class CheckJob:
         outside = closure.add(functions, files)
         return {"source": source, **({"predicates": numbering.hash(outside)} if outside else {})}
 
-    def received(self, found: Found) -> Found:
+    def received(self, found: Found, subject: Subject | None) -> Found:
         result, sources = found
         assert isinstance(result, CheckResult)
         check = self.check
-        properties = check.properties() if result.exploration is not None else []
+        properties = [] if subject is None or result.exploration is None else list(subject.properties)
         place, line = shown(check.spec.path), check.spec.first_line
         completed = replace(result, spec=place, spec_line=line, properties=properties, reproduce=check.reproduce())
         return completed, sources
@@ -223,7 +226,7 @@ class ProofJob:
         command = reproduce(self.spec, self.proving)
         return replace(unset, line=self.proving.line, model=self.spec.model, reproduce=command)
 
-    def received(self, found: Found) -> Found:
+    def received(self, found: Found, subject: Subject | None) -> Found:
         result, sources = found
         assert isinstance(result, Proved)
         command = reproduce(self.spec, self.proving)
@@ -268,7 +271,7 @@ class ClaimJob:
         except Exception as error:
             return _with(unset, error), {}
 
-    def received(self, found: Found) -> Found:
+    def received(self, found: Found, subject: Subject | None) -> Found:
         result, sources = found
         assert isinstance(result, Proved)
         return replace(result, spec=shown(self.path), reproduce=f"floodmark prove {shown(self.path)}"), sources

@@ -95,7 +95,8 @@ class Run:
     def _run(self, plan: Plan, verdicts: Verdicts, deadline: Deadline | None, told: Told) -> int:
         """Finds every verdict; returns how many came from the cache."""
         jobs: list[Job] = [job.within(deadline) for job in (*plan.checks, *plan.others)]
-        known = verdicts.known(jobs, _load(jobs))
+        subjects = _load(jobs)
+        known = verdicts.known(jobs, subjects)
         self.shown.begin(jobs, [jobs[position] for position in known])
         for position, found in known.items():
             self._take(jobs[position], found, told)
@@ -105,7 +106,7 @@ class Run:
         for index, content in run_all(todo, self.settings.workers or cores(), deadline, self.shown):
             position = here[index]
             if isinstance(content, bytes):
-                found = unpickled(jobs[position], content)
+                found = unpickled(jobs[position], subjects.get(position), content)
                 verdicts.keep(position, content, found)
             else:
                 found = _lost(jobs[position], content, deadline)

@@ -40,7 +40,7 @@ class Verdicts:
             return None
         content = disk_cache.read(self._path(position))
         try:
-            found = None if content is None else unpickled(job, content)
+            found = None if content is None else unpickled(job, subject, content)
         except Exception:
             return None  # stored by a version that pickled something else
         return found if found is not None and is_final(found[0]) else None
