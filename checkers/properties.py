@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import difflib
+import functools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from types import ModuleType
@@ -182,6 +183,14 @@ def _require_no_member(prop: Property, cls: type[Model]) -> None:
 
 
 def _belongs(function: Callable[..., Any], cls: type[Model]) -> bool:
+    owner, file, line = _owner(function)
+    _require_one_copy(owner, cls, file, line)
+    return issubclass(cls, owner)
+
+
+@functools.cache
+def _owner(function: Callable[..., Any]) -> tuple[type, str, int]:
+    """The class that a property is about, with the file and line that say so."""
     source = source_of(function)
     parameters = source.tree.args.args
     wanted = 2 if kind_of(function) == "transition" else 1
@@ -202,8 +211,7 @@ def _belongs(function: Callable[..., Any], cls: type[Model]) -> bool:
     if not isinstance(owner, type) or not _has_models(owner):
         message = f"{text} is not a model, so {function.__name__} would be checked of none; write one model class"
         raise SourceError(message, source.file, annotation.lineno)
-    _require_one_copy(owner, cls, source.file, annotation.lineno)
-    return issubclass(cls, owner)
+    return owner, source.file, annotation.lineno
 
 
 def _require_one_copy(owner: type, cls: type[Model], file: str, line: int) -> None:

@@ -127,6 +127,11 @@ def imports_by_name(tree: ast.AST) -> bool:
     return False
 
 
+def may_import_by_name(text: str) -> bool:
+    """Whether ``imports_by_name`` may be true of a file with this text, which has names as they are if it is ASCII."""
+    return not text.isascii() or "__import__" in text or "import_module" in text
+
+
 def is_dotted(text: str) -> bool:
     """Whether a text may be the name of a module."""
     return all(part.isidentifier() for part in text.split("."))

@@ -11,15 +11,19 @@ import ast
 import importlib.metadata
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
+from importlib.util import decode_source
 from pathlib import Path
 from types import ModuleType
 
-from floodmark.checkers.gate.definitions import imports_by_name, is_dotted
+from floodmark.checkers.gate.definitions import imports_by_name, is_dotted, may_import_by_name
 from floodmark.checkers.gate.values import NotKept
 from floodmark.checkers.loading import SourceLoader, digest, is_users, noticed
 from floodmark.checkers.project import Project
+
+_BLOCKS = ("body", "handlers", "orelse", "finalbody", "cases")
+"""The fields of statements that hold statements, and handlers and cases, which hold statements."""
 
 Files = dict[str, str]
 """The hash of each file's text; for an installed package, its version."""
@@ -142,13 +146,13 @@ def _version(package: str) -> str:
 def _named_in(file: str, _: str) -> tuple[str, ...]:
     """The names of all modules that a file's import statements mean or may mean, with leading dots for relative ones;
     and, where a file imports modules by name, the texts that may be such names."""
-    found: dict[str, None] = {}
     try:
-        tree = ast.parse(Path(file).read_bytes())
-    except SyntaxError:
+        text = decode_source(Path(file).read_bytes())
+        tree = ast.parse(text)
+    except (SyntaxError, UnicodeDecodeError):
         return ()
-    by_name = imports_by_name(tree)
-    for node in ast.walk(tree):
+    found: dict[str, None] = {}
+    for node in _imports_in(tree):
         match node:
             case ast.Import(names=names):
                 for alias in names:
@@ -158,9 +162,22 @@ def _named_in(file: str, _: str) -> tuple[str, ...]:
                 found.update(_with_parents(base))
                 for alias in names:
                     found[f"{base}{'.' if module else ''}{alias.name}"] = None
-            case ast.Constant(value=str(text)) if by_name and is_dotted(text):
-                found[text] = None
+    if may_import_by_name(text) and imports_by_name(tree):
+        for constant in ast.walk(tree):
+            match constant:
+                case ast.Constant(value=str(name)) if is_dotted(name):
+                    found[name] = None
     return tuple(found)
+
+
+def _imports_in(node: ast.AST) -> Iterator[ast.Import | ast.ImportFrom]:
+    """The import statements of a file, wherever they are: expressions have none."""
+    for name in _BLOCKS:
+        for inner in getattr(node, name, ()):
+            if isinstance(inner, ast.Import | ast.ImportFrom):
+                yield inner
+            else:
+                yield from _imports_in(inner)
 
 
 def _with_parents(name: str) -> dict[str, None]:
