@@ -54,7 +54,8 @@ the model, whatever the number of workers, and so are counts and digests; `check
   restart is searched again. If that matters, take the largest sizes that `check` shows as capacities.
 - If nothing bounds a container the model has infinitely many states; the search ends at a limit, or where a variable
   takes more than 4,096 bits, and is undetermined.
-- The parameter of an action may be one only if it is drawn: `require(entries in self.sent)`.
+- The parameter of an action may be one, or have one in it, only if it is drawn: `require(entries in self.sent)`. Those
+  of `@initial` and of liveness properties cannot be drawn, so they have a capacity.
 - A field of the same name has the same width in all records.
 - `prove --method bmc` widens as a search does. A proof by induction begins in any state of the declared types, so it
   asks for a capacity. An export has the widths that a search found.
