@@ -26,12 +26,15 @@ from floodmark.language.model import Model, State, largest_sizes, sized
 from floodmark.language.reference import Step, choices, fire, holds, initial_states, within_boundary
 from floodmark.language.source import _parsed
 from floodmark.language.types import growing
-from floodmark.language.widths import NO_WIDTHS, Widths, least_widths
+from floodmark.language.widths import NO_WIDTHS, Outgrown, Widths, least_widths
 
 Engine = Callable[[Model, Sequence[Property]], Exploration]
 
 MOST_STATES = 150
 MOST_GENERATED = 3000
+MOST_ELEMENTS = 64
+"""The most elements in a container without a capacity: a loop over a sequence that appends it to itself soon makes it
+larger than any memory."""
 
 
 def _reference(model: Model, properties: Sequence[Property]) -> Exploration:
@@ -136,6 +139,14 @@ def _is_run_time(error: ModelError) -> bool:
 def plain_search(model: Model, properties: Sequence[Property]) -> tuple[Outcome, set[State]]:
     """A search level by level that uses nothing but the reference meaning. Raises TooMany."""
     model = sized(model, NO_WIDTHS)
+    noted = model.note_size
+
+    def note_size(place: str, size: int) -> None:
+        noted(place, size)
+        if size > MOST_ELEMENTS:
+            raise Outgrown(place, place, size, MOST_ELEMENTS)
+
+    vars(model)["note_size"] = note_size
     seen: set[State] = set()
     outside: set[State] = set()
     found = Outcome("holds")
@@ -196,6 +207,8 @@ def plain_search(model: Model, properties: Sequence[Property]) -> tuple[Outcome,
                     raise TooMany(depth - 1)
                 try:
                     new = fire(model, old, step)
+                except Outgrown:
+                    raise TooMany(depth - 1) from None
                 except SourceError:
                     breaks("error", "", depth)
                     continue

@@ -15,6 +15,7 @@ from typing import IO, Annotated, Any
 import numpy as np
 import pytest
 
+from benchmarks import container
 from benchmarks.memory import measure
 from floodmark import (
     Between,
@@ -358,6 +359,15 @@ def test_a_command_keeps_to_its_limit(limit: str) -> None:
     assert f"| {limit} |" in row
     assert "(over)" not in row
     assert "1,679,616 |" in row
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not container.can_be_made(), reason="takes root and control groups of version 1")
+def test_a_command_keeps_to_the_memory_of_its_container() -> None:
+    """Nobody says how much it has; 6^9 states do not fit, and the command is not killed."""
+    row = container.measure("150M", 9)
+    assert "| 10,077,696 |" in row
+    assert "it fitted" not in row
 
 
 def test_states_are_stored_in_as_few_bytes_as_their_bits_need() -> None:
