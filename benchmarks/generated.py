@@ -34,8 +34,8 @@ ENGINES = ("reference", "native, 1 worker", "native, 2 workers", "Spark", "z3", 
 METHODS = ("bmc", "induction", "k-induction", "infer")
 
 
-def piece(seed: int, models: int, one_in: list[str], kept: Path) -> Counter[str]:
-    """The counts of one piece of the campaign."""
+def piece(seed: int, models: int, one_in: list[str], kept: Path) -> Counter[str] | None:
+    """The counts of one piece of the campaign. None when engines disagreed, which a file in ``kept`` then tells."""
     file = kept / f"{'-'.join([str(seed), str(models), *one_in])}.json"
     if not file.exists():
         command = [sys.executable, "-m", "tests.campaign", "--models", str(models), "--seed", str(seed)]
@@ -43,7 +43,10 @@ def piece(seed: int, models: int, one_in: list[str], kept: Path) -> Counter[str]
         command += ["--json", str(file)]
         done = subprocess.run(command, cwd=ROOT, text=True, capture_output=True)
         if done.returncode != 0:
-            raise RuntimeError(f"seed {seed}:\n{done.stderr}")
+            failure = kept / f"{seed}.failure"
+            failure.write_text(done.stderr)
+            print(f"seed {seed} failed: {failure}", flush=True)
+            return None
     return Counter(json.loads(file.read_text()))
 
 
@@ -163,13 +166,13 @@ def main() -> None:
         kept.mkdir(parents=True, exist_ok=True)
         with ThreadPoolExecutor(arguments.processes) as threads:
             seeds = range(arguments.seed, arguments.seed + pieces)
-            try:
-                for found in threads.map(lambda seed: piece(seed, PIECE, arguments.one_in, kept), seeds):
-                    counts += found
-                    print(f"{counts['agreed']:,} models", flush=True)
-            except RuntimeError:
-                threads.shutdown(cancel_futures=True)
-                raise
+            failed = False
+            for found in threads.map(lambda seed: piece(seed, PIECE, arguments.one_in, kept), seeds):
+                failed = failed or found is None
+                counts += found or Counter()
+                print(f"{counts['agreed']:,} models", flush=True)
+        if failed:
+            raise SystemExit(f"engines disagreed: {', '.join(path.read_text() for path in kept.glob('*.failure'))}")
     lines = [*report(counts, pieces, arguments.seed), "", *language(2000)]
     print(*lines, sep="\n")
     if arguments.write:
