@@ -134,7 +134,7 @@ def test_a_design_that_names_a_mistake_is_in_its_row(family: str) -> None:
             assert name in listed[mistake], f"{name} says {mistake}"
 
 
-@pytest.mark.parametrize("cells", [cells for of, cells in MISTAKEN if of in ("alter_isr", "reassignment")],
+@pytest.mark.parametrize("cells", [cells for of, cells in MISTAKEN if of in ("alter_isr", "kraft", "reassignment")],
                          ids=lambda cells: str(cells[0]))
 def test_a_mistake_has_its_consequence(cells: list[str]) -> None:
     """The consequences of a mistake that is built are named, and come of designs in its row."""

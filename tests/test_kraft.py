@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from floodmark import Model, Seq, Set
-from floodmark.checkers.check import Check, Settings
+from floodmark.checkers.check import Check, Settings, one_check
 from floodmark.checkers.native.search import explore
 from floodmark.checkers.project import Project
 from floodmark.checkers.spec import read
@@ -18,13 +18,18 @@ from floodmark.language.values import running
 from model.kraft.batch import KraftBatch
 from model.kraft.clusters import KraftClusters
 from model.kraft.disk_loss import KraftDiskLoss
+from model.kraft.former_voter import KraftFormerVoter
+from model.kraft.goodbye import KraftGoodbye
 from model.kraft.network import KraftNetwork
+from model.kraft.observers import KraftObservers
 from model.kraft.pre_vote import DisruptiveVoter, KraftPreVote
 from model.kraft.quorum import Fate, Kind, Kraft, Position, QuorumState, Replica, Role
+from model.kraft.reads import KraftObserverReads, KraftReads
+from model.kraft.timely import KraftPreVoteTimely, KraftTimely
 from tests.agreement import assert_agrees
 
 SPECS = Path(__file__).parent.parent / "specs" / "kraft"
-R1, R2, R3 = Replica(1), Replica(2), Replica(3)
+R1, R2, R3, R4 = Replica(1), Replica(2), Replica(3), Replica(4)
 
 
 class Run:
@@ -212,6 +217,91 @@ def test_strays_change_nothing() -> None:
     assert all(after == before for after in strays)
 
 
+ESTABLISHED = {"max_epoch": 2, "max_restarts": 0, "lossy_restarts": False}
+
+
+def second_leader(model: Model) -> Run:
+    """The first replica is a zombie in epoch 1; the second has committed a record in epoch 2."""
+    return Run(model).elect(R2, R3).announce(R2, R3).fetch(R3, R2).fetch(R3, R2)
+
+
+def test_client_refuses_what_a_zombie_answers() -> None:
+    run = second_leader(KraftReads(**ESTABLISHED)).step("controller_answers", replica=R1)
+    assert run.view().answered == Seq([1])
+    run.step("controller_answers", replica=R2)
+    assert run.view().answered == Seq([1, 2])
+    now = run.view()
+    with running(now):
+        assert now.is_active_controller(R1)
+    assert run.after("controller_answers", replica=R1) is None
+
+
+def test_client_without_epochs_reads_backwards() -> None:
+    run = second_leader(flawed("flawed_reads.py", "TakesAnyAnswer")(**ESTABLISHED))
+    run.step("controller_answers", replica=R2).step("controller_answers", replica=R1)
+    assert run.view().answered == Seq([1])
+
+
+def test_observer_leaves_a_leader_that_has_resigned() -> None:
+    run = second_leader(KraftObservers(observers=1, progress_timeout=False, **ESTABLISHED))
+    run.step("fetch_timer_expires", leader=R1).fetch(R4, R1)
+    assert run.view().quorum_state[R4].leader == R1  # which goes on naming itself
+    assert run.fetch(R4, R3).view().quorum_state[R4] == QuorumState(epoch=2, leader=R2, voted=None)
+
+
+def test_former_voter_hears_of_the_leader_in_answer_to_its_vote_only() -> None:
+    run = second_leader(KraftFormerVoter(max_log=2)).step("zombie_is_removed", leader=R2, zombie=R1)
+    assert run.after("leader_announces_itself", leader=R2, voter=R1, fate=Fate.ANSWERED) is None
+    run.step("fetch_timer_expires", leader=R1).step("election_timeout", replica=R1)
+    assert run.view().former == R1
+    run.step("candidate_requests_vote", candidate=R1, voter=R3, fate=Fate.ANSWERED)
+    assert run.view().quorum_state[R1] == QuorumState(epoch=2, leader=R2, voted=None)
+    assert run.view().former is None
+    assert run.after("election_timeout", replica=R1) is None
+
+
+def test_follower_that_can_fetch_does_not_stand() -> None:
+    run = Run(KraftPreVoteTimely(partitions=True))
+    assert all(run.after("election_timeout", replica=replica) is None for replica in (R1, R2, R3))
+    run.step("network_parts", replica=R1)
+    assert run.after("election_timeout", replica=R2) is not None
+
+
+def test_voter_that_hears_a_candidate_give_up_keeps_its_vote() -> None:
+    """And stands for the next epoch; the candidate still wins the election that it gave up."""
+    run = Run(KraftGoodbye(voters=5, lossy_restarts=False)).elect(R1, R2)
+    goodbye = {"candidate": R1, "voter": R2, "fate": Fate.RESPONSE_LOST}
+    assert run.step("candidate_says_goodbye", **goodbye).view().role[R2] == Role.CANDIDATE
+    assert run.view().quorum_state[R2] == QuorumState(epoch=2, leader=None, voted=R2)
+    run.step("candidate_requests_vote", candidate=R1, voter=R3, fate=Fate.ANSWERED)
+    assert run.view().elected[1] == R1
+
+
+@pytest.mark.parametrize(
+    ("spec", "design", "noticed"),
+    [
+        ("reads.toml", "TakesAnyAnswer", {"no_read_goes_back"}),
+        ("reads.toml", "AnswersToLogEnd", {"no_read_goes_back", "what_was_read_is_kept"}),
+        ("observer_reads.toml@restart", "ServesAtOnce", {"no_observer_goes_back"}),
+        (
+            "observers.toml@restart",
+            "TakesLowerHighWatermark",
+            {"followers_never_forget_what_is_committed", "followers_learn_from_their_leader"},
+        ),
+        ("observers.toml@restart", "LearnsBeforeItAppends", {"followers_learn_from_their_leader"}),
+    ],
+)
+def test_no_other_property_notices_it(spec: str, design: str, noticed: set[str]) -> None:
+    """Whatever else must hold of KIP-595 holds of the design as well."""
+    check = one_check(SPECS / spec, design, Settings())
+    found = check.spec.properties(check.cls())
+    assert noticed < set(found)
+    others = [prop for name, prop in found.items() if name not in noticed and prop.kind != "reachable"]
+    result = explore(check.cls()(**check.constants), others, check.options)
+    assert result.complete
+    assert not result.violations
+
+
 def test_known_bad_design_is_seen_by_its_property() -> None:
     from invariants.kraft.quorum import majority_holds_committed
 
@@ -235,6 +325,7 @@ SMALL = {"voters": 2, "max_epoch": 1, "max_log": 1}
         (KraftClusters, {**SMALL, "max_restarts": 0}),
         (KraftDiskLoss, {**SMALL, "max_restarts": 1, "at_any_time": True}),
         (KraftBatch, {"max_epoch": 1, "partitions": 1}),
+        (KraftReads, {**SMALL, "max_log": 2, "max_restarts": 1}),
     ],
 )
 def test_compiled_code_agrees_with_cpython(cls: type[Model], constants: dict[str, int]) -> None:
@@ -252,6 +343,11 @@ def test_compiled_code_agrees_with_cpython(cls: type[Model], constants: dict[str
         (KraftNetwork, {**SMALL, "partitions": True, "max_restarts": 1}),
         (KraftPreVote, {"max_epoch": 1, "max_log": 1, "max_restarts": 0, "delays": 0}),
         (DisruptiveVoter, {"max_epoch": 2, "delays": 0, "partitions": True, "max_restarts": 0}),
+        (KraftObserverReads, {**SMALL, "observers": 1, "max_log": 2, "max_restarts": 1, "progress_timeout": False}),
+        (KraftFormerVoter, {"max_epoch": 2, "max_log": 1, "observers": 0}),
+        (KraftTimely, {"max_epoch": 2, "max_log": 2, "observers": 1}),
+        (KraftPreVoteTimely, {"voters": 2, "max_epoch": 2, "max_log": 2, "partitions": True}),
+        (KraftGoodbye, {**SMALL, "max_epoch": 2, "max_restarts": 0}),
     ],
 )
 def test_compiled_code_agrees_with_cpython_at_length(cls: type[Model], constants: dict[str, int]) -> None:

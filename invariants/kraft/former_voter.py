@@ -37,6 +37,13 @@ def observer_leaves_former_voter(model: KraftFormerVoter, observer: Replica) -> 
 
 
 @transition
+def former_voter_learns_by_following(old: KraftFormerVoter, new: KraftFormerVoter) -> bool:
+    """A former voter takes itself for a voter until it follows a later leader, and stands no more then."""
+    former = old.former
+    return former is None or (new.former is None) == (new.role[former] == Role.FOLLOWER)
+
+
+@transition
 def former_voter_deposes_nobody(old: KraftFormerVoter, new: KraftFormerVoter) -> bool:
     """A leader does not step down for an epoch that a former voter has begun: KIP-595 does not promise this."""
     return all(

@@ -2,14 +2,17 @@
 
 The others have elected a leader for a later epoch, and the former one is removed from the voters, which only it does
 not know (how voters are removed, KIP-853, is one step here). No BeginQuorumEpoch is sent to it. What it still has is
-its own timer, and the answers to its own requests. The protocol itself is in model/kraft/quorum.py, where to begin.
+its own timer, and the answers to its own requests. Whether it counts itself as a voter does not matter: a majority of
+all is in the later epoch, so it has none by either count.
+
+The protocol itself is in model/kraft/quorum.py, where to begin.
 """
 
 from __future__ import annotations
 
-from floodmark import Constant, Set, action, initial, require, rule
+from floodmark import Constant, action, initial, require, rule
 from model.kraft.observers import KraftObservers
-from model.kraft.quorum import Epoch, Offset, Replica, Role
+from model.kraft.quorum import Epoch, Replica, Role
 
 
 class KraftFormerVoter(KraftObservers):
@@ -48,28 +51,6 @@ class KraftFormerVoter(KraftObservers):
     def may_stand(self, replica: Replica) -> bool:
         return replica == self.former or super().may_stand(replica)
 
-    def voters_known_to(self, replica: Replica) -> Set[Replica]:
-        """The former voter counts as it always has."""
-        return self.current_voters | {replica} if replica == self.former else self.current_voters
-
-    def is_majority_of(self, replica: Replica, others: Set[Replica]) -> bool:
-        """Whether these are a majority of the voters that the replica knows."""
-        voters = self.voters_known_to(replica)
-        return len(others & voters) > len(voters) // 2
-
-    def count_vote(self, candidate: Replica, voter: Replica) -> None:
-        self.votes[candidate].add(voter)
-        if self.is_majority_of(candidate, self.votes[candidate]):
-            self.become_leader(candidate)
-
-    @rule
-    def majority_fetched(self, leader: Replica) -> bool:
-        return self.is_majority_of(leader, self.leadership[leader].fetched | {leader})
-
-    def majority_offset(self, leader: Replica) -> Offset:
-        voters = self.voters_known_to(leader)
-        return sorted((self.end_offset(leader, voter) for voter in voters), reverse=True)[len(voters) // 2]
-
     def may_fetch(self, replica: Replica, source: Replica) -> bool:
         """Only an observer that its leader does not answer asks another: a zombie answers."""
         leader = self.quorum_state[replica].leader
@@ -79,6 +60,5 @@ class KraftFormerVoter(KraftObservers):
 
     @rule
     def answers(self, leader: Replica, replica: Replica) -> bool:
-        """Whether fetches of its log succeed."""
-        same_epoch = self.quorum_state[leader].epoch == self.quorum_state[replica].epoch
-        return self.role[leader] == Role.LEADER and same_epoch and leader != replica
+        """Whether fetches succeed."""
+        return self.role[leader] == Role.LEADER and leader != replica

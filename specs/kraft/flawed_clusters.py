@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from floodmark import action
 from model.kraft.clusters import Cluster, KraftClusters
+from model.kraft.quorum import Epoch, Kind, Replica
 
 
 class ChecksNoClusterId(KraftClusters):
@@ -10,6 +12,15 @@ class ChecksNoClusterId(KraftClusters):
 
     def is_of_this_cluster(self, cluster: Cluster | None) -> bool:
         return True
+
+
+class ChecksClusterIdLast(KraftClusters):
+    """A voter takes over the epoch of a request before it looks at the cluster id (B-M20, KAFKA-12440)."""
+
+    @action
+    def stray_request_arrives(self, kind: Kind, source: Replica, voter: Replica, epoch: Epoch) -> None:
+        super().stray_request_arrives(kind, source, voter, epoch)
+        self.learn_leader(voter, epoch, None)
 
 
 class WantsClusterId(KraftClusters):

@@ -1,0 +1,22 @@
+"""What must be able to happen when candidates say goodbye (begin with quorum.py, which has what must hold)."""
+
+from __future__ import annotations
+
+from floodmark import reachable
+from invariants.kraft.quorum import epoch_of
+from model.kraft.goodbye import KraftGoodbye
+from model.kraft.quorum import Replica, Role
+
+
+@reachable
+def candidate_wins_after_goodbye(model: KraftGoodbye) -> bool:
+    """A candidate can still win the election that it has given up, and a voter stand in the next epoch."""
+    return any(
+        model.elected[1] == leader
+        and model.role[voter] == Role.CANDIDATE
+        and epoch_of(model, voter) == 2
+        and all(epoch_of(model, other) <= 1 for other in Replica if other != voter)
+        for leader in Replica
+        for voter in Replica
+        if leader != voter
+    ) or model.max_epoch < 2
