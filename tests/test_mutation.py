@@ -227,6 +227,22 @@ def test_what_a_base_class_does_is_changed_for_super_as_well(tmp_path: Path) -> 
     assert fire(model, (2,), _drain()) == (1,)
 
 
+def test_a_variable_with_the_name_of_its_method_is_no_longer_assigned(tmp_path: Path) -> None:
+    valve = """
+        from floodmark import rule
+        from model.tank import Tank
+
+        class Valve(Tank):
+            @rule
+            def full(self) -> bool:
+                full = super().full()
+                return full
+    """
+    root = tank_project(tmp_path, **{"model/valve.py": valve, "specs/valve.toml": 'model = "model.valve:Valve"\n'})
+    trial = tried(read(root / "specs/valve.toml"), "Valve.full: - full = super().full()  + (dropped)")
+    assert (trial.fate, "full" in trial.by) == ("refused", True)
+
+
 def test_only_what_a_model_adds_is_changed(tmp_path: Path) -> None:
     valve = """
         from floodmark import Model, action, rule

@@ -126,18 +126,22 @@ def rewritten(function: Callable[..., Any], tree: ast.FunctionDef) -> Iterator[N
 
 
 def _compiled(function: Callable[..., Any], tree: ast.FunctionDef) -> types.CodeType:
-    """The code of a function with its present closure cells, used or not: ``super()`` needs one."""
+    """The code of a function with its present closure cells, used or not: ``super()`` needs one.
+
+    It is compiled under a name that no variable can have: a variable of its body may be called as it is, and may no
+    longer be assigned.
+    """
     names = function.__code__.co_freevars
     arguments = [ast.arg(argument.arg) for argument in tree.args.args]
     mentioned: list[ast.stmt] = [ast.Expr(ast.Name(name, ast.Load())) for name in names]
     unused: list[ast.stmt] = [ast.If(ast.Constant(False), mentioned, [])] if names else []
-    own = _definition(tree.name, arguments, [*tree.body, *unused])
+    own = _definition("(own)", arguments, [*tree.body, *unused])
     around = _definition("around", [ast.arg(name) for name in names], [own])
     module = ast.fix_missing_locations(ast.Module([around], []))
     code = compile(module, function.__code__.co_filename, "exec", dont_inherit=True)
     for _ in range(2):
         code = next(constant for constant in code.co_consts if isinstance(constant, types.CodeType))
-    return code
+    return code.replace(co_name=tree.name)
 
 
 def _definition(name: str, arguments: list[ast.arg], body: list[ast.stmt]) -> ast.FunctionDef:
