@@ -16,7 +16,7 @@ model are in the file of the same name in invariants/kraft/ (those of disk_loss.
     beyond the KIPs: a voter loses its disk        disk_loss.py  flawed_disk_loss.py  disk_loss
     KIP-595 "Leader Progress Timeout": observers,  observers.py  flawed_observers.py  observers
       and stale information that is served         reads.py      flawed_reads.py      reads, observer_reads
-      a zombie that is no voter any more           former_voter.py  (flawed_ and so on)  former_voter
+      a zombie that is no voter any more           former_voter.py, flawed_former_voter.py  former_voter
       disruptive leaders, with and without KIP-996 timely.py     flawed_timely.py     timely, timely_pre_vote
     KIP-595 "EndQuorumEpoch" from a candidate      goodbye.py    flawed_goodbye.py    goodbye
     what must happen some day                      progress.py   flawed_progress.py   progress, progress_pre_vote
