@@ -28,7 +28,7 @@ def followers_never_forget_what_is_committed(old: Kraft, new: Kraft) -> bool:
 @transition
 def followers_learn_from_their_leader(old: Kraft, new: Kraft) -> bool:
     """A follower's high watermark rises no further than its leader's, in their epoch, and to that with each record
-    that is committed already (KIP-595, "Fetch").
+    that is committed already (KIP-595, "Fetch"). Where answers are late, the leader may have moved on meanwhile.
     """
     return all(
         implies(
