@@ -11,6 +11,7 @@ from floodmark.language.values import running
 from model.reassignment.kip236 import Entry, Reassignment, Step
 from model.reassignment.kip455 import Kip455Reassignment, origin_of, reassigned, target_of
 from model.reassignment.kraft import KraftReassignment
+from model.reassignment.order import OrderedReassignment
 from model.reassignment.plan import PlannedKip236Reassignment, PlannedKraftReassignment
 from model.reassignment.queue import QueuedReassignment
 from model.reassignment.replicas import Broker, Partition
@@ -178,6 +179,25 @@ def test_a_cancellation_in_seven_steps() -> None:
     assert not run.model.cancel_requested
 
 
+def test_an_order_that_is_rolled_back() -> None:
+    """(2,3,1) => (3,1,2), which waits for a replica that is out of sync, and back."""
+    run = Run(OrderedReassignment(brokers=3, replication_factor=3, largest_target=3))
+    assert run.model.order[P1] == seq(2, 3, 1)
+    run.take("follower_leaves_isr", P1, Broker(2)).take("client_submits_list", Set({P1}), Broker(3), some(1, 2))
+    assert run.model.pending[P1] == Entry(target=some(1, 2, 3), original=some(1, 2, 3))
+    for step in ("controller_begins", "step_1_persists_both", "step_2_tells_both", "step_3_starts_added"):
+        run.take(step, P1)
+    assert run.model.order[P1] == seq(3, 1, 2)
+    run.take("client_cancels").take("controller_reads_cancel").take("controller_begins_cancel", P1)
+    for step in [name for name in vars(Reassignment) if name.startswith("cancel_") and name[7].isdigit()]:
+        run.take(step, P1)
+    assert run.model.order[P1] == seq(2, 3, 1)
+    assert run.model.replication[P1].leader == Broker(1)
+    run.take("follower_joins_isr", P1, Broker(2)).take("controller_drops_cancel")
+    run.take("controller_elects_preferred", P1)
+    assert run.model.replication[P1].leader == Broker(2)
+
+
 _SMALL: list[tuple[type[Model], dict[str, int]]] = [
     (PlannedKraftReassignment, {"brokers": 3, "replication_factor": 2, "removed": 1, "failures": 1}),
     (PlannedKip236Reassignment, {"brokers": 2, "replication_factor": 1, "removed": 1, "failures": 0}),
@@ -189,6 +209,7 @@ _LARGER: list[tuple[type[Model], dict[str, int]]] = [
     (KraftReassignment, {"brokers": 2, "replication_factor": 1, "submissions": 2}),
     (QueuedReassignment, {"brokers": 2, "replication_factor": 1, "brokers_down": 0, "largest_target": 1}),
     (KraftReassignment, {"brokers": 3, "submissions": 1}),
+    (OrderedReassignment, {"brokers": 2, "brokers_down": 0, "smallest_target": 2}),
 ]
 
 
