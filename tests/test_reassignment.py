@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 
 from floodmark import Map, Model, Seq, Set
 from floodmark.language.values import running
-from model.reassignment.kip236 import Entry, Reassignment, Step
+from model.reassignment.kip236 import Entry, Reassignment, Step, StepwiseReassignment
 from model.reassignment.kip455 import Kip455Reassignment, origin_of, reassigned, target_of
 from model.reassignment.kraft import KraftReassignment
 from model.reassignment.order import OrderedReassignment
@@ -16,6 +17,7 @@ from model.reassignment.plan import PlannedKip236Reassignment, PlannedKraftReass
 from model.reassignment.queue import QueuedReassignment
 from model.reassignment.replicas import Broker, Partition
 from model.reassignment.requests import RequestedReassignment
+from model.reassignment.submission import RecordedByController, SubmittedByTools, Tool
 from model.replica_sets import followed_by, is_consistent, is_reassigning, members, origin, target, without
 from tests.agreement import assert_agrees
 
@@ -196,6 +198,35 @@ def test_an_order_that_is_rolled_back() -> None:
     run.take("follower_joins_isr", P1, Broker(2)).take("controller_drops_cancel")
     run.take("controller_elects_preferred", P1)
     assert run.model.replication[P1].leader == Broker(2)
+
+
+def test_a_tool_that_has_read_before_another_one_is_refused() -> None:
+    first, second = Tool(1), Tool(2)
+    model = SubmittedByTools(brokers=2, replication_factor=1, submissions=2)
+    run = Run(model)
+    run.take("tool_reads", first, P1, some(1)).take("tool_reads", second, P1, some(1, 2)).take("tool_writes", second)
+    with running(model):
+        assert not run.model.may_write(first, P1)
+    for step in ("controller_begins", "step_1_persists_both", "step_2_tells_both", "step_3_starts_added"):
+        run.take(step, P1)
+    run.take("follower_catches_up", P1, Broker(2)).take("follower_joins_isr", P1, Broker(2))
+    run.take("step_4_sees_target_in_sync", P1)
+    for step in [name for name in vars(StepwiseReassignment) if re.match(r"step_([6-9]|1\d)_", name)]:
+        run.take(step, P1)
+    with running(model):
+        assert run.model.finds_no_znode()
+        assert not run.model.may_write(first, P1)
+    run.take("tool_starts_over", first).take("tool_reads", first, P1, some(1)).take("tool_writes", first)
+    assert run.model.pending[P1] == Entry(target=some(1), original=some(1, 2))
+
+
+def test_a_controller_writes_no_entry_that_it_has_not_read() -> None:
+    run = Run(RecordedByController(brokers=2, replication_factor=1, submissions=2))
+    run.take("tool_reads", Tool(1), P1, some(1, 2)).take("tool_writes", Tool(1)).take("controller_reads_entry", P1)
+    run.take("tool_reads", Tool(2), P1, some(2)).take("tool_writes", Tool(2)).take("controller_adds_original", P1)
+    assert run.model.pending[P1] == Entry(target=some(2), original=None)
+    run.take("controller_reads_entry", P1).take("controller_adds_original", P1)
+    assert run.model.pending[P1] == Entry(target=some(2), original=some(1))
 
 
 _SMALL: list[tuple[type[Model], dict[str, int]]] = [
