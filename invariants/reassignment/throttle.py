@@ -24,6 +24,12 @@ def pending_moves_are_throttled(model: ThrottledReassignment) -> bool:
 
 
 @invariant
+def only_moves_are_throttled(model: ThrottledReassignment) -> bool:
+    """No replica from before is slowed down as a follower: it may have to catch up, and is not being moved (KIP-73)."""
+    return all(model.followers[partition].isdisjoint(model.before[partition]) for partition in Partition)
+
+
+@invariant
 def cancelled_batch_leaves_no_throttle(model: ThrottledReassignment) -> bool:
     """Once all of a batch is cancelled, no list and no rate is left, and nobody has to run ``--verify`` (KIP-236)."""
     return implies(
