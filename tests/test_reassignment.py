@@ -9,6 +9,7 @@ import pytest
 
 from floodmark import Map, Model, Seq, Set
 from floodmark.language.values import running
+from model.reassignment.asked_isr import AskedIsr
 from model.reassignment.kip236 import Entry, Reassignment, Step, StepwiseReassignment
 from model.reassignment.kip455 import Kip455Reassignment, origin_of, reassigned, target_of
 from model.reassignment.kraft import KraftReassignment
@@ -18,6 +19,7 @@ from model.reassignment.queue import QueuedReassignment
 from model.reassignment.replicas import Broker, Partition
 from model.reassignment.requests import RequestedReassignment
 from model.reassignment.submission import RecordedByController, SubmittedByTools, Tool
+from model.reassignment.throttle import ThrottledReassignment
 from model.replica_sets import followed_by, is_consistent, is_reassigning, members, origin, target, without
 from tests.agreement import assert_agrees
 
@@ -229,6 +231,45 @@ def test_a_controller_writes_no_entry_that_it_has_not_read() -> None:
     assert run.model.pending[P1] == Entry(target=some(2), original=some(1))
 
 
+def cancelled(run: Run) -> None:
+    """The steps of a cancellation of the one partition that is pending, but for the last two."""
+    run.take("client_cancels").take("controller_reads_cancel").take("controller_begins_cancel", P1)
+    for step in [name for name in vars(Reassignment) if re.match(r"cancel_[1-5]_", name)]:
+        run.take(step, P1)
+
+
+def test_a_throttle_is_lists_of_a_topic_and_rates_of_brokers() -> None:
+    """(1) => (2) and back, while the same topic's other partition goes on."""
+    other = Partition(2)
+    model = ThrottledReassignment(brokers=3, partitions=2, replication_factor=1)
+    run = Run(model).take("client_submits", Set({P1, other}), some(2), True, True)
+    assert run.model.leaders == Map({P1: some(1), other: some(1)})
+    assert run.model.followers == Map({P1: some(2), other: some(2)})
+    assert run.model.rates == some(1, 2)
+    cancelled(run)
+    run.take("cancelled_is_unthrottled", P1)
+    assert run.model.followers == Map({P1: some(), other: some(2)})
+    run.take("cancelled_is_unthrottled", P1)
+    assert run.model.rates == some(1, 2)
+    assert run.model.step[P1] == Step.DROP_CANCELLED
+
+
+def test_a_request_that_a_rollback_has_overtaken_is_refused() -> None:
+    run = Run(AskedIsr(brokers=2, replication_factor=1)).take("client_submits", Set({P1}), some(2), False, True)
+    run.take("controller_begins", P1)
+    for step in ("step_1_persists_both", "step_2_tells_both", "step_3_starts_added"):
+        run.take(step, P1)
+    run.take("follower_catches_up", P1, Broker(2)).take("follower_joins_isr", P1, Broker(2))
+    with running(run.model):
+        assert run.model.assumed(P1) == some(1, 2)
+    cancelled(run)
+    run.take("cancel_6_drops_entry", P1).take("cancel_7_spreads_metadata", P1)
+    run.take("controller_hears_late_request", P1)
+    assert run.model.replication[P1].isr == some(1)
+    with running(run.model):
+        assert run.model.assumed(P1) == some(1)
+
+
 _SMALL: list[tuple[type[Model], dict[str, int]]] = [
     (PlannedKraftReassignment, {"brokers": 3, "replication_factor": 2, "removed": 1, "failures": 1}),
     (PlannedKip236Reassignment, {"brokers": 2, "replication_factor": 1, "removed": 1, "failures": 0}),
@@ -241,6 +282,10 @@ _LARGER: list[tuple[type[Model], dict[str, int]]] = [
     (QueuedReassignment, {"brokers": 2, "replication_factor": 1, "brokers_down": 0, "largest_target": 1}),
     (KraftReassignment, {"brokers": 3, "submissions": 1}),
     (OrderedReassignment, {"brokers": 2, "brokers_down": 0, "smallest_target": 2}),
+    (SubmittedByTools, {"brokers": 2, "replication_factor": 1, "brokers_down": 0, "largest_target": 1}),
+    (RecordedByController, {"brokers": 2, "replication_factor": 1, "brokers_down": 0, "largest_target": 1}),
+    (ThrottledReassignment, {"brokers": 2, "replication_factor": 1, "brokers_down": 0, "largest_target": 1}),
+    (AskedIsr, {"brokers": 2, "replication_factor": 1, "brokers_down": 0, "largest_target": 1}),
 ]
 
 

@@ -12,6 +12,7 @@ invariants/reassignment/, its known-bad designs in specs/reassignment/:
     KIP-236 "Before writing to                     submission.py  flawed_submission.py
       /admin/reassign_partitions": two requests
     KIP-236 "the throttle will be removed", KIP-73 throttle.py    flawed_throttle.py
+    KIP-236 with KIP-497                           asked_isr.py   flawed_asked_isr.py
     KIP-236, earlier version: "The new znode       requests.py    flawed_requests.py
       protocol", the legacy znode protocol, "On
       controller failover", onPartitionReassignment()
