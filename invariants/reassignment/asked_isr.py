@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from floodmark import invariant, reachable, transition
+from floodmark import implies, invariant, reachable, transition
 from model.reassignment.asked_isr import AskedIsr
 from model.reassignment.kip236 import Step
 from model.reassignment.replicas import Partition
@@ -22,6 +22,64 @@ def isr_changes_as_its_leader_asks(old: AskedIsr, new: AskedIsr) -> bool:
     return all(
         new.replication[partition].isr <= old.replication[partition].isr
         or new.replication[partition].isr == old.asked[partition]
+        for partition in Partition
+    )
+
+
+@transition
+def records_are_committed_by_all_assumed(old: AskedIsr, new: AskedIsr) -> bool:
+    """A live leader commits a record when all that it counts are alive to store it, ``min.insync.replicas`` or more."""
+    return all(
+        implies(
+            len((old.replication[partition].complete - new.replication[partition].complete)
+                & new.replication[partition].on_disk) > 0,
+            old.is_online(partition)
+            and old.assumed(partition) <= old.live
+            and len(old.assumed(partition)) >= old.min_insync_replicas,
+        )
+        for partition in Partition
+    )
+
+
+@transition
+def leaders_ask_for_one_change(old: AskedIsr, new: AskedIsr) -> bool:
+    """A live leader asks for one more member, a live replica that has caught up, or for one less, not itself (KIP-497).
+
+    It asks again only when it knows what became of that.
+    """
+    return all(
+        implies(
+            new.asked[partition] is not None and new.asked[partition] != old.asked[partition],
+            old.asked[partition] is None and old.is_online(partition) and is_one_change(old, new, partition),
+        )
+        for partition in Partition
+    )
+
+
+def is_one_change(old: AskedIsr, new: AskedIsr, partition: Partition) -> bool:
+    asked = new.asked[partition]
+    if asked is None:
+        return True
+    state = old.replication[partition]
+    held = old.held[partition]
+    joins = asked - held
+    leaves = held - asked
+    return (
+        len(joins) + len(leaves) == 1
+        and joins <= state.complete & state.known & old.live
+        and all(broker != state.leader for broker in leaves)
+    )
+
+
+@transition
+def controller_answers_between_events(old: AskedIsr, new: AskedIsr) -> bool:
+    """A request is judged like any other event, not in the midst of one (KAFKA-5028)."""
+    return all(
+        implies(
+            partition in new.accepted - old.accepted
+            or (old.late[partition] is not None and new.late[partition] is None),
+            old.is_free(),
+        )
         for partition in Partition
     )
 
