@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 
 from floodmark import Map, Model, Seq, Set
 from floodmark.language.values import running
-from model.reassignment.kip236 import Entry, Reassignment, Step
+from model.reassignment.asked_isr import AskedIsr
+from model.reassignment.kip236 import Entry, Reassignment, Step, StepwiseReassignment
 from model.reassignment.kip455 import Kip455Reassignment, origin_of, reassigned, target_of
 from model.reassignment.kraft import KraftReassignment
+from model.reassignment.order import OrderedReassignment
 from model.reassignment.plan import PlannedKip236Reassignment, PlannedKraftReassignment
 from model.reassignment.queue import QueuedReassignment
 from model.reassignment.replicas import Broker, Partition
 from model.reassignment.requests import RequestedReassignment
+from model.reassignment.submission import RecordedByController, SubmittedByTools, Tool
+from model.reassignment.throttle import ThrottledReassignment
 from model.replica_sets import followed_by, is_consistent, is_reassigning, members, origin, target, without
 from tests.agreement import assert_agrees
 
@@ -178,6 +183,93 @@ def test_a_cancellation_in_seven_steps() -> None:
     assert not run.model.cancel_requested
 
 
+def test_an_order_that_is_rolled_back() -> None:
+    """(2,3,1) => (3,1,2), which waits for a replica that is out of sync, and back."""
+    run = Run(OrderedReassignment(brokers=3, replication_factor=3, largest_target=3))
+    assert run.model.order[P1] == seq(2, 3, 1)
+    run.take("follower_leaves_isr", P1, Broker(2)).take("client_submits_list", Set({P1}), Broker(3), some(1, 2))
+    assert run.model.pending[P1] == Entry(target=some(1, 2, 3), original=some(1, 2, 3))
+    for step in ("controller_begins", "step_1_persists_both", "step_2_tells_both", "step_3_starts_added"):
+        run.take(step, P1)
+    assert run.model.order[P1] == seq(3, 1, 2)
+    run.take("client_cancels").take("controller_reads_cancel").take("controller_begins_cancel", P1)
+    for step in [name for name in vars(Reassignment) if name.startswith("cancel_") and name[7].isdigit()]:
+        run.take(step, P1)
+    assert run.model.order[P1] == seq(2, 3, 1)
+    assert run.model.replication[P1].leader == Broker(1)
+    run.take("follower_joins_isr", P1, Broker(2)).take("controller_drops_cancel")
+    run.take("controller_elects_preferred", P1)
+    assert run.model.replication[P1].leader == Broker(2)
+
+
+def test_a_tool_that_has_read_before_another_one_is_refused() -> None:
+    first, second = Tool(1), Tool(2)
+    model = SubmittedByTools(brokers=2, replication_factor=1, submissions=2)
+    run = Run(model)
+    run.take("tool_reads", first, P1, some(1)).take("tool_reads", second, P1, some(1, 2)).take("tool_writes", second)
+    with running(model):
+        assert not run.model.may_write(first, P1)
+    for step in ("controller_begins", "step_1_persists_both", "step_2_tells_both", "step_3_starts_added"):
+        run.take(step, P1)
+    run.take("follower_catches_up", P1, Broker(2)).take("follower_joins_isr", P1, Broker(2))
+    run.take("step_4_sees_target_in_sync", P1)
+    for step in [name for name in vars(StepwiseReassignment) if re.match(r"step_([6-9]|1\d)_", name)]:
+        run.take(step, P1)
+    with running(model):
+        assert run.model.finds_no_znode()
+        assert not run.model.may_write(first, P1)
+    run.take("tool_starts_over", first).take("tool_reads", first, P1, some(1)).take("tool_writes", first)
+    assert run.model.pending[P1] == Entry(target=some(1), original=some(1, 2))
+
+
+def test_a_controller_writes_no_entry_that_it_has_not_read() -> None:
+    run = Run(RecordedByController(brokers=2, replication_factor=1, submissions=2))
+    run.take("tool_reads", Tool(1), P1, some(1, 2)).take("tool_writes", Tool(1)).take("controller_reads_entry", P1)
+    run.take("tool_reads", Tool(2), P1, some(2)).take("tool_writes", Tool(2)).take("controller_adds_original", P1)
+    assert run.model.pending[P1] == Entry(target=some(2), original=None)
+    run.take("controller_reads_entry", P1).take("controller_adds_original", P1)
+    assert run.model.pending[P1] == Entry(target=some(2), original=some(1))
+
+
+def cancelled(run: Run) -> None:
+    """The steps of a cancellation of the one partition that is pending, but for the last two."""
+    run.take("client_cancels").take("controller_reads_cancel").take("controller_begins_cancel", P1)
+    for step in [name for name in vars(Reassignment) if re.match(r"cancel_[1-5]_", name)]:
+        run.take(step, P1)
+
+
+def test_a_throttle_is_lists_of_a_topic_and_rates_of_brokers() -> None:
+    """(1) => (2) and back, while the same topic's other partition goes on."""
+    other = Partition(2)
+    model = ThrottledReassignment(brokers=3, partitions=2, replication_factor=1)
+    run = Run(model).take("client_submits", Set({P1, other}), some(2), True, True)
+    assert run.model.leaders == Map({P1: some(1), other: some(1)})
+    assert run.model.followers == Map({P1: some(2), other: some(2)})
+    assert run.model.rates == some(1, 2)
+    cancelled(run)
+    run.take("cancelled_is_unthrottled", P1)
+    assert run.model.followers == Map({P1: some(), other: some(2)})
+    run.take("cancelled_is_unthrottled", P1)
+    assert run.model.rates == some(1, 2)
+    assert run.model.step[P1] == Step.DROP_CANCELLED
+
+
+def test_a_request_that_a_rollback_has_overtaken_is_refused() -> None:
+    run = Run(AskedIsr(brokers=2, replication_factor=1)).take("client_submits", Set({P1}), some(2), False, True)
+    run.take("controller_begins", P1)
+    for step in ("step_1_persists_both", "step_2_tells_both", "step_3_starts_added"):
+        run.take(step, P1)
+    run.take("follower_catches_up", P1, Broker(2)).take("follower_joins_isr", P1, Broker(2))
+    with running(run.model):
+        assert run.model.assumed(P1) == some(1, 2)
+    cancelled(run)
+    run.take("cancel_6_drops_entry", P1).take("cancel_7_spreads_metadata", P1)
+    run.take("controller_hears_late_request", P1)
+    assert run.model.replication[P1].isr == some(1)
+    with running(run.model):
+        assert run.model.assumed(P1) == some(1)
+
+
 _SMALL: list[tuple[type[Model], dict[str, int]]] = [
     (PlannedKraftReassignment, {"brokers": 3, "replication_factor": 2, "removed": 1, "failures": 1}),
     (PlannedKip236Reassignment, {"brokers": 2, "replication_factor": 1, "removed": 1, "failures": 0}),
@@ -189,6 +281,11 @@ _LARGER: list[tuple[type[Model], dict[str, int]]] = [
     (KraftReassignment, {"brokers": 2, "replication_factor": 1, "submissions": 2}),
     (QueuedReassignment, {"brokers": 2, "replication_factor": 1, "brokers_down": 0, "largest_target": 1}),
     (KraftReassignment, {"brokers": 3, "submissions": 1}),
+    (OrderedReassignment, {"brokers": 2, "brokers_down": 0, "smallest_target": 2}),
+    (SubmittedByTools, {"brokers": 2, "replication_factor": 1, "brokers_down": 0, "largest_target": 1}),
+    (RecordedByController, {"brokers": 2, "replication_factor": 1, "brokers_down": 0, "largest_target": 1}),
+    (ThrottledReassignment, {"brokers": 2, "replication_factor": 1, "brokers_down": 0, "largest_target": 1}),
+    (AskedIsr, {"brokers": 2, "replication_factor": 1, "brokers_down": 0, "largest_target": 1}),
 ]
 
 

@@ -17,6 +17,7 @@ from model.zk_controller.alternatives import (
     WelcomesBrokers,
 )
 from model.zk_controller.controller import Broker, LeaderAndIsr, Partition, Phase, Stage, Watch, ZkController
+from model.zk_controller.logs import ReplicatedLogs
 from model.zk_controller.topics import Reassignments, TopicChanges
 from tests.agreement import assert_agrees
 
@@ -37,6 +38,7 @@ SMALL = {"brokers": 2, "max_version": 2, "max_controller_epoch": 1, "max_faults"
         pytest.param(FailingReplicas, SMALL, marks=pytest.mark.slow),
         pytest.param(TopicChanges, {**SMALL, "max_faults": 0}, marks=pytest.mark.slow),
         pytest.param(Reassignments, {**SMALL, "max_faults": 0, "max_version": 3}, marks=pytest.mark.slow),
+        pytest.param(ReplicatedLogs, SMALL, marks=pytest.mark.slow),
     ],
 )
 def test_native_code_agrees_with_cpython(cls: type[Model], constants: dict[str, int]) -> None:
@@ -178,3 +180,30 @@ def test_a_partition_moves() -> None:
     walk.take("controller_publishes b1 b2", "controller_publishes b1 b1", "controller_removes_request b1 p1")
     walk.take("on_leader_assignment_change b1", "on_leader_assignment_change b1", "on_leader_assignment_change b2")
     assert walk.model.stored == Map({P: Set({B2})})
+
+
+def test_a_record_is_committed_by_the_isr_that_the_leader_knows() -> None:
+    walk = Walk(ReplicatedLogs(brokers=2))
+    walk.take("leader_writes b1 p1")
+    assert walk.refuses("leader_commits b1 p1")
+    walk.take("follower_fetches b2 b1 p1", "leader_commits b1 p1")
+    assert walk.model.committed == Map({P: 1})
+
+
+def test_a_leader_that_does_not_know_its_isr_commits_nothing() -> None:
+    """It has asked to add a broker, which is elected before the leader hears that it was added."""
+    walk = Walk(ReplicatedLogs(brokers=2, max_version=4))
+    walk.take("leader_updates_isr b1 p1 b2 yes", *elected(), "session_expires b1", "on_broker_change b2")
+    walk.take("leader_updates_isr b1 p1 b2 no", "leader_writes b1 p1")
+    assert walk.refuses("leader_commits b1 p1")
+    walk.take("controller_reads_isr b2 p1", "controller_elects b2 p1 b2", "leader_retries b1 p1")
+    assert not walk.model.leads(B1, P)
+    assert walk.refuses("leader_commits b1 p1")
+
+
+def test_a_follower_truncates_what_its_leader_does_not_have() -> None:
+    walk = Walk(ReplicatedLogs(brokers=2))
+    walk.take("leader_writes b1 p1", *elected(), *leader_dies(), "controller_elects b2 p1 b2")
+    walk.take("controller_publishes b2 b2", "on_leader_assignment_change b2", "broker_starts b1", "broker_registers b1")
+    walk.take("broker_subscribes b1", "broker_reads_decisions b1", "follower_fetches b1 b2 p1")
+    assert walk.model.logs == Map({P: Map({B1: 0, B2: 0})})

@@ -1,7 +1,9 @@
 """What must hold of KIP-236's reassignment: forward, while it is cancelled, and after any crash of the controller.
 
 Start here. What holds of every design is in replicas.py; queue.py has KIP-236's queue ("Planned Future Changes"),
-requests.py the protocol of its earlier version, kip455.py and kraft.py what replaced it, plan.py planned reassignments.
+order.py lists in place of sets, submission.py tools that read first and write later, throttle.py throttles,
+asked_isr.py KIP-497, requests.py the protocol of KIP-236's earlier version, kip455.py and kraft.py what replaced it,
+plan.py planned reassignments.
 model/reassignment/kip236.py maps the files to sections of the texts.
 """
 

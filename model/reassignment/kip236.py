@@ -7,6 +7,12 @@ invariants/reassignment/, its known-bad designs in specs/reassignment/:
       "Skip Reassignment Cancellation Scenarios"
     KIP-236 "Planned Future Changes": the queue    queue.py       flawed_queue.py
       /admin/reassign_partitions_queue
+    KIP-236 "Public Interfaces": (1,2,3) =>        order.py       flawed_order.py
+      (2,3,1), the preferred leader
+    KIP-236 "Before writing to                     submission.py  flawed_submission.py
+      /admin/reassign_partitions": two requests
+    KIP-236 "the throttle will be removed", KIP-73 throttle.py    flawed_throttle.py
+    KIP-236 with KIP-497                           asked_isr.py   flawed_asked_isr.py
     KIP-236, earlier version: "The new znode       requests.py    flawed_requests.py
       protocol", the legacy znode protocol, "On
       controller failover", onPartitionReassignment()

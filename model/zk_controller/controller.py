@@ -1,7 +1,8 @@
 """Kafka's controller on ZooKeeper, third draft of the design: decisions travel through one queue per broker.
 
 Start here. Where each section of the draft is modelled; the properties of each model are in the file of the same name
-in invariants/zk_controller/, its known-bad designs in specs/zk_controller/ (flawed.py, flawed_topics.py):
+in invariants/zk_controller/, its known-bad designs in specs/zk_controller/ (flawed.py, flawed_topics.py,
+flawed_logs.py):
 
     A  on_broker_change, change_leaders                  controller.py, ZkController
        step 3.2 as written (unclean elections)           alternatives.py, UncleanElections
@@ -15,6 +16,7 @@ in invariants/zk_controller/, its known-bad designs in specs/zk_controller/ (fla
                                                          SubscribesLast
     F  Replica reassignment                              topics.py, Reassignments
     what Kafka does besides                              alternatives.py, WatchesFollowers
+    what the ISR is for: records (A, step 3.2; B)        logs.py, ReplicatedLogs
 
 One of the brokers is the controller. It watches which brokers are registered, elects leaders, writes each decision to
 the partition's znode and then publishes it to the brokers' queues. The actions have the names of the draft's
@@ -24,7 +26,7 @@ can come between any two.
 What ZooKeeper provides: ephemeral znodes that live as long as a session, and so outlive a crash; watches that fire
 once; writes that fail unless the znode still has the version that the writer read; ``multi``, which combines the
 draft's conditional write with the condition that the writer is still the controller (KAFKA-6082). ZooKeeper reads and
-arms a watch in one step. Records are not modelled: a decision is about leader and ISR only.
+arms a watch in one step. Records are only in logs.py: elsewhere a decision is about leader and ISR alone.
 
 Where the draft is open or wrong, the model has the repair, and specs/zk_controller shows both.
 """
