@@ -1,8 +1,8 @@
 """What must hold of KIP-236's reassignment: forward, while it is cancelled, and after any crash of the controller.
 
 Start here. What holds of every design is in replicas.py; queue.py has KIP-236's queue ("Planned Future Changes"),
-requests.py the protocol of its earlier version, kip455.py and kraft.py what replaced it, plan.py planned reassignments.
-model/reassignment/kip236.py maps the files to sections of the texts.
+requests.py the protocol of its earlier version, kip455.py and kraft.py what replaced it, plan.py planned reassignments,
+progress.py what happens some day. model/reassignment/kip236.py maps the files to sections of the texts.
 """
 
 from __future__ import annotations

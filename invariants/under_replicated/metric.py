@@ -1,6 +1,7 @@
 """What must hold of the under-replicated metric (model/under_replicated/metric.py, which maps the sections of KIP-352).
 
-O is the replicas from before a reassignment, R those while it is under way, A the added ones among them, I the ISR.
+Start here; progress.py has what happens some day. O is the replicas from before a reassignment, R those while it is
+under way, A the added ones among them, I the ISR.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Kafka's controller on ZooKeeper, third draft of the design: decisions travel through one queue per broker.
 
 Start here. Where each section of the draft is modelled; the properties of each model are in the file of the same name
-in invariants/zk_controller/, its known-bad designs in specs/zk_controller/ (flawed.py, flawed_topics.py):
+in invariants/zk_controller/, its known-bad designs in specs/zk_controller/ (flawed.py, flawed_topics.py,
+flawed_progress.py):
 
     A  on_broker_change, change_leaders                  controller.py, ZkController
        step 3.2 as written (unclean elections)           alternatives.py, UncleanElections
@@ -15,6 +16,7 @@ in invariants/zk_controller/, its known-bad designs in specs/zk_controller/ (fla
                                                          SubscribesLast
     F  Replica reassignment                              topics.py, Reassignments
     what Kafka does besides                              alternatives.py, WatchesFollowers
+    what happens some day                                progress.py
 
 One of the brokers is the controller. It watches which brokers are registered, elects leaders, writes each decision to
 the partition's znode and then publishes it to the brokers' queues. The actions have the names of the draft's

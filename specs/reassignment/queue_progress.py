@@ -8,6 +8,7 @@ from model.reassignment.queue import QueuedReassignment
 from model.reassignment.replicas import Partition
 from specs.reassignment.remedies import RedirectsPending
 
+
 class UndisturbedQueue(ContinuingReassignment, QueuedReassignment):
     """One controller that does not fail, and nobody cancels: what is queued waits only for brokers."""
 
