@@ -1,7 +1,6 @@
-"""What must hold of the under-replicated metric (model/under_replicated/metric.py, which maps the sections of KIP-352).
+"""What must hold of the under-replicated metric (model/under_replicated/metric.py). Start here. Some day: progress.py.
 
-Start here. In progress.py is what happens some day. O is the replicas from before a reassignment, R those while it is
-under way, A the added ones among them, I the ISR.
+O is the replicas from before a reassignment, R those while it is under way, A the added ones among them, I the ISR.
 """
 
 from __future__ import annotations

@@ -14,13 +14,8 @@ model are in the file of the same name in invariants/kraft/ (those of disk_loss.
       disruptive voters
     beyond the KIPs: a bad network                 network.py    flawed_network.py    late_messages, cut_off
     beyond the KIPs: a voter loses its disk        disk_loss.py  flawed_disk_loss.py  disk_loss
-    what must happen some day                      progress.py   flawed_progress.py   progress, progress_pre_vote,
-                                                                                      records_progress,
-                                                                                      cut_off_beside_observer
-      elections, any number of them                elections.py  flawed_elections.py  elections
-      a leader that shuts down                     hand_over.py  flawed_hand_over.py  hand_over, hand_over_pre_vote
-      what it has parked                           purgatory.py  flawed_progress.py   purgatory
-    KIP-1166: news of the high watermark           high_watermark.py  (in the file)   high_watermark
+    some day: progress.py, elections.py,           flawed_progress.py, flawed_elections.py, flawed_hand_over.py
+      hand_over.py, purgatory.py, high_watermark.py (KIP-1166)                        of the same names, *progress*
 
 Voters elect a leader for an epoch, the leader appends, the others copy its log by fetching, and what a majority has is
 committed. The state that a replica stores before it acts (its quorum-state file and its log) is kept separate from what

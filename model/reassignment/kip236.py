@@ -6,7 +6,6 @@ invariants/reassignment/, its known-bad designs in specs/reassignment/:
     KIP-236 "Reassignment Cancellation",           kip236.py      flawed.py
       "Skip Reassignment Cancellation Scenarios"
     KIP-236 "Planned Future Changes": the queue    queue.py       flawed_queue.py
-      /admin/reassign_partitions_queue
     KIP-236, earlier version: "The new znode       requests.py    flawed_requests.py
       protocol", the legacy znode protocol, "On
       controller failover", onPartitionReassignment()
@@ -14,8 +13,7 @@ invariants/reassignment/, its known-bad designs in specs/reassignment/:
     KIP-455 with a KRaft controller                kraft.py       flawed_kraft.py
     what the brokers do in all of these            replicas.py
     a planned reassignment (floodmark plan)        plan.py        flawed_plan.py
-    what happens some day, with controllers that   progress.py    flawed_progress.py
-      take their next step (continuing.py)
+    what happens some day                          progress.py, continuing.py    flawed_progress.py
 
 An operator writes ``/admin/reassign_partitions``; the controller moves each partition from its original replicas to the
 target. ``/admin/cancel_reassignment_in_progress`` makes the controller cancel every pending reassignment: it moves the

@@ -1,8 +1,7 @@
 """Kafka's controller on ZooKeeper, third draft of the design: decisions travel through one queue per broker.
 
 Start here. Where each section of the draft is modelled; the properties of each model are in the file of the same name
-in invariants/zk_controller/, its known-bad designs in specs/zk_controller/ (flawed.py, flawed_topics.py,
-flawed_progress.py):
+in invariants/zk_controller/, its known-bad designs in specs/zk_controller/ (flawed*.py: flawed.py, flawed_topics.py):
 
     A  on_broker_change, change_leaders                  controller.py, ZkController
        step 3.2 as written (unclean elections)           alternatives.py, UncleanElections
@@ -12,11 +11,10 @@ flawed_progress.py):
     B  Broker acts on leadership change                  controller.py, on_leader_assignment_change
     C  Creating/deleting topics                          topics.py, TopicChanges
     D  Handling controller failure                       controller.py; step 2.3 (init_leaders): topics.py
-    E  Broker startup                                    controller.py; in the draft's order: alternatives.py,
-                                                         SubscribesLast
+    E  Broker startup                                    controller.py; in the draft's order: SubscribesLast
+    what happens some day                                progress.py; flawed_progress.py
     F  Replica reassignment                              topics.py, Reassignments
     what Kafka does besides                              alternatives.py, WatchesFollowers
-    what happens some day                                progress.py
 
 One of the brokers is the controller. It watches which brokers are registered, elects leaders, writes each decision to
 the partition's znode and then publishes it to the brokers' queues. The actions have the names of the draft's
