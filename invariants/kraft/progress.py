@@ -50,3 +50,18 @@ def waits_in_vain(model: KraftPreVoteProgress) -> bool:
         for replica in Replica
         if replica != model.cut_off
     ) and model.cut_off is not None
+
+
+@leads_to
+def record_is_committed_or_dropped(model: KraftProgress, leader: Replica) -> tuple[bool, bool]:
+    """While a leader reigns, whatever anybody has in its log is committed or dropped some day (KIP-595, "Fetch")."""
+    reigns = model.role[leader] == Role.LEADER and model.cut_off is None
+    settled = all(model.logs[replica] == model.committed[: len(model.logs[replica])] for replica in Replica)
+    return reigns and not settled, not reigns or settled
+
+
+@leads_to
+def observer_finds_leader(model: KraftProgress, leader: Replica, observer: Replica) -> tuple[bool, bool]:
+    """An observer asks voters until one of them tells it who leads (KIP-595, "Fetch"; KAFKA-16530)."""
+    reigns = model.role[leader] == Role.LEADER and model.cut_off is None and observer not in model.current_voters
+    return reigns and not knows(model, leader, observer), not reigns or knows(model, leader, observer)

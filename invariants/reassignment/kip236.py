@@ -3,8 +3,8 @@
 Start here. What holds of every design is in replicas.py; queue.py has KIP-236's queue ("Planned Future Changes"),
 order.py lists in place of sets, submission.py tools that read first and write later, throttle.py throttles,
 asked_isr.py KIP-497, requests.py the protocol of KIP-236's earlier version, kip455.py and kraft.py what replaced it,
-plan.py planned reassignments.
-model/reassignment/kip236.py maps the files to sections of the texts.
+plan.py planned reassignments, progress.py what happens some day. model/reassignment/kip236.py maps the files to
+sections of the texts.
 """
 
 from __future__ import annotations

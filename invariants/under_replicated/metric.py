@@ -1,4 +1,4 @@
-"""What must hold of the under-replicated metric (model/under_replicated/metric.py, which maps the sections of KIP-352).
+"""What must hold of the under-replicated metric (model/under_replicated/metric.py). Start here. Some day: progress.py.
 
 O is the replicas from before a reassignment, R those while it is under way, A the added ones among them, I the ISR.
 """

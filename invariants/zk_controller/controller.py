@@ -1,7 +1,7 @@
 """What must hold of Kafka's controller on ZooKeeper (model/zk_controller/controller.py maps the draft's sections).
 
-Start here. topics.py has the properties of sections C and F, alternatives.py those of the other answers, logs.py those
-of records. "Settled" is a state in which nothing is under way: whatever must happen eventually has happened by then.
+Start here. topics.py: sections C and F, alternatives.py: other answers, logs.py: records, progress.py: what happens
+some day. "Settled" is a state in which nothing is under way: whatever must happen eventually has happened by then.
 """
 
 from __future__ import annotations

@@ -13,8 +13,8 @@ Start here. Where each part of the KIP is modelled:
       fetches and answers that are late        network.py         flawed_network.py; spec: failover_late.toml
       what is committed, asking no leader      replicated.py      flawed_replicated.py; spec: replicated.toml
       replicas that change (KIP-455)           reassignment.py    flawed_reassignment.py; spec: reassignment.toml
-    what the KIP promises to happen some day,  progress.py        flawed_progress.py; spec: progress_as_written.toml,
-    where messages and controllers get lost                       progress.toml (as shipped)
+    what the KIP promises to happen some day   progress.py        flawed_progress.py; specs: progress*.toml
+      who leaves the ISR, and who joins it     membership.py      flawed_membership.py; spec: membership.toml
 
 This file has one partition: the replica that leads it, its followers and the controller. Records are only counted: a
 log is its log end offset, and the leader never truncates. What remains is the KIP's central rule: how far the high

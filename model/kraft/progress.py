@@ -9,6 +9,7 @@ from __future__ import annotations
 from floodmark import Constant
 from model.kraft.network import KraftNetwork
 from model.kraft.pre_vote import KraftPreVote
+from model.kraft.quorum import Replica
 
 
 class KraftProgress(KraftNetwork):
@@ -21,6 +22,14 @@ class KraftProgress(KraftNetwork):
     loss = Constant(False)
     delays = Constant(0)
     partitions = Constant(True)
+
+
+class BesideObservers(KraftProgress):
+    """A voter that is cut off is cut off from the other voters; observers still reach it."""
+
+    def reaches(self, source: Replica, destination: Replica) -> bool:
+        beside = source not in self.current_voters or destination not in self.current_voters
+        return source != destination and (beside or super().reaches(source, destination))
 
 
 class KraftPreVoteProgress(KraftProgress, KraftPreVote):

@@ -19,8 +19,8 @@ model are in the file of the same name in invariants/kraft/ (those of disk_loss.
       a zombie that is no voter any more           former_voter.py, flawed_former_voter.py  former_voter
       disruptive leaders, with and without KIP-996 timely.py     flawed_timely.py     timely, timely_pre_vote
     KIP-595 "EndQuorumEpoch" from a candidate      goodbye.py    flawed_goodbye.py    goodbye
-    what must happen some day                      progress.py   flawed_progress.py   progress, progress_pre_vote
-    KIP-1166: news of the high watermark           high_watermark.py  (in the file)   high_watermark
+    some day: progress.py, elections.py,           flawed_progress.py, flawed_elections.py, flawed_hand_over.py
+      hand_over.py, purgatory.py, high_watermark.py (KIP-1166)                        of the same names, *progress*
 
 Voters elect a leader for an epoch, the leader appends, the others copy its log by fetching, and what a majority has is
 committed. The state that a replica stores before it acts (its quorum-state file and its log) is kept separate from what

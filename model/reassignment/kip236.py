@@ -20,6 +20,7 @@ invariants/reassignment/, its known-bad designs in specs/reassignment/:
     KIP-455 with a KRaft controller                kraft.py       flawed_kraft.py
     what the brokers do in all of these            replicas.py
     a planned reassignment (floodmark plan)        plan.py        flawed_plan.py
+    what happens some day                          progress.py, continuing.py    flawed_progress.py
 
 An operator writes ``/admin/reassign_partitions``; the controller moves each partition from its original replicas to the
 target. ``/admin/cancel_reassignment_in_progress`` makes the controller cancel every pending reassignment: it moves the

@@ -1,7 +1,7 @@
 """KIP-352: which partitions count as under-replicated while a reassignment is under way.
 
 Start here. Where each section of the KIP is modelled; properties are in invariants/under_replicated/metric.py,
-known-bad designs in specs/under_replicated/flawed.py:
+known-bad designs in specs/under_replicated/flawed.py, what happens some day in progress.py and flawed_progress.py:
 
     KIP-352                            here                                 specs/under_replicated/
     "Motivation"                       UnderReplicated, and what it         draft.toml

@@ -2,7 +2,7 @@
 
 Start here. Where each section of the draft is modelled; the properties of each model are in the file of the same name
 in invariants/zk_controller/, its known-bad designs in specs/zk_controller/ (flawed.py, flawed_topics.py,
-flawed_logs.py):
+flawed_logs.py, flawed_progress.py):
 
     A  on_broker_change, change_leaders                  controller.py, ZkController
        step 3.2 as written (unclean elections)           alternatives.py, UncleanElections
@@ -12,8 +12,8 @@ flawed_logs.py):
     B  Broker acts on leadership change                  controller.py, on_leader_assignment_change
     C  Creating/deleting topics                          topics.py, TopicChanges
     D  Handling controller failure                       controller.py; step 2.3 (init_leaders): topics.py
-    E  Broker startup                                    controller.py; in the draft's order: alternatives.py,
-                                                         SubscribesLast
+    E  Broker startup                                    controller.py; in the draft's order: SubscribesLast
+    what happens some day                                progress.py; flawed_progress.py
     F  Replica reassignment                              topics.py, Reassignments
     what Kafka does besides                              alternatives.py, WatchesFollowers
     what the ISR is for: records (A, step 3.2; B)        logs.py, ReplicatedLogs

@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from floodmark import Set, action, leads_to, require
-from model.reassignment.kip236 import Step
+from floodmark import action, leads_to, require
+from model.reassignment.continuing import ContinuingReassignment
 from model.reassignment.queue import QueuedReassignment
 from model.reassignment.replicas import Partition
-from specs.reassignment.continuing import ContinuingController
 from specs.reassignment.remedies import RedirectsPending
 
-BACK = Set(
-    {
-        Step.CANCEL_IN_MEMORY, Step.LEAD_FROM_ORIGINAL, Step.TAKE_ADDED_OFFLINE, Step.DELETE_ADDED,
-        Step.PERSIST_ORIGINAL, Step.DROP_CANCELLED, Step.SPREAD_CANCELLED,
-    }
-)
 
-
-class UndisturbedQueue(ContinuingController, QueuedReassignment):
+class UndisturbedQueue(ContinuingReassignment, QueuedReassignment):
     """One controller that does not fail, and nobody cancels: what is queued waits only for brokers."""
 
     @action
@@ -27,29 +19,6 @@ class UndisturbedQueue(ContinuingController, QueuedReassignment):
     @action
     def client_cancels(self) -> None:
         require(False)
-
-    def continues(self, partition: Partition) -> None:
-        if self.step[partition] in BACK:
-            self.continues_back(partition)
-        else:
-            super().continues(partition)
-
-    def continues_back(self, partition: Partition) -> None:
-        step = self.step[partition]
-        if step == Step.CANCEL_IN_MEMORY:
-            self.cancel_1_in_memory(partition)
-        elif step == Step.LEAD_FROM_ORIGINAL:
-            self.cancel_2_leads_from_original(partition)
-        elif step == Step.TAKE_ADDED_OFFLINE:
-            self.cancel_3_takes_added_offline(partition)
-        elif step == Step.DELETE_ADDED:
-            self.cancel_4_deletes_added(partition)
-        elif step == Step.PERSIST_ORIGINAL:
-            self.cancel_5_persists_original(partition)
-        elif step == Step.DROP_CANCELLED:
-            self.cancel_6_drops_entry(partition)
-        else:
-            self.cancel_7_spreads_metadata(partition)
 
 
 class UndisturbedRedirects(UndisturbedQueue, RedirectsPending):
@@ -65,6 +34,14 @@ class WaitsUntilItCanRollBack(UndisturbedRedirects):
 
     @action
     def queue_1_redirects(self, partition: Partition) -> None:
+        require(False)
+
+
+class LeavesMovedEntry(UndisturbedRedirects):
+    """An entry stays in the queue once it is pending, and nothing else can be queued until it is done."""
+
+    @action
+    def queue_3_removes(self, partition: Partition) -> None:
         require(False)
 
 
@@ -87,3 +64,9 @@ def queued_entry_is_taken_up(model: UndisturbedQueue, partition: Partition) -> t
     reassignments".
     """
     return is_wanted(model, partition), not is_wanted(model, partition)
+
+
+@leads_to
+def moved_entry_leaves_queue(model: UndisturbedQueue, partition: Partition) -> tuple[bool, bool]:
+    """An entry that has been moved to ``/admin/reassign_partitions`` makes room for the next one in the queue."""
+    return model.is_queued(partition) and model.is_moved(partition), not model.is_queued(partition)

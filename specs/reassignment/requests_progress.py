@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from floodmark import Set, action, leads_to, require
+from model.reassignment.continuing import ContinuingController
 from model.reassignment.kip236 import Step
 from model.reassignment.replicas import Broker, Partition
 from model.reassignment.requests import Drop, RequestedReassignment
-from specs.reassignment.continuing import ContinuingController
 
 
 class WaitsThroughFailovers(ContinuingController, RequestedReassignment):
@@ -22,8 +22,12 @@ class WaitsThroughFailovers(ContinuingController, RequestedReassignment):
 
     def continues(self, partition: Partition) -> None:
         drop = self.drop[partition]
-        if drop == Drop.NOTHING:
+        if drop == Drop.NOTHING and self.step[partition] == Step.DROP_LEGACY:
+            self.step_10_drops_legacy(partition)
+        elif drop == Drop.NOTHING:
             super().continues(partition)
+        elif drop == Drop.REFUSED:
+            self.refused_request_is_deleted(partition)
         elif drop == Drop.DELETE_REQUEST:
             self.request_2_is_deleted(partition)
         elif drop == Drop.OFFLINE:
@@ -51,7 +55,35 @@ class DropsTarget(WaitsThroughFailovers):
         return Set[Broker]()
 
 
+class LeavesRefusedRequests(WaitsThroughFailovers):
+    """The znode of a request that is refused stays, and is the first one again."""
+
+    @action
+    def refused_request_is_deleted(self, partition: Partition) -> None:
+        require(self.drop[partition] == Drop.REFUSED)
+        self.drop[partition] = Drop.NOTHING
+
+
+class LeavesOldEntry(WaitsThroughFailovers):
+    """An old client's entry stays until the client removes it, and becomes a request again."""
+
+    def is_legacy_done(self, partition: Partition) -> bool:
+        return False
+
+
 @leads_to
 def reassignment_is_completed(model: WaitsThroughFailovers, partition: Partition) -> tuple[bool, bool]:
     """A reassignment whose brokers are all alive is completed some day (KIP-236, "On controller failover")."""
     return model.is_pending(partition), not model.is_pending(partition)
+
+
+@leads_to
+def requests_go(model: WaitsThroughFailovers) -> tuple[bool, bool]:
+    """Each request is taken or refused, and its znode deleted ("The new znode protocol")."""
+    return len(model.requests) > 0, len(model.requests) == 0
+
+
+@leads_to
+def old_entry_goes(model: WaitsThroughFailovers, partition: Partition) -> tuple[bool, bool]:
+    """What an old client asked for leaves ``/admin/reassign_partitions`` (the legacy znode protocol)."""
+    return model.legacy_znode[partition] is not None, model.legacy_znode[partition] is None

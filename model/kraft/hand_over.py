@@ -1,0 +1,96 @@
+"""A leader that shuts down and hands over (KIP-595, "EndQuorumEpoch"), without and with pre-votes (KIP-996).
+
+quorum.py is where to begin. The first voter leads, the others follow it and have fetched everything. It resigns and
+says so to each of them; nothing fails, and all of it takes less time than any timer. Then its preferred successor is to
+be elected, in the next epoch.
+"""
+
+from __future__ import annotations
+
+from floodmark import Constant, Map, Seq, Set, action, initial, require, rule
+from model.kraft.network import KraftNetwork
+from model.kraft.pre_vote import KraftPreVote
+from model.kraft.quorum import Leadership, Message, QuorumState, Replica, Role
+
+
+class HandOver(KraftNetwork):
+    """KIP-595: the preferred successor stands at once."""
+
+    voters = Constant(5)
+    max_epoch = Constant(2)
+    max_log = Constant(2)
+    max_restarts = Constant(0)
+    lossy_restarts = Constant(False)
+    loss = Constant(False)
+    delays = Constant(0)
+    progress_timeout = Constant(False)
+
+    @initial
+    def start(self) -> None:
+        super().start()
+        self.quorum_state = Map({replica: QuorumState(epoch=1, leader=Replica(1), voted=None) for replica in Replica})
+        self.logs = Map({replica: Seq([1]) for replica in Replica})
+        self.flushed = Map({replica: 1 for replica in Replica})
+        self.high_watermark = Map({replica: 1 for replica in Replica})
+        self.role = Map({replica: Role.LEADER if replica == Replica(1) else Role.FOLLOWER for replica in Replica})
+        self.leadership[Replica(1)] = Leadership(
+            epoch_start=0, end_offsets=Map({replica: 1 for replica in Replica}), fetched=Set()
+        )
+        self.elected[1] = Replica(1)
+        self.committed = Seq([1])
+
+    @action
+    def leader_shuts_down(self, leader: Replica) -> None:
+        require(self.role[leader] == Role.LEADER and self.quorum_state[leader].epoch == 1)
+        self.resign(leader)
+
+    def successor_rank(self, leader: Replica, voter: Replica) -> int:
+        """A list has an order, also of voters that fetched equally far."""
+        rank = super().successor_rank(leader, voter)
+        for other in Replica:
+            if other == voter:
+                break
+            if other != leader and self.leadership[leader].end_offsets[other] == self.end_offset(leader, voter):
+                rank += 1
+        return rank
+
+    @action
+    def election_timeout(self, replica: Replica) -> None:
+        require(False)
+
+    @action
+    def fetch_timer_expires(self, leader: Replica) -> None:
+        require(False)
+
+    @action
+    def client_writes(self, leader: Replica) -> None:
+        require(False)
+
+
+class HandOverWithPreVotes(HandOver, KraftPreVote):
+    """KIP-996: the preferred successor asks for pre-votes, which a follower that has fetched would refuse.
+
+    A follower whose leader has said that it resigns grants them (KAFKA-20895); KIP-996 does not say so. Whoever asks
+    goes on asking, since the others may hear of it later.
+    """
+
+    @initial
+    def start(self) -> None:
+        super().start()
+        self.has_fetched = Set(replica for replica in Replica if replica != Replica(1))
+
+    @rule
+    def heeds_goodbye(self) -> bool:
+        """Whether a follower takes a leader that has resigned for one that it misses."""
+        return True
+
+    def handle_end_quorum_epoch(self, request: Message) -> Message:
+        voter = request.destination
+        follows = self.quorum_state[voter] == QuorumState(epoch=request.epoch, leader=request.source, voted=None)
+        if self.heeds_goodbye() and follows:
+            self.has_fetched.discard(voter)
+        return super().handle_end_quorum_epoch(request)
+
+    @action
+    def prospective_gives_up(self, replica: Replica) -> None:
+        require(False)

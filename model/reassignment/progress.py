@@ -1,0 +1,90 @@
+"""Reassignments as they are asked what happens some day, once whatever may fail has stopped failing.
+
+kip236.py is where to begin. Failures may be as many as the spec's constants allow, until they stop; nothing forces them
+to, and what is promised is promised of the time after. What fails for ever delays for ever: a controller that is always
+replaced before its next step finishes nothing, in any of these designs.
+"""
+
+from __future__ import annotations
+
+from floodmark import Set, action, require
+from model.reassignment.continuing import ContinuingKip455, ContinuingReassignment
+from model.reassignment.kraft import KraftReassignment
+from model.reassignment.replicas import Broker, Partition, ReassignedReplicas
+
+
+class CalmControllers(ContinuingReassignment):
+    """KIP-236: from some point on no controller fails. Brokers may go on crashing, and lagging."""
+
+    calm: bool = False
+
+    @action
+    def failures_stop(self) -> None:
+        require(not self.calm)
+        self.calm = True
+
+    @action
+    def controller_fails_over(self) -> None:
+        require(not self.calm)
+        super().controller_fails_over()
+
+
+class CalmBrokers(ReassignedReplicas):
+    """From some point on no broker crashes, and no follower falls behind."""
+
+    calm: bool = False
+
+    @action
+    def failures_stop(self) -> None:
+        require(not self.calm)
+        self.calm = True
+
+    @action
+    def broker_crashes(self, broker: Broker) -> None:
+        require(not self.calm)
+        super().broker_crashes(broker)
+
+    @action
+    def follower_leaves_isr(self, partition: Partition, follower: Broker) -> None:
+        require(not self.calm)
+        super().follower_leaves_isr(partition, follower)
+
+    @action
+    def leader_commits(self, partition: Partition) -> None:
+        """What a follower must fetch to catch up comes to an end."""
+        require(not self.calm)
+        super().leader_commits(partition)
+
+
+class CalmReassignment(CalmBrokers, ContinuingReassignment):
+    """KIP-236, and nothing fails any more."""
+
+    @action
+    def controller_fails_over(self) -> None:
+        require(not self.calm)
+        super().controller_fails_over()
+
+
+class CalmKip455(CalmBrokers, ContinuingKip455):
+    """KIP-455 with a ZooKeeper controller."""
+
+    @action
+    def controller_fails_over(self) -> None:
+        require(not self.calm)
+        super().controller_fails_over()
+
+
+class CalmKraft(CalmBrokers, KraftReassignment):
+    """KIP-455 with a KRaft controller, which fences a broker that crashes: it leaves the ISR, as KIP-841 has it.
+
+    Otherwise a broker could come back before anybody has noticed, no record would be written for it, and no record is
+    what completes a reassignment here.
+    """
+
+    @action
+    def broker_crashes(self, broker: Broker) -> None:
+        super().broker_crashes(broker)
+        for partition in Partition:
+            if broker in self.replication[partition].isr:
+                self.take_offline(partition, Set({broker}))
+                self.settle(partition)
