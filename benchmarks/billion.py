@@ -42,6 +42,9 @@ ROOT = Path(__file__).parent.parent
 SPEC = "benchmarks/appends.toml"
 SAMPLE_SECONDS = 1.0
 RECORDS = 9
+PARTITIONS = 16
+"""More than cores: a task changes one table at a time, which has to be small against the changed pages of files that
+the system keeps before it makes their writers wait (a fifth of the memory, by default)."""
 FIGURES = ("distinct", "generated", "depth", "digest")
 
 
@@ -78,6 +81,7 @@ class Search:
         self.command = [
             sys.executable, "-m", "floodmark", "check", spec, *(f"--set={each}" for each in sets), "--engine", "spark",
             "--only-variant", specs.read(ROOT / spec).model_class().__name__, "--max-memory", memory,
+            "--partitions", str(PARTITIONS),
             "--json", str(self.results),
         ]
 
