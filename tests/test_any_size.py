@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from unittest.mock import patch
 
@@ -694,12 +695,19 @@ def test_no_vote_gives_an_epoch_two_leaders_whatever_the_number_of_voters() -> N
 
 
 @pytest.mark.slow
-def test_elections_and_logs_of_kip_595_are_proved_for_any_number_of_voters_and_epochs() -> None:
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_elections_and_logs_of_kip_595_are_proved_for_any_number_of_voters_and_epochs(seed: int) -> None:
+    """With other random choices of z3 as well: a proof that hangs on them would soon be none."""
     model, properties = _quorum()
     names, _ = any_size_constants(model)
-    proof = induction(system_of(model, properties, names, any_size=True), properties)
+    with patch.object(strategies, "STRATEGIES", [_seeded(it, seed) for it in strategies.STRATEGIES]):
+        proof = induction(system_of(model, properties, names, any_size=True), properties)
     assert proof.failing() == []
     assert len(proof.obligations) > 200
+
+
+def _seeded(strategy: strategies.Strategy, seed: int) -> strategies.Strategy:
+    return replace(strategy, options={**strategy.options, "random_seed": strategy.options.get("random_seed", 0) + seed})
 
 
 @pytest.mark.slow
@@ -714,17 +722,22 @@ def test_the_lemmas_about_elections_and_logs_hold_in_the_reachable_states(voters
     assert found.complete
 
 
-BREAKS_ELECTIONS = ["ForgetsLeadership", "ForgetsVote", "VotesTwice", "HalfIsEnough", "ChangesVote"]
+def _breaks_elections_or_logs() -> list[tuple[str, str]]:
+    """The known-bad designs that break what is proved of any number of voters, with what they break."""
+    spec = read(SPECS / "kraft" / "quorum.toml")
+    (proving,) = (proving for proving in spec.prove if proving.any_size)
+    flawed = [it for it in checks(spec, Settings()) if it.flawed is not None]
+    return [(variant_name(it), str(it.wanted_property)) for it in flawed if it.wanted_property in proving.properties]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("variant", BREAKS_ELECTIONS)
-def test_a_known_bad_election_is_not_proved(variant: str) -> None:
+@pytest.mark.parametrize(("variant", "broken"), _breaks_elections_or_logs())
+def test_a_known_bad_election_is_not_proved(variant: str, broken: str) -> None:
     """At some number of voters an obligation fails, and none that fails there is proved for every number."""
     check = _check("specs/kraft/quorum.toml", variant)
     _, properties = _quorum()
-    small = {"max_epoch": 2, "max_log": 1, "max_restarts": 1, "lossy_restarts": True, "progress_timeout": False}
-    model = check.cls()(**{**check.spec.constants, **small})
+    small = {"max_epoch": 2, "max_log": 2 if broken == "log_matching" else 1, "max_restarts": 1}
+    model = check.cls()(**{**check.spec.constants, **small, "lossy_restarts": True, "progress_timeout": False})
     voters = 2 if variant == "HalfIsEnough" else 3
     sized = type(model)(**{**model.constant_values, "voters": voters})
     failing = [it for it in induction(system_of(sized, properties), properties, 100).failing() if it.outcome == "fails"]
@@ -733,6 +746,6 @@ def test_a_known_bad_election_is_not_proved(variant: str) -> None:
         confirm(sized, properties, obligation)
     names, _ = any_size_constants(model)
     system = system_of(model, properties, names, any_size=True)
-    wanted = [(it.action, it.property) for it in failing[:3]]
+    wanted = [(it.action, it.property) for it in failing]
     with patch.object(strategies, "STRATEGIES", strategies.STRATEGIES[:3]):
         assert [it for it in asked(system, properties, wanted) if it.outcome == "proved"] == []
