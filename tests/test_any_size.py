@@ -93,6 +93,34 @@ HOLDS = {
     def law(self) -> bool:
         return implies(self.decided, any(node in self.second for node in self.first))
 """,
+    "the middle of a sorted list": """
+    level: Map[Node, Annotated[int, Between(0, 9)]]
+    reached: Annotated[int, Between(0, 9)] = 0
+    least: Annotated[int, Between(0, 9)] = 0
+
+    @initial
+    def start(self) -> None:
+        self.level = Map({node: 0 for node in Node})
+
+    @action
+    def rise(self, node: Node) -> None:
+        require(self.level[node] < 9)
+        self.level[node] += 1
+
+    @action
+    def look(self) -> None:
+        ranked = sorted((self.level[node] for node in Node), reverse=True)
+        self.reached = max(self.reached, ranked[self.nodes // 2])
+        self.least = sorted(self.level[node] for node in Node)[0]
+
+    @invariant
+    def law(self) -> bool:
+        return 2 * sum(1 for node in Node if self.level[node] >= self.reached) > self.nodes
+
+    @invariant
+    def lowest(self) -> bool:
+        return all(self.level[node] >= self.least for node in Node)
+""",
     "the least of a map": """
     level: Map[Node, Annotated[int, Between(0, 9)]]
 
@@ -189,6 +217,30 @@ def test_what_holds_for_every_number_is_proved(name: str, tmp_path: Path) -> Non
 # What holds for some numbers only, or for infinitely many identifiers only.
 
 FAILS = {
+    "the middle of a part": ("look: law", """
+    level: Map[Node, Annotated[int, Between(0, 9)]]
+    reached: Annotated[int, Between(0, 9)] = 0
+
+    @initial
+    def start(self) -> None:
+        self.level = Map({node: 0 for node in Node})
+
+    @action
+    def rise(self, node: Node) -> None:
+        require(self.level[node] < 9)
+        self.level[node] += 1
+
+    @action
+    def look(self) -> None:
+        risen = sum(1 for node in Node if self.level[node] > 0)
+        require(risen > 0)
+        ranked = sorted((self.level[node] for node in Node if self.level[node] > 0), reverse=True)
+        self.reached = ranked[risen // 2]
+
+    @invariant
+    def law(self) -> bool:
+        return 2 * sum(1 for node in Node if self.level[node] >= self.reached) > self.nodes
+"""),
     "one node is everyone": ("join: law", """
     members: Set[Node] = Set()
 
@@ -556,8 +608,40 @@ BEST = """
 """
 
 
+RANKED = """
+    level: Map[Node, Annotated[int, Between(0, 2)]]
+    high: Annotated[int, Between(0, 2)] = 0
+    low: Annotated[int, Between(0, 2)] = 0
+
+    @initial
+    def start(self) -> None:
+        self.level = Map({node: 0 for node in Node})
+
+    @action
+    def rise(self, node: Node) -> None:
+        require(self.level[node] < 2)
+        self.level[node] += 1
+
+    @action
+    def look(self, place: Annotated[int, Between(0, "steps")]) -> None:
+        require(place < self.nodes)
+        self.high = sorted((self.level[node] for node in Node), reverse=True)[place]
+        self.low = sorted(self.level[node] for node in Node)[-1 - place]
+
+    @action
+    def look_further(self, without: Node) -> None:
+        others = sum(1 for node in Node if node != without)
+        require(others > 0)
+        self.low = sorted(self.level[node] for node in Node if node != without)[others // 2]
+
+    @invariant
+    def law(self) -> bool:
+        return sorted(self.level[node] for node in Node)[0] == min(self.level[node] for node in Node)
+"""
+
+
 @pytest.mark.parametrize("nodes", [1, 2, 3])
-@pytest.mark.parametrize("body", [MESSAGES, BEST], ids=["messages", "best"])
+@pytest.mark.parametrize("body", [MESSAGES, BEST, RANKED], ids=["messages", "best", "ranked"])
 def test_terms_allow_what_cpython_does_with_messages_and_loops(body: str, nodes: int, tmp_path: Path) -> None:
     with imported(HEADER + body, "Drawn", tmp_path) as cls:
         found, counts = disagreements(cls(nodes=nodes), properties_of(cls), 8)
