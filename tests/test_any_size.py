@@ -833,3 +833,47 @@ def test_a_known_bad_election_is_not_proved(variant: str, broken: str) -> None:
     wanted = [(it.action, it.property) for it in failing]
     with patch.object(strategies, "STRATEGIES", strategies.STRATEGIES[:3]):
         assert [it for it in asked(system, properties, wanted) if it.outcome == "proved"] == []
+
+
+# Leader completeness, for a number of voters.
+
+COMPLETE = ("leader_completeness", "committed_records_stay", "majority_holds_committed")
+
+
+def _completeness(cls: type[Model]) -> list[Property]:
+    """What the recorded proof of leader completeness is about, with its lemmas."""
+    spec = read(SPECS / "kraft" / "completeness.toml")
+    (proving,) = spec.prove
+    found = spec.properties(cls)
+    return [*(found[name] for name in proving.properties), *lemmas_of(spec, cls)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("voters", [2, 3, 4])
+def test_the_lemmas_about_committed_records_hold_in_the_reachable_states(voters: int) -> None:
+    spec = read(SPECS / "kraft" / "completeness.toml")
+    smaller = {"max_log": 1, "max_restarts": 0} if voters == 4 else {"progress_timeout": True}
+    model = Check(spec, None, Settings(constants={"voters": voters, **smaller})).model()
+    judged = [Property(it.name, "invariant", it.function, it.file, it.line, it.doc)
+              for it in _completeness(type(model)) if it.kind != "transition"]
+    found = explore(model, judged, Options(workers=1, limits=Limits(seconds=200)))
+    assert found.violations == []
+    assert found.complete
+
+
+def _breaks_completeness() -> list[str]:
+    flawed = [it for it in checks(read(SPECS / "kraft" / "quorum.toml"), Settings()) if it.flawed is not None]
+    return [variant_name(it) for it in flawed if it.wanted_property in COMPLETE]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("variant", _breaks_completeness())
+def test_a_design_that_loses_committed_records_is_not_proved(variant: str) -> None:
+    check = _check("specs/kraft/quorum.toml", variant)
+    constants = {"voters": 3, "max_epoch": 3, "max_log": 2, "max_restarts": 1, "progress_timeout": False}
+    sized = check.cls()(**{**check.spec.constants, **constants})
+    properties = _completeness(type(sized))
+    failing = [it for it in induction(system_of(sized, properties), properties, 200).failing() if it.outcome == "fails"]
+    assert failing
+    for obligation in failing:
+        confirm(sized, properties, obligation)
