@@ -15,7 +15,7 @@ import z3
 from floodmark.checkers.project import Project
 from floodmark.checkers.symbolic.effects import Effects
 from floodmark.checkers.symbolic.smtlib import Record, status_of
-from floodmark.checkers.symbolic.strategies import answer as answer_of
+from floodmark.checkers.symbolic.strategies import Asking
 from floodmark.checkers.symbolic.terms import Truth, as_term, conj, disj, negation
 from floodmark.checkers.symbolic.value_types import Value
 from floodmark.checkers.symbolic.values import Values
@@ -131,9 +131,10 @@ def _holds_for_any_number(claim: Claim, seconds: float | None, record: Record | 
     except ModelError:
         return False
     some = conj(values.individuals(kind).limit >= 1 for kind in counted.values())
-    terms = [*values.facts.about([as_term(false)]), as_term(some), as_term(false)]
-    proved = bool(answer_of(terms, seconds)[0] == z3.unsat)
+    asking = Asking([as_term(some)], values.facts.about, seconds)
+    proved = bool(asking.answer(as_term(false))[0] == z3.unsat)
     if proved and record is not None:
+        terms = [*values.facts.about([as_term(false)]), as_term(some), as_term(false)]
         record("any-size", "a case of any size in which the claim is false", terms, "unsat")
     return proved
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from floodmark.checkers.symbolic.reductions import Reductions
@@ -111,7 +112,12 @@ class Evaluator(Reductions):
         return result
 
     def _some_element(self, kind: Type, value: Relation, index: Any, at: Position) -> Value:
-        """The element at a position of a list of any length: some element, if the list has that position."""
+        """The element at a position of a list of any length: some element, if the list has that position.
+
+        If the list is sorted, the elements up to that position are as good as it or better (as large or larger, where
+        the largest come first), and those are one more than the position says. All that are better come before it, so
+        they are at most as many as it says.
+        """
         if value.length is None or not isinstance(kind, IntType):
             raise UnsupportedError("this list may have any length, which is not known, so it cannot be indexed here")
         numbers, facts = self.values.numbers, self.values.facts
@@ -121,7 +127,13 @@ class Evaluator(Reductions):
         example = self.values.variable(kind, "element")
         mentioned = facts.free(as_term(value.holds(example)), as_term(inside))
         element = facts.chosen("element", example.sort(), [it for it in mentioned if not it.eq(example)])
-        facts.add([element], implied(inside, value.holds(element)))
+        known = [value.holds(element)]
+        if value.order and value.among is not None:
+            falls = value.order == "descending"
+            reached = value.among(lambda it: numbers.at_most(element, it) if falls else numbers.at_most(it, element))
+            better = value.among(lambda it: numbers.less(element, it) if falls else numbers.less(it, element))
+            known += [numbers.less(place, reached), numbers.at_most(better, place)]
+        facts.add([element], implied(inside, conj(known)))
         return element
 
     def listed(self, node: Expr) -> Value:
@@ -481,7 +493,7 @@ class Evaluator(Reductions):
         numbers = self.values.numbers
         value = self.evaluate(node.seq)
         if isinstance(value, Relation):
-            return value
+            return replace(value, order="descending" if node.reverse else "ascending")
         length, items = value
         ordered = list(items)
         for end in range(kind.capacity - 1, 0, -1):

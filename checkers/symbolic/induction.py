@@ -12,7 +12,7 @@ import z3
 from floodmark.checkers.properties import Property
 from floodmark.checkers.symbolic.effects import Fired
 from floodmark.checkers.symbolic.smtlib import Record, Status
-from floodmark.checkers.symbolic.strategies import answer
+from floodmark.checkers.symbolic.strategies import Asking
 from floodmark.checkers.symbolic.system import Components, System
 from floodmark.checkers.symbolic.terms import Truth, as_term, conj, disj, negation
 from floodmark.compiler.ir import Predicate, StateVar, walk
@@ -95,19 +95,22 @@ class Questions:
     def solver(self) -> Any:
         return z3.Solver() if self.system.values.unbounded else z3.SolverFor("QF_FD")
 
-    def ask(self, solver: Any, *goals: Any, fewer: Sequence[Sequence[Any]] = ()) -> tuple[Any, str]:
-        """z3's answer, and the reason if it is unknown; each of ``fewer`` is a list of terms that follow from the
-        assertions, so if they cannot be true together, neither can those.
+    def ask(self, solver: Any, goal: Truth, fewer: Iterable[Truth] = ()) -> tuple[Any, str]:
+        """Whether a goal can be true together with the assertions, and the reason if that is unknown. The goal is
+        asserted from then on.
+
+        Each of ``fewer`` follows from the assertions, so a goal that cannot be true with it cannot be with those.
         """
         left = None if self.deadline is None else self.deadline - time.perf_counter()
         if left is not None and left <= 0:
             return z3.unknown, f"the limit of {counted_seconds(self.limit)}"
         if self.system.values.any_size:
-            whole, *weaker = ([*it, *self.known(it)] for it in ([*solver.assertions(), *goals], *fewer))
-            return answer(whole, left, weaker)
+            assumed = [z3.And(*solver.assertions()), *map(as_term, fewer)]
+            return Asking(assumed, self.known, left).answer(as_term(goal))
         if left is not None:
             solver.set("timeout", max(1, int(left * 1000)))
-        found = solver.check(*goals)
+        solver.add(as_term(goal))
+        found = solver.check()
         return found, solver.reason_unknown() if found == z3.unknown else ""
 
     def record(self, name: str, about: str, terms: Iterable[Truth], status: Status) -> None:
@@ -265,7 +268,9 @@ def _preserved(
     goals = _goals(system, properties, fired, taken)
     found = [types, *_each(system, questions, solver, fired, goals[1:], assumed)] if types is not None else None
     if found is None:
-        found_any, _ = questions.ask(solver, as_term(disj(goal for _, goal in goals)))
+        solver.push()
+        found_any, _ = questions.ask(solver, disj(goal for _, goal in goals))
+        solver.pop()
         if found_any == z3.unsat:
             found = [Obligation(fired.action.name, name, "proved") for name, _ in goals]
         else:
@@ -355,8 +360,7 @@ def _one(
         return Obligation(action, name, "proved")
     started = time.perf_counter()
     solver.push()
-    solver.add(as_term(goal))
-    answered, reason = questions.ask(solver, fewer=[(as_term(assumed), as_term(goal)) for assumed in fewer])
+    answered, reason = questions.ask(solver, goal, fewer)
     seconds = time.perf_counter() - started
     found = Obligation(action, name, "undetermined", None, reason, seconds)
     if answered == z3.unsat:

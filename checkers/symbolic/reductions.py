@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from floodmark.checkers.symbolic.evaluation import Evaluation
@@ -309,6 +309,8 @@ class Reductions(Evaluation):
             one = Reduce(kind.element, node.at, "sum", node.generators, Const(IntType(1, 1), node.at, 1))
             counted = self._summed_set(one)
             listed.length = None if counted is None else self.values.size(SetType(counted[0]), counted[1])
+            if isinstance(kind.element, IntType) and counted is not None:
+                listed.among = self._among(node)
             return listed
         numbers = self.values.numbers
         items = [self.values.default(kind.element)] * kind.capacity
@@ -320,6 +322,22 @@ class Reductions(Evaluation):
                 items[position] = self.values.either(kind.element, here, value, items[position])
             count = numbers.plus(count, numbers.either(chosen, 1, 0))
         return (count, tuple(items))
+
+    def _among(self, node: Reduce) -> Callable[[Callable[[Any], Truth]], Any]:
+        """How many numbers of a list meet a condition: as many as identifiers whose number does, each of which has one.
+        """
+        (generator,) = node.generators
+        kind = generator.variable.type
+        listed: list[tuple[Value, Truth, Any]] = []
+        for chosen in self.generate(node):
+            with self.under(chosen):
+                listed.append((self.bound[-1], chosen, self.evaluate(node.body)))
+
+        def counted(meets: Callable[[Any], Truth]) -> Any:
+            parts = [self._where(kind, item, conj((chosen, meets(number)))) for item, chosen, number in listed]
+            return self.values.size(SetType(kind), parts[0]) if parts else 0
+
+        return counted
 
     def _map_of(self, node: Reduce) -> Value:
         kind = node.type

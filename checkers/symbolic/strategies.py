@@ -1,18 +1,20 @@
 """How z3 is asked about any number of identifiers: with quantifiers, so some questions need another way of looking.
 
-Each strategy is a way for one solver to answer the same question, so whichever says that there is no model is right.
-Effort is limited in z3's own units and not in seconds, so that a busy machine gives the same answers.
+Each strategy is a way for one solver to answer the same question, so whichever says that there is no model is right. A
+question is asked case by case (``cases.py``), each in one way after the other until it is answered. Effort is limited
+in z3's own units and not in seconds, so that a busy machine gives the same answers.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import z3
 
+from floodmark.checkers.symbolic.cases import Case, cases
 from floodmark.language.plurals import counted_seconds
 
 
@@ -27,49 +29,88 @@ class Strategy:
 _SUGGESTED = {"auto_config": False, "mbqi": False}
 _PATTERNS = {**_SUGGESTED, "relevancy": 0}
 _SHALLOW = {**_SUGGESTED, "qi.lazy_threshold": 10.0}
+_LATE = {**_SUGGESTED, "qi.eager_threshold": 0.0}
+_LATE_RELEVANT = {**_LATE, "case_split": 3}
 STRATEGIES = (
     Strategy(300_000),
+    Strategy(600_000, _LATE_RELEVANT),
+    Strategy(600_000, _LATE),
     Strategy(300_000, _PATTERNS),
+    Strategy(1_500_000, {**_LATE_RELEVANT, "random_seed": 7}),
+    Strategy(1_500_000, {**_LATE, "random_seed": 7}),
     Strategy(1_500_000, _SHALLOW),
     Strategy(3_000_000),
     Strategy(3_000_000, _PATTERNS),
+    Strategy(6_000_000, {**_LATE_RELEVANT, "random_seed": 11}),
     Strategy(6_000_000, _SUGGESTED),
     Strategy(6_000_000, {"random_seed": 7}),
     Strategy(6_000_000, {**_PATTERNS, "random_seed": 7}),
     Strategy(6_000_000, {**_SHALLOW, "random_seed": 7}),
+    Strategy(20_000_000, {**_LATE, "random_seed": 11}),
     Strategy(20_000_000, _SUGGESTED),
-    Strategy(20_000_000, {**_SHALLOW, "random_seed": 11}),
 )
-"""In turns: instances that also a model that z3 has in mind would break; only those that terms suggest, of all terms or
-of those that matter to the case at hand; and of these, only those that do not come from many others.
+"""In turns: instances that also a model that z3 has in mind would break; only those that terms suggest, and these only
+once z3 has decided what else is true, so that it looks at one path through an action at a time (``_LATE``); those that
+all terms suggest (``_PATTERNS``); and only those that do not come from many others (``_SHALLOW``).
 """
 
 
-def answer(
-    assertions: Sequence[Any], seconds: float | None = None, weaker: Sequence[Sequence[Any]] = ()
-) -> tuple[Any, str]:
-    """z3's answer about all assertions together, and the reason if it is unknown; within ``seconds`` if given.
+class Asking:
+    """One question: whether ``goal`` can be true together with what is ``assumed``, within ``seconds`` if given.
 
-    Each of ``weaker`` follows from the assertions and is tried as well: where it has no model, neither have they.
+    ``assumed`` has everything that is assumed, then parts of it: what has no model with less has none with more. The
+    terms that ``known`` adds follow from what they are about.
     """
-    started = time.perf_counter()
-    reasons: list[str] = []
-    questions = [assertions, *weaker]
-    for strategy in STRATEGIES:
-        for asked in list(questions):
-            solver = z3.SimpleSolver()
-            solver.set(rlimit=strategy.effort, **strategy.options)
-            if seconds is not None:
-                left = seconds - (time.perf_counter() - started)
-                if left <= 0:
-                    return z3.unknown, f"the limit of {counted_seconds(seconds)}"
-                solver.set(timeout=max(1, int(left * 1000)))
-            solver.add(*asked)
-            found = solver.check()
-            if found == z3.unsat or (found == z3.sat and asked is assertions):
-                return found, ""
-            if found == z3.sat:
-                questions.remove(asked)
-            else:
-                reasons.append(solver.reason_unknown())
-    return z3.unknown, f"z3 gave up in {len(STRATEGIES)} ways: {', '.join(dict.fromkeys(reasons))}"
+
+    def __init__(
+        self, assumed: Sequence[Any], known: Callable[[Sequence[Any]], Sequence[Any]], seconds: float | None = None
+    ) -> None:
+        self._assumed = assumed
+        self._known = known
+        self._seconds = seconds
+        self._started = time.perf_counter()
+        self._best = 0
+        self._reason = ""
+
+    def answer(self, goal: Any) -> tuple[Any, str]:
+        """z3's answer, and the reason if it is unknown."""
+        for case in cases(goal):
+            found = self._tried(case)
+            if found != z3.unsat:
+                return found, self._reason if found == z3.unknown else ""
+        return z3.unsat, ""
+
+    def _tried(self, case: Case) -> Any:
+        """What one of several ways finds; first with those assumptions that were enough for the last case."""
+        order = sorted(range(len(self._assumed)), key=lambda at: at != self._best)
+        for strategy in STRATEGIES:
+            for at in list(order):
+                if self._is_late():
+                    return z3.unknown
+                found = self.asked(case, at, strategy)
+                if found == z3.unsat or (found == z3.sat and at == 0):
+                    self._best = at
+                    return found
+                if found == z3.sat:
+                    order.remove(at)
+        return z3.unknown
+
+    def asked(self, case: Case, at: int, strategy: Strategy) -> Any:
+        """What one way finds with some of the assumptions; a model only counts when all are made."""
+        solver = z3.SimpleSolver()
+        solver.set(rlimit=strategy.effort, **strategy.options)
+        if self._seconds is not None:
+            left = self._seconds - (time.perf_counter() - self._started)
+            solver.set(timeout=max(1, int(left * 1000)))
+        stated = [self._assumed[at], *case]
+        solver.add(*stated, *self._known(stated))
+        found = solver.check()
+        if found == z3.unknown:
+            self._reason = f"z3 gave up in {len(STRATEGIES)} ways, at last: {solver.reason_unknown()}"
+        return found
+
+    def _is_late(self) -> bool:
+        if self._seconds is None or time.perf_counter() - self._started < self._seconds:
+            return False
+        self._reason = f"the limit of {counted_seconds(self._seconds)}"
+        return True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import z3
 
@@ -39,7 +39,9 @@ class Relation:
     """A set of any size: whether it holds a value, and the ``most`` elements it can have, if that is known.
 
     ``term`` is the set as one term. It is there from the beginning or made when it is needed. A list of any length is a
-    relation as well, as nothing may depend on its order; it may have ``repeats``, and a ``length`` if that is known.
+    relation as well, as nothing may depend on its order; it may have ``repeats``, and a ``length`` if that is known. Of
+    one with a number for each of distinct identifiers, ``among`` tells how many of its numbers meet a condition; if it
+    is sorted, ``order`` is how.
     """
 
     holds: Callable[[Value], Truth]
@@ -47,6 +49,8 @@ class Relation:
     term: Any = None
     repeats: bool = False
     length: Number | None = None
+    among: Callable[[Callable[[Number], Truth]], Number] | None = None
+    order: Literal["", "ascending", "descending"] = ""
 
 
 @dataclass(slots=True, eq=False)

@@ -6,7 +6,7 @@ model are in the file of the same name in invariants/kraft/ (those of disk_loss.
     KIP-595 "Vote", "Vote Request Handling",       quorum.py     flawed.py            quorum, restart, observer,
       "BeginQuorumEpoch", "EndQuorumEpoch",                                           two_voters
       "Leader Progress Timeout", "Fetch",                                             stands_at_once (word for word)
-      "DescribeQuorum"
+      "DescribeQuorum"                                                                completeness (a proof)
     KIP-595 "Vote": several partitions in          batch.py      flawed_batch.py      batch
       one request ("multi-raft")
     KIP-595, the requests' ClusterId               clusters.py   flawed_clusters.py   clusters

@@ -3,8 +3,7 @@
 The argument is that of Paxos: before a leader proposes in a ballot, a majority promises to vote in no earlier one, and
 tells what it has voted for. So what an earlier ballot may still choose is what the leader proposes.
 
-No proof is recorded. Parts were proved in separate runs. Known to be open is whether ``leader_aborts`` preserves
-``no_instance_chooses_two_values``: z3 answers ``unknown``.
+No proof is recorded; ARCHITECTURE.md says where z3 gives up.
 """
 
 from __future__ import annotations
@@ -170,15 +169,12 @@ def abort_was_chosen_somewhere(model: PaxosCommit) -> bool:
 
 @lemma
 def no_instance_chooses_two_values(model: PaxosCommit) -> bool:
-    """When a leader has decided, no instance has chosen both values, and none will."""
-    return implies(
-        model.commit_message or model.abort_message,
-        all(
-            one.value == other.value or not (is_chosen(model, manager, one) and is_chosen(model, manager, other))
-            for manager in ResourceManager
-            for one in model.proposed[manager]
-            for other in model.proposed[manager]
-        ),
+    """No instance chooses that its manager has prepared in one ballot, and to abort in another."""
+    return all(
+        one.value == other.value or not (is_chosen(model, manager, one) and is_chosen(model, manager, other))
+        for manager in ResourceManager
+        for one in model.proposed[manager]
+        for other in model.proposed[manager]
     )
 
 

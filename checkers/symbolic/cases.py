@@ -1,0 +1,89 @@
+"""A question in cases: z3 answers several short questions about quantifiers sooner than a long one, and more reliably.
+
+That an action breaks a property is one statement about a few witnesses ("some candidate has a vote that ...") or
+another about others. Each is a case with its own witnesses, which are then constants: a statement that something exists
+is true in some model exactly if the statement about a constant that occurs nowhere else is. No case is left out, so if
+none of them has a model, the question has none, and if one has, so has the question.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import z3
+
+Case = tuple[Any, ...]
+"""Terms that are true together."""
+
+MOST_CASES = 64
+"""A question that would have more is asked in these, some of which then are several at once."""
+
+
+def cases(question: Any) -> list[Case]:
+    """Cases of a question, one of which has a model exactly if it has."""
+    done: list[Case] = []
+    waiting = [tuple(_conjuncts(question))]
+    while waiting:
+        case = waiting.pop()
+        parts = None if len(done) + len(waiting) >= MOST_CASES else _alternatives(case)
+        if parts is None:
+            done.append(case)
+        else:
+            waiting += reversed(parts)
+    return [simple for case in done if (simple := _simplified(case)) is not None]
+
+
+def _simplified(case: Case) -> Case | None:
+    """A case in simpler terms; None if it is false."""
+    found: list[Any] = []
+    for term in case:
+        simple = z3.simplify(term)
+        if z3.is_false(simple):
+            return None
+        found += [simple] if not z3.is_and(simple) else simple.children()
+    return tuple(term for term in found if not z3.is_true(term))
+
+
+def _conjuncts(term: Any) -> Iterator[Any]:
+    """What a term says, part by part, with constants for what is said to exist."""
+    waiting = [(term, True)]
+    while waiting:
+        part, true = waiting.pop()
+        if z3.is_not(part):
+            waiting.append((part.arg(0), not true))
+        elif z3.is_and(part) if true else z3.is_or(part):
+            waiting += ((child, true) for child in reversed(part.children()))
+        elif z3.is_implies(part) and not true:
+            waiting += ((part.arg(1), False), (part.arg(0), True))
+        elif z3.is_quantifier(part) and not part.is_lambda() and part.is_exists() == true:
+            witnesses = [z3.FreshConst(part.var_sort(at), part.var_name(at)) for at in range(part.num_vars())]
+            waiting.append((z3.substitute_vars(part.body(), *reversed(witnesses)), true))
+        else:
+            yield part if true else z3.Not(part)
+
+
+def _alternatives(case: Case) -> list[Case] | None:
+    """The cases of the first part of a case that says of one thing or another that it exists."""
+    for at, part in enumerate(case):
+        options = _options(part)
+        if any(_says_something_exists(option) for option in options):
+            return [(*case[:at], *_conjuncts(option), *case[at + 1 :]) for option in options]
+    return None
+
+
+def _options(term: Any) -> list[Any]:
+    """The parts of a disjunction."""
+    if z3.is_or(term):
+        return list(term.children())
+    if z3.is_implies(term):
+        return [z3.Not(term.arg(0)), term.arg(1)]
+    if z3.is_not(term) and z3.is_and(term.arg(0)):
+        return [z3.Not(part) for part in term.arg(0).children()]
+    return []
+
+
+def _says_something_exists(term: Any) -> bool:
+    denied = z3.is_not(term)
+    inner = term.arg(0) if denied else term
+    return z3.is_quantifier(inner) and not inner.is_lambda() and inner.is_exists() != denied
