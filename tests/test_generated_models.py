@@ -103,7 +103,7 @@ def test_every_node_of_the_expression_graph_has_to_be_generated() -> None:
 def test_the_generator_reaches_every_construct(own_cache: Path) -> None:
     constructs = Constructs()
 
-    @settings(max_examples=700, derandomize=True, database=None, deadline=None,
+    @settings(max_examples=480, derandomize=True, database=None, deadline=None,
               suppress_health_check=list(HealthCheck), phases=[Phase.generate])
     @given(models(growing=True))
     def look(model: GeneratedModel) -> None:
