@@ -74,14 +74,14 @@ def _size(folder: Path) -> int:
 class Search:
     """A command that searches on Spark, with a folder for its scratch files, its checkpoints and its results."""
 
-    def __init__(self, folder: Path, spec: str, sets: list[str], memory: str) -> None:
+    def __init__(self, folder: Path, spec: str, sets: list[str], memory: str, partitions: int) -> None:
         self.folder = folder
         self.results = folder / "results.json"
         self.kept = folder / "checkpoint"
         self.command = [
             sys.executable, "-m", "floodmark", "check", spec, *(f"--set={each}" for each in sets), "--engine", "spark",
             "--only-variant", specs.read(ROOT / spec).model_class().__name__, "--max-memory", memory,
-            "--partitions", str(PARTITIONS),
+            "--partitions", str(partitions),
             "--json", str(self.results),
         ]
 
@@ -191,10 +191,10 @@ def rows(arguments: argparse.Namespace) -> Iterator[str]:
         place = Path(folder)
         if arguments.spec is None:
             sets = [f"replicas={arguments.replicas}", f"records={RECORDS}"]
-            search = Search(place, SPEC, sets, arguments.memory)
+            search = Search(place, SPEC, sets, arguments.memory, arguments.partitions)
             yield measure(f"{RECORDS + 1}^{arguments.replicas}", search, known_figures(arguments.replicas))
             return
-        search = Search(place, arguments.spec, arguments.set, arguments.memory)
+        search = Search(place, arguments.spec, arguments.set, arguments.memory, arguments.partitions)
         search.run([])
         wanted = search.figures()
         yield measure(" ".join([arguments.spec, *arguments.set]), search, wanted)
@@ -206,6 +206,7 @@ def main() -> None:
     parser.add_argument("--spec", help="a protocol instead")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE")
     parser.add_argument("--memory", default="6G", help="what --max-memory is given")
+    parser.add_argument("--partitions", type=int, default=PARTITIONS)
     parser.add_argument("--folder", help="where scratch files and checkpoints go")
     parser.add_argument("--write", action="store_true")
     arguments = parser.parse_args()

@@ -7,13 +7,14 @@ be elected, in the next epoch.
 
 from __future__ import annotations
 
-from floodmark import Constant, Map, Seq, Set, action, initial, require, rule
+from floodmark import Constant, Set, action, initial, require, rule
 from model.kraft.network import KraftNetwork
+from model.kraft.observers import KraftObservers
 from model.kraft.pre_vote import KraftPreVote
-from model.kraft.quorum import Leadership, Message, QuorumState, Replica, Role
+from model.kraft.quorum import Message, QuorumState, Replica, Role
 
 
-class HandOver(KraftNetwork):
+class HandOver(KraftObservers, KraftNetwork):
     """KIP-595: the preferred successor stands at once."""
 
     voters = Constant(5)
@@ -24,20 +25,6 @@ class HandOver(KraftNetwork):
     loss = Constant(False)
     delays = Constant(0)
     progress_timeout = Constant(False)
-
-    @initial
-    def start(self) -> None:
-        super().start()
-        self.quorum_state = Map({replica: QuorumState(epoch=1, leader=Replica(1), voted=None) for replica in Replica})
-        self.logs = Map({replica: Seq([1]) for replica in Replica})
-        self.flushed = Map({replica: 1 for replica in Replica})
-        self.high_watermark = Map({replica: 1 for replica in Replica})
-        self.role = Map({replica: Role.LEADER if replica == Replica(1) else Role.FOLLOWER for replica in Replica})
-        self.leadership[Replica(1)] = Leadership(
-            epoch_start=0, end_offsets=Map({replica: 1 for replica in Replica}), fetched=Set()
-        )
-        self.elected[1] = Replica(1)
-        self.committed = Seq([1])
 
     @action
     def leader_shuts_down(self, leader: Replica) -> None:

@@ -13,8 +13,8 @@ from model.reassignment.kraft import KraftReassignment
 from model.reassignment.replicas import Broker, Partition, ReassignedReplicas
 
 
-class CalmControllers(ContinuingReassignment):
-    """KIP-236: from some point on no controller fails. Brokers may go on crashing, and lagging."""
+class Calm(ReassignedReplicas):
+    """Some day failures stop. Which ones, the classes below say."""
 
     calm: bool = False
 
@@ -22,6 +22,10 @@ class CalmControllers(ContinuingReassignment):
     def failures_stop(self) -> None:
         require(not self.calm)
         self.calm = True
+
+
+class CalmControllers(Calm, ContinuingReassignment):
+    """KIP-236: from some point on no controller fails. Brokers may go on crashing, and lagging."""
 
     @action
     def controller_fails_over(self) -> None:
@@ -29,15 +33,8 @@ class CalmControllers(ContinuingReassignment):
         super().controller_fails_over()
 
 
-class CalmBrokers(ReassignedReplicas):
+class CalmBrokers(Calm):
     """From some point on no broker crashes, and no follower falls behind."""
-
-    calm: bool = False
-
-    @action
-    def failures_stop(self) -> None:
-        require(not self.calm)
-        self.calm = True
 
     @action
     def broker_crashes(self, broker: Broker) -> None:
@@ -56,13 +53,8 @@ class CalmBrokers(ReassignedReplicas):
         super().leader_commits(partition)
 
 
-class CalmReassignment(CalmBrokers, ContinuingReassignment):
+class CalmReassignment(CalmBrokers, CalmControllers):
     """KIP-236, and nothing fails any more."""
-
-    @action
-    def controller_fails_over(self) -> None:
-        require(not self.calm)
-        super().controller_fails_over()
 
 
 class CalmKip455(CalmBrokers, ContinuingKip455):
