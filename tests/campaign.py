@@ -43,7 +43,7 @@ T = TypeVar("T")
 REFUSALS = (
     "nothing", "never reached", "may hold", "grows each time", "this is None", "this asks whether",
     "| None has no order", "may meet None here", "no value in common", "is never an element of", "None has no elements",
-    "has no capacity", "must be drawn", "has no field",
+    "None cannot be iterated", "has no capacity", "must be drawn", "has no field",
 )
 """What the compiler may say of a generated model: an empty literal has no type of its own; a branch can be decided;
 a helper is given None where it takes an optional value, or an optional value where it takes one that is there; what is
