@@ -26,6 +26,7 @@ from floodmark.language.model import Model, State, largest_sizes, sized
 from floodmark.language.reference import Step, choices, fire, holds, initial_states, within_boundary
 from floodmark.language.source import _parsed
 from floodmark.language.types import growing
+from floodmark.language.values import Record
 from floodmark.language.widths import NO_WIDTHS, Outgrown, Widths, least_widths
 
 Engine = Callable[[Model, Sequence[Property]], Exploration]
@@ -120,7 +121,9 @@ def outcome(explore: Engine, model: Model, properties: Sequence[Property]) -> Ou
 
 def _grows(model: Model) -> bool:
     """Whether containers without a capacity are anywhere in a model, also in records that no variable holds."""
-    kinds = [*model.variable_types.values(), *(model.declared_type(cls) for cls in model._classes.values())]
+    beside = vars(sys.modules[type(model).__module__]).values()
+    records = [cls for cls in beside if isinstance(cls, type) and issubclass(cls, Record) and cls is not Record]
+    kinds = [*model.variable_types.values(), *map(model.declared_type, records)]
     return any(any(growing(kind)) for kind in kinds)
 
 

@@ -72,10 +72,19 @@ def _interval(term: Any, parts: list[Interval | None], wrong: list[str]) -> Inte
         return _full(width)
     of = [part for part in parts if part is not None]
     found = _result(term.decl().kind(), of, term)
-    if found is None or not _full(width)[0] <= found[0] <= found[1] <= _full(width)[1]:
+    if found is None or not _holds(width, found):
         wrong.append(f"{term.decl()} of {of} in {width} bits: {found}")
         return _full(width)
     return found
+
+
+def _holds(width: int, values: Interval) -> bool:
+    return _full(width)[0] <= values[0] <= values[1] <= _full(width)[1]
+
+
+def _is_low(extract: Any) -> bool:
+    """Whether the bits that are taken are the lowest: they are the number itself when it fits."""
+    return bool(extract.params()[1] == 0)
 
 
 def _quotients(a: Interval, b: Interval) -> Interval:
@@ -102,7 +111,7 @@ def _result(kind: int, of: list[Interval], term: Any) -> Interval | None:
         case z3.Z3_OP_ITE:
             return min(low for low, _ in of), max(high for _, high in of)
         case z3.Z3_OP_EXTRACT:  # cut on purpose, beside the condition that nothing is lost
-            return _full(term.size())
+            return of[0] if _is_low(term) and _holds(term.size(), of[0]) else _full(term.size())
         case z3.Z3_OP_BUDIV:
             return (0, of[0][1]) if of[0][0] >= 0 and of[1][0] > 0 else None
         case z3.Z3_OP_BSDIV:
