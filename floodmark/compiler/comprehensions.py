@@ -29,7 +29,6 @@ from floodmark.compiler.ir import (
     Return,
     SeqOf,
     SetLocal,
-    SetOf,
     Stmt,
     Universe,
     has_effects,
@@ -238,7 +237,7 @@ class Comprehensions(Pairs):
             case MapType(key, _):
                 return self.keys_of(frame, node, value, key), key, True
             case NothingType():
-                return SetOf(SetType(NothingType()), frame.at(node), []), NothingType(), True
+                return self.convert(value, SetType(NothingType()), ""), NothingType(), True  # evaluating it fails
         raise frame.refuse(node, f"{value.type} cannot be iterated")
 
     def keys_of(self, frame: Frame, node: ast.expr, mapping: Expr, key: Type) -> Domain:

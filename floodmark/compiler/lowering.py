@@ -225,14 +225,19 @@ class Lowering:
 
     def equal(self, left: Expr, right: Expr, at: Position) -> Expr:
         """``left == right``, decided here if both are known when the model is read."""
-        if isinstance(right.type, NoneType):
-            return self.missing(left, at)
-        if isinstance(left.type, NoneType):
-            return self.missing(right, at)
+        for value, nothing in ((left, right), (right, left)):
+            if isinstance(nothing.type, NoneType):
+                return self._missing_beside(nothing, value, at)
         one, other = self.unify(left, right, "this compares")
         if isinstance(left, Const) and isinstance(right, Const) and not isinstance(one.type, IntType):
             return Const(BOOL, at, left.value == right.value)
         return Equal(BOOL, at, one, other)
+
+    def _missing_beside(self, nothing: Expr, value: Expr, at: Position) -> Expr:
+        """Whether ``value`` equals an expression that can only be None, and is evaluated if that may fail."""
+        if can_fail(nothing):
+            return self.once(at, [nothing, value], lambda held: self.missing(held[1], at))
+        return self.missing(value, at)
 
     def missing(self, value: Expr, at: Position) -> Expr:
         """Whether a value is None."""
