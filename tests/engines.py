@@ -200,11 +200,12 @@ def plain_search(model: Model, properties: Sequence[Property]) -> tuple[Outcome,
         depth += 1
         level: list[State] = []
         for old in frontier:
-            try:
-                steps = _steps(model, old)
-            except SourceError:
-                breaks("error", "", depth)
-                continue
+            steps = []
+            for name in type(model).methods("action"):
+                try:
+                    steps += choices(model, old, name)
+                except SourceError:  # in a guard; the other actions are taken all the same
+                    breaks("error", "", depth)
             for step in steps:
                 if len(seen) > MOST_STATES or found.generated > MOST_GENERATED:
                     raise TooMany(depth - 1)
@@ -246,10 +247,6 @@ def plain_search(model: Model, properties: Sequence[Property]) -> tuple[Outcome,
         if failed and _grows(model):
             _uncounted(found)
     return found, seen
-
-
-def _steps(model: Model, state: State) -> list[Step]:
-    return [step for name in type(model).methods("action") for step in choices(model, state, name)]
 
 
 _numbers = itertools.count()
