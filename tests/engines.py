@@ -23,7 +23,7 @@ from floodmark.checkers.spark import search as spark_engine
 from floodmark.compiler.layout import digest, lay_out
 from floodmark.language.errors import ModelError, SourceError
 from floodmark.language.model import Model, State, largest_sizes, sized
-from floodmark.language.reference import Step, choices, fire, holds, initial_states, within_boundary
+from floodmark.language.reference import choices, fire, holds, initial_states, within_boundary
 from floodmark.language.source import _parsed
 from floodmark.language.types import growing
 from floodmark.language.values import Record
