@@ -43,15 +43,16 @@ T = TypeVar("T")
 REFUSALS = (
     "nothing", "never reached", "may hold", "grows each time", "this is None", "this asks whether",
     "| None has no order", "may meet None here", "no value in common", "is never an element of", "None has no elements",
-    "None cannot be iterated", "has no capacity", "must be drawn", "has no field", "this joins sequences of Struct",
-    "there; use two variables", "an integer grows beyond 64 bits", "bits, more than 4096",
+    "None cannot be iterated", "has no capacity", "must be drawn", "possible values; draw it", "has no field",
+    "this joins sequences of Struct", "there; use two variables", "an integer grows beyond 64 bits",
+    "bits, more than 4096",
 )
 """What the compiler may say of a generated model: an empty literal has no type of its own; a branch can be decided;
 a helper is given None where it takes an optional value, or an optional value where it takes one that is there; what is
 sorted, compared or searched may have None in it, or be None; a union may turn out to be a record of one class when
 another is meant, or to be two of them in two sequences or in two values of a local name; a parameter that takes every
 value of its type cannot be of one that grows; a product of products may need more
-than 64 bits, and a container of containers, grown, more than 4096."""
+than 64 bits, and a container of containers, grown, more than 4096; a parameter of many values may be drawn too late."""
 MOST_LEVELS = 5
 """A model with more levels is not asked of Spark, which takes a part of a second for each."""
 

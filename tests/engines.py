@@ -204,7 +204,9 @@ def plain_search(model: Model, properties: Sequence[Property]) -> tuple[Outcome,
             for name in type(model).methods("action"):
                 try:
                     steps += choices(model, old, name)
-                except SourceError:  # in a guard; the other actions are taken all the same
+                except SourceError as error:  # in a guard; the other actions are taken all the same
+                    if "possible values; draw it" in error.message:
+                        raise ModelError(error.message, error.file, error.line) from None
                     breaks("error", "", depth)
             for step in steps:
                 if len(seen) > MOST_STATES or found.generated > MOST_GENERATED:
