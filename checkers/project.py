@@ -21,7 +21,7 @@ import os
 import re
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
@@ -175,7 +175,7 @@ class Project:
     def _imports(self, folder: Path) -> Iterator[None]:
         """Inside the block, imports mean what they mean in this project, for a file in ``folder``."""
         finder = _Finder(self, folder)
-        hidden = _hide([name for name in sys.modules if finder.gives(name)])
+        hidden = _hide(finder.gives(sys.modules))
         _hidden.append(hidden)
         sys.meta_path.insert(0, finder)
         try:
@@ -250,9 +250,11 @@ def _protocol(dotted: str) -> str:
 
 def _found_in(root: Path, dotted: str) -> Path | None:
     """What Python finds for a dotted name in a folder: a package, a module, a folder without ``__init__.py``."""
-    base = root.joinpath(*dotted.split("."))
-    files = (base / "__init__.py", base.with_name(f"{base.name}.py"))
-    return next((file for file in files if os.path.isfile(file)), base if os.path.isdir(base) else None)
+    base = os.path.join(root, *filter(None, dotted.split(".")))  # as text: this is asked some ten thousand times
+    for file in (os.path.join(base, "__init__.py"), f"{base}.py"):
+        if os.path.isfile(file):
+            return Path(file)
+    return Path(base) if os.path.isdir(base) else None
 
 
 class _Finder(MetaPathFinder):
@@ -265,21 +267,29 @@ class _Finder(MetaPathFinder):
 
     def locate(self, name: str) -> tuple[Project, Path] | None:
         """The file or folder that ``name`` means, with its project; None when the name has no special meaning here."""
-        project, first = self.project, name.split(".")[0]
-        if name in _SCRIPTS or reserved(name) or first in _by_prefix:
+        project, first = self.project, name.partition(".")[0]
+        if name in _SCRIPTS or not self._may_give(first):
             return None
         if first in _PACKAGES:
             owner = project.owner(name)
             found = owner.find(name)
             return None if found is None else (owner, found)
-        if not _is_own(first, project.root, self.folder, tuple(sys.path)):
-            return None
         found = project.find(name) or _found_in(self.folder, name)
         return None if found is None else (project, found)
 
-    def gives(self, name: str) -> bool:
-        """Whether ``name`` means a file here; it does so only while a file of the project is loaded."""
-        return self.locate(name) is not None
+    def _may_give(self, first: str) -> bool:
+        """Whether names that begin so may mean files here."""
+        if reserved(first) or first in _by_prefix:
+            return False
+        return first in _PACKAGES or _is_own(first, self.project.root, self.folder, tuple(sys.path))
+
+    def gives(self, names: Iterable[str]) -> list[str]:
+        """Those of the names that mean a file here; they do so only while a file of the project is loaded."""
+        by_first: dict[str, list[str]] = {}
+        for name in names:
+            by_first.setdefault(name.partition(".")[0], []).append(name)
+        asked = [name for first, each in by_first.items() if self._may_give(first) for name in each]
+        return [name for name in asked if self.locate(name) is not None]
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -360,21 +370,28 @@ def _is_own(first: str, root: Path, folder: Path, _: tuple[str, ...]) -> bool:
 
 def _module_of(path: Path) -> ModuleType | None:
     """The module of a file, whatever name it was imported by."""
+    wanted = str(path)
     for modules in (sys.modules, *_hidden):
         for name, module in list(modules.items()):
-            if name not in _SCRIPTS and _file_of(module) == path:
+            if _place_of(module) == wanted and name not in _SCRIPTS:
                 return module
     return None
 
 
 def _file_of(module: object) -> Path | None:
+    place = _place_of(module)
+    return None if place is None else Path(place)
+
+
+def _place_of(module: object) -> str | None:
+    """The file of a module, without links."""
     file = getattr(module, "__dict__", {}).get("__file__")
     return _resolved(file) if isinstance(file, str) else None
 
 
 @functools.cache
-def _resolved(file: str) -> Path:
-    return Path(file).resolve()
+def _resolved(file: str) -> str:
+    return str(Path(file).resolve())
 
 
 def _last_name(path: Path) -> str:

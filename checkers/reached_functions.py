@@ -15,18 +15,28 @@ from floodmark.language.source import source_of
 _SUPER, _MEMBER, _GLOBAL = "super", "member", "global"
 
 
-def reached_functions(cls: type[Model], roots: Iterable[Callable[..., Any]]) -> list[Callable[..., Any]]:
+Called = dict[Callable[..., Any], list[Callable[..., Any]]]
+"""What each function calls, for one class, as long as neither the functions nor their modules change."""
+
+
+def reached_functions(
+    cls: type[Model], roots: Iterable[Callable[..., Any]], known: Called | None = None
+) -> list[Callable[..., Any]]:
     """The functions ``roots`` and all that they may call, in the order in which they are found.
 
-    Whatever a function mentions counts as called.
+    Whatever a function mentions counts as called. Whoever asks several times about one class hands in a ``known``,
+    which is used and added to.
     """
+    called: Called = {} if known is None else known
     found: dict[Callable[..., Any], None] = {}
     waiting = list(roots)
     while waiting:
         function = waiting.pop(0)
         if function not in found:
             found[function] = None
-            waiting += _called(cls, function)
+            if function not in called:
+                called[function] = list(_called(cls, function))
+            waiting += called[function]
     return list(found)
 
 

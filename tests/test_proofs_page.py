@@ -38,6 +38,10 @@ PROOFS = [row[:-1] for row in rows(WRITTEN, "| spec | method |")]
 ANSWERS = rows(WRITTEN, "| claim | source |")
 
 
+def _is_quick(proving: Proving) -> bool:
+    return proving.tier == "quick" and proving.method == QUICK and not (proving.constants or proving.any_size)
+
+
 def _parameters() -> list[object]:
     return [
         pytest.param(
@@ -45,7 +49,7 @@ def _parameters() -> list[object]:
             spec,
             proving,
             id=f"{spec.name}-{place}",
-            marks=[] if proving.method == QUICK and not (proving.constants or proving.any_size) else [pytest.mark.slow],
+            marks=[] if _is_quick(proving) else [pytest.mark.slow],
         )
         for place, (spec, proving) in enumerate(PROVINGS)
     ]

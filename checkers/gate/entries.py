@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from floodmark.checkers.gate.job import Sources
 from floodmark.checkers.gate.lock import Entry
-from floodmark.checkers.gate.meanings import meaning
+from floodmark.checkers.gate.meanings import meanings
 from floodmark.checkers.proof_result import Proved
 from floodmark.checkers.report.liveness import needs_lines
 from floodmark.checkers.result import CheckResult
@@ -44,8 +44,7 @@ def _meanings(result: CheckResult) -> dict[str, str]:
     """The properties, each with the hash of what it says."""
     if result.subject is None:
         return {}
-    cls = type(result.subject)
-    return {prop.name: meaning(prop, cls) for prop in sorted(result.properties, key=lambda prop: prop.name)}
+    return meanings(sorted(result.properties, key=lambda prop: prop.name), type(result.subject))
 
 
 def _names(result: CheckResult) -> list[str]:

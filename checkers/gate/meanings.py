@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from floodmark.checkers.properties import Property
-from floodmark.checkers.reached_functions import reached_functions
+from floodmark.checkers.reached_functions import Called, reached_functions
 from floodmark.compiler.ir import And, Const, Expr, Implies, Inline, Not, Or, Reduce, Return, StateVar, Witness, walk
 from floodmark.compiler.program import read_program
 from floodmark.language.errors import SourceError
@@ -23,9 +23,14 @@ from floodmark.language.source import source_of
 from floodmark.language.widths import FIRST_WIDTHS
 
 
-def meaning(prop: Property, cls: type[Model]) -> str:
-    """The hash of a property's text with that of the functions that it calls, without comments and layout."""
-    texts = [_text(function) for function in reached_functions(cls, [prop.function])]
+def meanings(properties: Iterable[Property], cls: type[Model]) -> dict[str, str]:
+    """The hash of each property's text with that of the functions that it calls, without comments and layout."""
+    called: Called = {}
+    return {prop.name: _meaning(prop, cls, called) for prop in properties}
+
+
+def _meaning(prop: Property, cls: type[Model], called: Called) -> str:
+    texts = [_text(function) for function in reached_functions(cls, [prop.function], called)]
     return hashlib.sha256("\n".join([prop.kind, *texts]).encode("utf-8", "backslashreplace")).hexdigest()[:8]
 
 

@@ -21,9 +21,7 @@ from floodmark.checkers.gate.definitions import imports_by_name, is_dotted, may_
 from floodmark.checkers.gate.values import NotKept
 from floodmark.checkers.loading import SourceLoader, digest, is_users, noticed
 from floodmark.checkers.project import Project
-
-_BLOCKS = ("body", "handlers", "orelse", "finalbody", "cases")
-"""The fields of statements that hold statements, and handlers and cases, which hold statements."""
+from floodmark.language.bindings import parsed, statements_in
 
 Files = dict[str, str]
 """The hash of each file's text; for an installed package, its version."""
@@ -40,6 +38,7 @@ class Modules:
                 self._of_file.setdefault(_resolved(file), []).append(module)
         self._imported: dict[str, list[str]] = {}
         self._texts: dict[str, str] = {}
+        self._projects: dict[Path, Project] = {}
         self._found: dict[frozenset[str], Files] = {}
 
     def of(self, files: Iterable[str]) -> Files:
@@ -105,7 +104,9 @@ class Modules:
             base = path.parents[level - 1].joinpath(*filter(None, name[level:].split(".")))
             places = [base.with_name(f"{base.name}.py"), base / "__init__.py"]
         else:
-            place = Project.of(path).imported(name, path.parent)
+            if path.parent not in self._projects:
+                self._projects[path.parent] = Project.of(path)
+            place = self._projects[path.parent].imported(name, path.parent)
             places = [] if place is None else [place]
         found = {_resolved(str(place)): None for place in places if place.is_file() and is_users(str(place))}
         if not level:
@@ -148,7 +149,7 @@ def _named_in(file: str, _: str) -> tuple[str, ...]:
     and, where a file imports modules by name, the texts that may be such names."""
     try:
         text = decode_source(Path(file).read_bytes())
-        tree = ast.parse(text)
+        tree = parsed(text)
     except (SyntaxError, UnicodeDecodeError):
         return ()
     found: dict[str, None] = {}
@@ -172,12 +173,11 @@ def _named_in(file: str, _: str) -> tuple[str, ...]:
 
 def _imports_in(node: ast.AST) -> Iterator[ast.Import | ast.ImportFrom]:
     """The import statements of a file, wherever they are: expressions have none."""
-    for name in _BLOCKS:
-        for inner in getattr(node, name, ()):
-            if isinstance(inner, ast.Import | ast.ImportFrom):
-                yield inner
-            else:
-                yield from _imports_in(inner)
+    for inner in statements_in(node):
+        if isinstance(inner, ast.Import | ast.ImportFrom):
+            yield inner
+        else:
+            yield from _imports_in(inner)
 
 
 def _with_parents(name: str) -> dict[str, None]:

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from floodmark.checkers import input_file, spec_address
 from floodmark.checkers.check import Settings, checks
 from floodmark.checkers.gate.job import CheckJob, ClaimJob, Job, ProofJob, unreadable
 from floodmark.checkers.gate.lock import Lock
 from floodmark.checkers.gate.scope import Scope
 from floodmark.checkers.proof_result import Proved
 from floodmark.checkers.result import CheckResult
-from floodmark.checkers.spec import Spec, Tier, find, read
+from floodmark.checkers.spec import Spec, Tier, read_all
 from floodmark.checkers.symbolic import claims
 from floodmark.checkers.verdict import failed
 from floodmark.language.errors import SourceError
@@ -32,9 +33,9 @@ class Plan:
 def plan_of(scope: Scope, tier: Tier, settings: Settings, locked: Lock | None) -> Plan:
     """The plan for a folder; the lock tells how long a search takes."""
     plan = Plan()
-    for path in find([scope.folder], "all"):
+    for path in input_file.below(scope.folder, spec_address.SUFFIX):
         try:
-            plan.every.append(read(path))
+            plan.every += read_all(path)
         except SourceError as error:
             plan.broken.append(failed(path, error))
     for spec in plan.every:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import functools
+import gc
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
 from floodmark.checkers.check import Check, Settings, checks
@@ -95,8 +96,9 @@ class Run:
     def _run(self, plan: Plan, verdicts: Verdicts, deadline: Deadline | None, told: Told) -> int:
         """Finds every verdict; returns how many came from the cache."""
         jobs: list[Job] = [job.within(deadline) for job in (*plan.checks, *plan.others)]
-        subjects = _load(jobs)
-        known = verdicts.known(jobs, subjects)
+        with _uncollected():
+            subjects = _load(jobs)
+            known = verdicts.known(jobs, subjects)
         self.shown.begin(jobs, [jobs[position] for position in known])
         for position, found in known.items():
             self._take(jobs[position], found, told)
@@ -130,6 +132,18 @@ class Run:
         else:
             assert isinstance(result, Proved)
             self.proved[job.name] = (result, sources)
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Inside the block, no garbage is looked for: what is loaded is none."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
 
 
 def _on_cluster(job: Job) -> bool:

@@ -80,20 +80,25 @@ class Values:
         words: list[bytes] = []
         numbers: dict[int, int] = {}
         files: set[str] = set()
+        known, say, number = self._known, words.append, numbers.setdefault  # this loop is most of an unchanged run
+        new = 0
         waiting = [[*roots]]
         while waiting:
             for each in waiting.pop():
                 place = id(each)
-                if place in numbers:
-                    words.append(b"@%d;" % numbers[place])
+                seen = number(place, new)
+                if seen != new:
+                    say(b"@%d;" % seen)
                     continue
-                numbers[place] = len(numbers)
-                known = self._known.get(place) or self._known.setdefault(place, self._object(each))
-                words.append(known.text)
-                if known.file is not None:
-                    files.add(known.file)
-                if known.inner:
-                    waiting.append(known.inner)
+                new += 1
+                if place not in known:
+                    known[place] = self._object(each)
+                _, text, inner, file = known[place]
+                say(text)
+                if file is not None:
+                    files.add(file)
+                if inner:
+                    waiting.append(inner)
         return hashlib.sha256(b"".join(words)).hexdigest(), files
 
     def _object(self, each: Any) -> _Object:

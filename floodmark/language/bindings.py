@@ -92,7 +92,7 @@ def _meant(node: ast.expr, names: Mapping[str, Any]) -> Any:
 
 @functools.lru_cache(maxsize=256)
 def _decorated_twice(text: str) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
-    return [node for node in _functions(_parsed(text).body) if len(node.decorator_list) > 1]
+    return [node for node in _functions(parsed(text).body) if len(node.decorator_list) > 1]
 
 
 def _functions(body: Iterable[ast.stmt]) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
@@ -170,19 +170,28 @@ def _refuse(repeated: tuple[Binding, Binding] | None, file: str) -> None:
         raise ModelError(f"{already}, and Python would keep only this one; rename one", file, second.line)
 
 
+_joined: dict[str, tuple[list[str], str]] = {}
+"""The text of each file, with the list of lines that it is made of: a file that was read again has another list."""
+
+
 def _text(file: str) -> str:
     linecache.checkcache(file)
-    return "".join(linecache.getlines(file))
+    lines = linecache.getlines(file)
+    known = _joined.get(file)
+    if known is None or known[0] is not lines:
+        known = _joined[file] = lines, "".join(lines)
+    return known[1]
 
 
 @functools.lru_cache(maxsize=256)
-def _parsed(text: str) -> ast.Module:
+def parsed(text: str) -> ast.Module:
+    """The syntax tree of a text, which nobody may change. Raises SyntaxError."""
     return ast.parse(text)
 
 
 @functools.lru_cache(maxsize=256)
 def _repeated_in_file(text: str) -> tuple[Binding, Binding] | None:
-    return _repeated(_parsed(text).body, declares=False)
+    return _repeated(parsed(text).body, declares=False)
 
 
 def _repeated(body: list[ast.stmt], declares: bool) -> tuple[Binding, Binding] | None:
@@ -260,13 +269,45 @@ def _class_nodes(cls: type, file: str) -> list[ast.ClassDef]:
     return around or found
 
 
+def functions_at(file: str, line: int) -> list[ast.FunctionDef]:
+    """The functions of a file that begin in a line, where the first decorator of a function is its beginning."""
+    return _functions_by_line(_text(file)).get(line, [])
+
+
+@functools.lru_cache(maxsize=256)
+def _functions_by_line(text: str) -> dict[int, list[ast.FunctionDef]]:
+    found: dict[int, list[ast.FunctionDef]] = {}
+    waiting: list[ast.AST] = [parsed(text)]
+    while waiting:
+        for child in statements_in(waiting.pop()):
+            if isinstance(child, ast.FunctionDef):
+                first = min([child.lineno, *(decorator.lineno for decorator in child.decorator_list)])
+                found.setdefault(first, []).append(child)
+            waiting.append(child)
+    return found
+
+
+_BLOCKS = ("body", "handlers", "orelse", "finalbody", "cases")
+"""The fields of statements that hold statements, and handlers and cases, which hold statements."""
+
+
+def statements_in(node: ast.AST) -> Iterator[ast.stmt]:
+    """The statements that are directly in a module or another statement: expressions have none."""
+    for name in _BLOCKS:
+        for each in getattr(node, name, ()):
+            if isinstance(each, ast.stmt):
+                yield each
+            else:
+                yield from statements_in(each)
+
+
 @functools.lru_cache(maxsize=256)
 def _classes(text: str) -> dict[str, list[ast.ClassDef]]:
     """The classes of a file by their qualified names."""
     found: dict[str, list[ast.ClassDef]] = {}
 
     def visit(node: ast.AST, prefix: str) -> None:
-        for child in ast.iter_child_nodes(node):
+        for child in statements_in(node):
             inner = prefix
             if isinstance(child, ast.ClassDef):
                 found.setdefault(prefix + child.name, []).append(child)
@@ -275,7 +316,7 @@ def _classes(text: str) -> dict[str, list[ast.ClassDef]]:
                 inner = f"{prefix}{child.name}.<locals>."
             visit(child, inner)
 
-    visit(_parsed(text), "")
+    visit(parsed(text), "")
     return found
 
 

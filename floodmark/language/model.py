@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from typing import Any, ClassVar, get_origin
+from weakref import WeakSet
 
 from floodmark.language.annotations import Declared, resolve
 from floodmark.language.bindings import (
@@ -41,6 +42,10 @@ State = tuple[Any, ...]
 """The values of a model's variables, in the order of their declaration: one state, immutable and hashable."""
 
 
+_READ: WeakSet[type] = WeakSet()
+"""The models that were read and not refused."""
+
+
 class ModelClass(type):
     """The class of models. Each is read once, when it is defined, and cannot be changed after that."""
 
@@ -53,8 +58,10 @@ class ModelClass(type):
             cls._declare()
             require_plain(cls, Model, _OWN)
             for base in cls.__mro__[:-1]:
-                require_own_decorators_in(base, module_names(base), MARKS)
+                if base not in _READ:
+                    require_own_decorators_in(base, module_names(base), MARKS)
             require_one_role(cls, Model)
+            _READ.add(cls)
 
     def __setattr__(cls, name: str, value: Any) -> None:
         raise ModelError(f"{cls.__name__}.{name} is assigned from outside the class; override it in a subclass")
@@ -142,7 +149,7 @@ class Model(metaclass=ModelClass):
 
         An override counts as what its base was decorated as, so a known-bad design need not repeat the decorator.
         """
-        return dict(_methods(cls, kind))
+        return dict(_methods(cls).get(kind, {}))
 
     def _bind(self, given: Mapping[str, int]) -> dict[str, int]:
         known = self.constants()
@@ -382,11 +389,16 @@ def _method_position(method: Callable[..., Any]) -> tuple[str | None, int | None
 
 
 @lru_cache(maxsize=256)
-def _methods(cls: type, kind: str) -> dict[str, Callable[..., Any]]:
-    """Looked for at every step of a trace that is replayed."""
-    found: dict[str, Callable[..., Any]] = {}
+def _methods(cls: type) -> dict[str, dict[str, Callable[..., Any]]]:
+    """The methods of each kind. Looked for at every step of a trace that is replayed."""
+    found: dict[str, dict[str, Callable[..., Any]]] = {}
+    kinds: dict[str, dict[str, None]] = {}
     for base in reversed(cls.__mro__):
         for name, value in vars(base).items():
-            if kind_of(value) == kind or (name in found and callable(value)):
-                found[name] = value
+            kind = kind_of(value)
+            if kind is not None:
+                kinds.setdefault(name, {})[kind] = None
+            for each in kinds.get(name, ()) if kind is None or callable(value) else (kind,):
+                if each == kind or callable(value):
+                    found.setdefault(each, {})[name] = value
     return found

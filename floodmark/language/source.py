@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from floodmark.language.bindings import require_own_decorators, require_single_names
+from floodmark.language.bindings import functions_at, require_own_decorators, require_single_names
 from floodmark.language.errors import ModelError
 from floodmark.language.members import MARKS
 from floodmark.language.values import require
@@ -65,14 +65,14 @@ def is_rewritten(function: Callable[..., Any]) -> bool:
 def _parsed(function: types.FunctionType) -> Source:
     """Reads the source of the function itself, whatever it wraps, and whatever its name suggests."""
     code = function.__code__
+    first = code.co_firstlineno
     try:
-        lines, first = inspect.getsourcelines(code)
         file = inspect.getsourcefile(code) or "?"
+        require_single_names(file)
+        require_own_decorators(file, function.__globals__, MARKS)
+        tree = _tree_at(file, first) or _tree(*_lines_of(code))
     except (OSError, TypeError):
         raise ModelError(f"the source of {function.__qualname__} cannot be found; define it in a file") from None
-    require_single_names(file)
-    require_own_decorators(file, function.__globals__, MARKS)
-    tree = _tree("".join(lines), first)
     if not isinstance(tree, ast.FunctionDef) or not _is_of(tree, code):
         message = f"{function.__qualname__} is not a plain function; write a method: def name(self, ...)"
         raise ModelError(message, file, getattr(tree, "lineno", first))
@@ -90,6 +90,18 @@ def _is_of(tree: ast.FunctionDef, code: types.CodeType) -> bool:
     given = tree.args
     names = [each.arg for each in (*given.posonlyargs, *given.args, *given.kwonlyargs)]
     return tree.name == code.co_name and names == list(code.co_varnames[: len(names)])
+
+
+def _tree_at(file: str, line: int) -> ast.stmt | None:
+    """The function of a file that begins in a line, if it is the only one."""
+    found = functions_at(file, line)
+    return found[0] if len(found) == 1 else None
+
+
+def _lines_of(code: types.CodeType) -> tuple[str, int]:
+    """The text around code, as far as Python finds it, and its first line."""
+    lines, first = inspect.getsourcelines(code)
+    return "".join(lines), first
 
 
 def _tree(text: str, first: int) -> ast.stmt:
