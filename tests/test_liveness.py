@@ -44,6 +44,7 @@ from floodmark.checkers.report import replay, text
 from floodmark.checkers.report.listing import description
 from floodmark.checkers.spark import search as spark_search
 from floodmark.checkers.spec import read
+from floodmark.language.bounding import beyond_bounds
 from floodmark.language.fairness import Fairness, declared_fairness
 from tests.judged import ALONE, ENGINES, found, outcome, spec_of
 

@@ -136,8 +136,8 @@ def ranking(*of: str, helped_by: str | Helper | Sequence[str | Helper] = ()) -> 
         def waiting(model: Queue) -> int:
             return len(model.waiting)
 
-    Fair actions may help: while one of them stays enabled, the number need not fall before that one is taken. Several
-    rankings of a property are levels, the first of which counts most.
+    Fair actions may help: a step that does not take the helpers need not make the number fall while one of them is
+    enabled. Several rankings of a property are levels, the first of which counts most.
     """
 
     def mark(function: F) -> F:
