@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection
 
-from floodmark.checkers.exploration import Limits, Options
+from floodmark.checkers.exploration import Limits, Options, Violation
 from floodmark.checkers.liveness.assumptions import Assumptions, assumptions_of
 from floodmark.checkers.liveness.goals import Goal, goals_of
 from floodmark.checkers.properties import Property
@@ -129,9 +129,11 @@ def _proved(attempt: Attempt, headline: str, assumptions: Assumptions) -> None:
         result.verdict, result.exit_code = "holds", ExitCode.AS_EXPECTED
         return
     result.seconds += found.seconds
-    if found.violations:
-        attempt.contradicted(headline, found.violations[0], attempt.properties)
-        return
+    for finding in found.liveness:  # a run that only a bound makes is one of this model, too
+        if finding.verdict != "holds":
+            run = Violation("liveness", finding.property, finding.trace, loop=finding.loop)
+            attempt.contradicted(headline, run, attempt.properties)
+            return
     result.facts["enumerated"] = found.distinct if found.complete else None
     searched = f"so says the search of all {found.distinct:,} states, too"
     result.headline = f"{headline}; {searched if found.complete else f'not searched: {found.stopped}'}"
