@@ -1,4 +1,7 @@
-"""Why a change is settled over a network that loses messages, for proofs (see model/alter_isr/progress.py)."""
+"""Why a change is settled over a network that loses messages: lemmas and rankings for proofs about runs.
+
+Begin with core.py and progress.py. The model is model/alter_isr/progress.py.
+"""
 
 from __future__ import annotations
 
