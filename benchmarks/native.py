@@ -91,12 +91,12 @@ def peak_memory(work: Work) -> float:
 
 def own_peak(work: Work) -> None:
     """Searches once with two workers and prints the value that ``peak_memory`` returns."""
-    before = _peak()
+    before = peak()
     found = explore(*subject(work), Options(workers=2))
-    print((_peak() - before) / found.distinct)
+    print((peak() - before) / found.distinct)
 
 
-def _peak() -> int:
+def peak() -> int:
     """The peak memory of this process so far, in bytes (on Linux, getrusage would count the parent's)."""
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith("VmHWM"):
@@ -112,7 +112,7 @@ def measure(work: Work, count: int) -> list[str]:
         assert found.complete, f"{work.title} did not complete"
         seconds[workers].append(found.seconds)
     assert found is not None
-    peak = peak_memory(work)
+    used = peak_memory(work)
     allowed = 2.5 * found.state_bits / 8 + 8
     rows = []
     for workers in WORKERS:
@@ -121,7 +121,7 @@ def measure(work: Work, count: int) -> list[str]:
         speedup = min(seconds[1]) / best
         rows.append(
             f"| {work.title} | {workers} | {found.distinct:,} | {found.generated:,} | {best:.2f} | {middle:.2f} "
-            f"| {rate:.2f} | {made:.1f} | {speedup:.2f} | {found.state_bits} | {peak:.0f} | {allowed:.0f} |"
+            f"| {rate:.2f} | {made:.1f} | {speedup:.2f} | {found.state_bits} | {used:.0f} | {allowed:.0f} |"
         )
     return rows
 

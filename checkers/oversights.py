@@ -72,7 +72,7 @@ def _require_use(name: str, cls: type, classes: Sequence[type], old: Iterable[st
     """Refuses a new member that nothing mentions, and a new step that looks like a misspelled one."""
     value = vars(cls)[name]
     kind = kind_of(value)
-    if kind in (*PROPERTY_KINDS, *LIVENESS_KINDS, "lemma"):
+    if kind in (*PROPERTY_KINDS, *LIVENESS_KINDS, "lemma", "ranking"):
         return
     near = next((each for each in sorted(old) if _is_misspelled(name, each)), None)
     meant = "" if near is None else f"; did you mean {near!r}?"

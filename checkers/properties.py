@@ -75,8 +75,8 @@ def collect(cls: type[Model], modules: Iterable[ModuleType]) -> dict[str, Proper
 
 
 def about(cls: type[Model], module: ModuleType, lemmas: bool = False) -> bool:
-    """Whether a module has a property of the model; or a lemma, if ``lemmas`` count."""
-    kinds = (*_ALL_KINDS, "lemma") if lemmas else _ALL_KINDS
+    """Whether a module has a property of the model; or a lemma or a ranking, if ``lemmas`` count."""
+    kinds = (*_ALL_KINDS, "lemma", "ranking") if lemmas else _ALL_KINDS
     return any(
         callable(function) and kind_of(function) in kinds and _belongs(function, cls)
         for function in vars(module).values()
@@ -194,7 +194,7 @@ def _owner(function: Callable[..., Any]) -> tuple[type, str, int]:
     source = source_of(function)
     parameters = source.tree.args.args
     wanted = 2 if kind_of(function) == "transition" else 1
-    if len(parameters) != wanted and (kind_of(function) not in LIVENESS_KINDS or not parameters):
+    if len(parameters) != wanted and (kind_of(function) not in (*LIVENESS_KINDS, "ranking") or not parameters):
         shape = "(old, new)" if wanted == 2 else "(model)"
         raise SourceError(f"{function.__name__} must take {shape}", source.file, source.tree.lineno)
     annotation = parameters[0].annotation

@@ -37,7 +37,7 @@ class Flawed:
     line: int | None = None
 
 
-ProofMethod = Literal["induction", "bmc", "k-induction", "infer"]
+ProofMethod = Literal["induction", "bmc", "k-induction", "infer", "ranking"]
 ProofExpectation = Literal["holds", "bounded"]
 """What is expected of a proof. A bounded search proves less than the others: no violation within its depth. A spec that
 expects no more says "bounded"; the verdict "undetermined" is then the expected one."""

@@ -61,7 +61,7 @@ def _prove(reader: Reader, value: Any, key: str) -> tuple[Proving, ...]:
     for place, values in reader.entries(value, PROVE, key):
         proving = Proving(**values, line=reader.lines.get(place))
         for name in ("unbounded", "any_size"):
-            methods = ("induction", "infer") if name == "any_size" else ("induction",)
+            methods = ("induction", "infer") if name == "any_size" else ("induction", "ranking")
             if getattr(proving, name) and proving.method not in methods:
                 said = " or ".join(f'"{method}"' for method in methods)
                 raise reader.error(f"{name} needs method = {said}", f"{place}.{name}")

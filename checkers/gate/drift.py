@@ -121,7 +121,7 @@ def _verdict(entry: Entry) -> str:
 
 def _difference(name: str, key: str, was: Any, now: Any, at: Where) -> Iterator[Drift]:
     match key:
-        case "properties" | "vacuous" | "lemmas" | "fairness" | "needs":
+        case "properties" | "vacuous" | "lemmas" | "rankings" | "fairness" | "needs":
             yield from _names(name, key, was or (), now or (), at)
         case "actions":
             yield from _actions(name, was or {}, now or {}, at)
@@ -146,10 +146,14 @@ _NAMED = {
     "properties": ("the property is no longer checked", "a new property"),
     "vacuous": ("its premise comes true", "its premise is never true: the property says nothing"),
     "lemmas": ("the lemma is gone", "a new lemma"),
+    "rankings": ("the ranking is gone", "a new ranking"),
     "fairness": ("this is no longer assumed", "a new assumption"),
     "needs": ("this no longer holds, or needs something else", "a property of runs, and the fairness that it needs"),
 }
-_ONE = {"properties": "property", "vacuous": "premise", "lemmas": "lemma", "fairness": "fairness", "needs": "liveness"}
+_ONE = {
+    "properties": "property", "vacuous": "premise", "lemmas": "lemma", "rankings": "ranking", "fairness": "fairness",
+    "needs": "liveness",
+}  # fmt: skip
 
 
 def _names(name: str, key: str, was: Collection[str], now: Collection[str], at: Where) -> Iterator[Drift]:

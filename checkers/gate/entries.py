@@ -81,7 +81,7 @@ def proof_entry(proved: Proved, sources: Sources) -> Entry:
     entry: Entry = {**sources, "verdict": proved.verdict}
     if proved.verdict == "undetermined":  # a bounded search of which no more is expected
         entry["depth"] = proved.facts["depth"]
-    for key in ("properties", "lemmas"):
+    for key in ("properties", "lemmas", "rankings", "fairness"):
         names: Sequence[str] = proved.facts.get(key, ())
         if names:
             entry[key] = sorted(names)

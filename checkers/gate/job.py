@@ -29,6 +29,7 @@ from floodmark.checkers.symbolic.claims import Claim
 from floodmark.checkers.symbolic.claims import read as read_claims
 from floodmark.checkers.symbolic.lemmas import lemmas_of
 from floodmark.checkers.symbolic.prove import prove_claim, prove_listed, reproduce
+from floodmark.checkers.symbolic.rankings import ranking_roots
 from floodmark.checkers.verdict import blank
 from floodmark.checkers.versions import checker_source, versions
 from floodmark.language.errors import SourceError
@@ -203,9 +204,12 @@ class ProofJob:
 
     def _roots(self) -> list[Any]:
         cls = self.spec.model_class()
-        properties = self.spec.chosen(self.spec.properties(cls))
-        lemmas = lemmas_of(self.spec, cls) if self.proving.method == "induction" else []
-        return [cls, *(prop.function for prop in [*properties, *lemmas])]
+        properties = self.spec.properties(cls)
+        ranks = self.proving.method == "ranking"
+        subjects = list(properties.values()) if ranks else self.spec.chosen(properties)
+        lemmas = lemmas_of(self.spec, cls) if ranks or self.proving.method == "induction" else []
+        rankings = ranking_roots(self.spec, cls) if ranks else []
+        return [cls, *(prop.function for prop in [*subjects, *lemmas]), *rankings]
 
     def run(self, watch: Watcher | None = None) -> Found:
         if self.deadline is not None and not self.deadline.left:

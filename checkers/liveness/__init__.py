@@ -23,5 +23,6 @@ Decisions:
   model with larger ones. A disagreement of the first two is an internal error.
 - The smallest set of assumptions is found by hitting sets: each run that breaks a property under fewer assumptions is
   unfair to some, and one of those is needed. So few sets have to be tried.
-- A search that moved to Spark is not judged: its states are not here.
+- A search that moved to Spark is judged on the driver, which fetches its states and makes their edges: they need its
+  memory, and where a limit ends that, the check is undetermined.
 """

@@ -355,6 +355,18 @@ class Cluster:
         """All states, as records (level, bytes)."""
         return self._everywhere(partial(tasks.all_pieces, self.run, self.ledger.upto()))
 
+    def pieces(self) -> Iterator[Array]:
+        """All states, rows of words, fetched to this machine a level at a time. Raises Broken."""
+        for level in range(self.ledger.upto().levels):
+            fetched: list[Any] = []
+
+            def fetch(number: int = level, into: list[Any] = fetched) -> None:
+                into[:] = self.level_pieces(number).collect()
+
+            self.whole(fetch)
+            for _, _, states in fetched:
+                yield np.frombuffer(states, dtype=np.uint64).reshape(-1, self.words)
+
     def level_pieces(self, level: int) -> RDD[Any]:
         """The states of a level as records (partition, position, bytes)."""
         return self._everywhere(partial(tasks.pieces, self.run, self.ledger.upto(), level))

@@ -76,11 +76,9 @@ def explore(
         def run() -> Exploration:
             try:
                 found = search.run()
-                if of_runs and found.complete and search.cluster is None:
-                    check.after_native(model, of_runs, options, search.pieces(), found)
-                elif of_runs and found.complete:
-                    found.stopped = "its move to Spark, where liveness is not judged: --engine native"
-                    found.complete = False
+                if of_runs and found.complete:
+                    pieces = search.pieces() if search.cluster is None else search.cluster.pieces()
+                    check.after_native(model, of_runs, options, pieces, found)
                 if distribution.keep_states is not None and found.complete:
                     search.keep(distribution.keep_states)
                 return found

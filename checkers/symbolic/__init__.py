@@ -25,6 +25,8 @@ The methods:
 - ``ic3.py``, ``clauses.py``: IC3 over the model's own atoms, generalised over identifiers; the inferred clauses as a
   function of the modelling language. Separate queries check the result. ``lifting.py``: the clauses as lemmas about any
   number of identifiers.
+- ``rankings.py``, ``progress.py``: functions marked ``@ranking``, the rule by which they prove a property of runs, and
+  why it is sound; its obligations.
 - ``unbounded_constants.py``, ``spot_checks.py``: which constants ``--unbounded`` and ``--any-size`` may leave open; a
   proof for every value repeated at some values. ``countermodels.py``: what is not proved for any number of identifiers,
   asked about a few.

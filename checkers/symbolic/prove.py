@@ -21,6 +21,7 @@ from floodmark.checkers.symbolic.attempts.inductive import attempt_inductive
 from floodmark.checkers.symbolic.attempts.inferred import attempt_inferred
 from floodmark.checkers.symbolic.attempts.k_inductive import attempt_k_inductive
 from floodmark.checkers.symbolic.attempts.lifted import attempt_lifted
+from floodmark.checkers.symbolic.attempts.ranked import attempt_ranked
 from floodmark.checkers.symbolic.capacities import require_capacities
 from floodmark.checkers.symbolic.smtlib import Scripts
 from floodmark.checkers.symbolic.task import Task, subjects, task_of
@@ -29,8 +30,8 @@ from floodmark.language.errors import SourceError
 
 def prove_check(check: Check, task: Task, scripts: Scripts | None = None) -> Proved:
     """Runs the method on a spec's model, or on one of its known-bad designs."""
-    if task.unbounded and task.method != "induction":
-        raise SourceError("--unbounded needs --method induction")
+    if task.unbounded and task.method not in ("induction", "ranking"):
+        raise SourceError("--unbounded needs --method induction or ranking")
     if task.any_size and task.method not in ("induction", "infer"):
         raise SourceError("--any-size needs --method induction or infer")
     model = check.model()
@@ -43,10 +44,12 @@ def prove_check(check: Check, task: Task, scripts: Scripts | None = None) -> Pro
     if not properties:
         result.exit_code = ExitCode.NOTHING_CHECKED
         missing = f"there is no invariant and no transition property of {type(model).__name__}"
+        if task.method == "ranking":
+            missing = f"no property of runs of {type(model).__name__} that the spec checks has a @ranking"
         result.headline = f"nothing was checked: {missing}"
         return result
     if task.method != "bmc":
-        require_capacities(model, properties)
+        require_capacities(model, [prop for prop in properties if not prop.is_liveness])
     record = None if scripts is None else scripts.of(_subject(result, task))
     attempt = Attempt(check, task, model, properties, result, record)
     match task.method:
@@ -58,6 +61,8 @@ def prove_check(check: Check, task: Task, scripts: Scripts | None = None) -> Pro
             attempt_inductive(attempt)
         case "k-induction":
             attempt_k_inductive(attempt)
+        case "ranking":
+            attempt_ranked(attempt)
         case "infer" if task.any_size:
             attempt_lifted(attempt)
         case "infer":

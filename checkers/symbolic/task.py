@@ -8,6 +8,7 @@ from pathlib import Path
 from floodmark.checkers.check import Check
 from floodmark.checkers.properties import Property
 from floodmark.checkers.spec import ProofExpectation, ProofMethod, Proving, known
+from floodmark.checkers.symbolic.rankings import rankings_of
 from floodmark.language.errors import SourceError
 
 DEFAULT_DEPTH = 10
@@ -61,7 +62,19 @@ def subjects(check: Check, task: Task, line: int | None = None) -> list[Property
             if prop.kind == "reachable":
                 message = f"{prop.name} says that a state can be reached; only what is never violated can be proved"
                 raise SourceError(message, str(check.spec.path), line)
-            if prop.is_liveness:
-                message = f"{prop.name} is about whole runs, which are searched and not proved: floodmark check"
-                raise SourceError(message, str(check.spec.path), line)
+            if prop.is_liveness and task.method != "ranking":
+                message = f"{prop.name} is about whole runs: search it with floodmark check, or prove it with "
+                raise SourceError(message + "--method ranking", str(check.spec.path), line)
+    if task.method == "ranking":
+        return _ranked(check, found, task, line)
     return [prop for prop in found if prop.kind != "reachable" and not prop.is_liveness]
+
+
+def _ranked(check: Check, found: list[Property], task: Task, line: int | None) -> list[Property]:
+    """The properties of runs that have a ranking. Raises SourceError for one that is asked for and has none."""
+    rankings = rankings_of(check.spec, check.cls(), check.settings.invariant_files)
+    for prop in found:
+        if task.properties and prop.name not in rankings:
+            message = f"{prop.name} has no @ranking"
+            raise SourceError(message, str(check.spec.path), line)
+    return [prop for prop in found if prop.name in rankings]

@@ -23,6 +23,7 @@ _METHODS: dict[ProofMethod, str] = {
     "k-induction": "k-induction",
     "infer": "inference (IC3)",
     "bmc": "bounded search",
+    "ranking": "ranking",
 }
 
 HEAD = """# What is proved
@@ -38,6 +39,10 @@ property or lemma, and one more for each action: that no value leaves its type a
 An inferred invariant is checked by separate queries (initial states, every action, safety). With "any size", what was
 inferred for the constants of the spec is lifted: it is said of every choice of identifiers, what is not inductive then
 is dropped, and the rest are the lemmas of an induction, which has to prove the properties without the inference.
+
+A ranking (`@ranking`, beside the lemmas) proves a property of runs under fairness: where the goal is missing, a fair
+action helps, and each step makes a number fall or leaves the help as it is. What it proves is searched as well, where
+the states are few enough.
 
 No proof is trusted by itself: unless there are too many states, compiled code evaluates every property, lemma, boundary
 and inferred clause in each reachable state before anything counts as proved. "States" gives their number; with "for
@@ -69,10 +74,11 @@ def page(proofs: list[tuple[Task, Proved]], answers: list[claims.Answered]) -> s
     told: set[tuple[str, ...]] = set()
     for task, result in proofs:
         subject = (result.name, *result.facts["properties"])
-        if task.method == "induction" and subject not in told:
+        if task.method in ("induction", "ranking") and subject not in told:
             told.add(subject)
             lines += [f"`{result.name}`", ""]
             lines += [f"- properties: {_names(result.facts['properties'])}"]
+            lines += [f"- rankings: {_names(result.facts['rankings'])}"] if task.method == "ranking" else []
             lines += [f"- lemmas: {_names(result.facts['lemmas'])}", ""]
     lines += _any_size(proofs)
     lines += ["### Inferred clauses", ""]

@@ -91,7 +91,8 @@ Of these the spec checks all, or those in `invariants`; `--invariants` adds to t
 that it names. A known-bad design is checked for the `property` of its entry and for what its `invariants` add.
 `{DEADLOCK}` is the name of the violation that a state without successors is.
 
-Lemmas are found in the same way, also in files that end in `_lemmas.py`; they help proofs and are not checked.
+Lemmas and rankings are found in the same way, also in files that end in `_lemmas.py`; they help proofs and are not
+checked. A `[[prove]]` with `method = "ranking"` proves the properties of runs for which there is a ranking.
 """
 
 

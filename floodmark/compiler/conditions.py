@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import copy
+from collections.abc import Mapping
+from typing import Any
 
 from floodmark.compiler.calls import Calls
 from floodmark.compiler.frame import Frame, LocalTypes, ModelRef
@@ -18,15 +20,26 @@ def read_condition(model: Model, condition: Condition) -> Predicate:
     """Reads the source of a condition. Raises ModelError, with file and line, for what the language does not have."""
     source = source_of(condition.function)
     at = Position(source.file, source.tree.lineno)
+    read = read_value(model, source if condition.part is None else _half(source, condition.part), condition.arguments)
+    if read is None or read.type != BOOL:
+        wanted = "a bool" if condition.part is None else "a pair of bools: return premise, goal"
+        raise ModelError(f"{source.tree.name} has to return {wanted}, on every path", at.file, at.line)
+    return Predicate(condition.name, "boundary", read, at)
+
+
+def read_value(model: Model, source: Source, arguments: Mapping[str, Any]) -> Inline | None:
+    """Reads a function of the model with its other parameters chosen; None if it does not return a value on every path.
+
+    Raises ModelError, with file and line, for what the language does not have.
+    """
+    at = Position(source.file, source.tree.lineno)
     given = source.tree.args
     if not given.args or given.posonlyargs or given.kwonlyargs or given.vararg or given.kwarg or given.defaults:
         message = f"{source.tree.name} takes the model and the parameters that it holds for each choice of"
         raise ModelError(message, at.file, at.line)
-    if condition.part is not None:
-        source = _half(source, condition.part)
     compiler = Calls(model)
     compiler.guarded = False
-    constants = {name: compiler.constant(value, at) for name, value in condition.arguments.items()}
+    constants = {name: compiler.constant(value, at) for name, value in arguments.items()}
     types = LocalTypes()
     while True:
         frame = Frame(source, local_types=types)
@@ -41,10 +54,9 @@ def read_condition(model: Model, condition: Condition) -> Predicate:
         body, goes_on = compiler.block(frame, source.body)
         if not types.changed:
             break
-    if frame.result is None or frame.result.type != BOOL or goes_on:
-        wanted = "a bool" if condition.part is None else "a pair of bools: return premise, goal"
-        raise ModelError(f"{source.tree.name} has to return {wanted}, on every path", at.file, at.line)
-    return Predicate(condition.name, "boundary", Inline(BOOL, at, body, frame.result), at)
+    if frame.result is None or goes_on:
+        return None
+    return Inline(frame.result.type, at, body, frame.result)
 
 
 def _half(source: Source, part: int) -> Source:

@@ -12,6 +12,7 @@
 - ``bindings.py``: names that a file defines twice, decorators that drop a mark; ``plain_classes.py``: what the classes
   of a model may not redefine; ``unread_locals.py``: values that nobody reads.
 - ``source.py``: syntax trees with file and line; rewriting a function for a while.
+- ``rankings.py``: why a goal is reached, for proofs about runs.
 - ``errors.py``: errors that name file and line.
 
 A mutation is an assignment to a place: ``self.node[b].log.append(x)`` assigns to the variable ``node``. So a value
@@ -31,12 +32,14 @@ from floodmark.language.members import (
     invariant,
     leads_to,
     lemma,
+    ranking,
     reachable,
     recoverable,
     rule,
     transition,
 )
 from floodmark.language.model import Model, State
+from floodmark.language.rankings import helper
 from floodmark.language.types import Between, Capacity
 from floodmark.language.values import Bag, Identifier, Map, Record, Seq, Set, implies, require
 
@@ -62,11 +65,13 @@ __all__ = [
     "eventually",
     "eventually_always",
     "fair",
+    "helper",
     "implies",
     "initial",
     "invariant",
     "leads_to",
     "lemma",
+    "ranking",
     "reachable",
     "recoverable",
     "require",

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import FrameType, FunctionType
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, overload
 
 from floodmark.language.bindings import member_place, place
 from floodmark.language.errors import ModelError
 from floodmark.language.fairness import fair, unfair
+from floodmark.language.rankings import RANKS, Helper, ranks
 from floodmark.language.values import located
 
 if TYPE_CHECKING:
@@ -127,6 +128,26 @@ A complete search that finds no such state is a violation.
 lemma = _mark("lemma")
 """Marks a predicate that is true in every reachable state, and serves only to prove others by induction."""
 
+
+def ranking(*of: str, helped_by: str | Helper | Sequence[str | Helper] = ()) -> Callable[[F], F]:
+    """Marks a natural number that falls until the goals of properties of runs are reached; serves only to prove them.
+
+        @ranking("queue_empties", helped_by="serve")
+        def waiting(model: Queue) -> int:
+            return len(model.waiting)
+
+    Fair actions may help: a step that does not take the helpers need not make the number fall while one of them is
+    enabled. Several rankings of a property are levels, the first of which counts most.
+    """
+
+    def mark(function: F) -> F:
+        marked = _marked("ranking", function, sys._getframe(1))
+        setattr(marked, RANKS, ranks(of, helped_by))
+        return marked
+
+    return mark
+
+
 eventually = _mark("eventually")
 """Marks a predicate that in every fair run is true at least once.
 
@@ -153,7 +174,7 @@ recoverable = _mark("recoverable")
 
 MARKS = (
     initial, action, rule, boundary, invariant, transition, reachable, lemma,
-    eventually, always_eventually, leads_to, eventually_always, recoverable, fair, unfair,
+    eventually, always_eventually, leads_to, eventually_always, recoverable, ranking, fair, unfair,
 )  # fmt: skip
 PROPERTY_KINDS = ("invariant", "transition", "reachable")
 LIVENESS_KINDS = ("eventually", "always_eventually", "leads_to", "eventually_always", "recoverable")
@@ -256,7 +277,7 @@ def require_one_role(cls: type, language: type) -> None:
 
 
 _METHOD = "method"
-_KINDS = ("initial", "action", "rule", "boundary", *PROPERTY_KINDS, *LIVENESS_KINDS, "lemma")
+_KINDS = ("initial", "action", "rule", "boundary", *PROPERTY_KINDS, *LIVENESS_KINDS, "lemma", "ranking")
 _INSTEAD = {
     "variable": "; rename one, or repeat its type to give the variable another initial value",
     "constant": "; rename one, or write Constant(...) to give the constant another default",

@@ -13,6 +13,12 @@ def pending_change_is_settled(model: LossyNetwork) -> tuple[bool, bool]:
 
 
 @leads_to
+def change_is_settled_while_versions_last(model: LossyNetwork) -> tuple[bool, bool]:
+    """The same, said for every number of versions: of changes that the controller may still have to make."""
+    return len(model.pending) > 0, len(model.pending) == 0 or model.controller.version == model.max_version
+
+
+@leads_to
 def request_is_answered(model: RetriedAlterIsr) -> tuple[bool, bool]:
     """The next request may go out."""
     return model.awaited is not None, model.awaited is None

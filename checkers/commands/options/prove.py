@@ -23,8 +23,8 @@ from floodmark.checkers.file_parameter import Named
 
 @click.command(epilog=EPILOG)
 @click.argument("specs", nargs=-1, metavar="[SPEC ...]", type=SpecName())
-@click.option("--method", type=click.Choice(["induction", "bmc", "k-induction", "infer"]), default="induction",
-              help="The proof method; claims need none.")
+@click.option("--method", type=click.Choice(["induction", "bmc", "k-induction", "infer", "ranking"]),
+              default="induction", help="The proof method; claims need none. A ranking proves properties of runs.")
 @click.option("--depth", type=Positive, default=10,
               help="The largest number of states in a run, for bmc and k-induction.")
 @click.option("--unbounded", is_flag=True, help="Proves it for every value of each constant that only bounds integers.")

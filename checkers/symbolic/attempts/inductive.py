@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 
-from floodmark.checkers.proof_result import Proved
 from floodmark.checkers.properties import Property
 from floodmark.checkers.result import ExitCode, Verdict
 from floodmark.checkers.symbolic.attempts.attempt import Attempt
@@ -14,7 +13,6 @@ from floodmark.checkers.symbolic.induction import Proof, confirm, induction, wit
 from floodmark.checkers.symbolic.lemmas import lemmas_of
 from floodmark.checkers.symbolic.spot_checks import spot_check
 from floodmark.checkers.symbolic.system import System, system_of
-from floodmark.checkers.symbolic.task import Task
 from floodmark.checkers.symbolic.unbounded_constants import unbounded_constants
 from floodmark.language.errors import SourceError
 from floodmark.language.plurals import counted
@@ -54,20 +52,36 @@ def attempt_inductive(attempt: Attempt) -> None:
     if result.verdict == "holds":
         attempt.proved(f"inductive: {with_lemmas}{for_every}", every)
         if unbounded and result.verdict == "holds":
-            _spot_check(system, every, task, result)
+            spot_checked(attempt, system, every)
         return
+    _show_what_fails(attempt, system, proof, f"{with_lemmas}{for_every}")
+
+
+def induction_failed(attempt: Attempt, system: System, properties: list[Property], proof: Proof) -> None:
+    """Reports that what another proof rests on is not inductive."""
+    if not system.values.unbounded:
+        for obligation in proof.failing():
+            confirm(attempt.model, properties, obligation)
+        proof = with_reachability(proof, Reachable(attempt.model).asks)
+    attempt.result.verdict, attempt.result.exit_code = _judged(proof)
+    about = f"{len(properties)} invariants and lemmas that it rests on"
+    _show_what_fails(attempt, system, proof, f"{about}, {counted(len(proof.obligations), 'obligation')}")
+
+
+def _show_what_fails(attempt: Attempt, system: System, proof: Proof, about: str) -> None:
     failing = proof.failing()
     counts = Counter(obligation.outcome for obligation in failing)
     parts = [f"{counts['fails']} fail"] if counts["fails"] else []
     parts += [f"{counts['undetermined']} are undetermined ({failing[0].reason})"] if counts["undetermined"] else []
-    result.headline = f"not proved: {with_lemmas}{for_every}; {' and '.join(parts)}"
+    attempt.result.headline = f"not proved: {about}; {' and '.join(parts)}"
     for obligation in failing:
-        result.lines += obligation_lines(system, obligation)
+        attempt.result.lines += obligation_lines(system, obligation)
 
 
-def _spot_check(system: System, properties: list[Property], task: Task, result: Proved) -> None:
+def spot_checked(attempt: Attempt, system: System, properties: list[Property]) -> None:
     """Proves again, at a few values, what was proved for every value; if none succeeds, the proof is not believed."""
-    spots = spot_check(system, properties, task.seconds)
+    result = attempt.result
+    spots = spot_check(system, properties, attempt.task.seconds)
     result.facts["spots"] = spots.proved
     result.seconds += spots.seconds
     tried = [", ".join(str(value) for value in constants.values()) for constants in spots.proved]

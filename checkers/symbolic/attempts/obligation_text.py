@@ -29,6 +29,18 @@ def obligation_lines(system: System, obligation: Obligation) -> list[str]:
 def _counterexample_lines(system: System, shown: Counterexample) -> list[str]:
     """Two states: how the first differs from an initial one, and how the second differs from the first."""
     names = list(system.variables)
+    lines = state_lines(system, shown)
+    if shown.after is None:
+        lines.append(f"{show_step(shown.step)} leaves the declared types")
+        return lines
+    lines.append(f"{show_step(shown.step)} leads to:")
+    lines += [f"  {line}" for line in change_lines(names, shown.before, shown.after)] or ["  the same state"]
+    return lines
+
+
+def state_lines(system: System, shown: Counterexample) -> list[str]:
+    """The first state of a counterexample: how it differs from an initial one."""
+    names = list(system.variables)
     _, first = system.initial_states()[0]
     reached = {True: "which is reachable", False: "which is not reachable: a lemma that excludes it is missing"}
     constants = ", ".join(f"{name} = {value}" for name, value in shown.constants.items())
@@ -36,13 +48,7 @@ def _counterexample_lines(system: System, shown: Counterexample) -> list[str]:
         f"in a state{', with ' + constants if constants else ''}"
         f"{', ' + reached[shown.reachable] if shown.reachable is not None else ''}:"
     ]
-    lines += [f"  {line}" for line in _differences(names, first, shown.before)] or ["  as in an initial one"]
-    if shown.after is None:
-        lines.append(f"{show_step(shown.step)} leaves the declared types")
-        return lines
-    lines.append(f"{show_step(shown.step)} leads to:")
-    lines += [f"  {line}" for line in change_lines(names, shown.before, shown.after)] or ["  the same state"]
-    return lines
+    return lines + ([f"  {line}" for line in _differences(names, first, shown.before)] or ["  as in an initial one"])
 
 
 def _differences(names: list[str], first: State, state: State) -> list[str]:

@@ -1,0 +1,113 @@
+"""Why a change is settled over a network that loses messages: lemmas and rankings for proofs about runs.
+
+Begin with core.py and progress.py. The model is model/alter_isr/progress.py.
+"""
+
+from __future__ import annotations
+
+from floodmark import helper, lemma, ranking
+from model.alter_isr.core import AlterIsrRequest, Broker, LeaderAndIsr, Status
+from model.alter_isr.progress import RetriedAlterIsr
+
+SETTLED = ("pending_change_is_settled", "change_is_settled_while_versions_last")
+
+
+@lemma
+def awaited_is_what_the_leader_asked_for(model: RetriedAlterIsr) -> bool:
+    """What the leader may send again quotes what it knew, and is pending until it knows more."""
+    awaited = model.awaited
+    return awaited is None or (
+        awaited.version <= model.version
+        and awaited.leader_epoch <= model.leader_epoch
+        and (model.leading or awaited.leader_epoch < model.leader_epoch)
+        and model.leader in awaited.isr
+        and (
+            awaited.version < model.version
+            or not model.leading
+            or (awaited.leader_epoch == model.leader_epoch and awaited.isr in model.pending)
+        )
+    )
+
+
+@lemma
+def leader_is_active(model: RetriedAlterIsr) -> bool:
+    """Whoever leads is alive."""
+    return all(model.status[broker] == Status.ACTIVE for broker in Broker if model.controller.leader == broker)
+
+
+@lemma
+def news_is_on_its_way(model: RetriedAlterIsr) -> bool:
+    """What the leader does not know is sent to it, unless it is what it asked for: that is answered."""
+    awaited = model.awaited
+    return (
+        model.controller.version == model.version
+        or model.controller in model.updates
+        or (awaited is not None and model.is_repeated(awaited))
+    )
+
+
+@lemma
+def refused_change_is_not_made(model: RetriedAlterIsr) -> bool:
+    """What is refused is not what the controller has done since, unless it did so of its own accord and says so."""
+    return all(
+        response.error is None
+        or not model.is_repeated(response.request)
+        or model.controller in model.updates
+        or model.controller.version == model.version
+        for response in model.responses
+    )
+
+
+@lemma
+def pending_change_is_awaited(model: RetriedAlterIsr) -> bool:
+    """While nothing new is on its way, the leader waits for the answer to what is pending."""
+    return model.duplicates or all(
+        has_news(model)
+        or model.awaited == AlterIsrRequest(leader_epoch=model.leader_epoch, isr=isr, version=model.version)
+        for isr in model.pending
+    )
+
+
+@lemma
+def versions_suffice(model: RetriedAlterIsr) -> bool:
+    """Where they do at first, whatever may still be asked for and evicted has a version, unless somebody is elected."""
+    awaited = model.awaited
+    undecided = 1 if awaited is not None and awaited.version == model.controller.version else 0
+    left = model.proposals_left + model.evictions_left + undecided
+    enough = model.proposals + model.evictions <= model.max_version and model.max_leader_epoch == 0
+    return not enough or model.controller.version + left <= model.max_version
+
+
+def has_news(model: RetriedAlterIsr) -> bool:
+    """Whether a LeaderAndIsr that ends the change is on its way."""
+    return model.controller in model.updates and model.controller.version > model.version
+
+
+def news(model: RetriedAlterIsr) -> LeaderAndIsr | None:
+    return model.controller if has_news(model) else None
+
+
+@ranking(*SETTLED, helped_by=helper("leader_receives_leader_and_isr", update=news))
+def versions_are_used_up(model: RetriedAlterIsr) -> int:
+    """Each change of the controller takes a version: it makes the change, or tells the leader that something else came
+    first.
+    """
+    return model.max_version - model.controller.version
+
+
+@ranking(*SETTLED, helped_by="leader_receives_response")
+def answer_is_received(model: RetriedAlterIsr) -> int:
+    """An answer may be lost, but not every answer."""
+    return 0
+
+
+@ranking(*SETTLED, helped_by=("controller_accepts", "controller_confirms", "controller_refuses"))
+def request_is_judged(model: RetriedAlterIsr) -> int:
+    """A request may be lost, but not every request. Whether it can be granted may change while it is on its way."""
+    return 0 if len(model.responses) > 0 else 1
+
+
+@ranking(*SETTLED, helped_by="leader_asks_again")
+def leader_asks(model: RetriedAlterIsr) -> int:
+    """When nothing is on its way, the leader asks again."""
+    return 0 if len(model.requests) > 0 else 1

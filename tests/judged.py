@@ -1,0 +1,46 @@
+"""Models of which it is asked what happens some day, judged by both engines, which have to agree."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from floodmark import Model
+from floodmark.checkers import reference
+from floodmark.checkers.check import Settings, checks
+from floodmark.checkers.exploration import Exploration, Finding, Options
+from floodmark.checkers.native import search as native
+from floodmark.checkers.properties import collect
+from floodmark.checkers.result import CheckResult
+from floodmark.checkers.run import run_check
+from floodmark.checkers.spec import read
+
+ALONE = Options(workers=1)
+ENGINES: dict[str, Callable[..., Exploration]] = {"native": native.explore, "reference": reference.explore}
+
+
+def found(cls: type[Model], options: Options = ALONE) -> Exploration:
+    """What the engines find, which have to agree."""
+    properties = list(collect(cls, []).values())
+    by = {name: explore(cls(), properties, options) for name, explore in ENGINES.items()}
+    seen = [[(it.name, it.verdict, it.bounds, it.needs, it.loop) for it in each.liveness] for each in by.values()]
+    assert seen[0] == seen[1]
+    return by["native"]
+
+
+def only(cls: type[Model]) -> Finding:
+    [finding] = found(cls).liveness
+    return finding
+
+
+def spec_of(cls: type[Model]) -> str:
+    """The first line of a spec of a class."""
+    return f'model = "{sys.modules[cls.__module__].__file__}:{cls.__name__}"\n'
+
+
+def outcome(tmp_path: Path, cls: type[Model], more: str = "") -> CheckResult:
+    """The check of a class of a test file, as a spec with ``more`` in it asks for."""
+    spec = tmp_path / "it.toml"
+    spec.write_text(spec_of(cls) + more)
+    return run_check(checks(read(spec), Settings(workers=1))[0])
