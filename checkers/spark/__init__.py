@@ -6,6 +6,7 @@
 - ``search.py``: one large search. At a level boundary a cluster takes over from the native workers, when levels grow
   wide or memory is full. It also writes and resumes checkpoints.
 - ``cluster.py``: all partitions as one worker; the jobs of a level, and the repair of lost partitions.
+- ``partition_count.py``: how many partitions a search has.
 - ``frontier.py``: a narrow level's states at the driver, which expands them itself.
 - ``ledger.py``: what the driver accepted for each partition and level: counts, digests, seals.
 - ``tasks.py``: what runs on the workers (expand, merge, look back). Records are arrays of packed states, or reports.
