@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import fcntl
+import itertools
 import os
 import shutil
 from collections.abc import Callable
@@ -15,6 +16,7 @@ import numpy as np
 import pytest
 
 from floodmark.checkers.native import loops
+from floodmark.checkers.native.partitioned import fingerprints
 from floodmark.checkers.native.worker import MOST_BITS
 from floodmark.checkers.spark import ledger, shard
 from floodmark.checkers.spark.code_transfer import Loaded, build_code
@@ -363,6 +365,39 @@ def test_the_ledger(code: Loaded) -> None:
     assert many.known(0, seals[:160]) == 10
     assert many.known(0, seals[:160] + bytes(16) + seals[176:]) == 10
     assert many.known(1, seals) == 0
+
+
+# Tables.
+
+
+def test_the_slices_of_a_table_are_all_of_it() -> None:
+    for bits in (shard.FIRST_BITS, 26, 27, MOST_BITS):
+        found = list(shard.slices(1 << bits))
+        assert len(found) <= shard.MOST_SLICES
+        assert found[0][0] == 0 and found[-1][1] >= 1 << bits
+        assert all(before[1] == after[0] for before, after in itertools.pairwise(found))
+
+
+def test_a_table_filled_in_slices_finds_every_state_once(
+    tmp_path: Path, code: Loaded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also those whose cell is taken at the end of a slice, or of the table: they go past it, or to the beginning."""
+    monkeypatch.setattr(shard, "SLICE_CELLS", 1 << 12)
+    every = np.arange(1, 400_000, dtype=np.uint64)
+    places = fingerprints(every, 1, loops.SEED_1) & np.uint64(0xFFFFFFFF)
+    at_ends = every[(places % np.uint64(1 << 28)) >= np.uint64((1 << 28) - (1 << 18))]
+    states = np.concatenate([at_ends, every[:40_000]])
+    states = states[np.sort(np.unique(states, return_index=True)[1])]
+    files = begun(tmp_path, code, 1)
+    with contextlib.suppress(Killed), files.extending(*upto(1)):
+        files.insert(states)
+        count = files.count
+        files._fill_table()
+        assert files.table[0] and files.table[-1], "no state went from the end to the beginning"
+        assert not code.misplaced(files.fields.ctypes.data)
+        files.insert(states)
+        assert files.count == count
+        raise Killed
 
 
 # The largest partition.

@@ -6,6 +6,7 @@
 - ``search.py``: one large search. At a level boundary a cluster takes over from the native workers, when levels grow
   wide or memory is full. It also writes and resumes checkpoints.
 - ``cluster.py``: all partitions as one worker; the jobs of a level, and the repair of lost partitions.
+- ``partition_count.py``: how many partitions a search has.
 - ``frontier.py``: a narrow level's states at the driver, which expands them itself.
 - ``ledger.py``: what the driver accepted for each partition and level: counts, digests, seals.
 - ``tasks.py``: what runs on the workers (expand, merge, look back). Records are arrays of packed states, or reports.
@@ -34,6 +35,8 @@ Decisions; ``docs/scaling.md`` has the figures:
   matter. Files are therefore accepted by their contents, whichever attempt wrote them, and a late second attempt does
   no harm.
 - Lost partitions are recomputed from the others, level by level. Checkpoints are for a lost driver.
+- Partitions are small, and a new table is filled in the order of its cells: while a table in a file is changed at
+  random, the system would write its pages to the disk again and again.
 - Parents are not kept, for the same reason as in the native search; here each would also have to be shuffled.
 - Workers freeze their heap when code is loaded. PySpark collects garbage after each task, and traversing all modules
   took nine tenths of the time of a narrow task.

@@ -56,13 +56,13 @@ class Cluster:
     """All partitions of a search. To the search it looks like a ``floodmark.checkers.native.worker.Worker``."""
 
     def __init__(
-        self, context: SparkContext, code: Code, interface: Interface, partitions: int | None, initial: Array,
+        self, context: SparkContext, code: Code, interface: Interface, partitions: int, initial: Array,
         buffers: int = MOST_BUFFERS,
     ) -> None:
         self.spark = context
         self.interface = interface
         self.words = code.words
-        self.partitions = partitions or max(context.defaultParallelism, 1)
+        self.partitions = partitions
         self.initial = initial
         self.code = context.broadcast(code)
         folder = f"{socket.gethostname()}+{os.getpid()}+{uuid.uuid4().hex[:8]}"

@@ -65,8 +65,8 @@ class Loaded:
         return self.loops.function("route", 4)
 
     @cached_property
-    def rehash(self) -> Callable[..., int]:
-        return self.loops.function("rehash", 1)
+    def fill_slice(self) -> Callable[..., int]:
+        return self.loops.function("fill_slice", 3)
 
     @cached_property
     def check(self) -> Callable[..., int]:

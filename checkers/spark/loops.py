@@ -1,4 +1,5 @@
-"""The loops of a Spark task: those of a visited set in partitions, and one that looks for errors in a table."""
+"""The loops of a Spark task: those of a visited set in partitions, and two for a table in a file: one fills it in the
+order of its cells, the other looks for errors in it."""
 
 from __future__ import annotations
 
@@ -19,7 +20,50 @@ from floodmark.checkers.native.loops import (
 )
 from floodmark.checkers.native.partitioned import PARTITIONED_LOOPS
 
-__all__ = ["GROUP", "SPARK_LOOPS", "misplaced"]
+__all__ = ["GROUP", "SPARK_LOOPS", "fill_slice", "misplaced"]
+
+
+def enter(w: Words, number: Word) -> None:
+    """Enters the states whose fingerprints and positions are in SCRATCH; none of them is in the table."""
+    table = cells_at(w[TABLE])
+    scratch = words_at(w[SCRATCH])
+    bits = w[BITS]
+    size_of_table = w[SIZE]
+    tags = (1 << (32 - bits)) - 1
+    for j in range(number):
+        h = scratch[j]
+        place = place_of(size_of_table, h)
+        while table[place] != 0:
+            place = place + 1
+            if place == size_of_table:
+                place = 0
+        table[place] = (((h >> 32) & tags) << bits) | (scratch[GROUP + j] + 1)
+
+
+@exported
+def fill_slice(w: Words, first: Word, last: Word) -> Word:
+    """Enters the states whose look-up begins in a slice of a table into which no state of this slice was entered yet.
+
+    A cell may be taken past the slice's end, or at the table's beginning after its end, as when states are added. Which
+    states were entered first does not matter: a look-up passes taken cells, and nothing is ever removed.
+    """
+    table = cells_at(w[TABLE])
+    scratch = words_at(w[SCRATCH])
+    size_of_table = w[SIZE]
+    number = 0
+    for i in range(w[COUNT]):
+        h = fingerprint(state_at(w, i), SEED_1)
+        place = place_of(size_of_table, h)
+        if place >= first and place < last:
+            scratch[number] = h
+            scratch[GROUP + number] = i
+            prefetch(table, place)
+            number = number + 1
+            if number == GROUP:
+                enter(w, number)
+                number = 0
+    enter(w, number)
+    return 0
 
 
 @exported
@@ -72,4 +116,4 @@ def misplaced(w: Words) -> Word:
     return wrong
 
 
-SPARK_LOOPS = [*PARTITIONED_LOOPS, misplaced]
+SPARK_LOOPS = [*PARTITIONED_LOOPS, enter, fill_slice, misplaced]

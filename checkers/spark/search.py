@@ -30,6 +30,7 @@ from floodmark.checkers.spark.checkpoint import FORMAT, Checkpoints, Manifest, n
 from floodmark.checkers.spark.cluster import DIGESTS, Cluster, reason
 from floodmark.checkers.spark.code_transfer import Code, build_code
 from floodmark.checkers.spark.memory import share
+from floodmark.checkers.spark.partition_count import partition_count
 from floodmark.checkers.spark.session import is_local
 from floodmark.checkers.spark.shard import Array
 from floodmark.language.errors import SourceError
@@ -48,7 +49,7 @@ WIDE = 100_000
 class Distribution:
     """How a search uses Spark. Levels at least ``wide`` states wide are distributed; so is everything once this
     process's memory is full. The folders may be on any file system that Spark reaches. ``widths`` are those of the
-    containers to which the model gives no capacity."""
+    containers to which the model gives no capacity. Without ``partitions``, ``partition_count.py`` says how many."""
 
     master: str | None = None
     partitions: int | None = None
@@ -284,8 +285,9 @@ class Search(_Search):
         ends = [holder.levels[0][1] if holder.levels else holder.count for holder in holders]
         initial = np.concatenate([holder.rows(0, end) for holder, end in zip(holders, ends, strict=True)])
         context = self.session().sparkContext
+        own = partition_count(max(context.defaultParallelism, 1), self.options.likely, self.options.limits.states)
         cluster = Cluster(
-            context, self.code, self.interface, partitions or self.distribution.partitions, initial.reshape(-1),
+            context, self.code, self.interface, partitions or self.distribution.partitions or own, initial.reshape(-1),
             share(self.options.limits.memory, context.defaultParallelism).buffers,
         )
         cluster.deadlock = self.options.deadlock

@@ -46,6 +46,11 @@ Packed = tuple[int, ...]
 FULLEST = 0.7
 """A table fuller than this is replaced by one twice as large."""
 FIRST_BITS = 16
+SLICE_CELLS = 1 << 26
+MOST_SLICES = 16
+"""A new table is filled a slice at a time, in this many slices at most: each page of its file is then changed within a
+short time, and written to the disk once. Otherwise the system would write all of them again and again once they are
+more than the changed pages that it keeps. A slice costs reading the states once, in order."""
 _FIRST_STATES = 1 << 16
 _GROWTH = 8
 """The file of the states grows by this part of itself."""
@@ -409,7 +414,8 @@ class Shard:
             raise Lost(f"{self.folder} was removed") from None
         if not self._map_table(bits):
             raise Lost(f"{self.folder} was removed")
-        self.code.rehash(self.fields.ctypes.data)
+        for first, last in slices(1 << bits):
+            self.code.fill_slice(self.fields.ctypes.data, first, last)
         for old in self.folder.glob("table-*"):
             if old != path:
                 old.unlink(missing_ok=True)
@@ -495,6 +501,13 @@ def _file_of(path: Path) -> tuple[int, int]:
 def _stat_of(file: IO[bytes]) -> tuple[int, int]:
     found = os.fstat(file.fileno())
     return found.st_dev, found.st_ino
+
+
+def slices(cells: int) -> Iterator[tuple[int, int]]:
+    """The slices in which a table is filled: the first cell of each, and the cell after the last."""
+    size = max(SLICE_CELLS, cells // MOST_SLICES)
+    for first in range(0, cells, size):
+        yield first, first + size
 
 
 def divided(states: Array, words: int, owners: int) -> list[tuple[Array, tuple[int, int]]]:

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 @click.option("--distribute", type=click.Choice(["auto", "always"]), default="auto",
               help="Whether to distribute narrow levels too.")
 @click.option("--partitions", type=Positive,
-              help="Partitions of a distributed search; one per core by default.")
+              help="Partitions of a distributed search; by default as the expected states need, at least one per core.")
 @click.option("--checkpoint", metavar="DIR", help="Saves each complete level to DIR, for --resume.")
 @click.option("--resume", metavar="DIR", help="Continues from the checkpoints in DIR.")
 @click.option("--keep-states", metavar="DIR", help="Writes the reachable states to DIR as Parquet.")

@@ -1,0 +1,61 @@
+"""How many partitions a distributed search has. No session is started here."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from floodmark.checkers.exploration import Limits, Options
+from floodmark.checkers.spark import search
+from floodmark.checkers.spark.partition_count import FOR_EACH_CORE, STATES, partition_count
+from floodmark.checkers.spark.search import Distribution, Search
+
+
+@pytest.mark.parametrize(
+    ("cores", "likely", "limit", "wanted"),
+    [
+        (2, 1000, None, 2),
+        (2, 2 * STATES, None, 2),
+        (2, 2 * STATES + 1, None, 3),
+        (2, 10**9, None, 20),
+        (80, 10**9, None, 80),
+        (2, 10**9, 10**6, 2),
+        (2, None, None, 2 * FOR_EACH_CORE),
+        (2, None, 10**6, 2),
+        (2, None, 10**12, 2 * FOR_EACH_CORE),
+    ],
+)
+def test_there_are_as_many_partitions_as_states_need(
+    cores: int, likely: int | None, limit: int | None, wanted: int
+) -> None:
+    assert partition_count(cores, likely, limit) == wanted
+
+
+@pytest.mark.parametrize(
+    ("kept", "asked", "likely", "wanted"),
+    [(None, None, None, 2 * FOR_EACH_CORE), (None, None, 10**9, 20), (None, 3, 10**9, 3), (5, 3, 10**9, 5)],
+)
+def test_a_checkpoint_decides_before_the_command_and_the_command_before_the_expected_states(
+    kept: int | None, asked: int | None, likely: int | None, wanted: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[int] = []
+
+    def cluster(context: Any, code: Any, interface: Any, partitions: int, initial: Any, buffers: int) -> Any:
+        made.append(partitions)
+        return SimpleNamespace()
+
+    monkeypatch.setattr(search, "Cluster", cluster)
+    holder = SimpleNamespace(levels=[], count=0, rows=lambda start, stop: np.zeros((0, 1), dtype=np.uint64))
+    under_way: Any = SimpleNamespace(
+        _holders=lambda: [holder],
+        session=lambda: SimpleNamespace(sparkContext=SimpleNamespace(defaultParallelism=2)),
+        options=Options(limits=Limits(), likely=likely),
+        distribution=Distribution(partitions=asked),
+        code=None,
+        interface=None,
+    )
+    Search._new_cluster(under_way, kept)
+    assert made == [wanted]
