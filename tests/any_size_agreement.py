@@ -16,7 +16,8 @@ import z3
 
 from floodmark.checkers.properties import Property
 from floodmark.checkers.symbolic import strategies
-from floodmark.checkers.symbolic.induction import INITIAL, TYPES, asked, induction
+from floodmark.checkers.symbolic.induction import asked, induction
+from floodmark.checkers.symbolic.obligations import INITIAL, TYPES
 from floodmark.checkers.symbolic.system import Components, System, system_of
 from floodmark.checkers.symbolic.terms import Truth, as_term, conj, disj, negation
 from floodmark.checkers.symbolic.unbounded_constants import any_size_constants

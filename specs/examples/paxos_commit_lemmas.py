@@ -2,8 +2,6 @@
 
 The argument is that of Paxos: before a leader proposes in a ballot, a majority promises to vote in no earlier one, and
 tells what it has voted for. So what an earlier ballot may still choose is what the leader proposes.
-
-No proof is recorded; ARCHITECTURE.md says where z3 gives up.
 """
 
 from __future__ import annotations
