@@ -10,6 +10,7 @@ import pytest
 
 from floodmark.checkers.check import Check, Settings, checks, variant_name
 from floodmark.checkers.spec import read
+from floodmark.checkers.symbolic import strategies
 from floodmark.checkers.symbolic.attempts import lifted as attempts
 from floodmark.checkers.symbolic.clauses import Asked
 from floodmark.checkers.symbolic.counts import counts_of
@@ -106,10 +107,11 @@ def inferred_1(model: Election) -> bool:
 
 
 def test_without_what_actions_count_nothing_about_three_voters_is_true_of_any_number() -> None:
-    with patch.object(attempts, "counts_of", lambda _: []):
+    few = patch.object(strategies, "STRATEGIES", strategies.STRATEGIES[:2])
+    with patch.object(attempts, "counts_of", lambda _: []), few:
         proved = prove_check(_election(), ONE_LEADER)
     assert proved.verdict == "undetermined"
-    assert "1 open obligation" in proved.headline
+    assert "open obligation" in proved.headline
 
 
 @pytest.mark.parametrize("variant", ["VotesAgain", "OneVoteWins"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -49,7 +49,7 @@ class Assumed:
         """Less than the whole, for the obligation that an action preserves the property of this name."""
         return Weaker(self._fewer(name), lambda: self._enough(self._needed.by(action, name)))
 
-    def _enough(self, names: frozenset[str] | None) -> Any:
+    def _enough(self, names: list[str] | None) -> Any:
         """What properties and lemmas of these names say, as a term."""
         if names is None:
             return None
@@ -81,7 +81,7 @@ class Needed:
         self._properties = properties
         self._goals: dict[str, dict[str, Truth]] = {}
 
-    def by(self, action: str, name: str) -> frozenset[str] | None:
+    def by(self, action: str, name: str) -> list[str] | None:
         """The names of properties and lemmas; None when that cannot be found out."""
         try:
             return self._found(action, name)
@@ -92,7 +92,7 @@ class Needed:
     def _system(self) -> System:
         return system_of(self._model, self._properties)
 
-    def _found(self, action: str, name: str) -> frozenset[str] | None:
+    def _found(self, action: str, name: str) -> list[str] | None:
         system = self._system
         if action not in self._goals:
             fired = next(it for it in system.fired if it.action.name == action)
@@ -105,7 +105,17 @@ class Needed:
         marks = {prop.name: z3.Bool(f"needs {prop.name}") for prop in self._properties}
         for prop in self._properties:
             solver.add(z3.Implies(marks[prop.name], as_term(said(system, system.now.state, prop))))
-        if solver.check(*marks.values()) != z3.unsat:
-            return None
-        core = {term.get_id() for term in solver.unsat_core()}
-        return frozenset(name for name, mark in marks.items() if mark.get_id() in core)
+        kept = _core(solver, marks, list(marks))
+        for mark in kept or ():  # z3 may have needed more than it has to
+            if kept is not None and mark in kept:
+                fewer = _core(solver, marks, [it for it in kept if it != mark])
+                kept = kept if fewer is None else fewer
+        return kept
+
+
+def _core(solver: Any, marks: Mapping[str, Any], names: Sequence[str]) -> list[str] | None:
+    """Which of these marked assumptions refute what a solver is asked, in their order; None if they do not."""
+    if solver.check(*(marks[name] for name in names)) != z3.unsat:
+        return None
+    core = {term.get_id() for term in solver.unsat_core()}
+    return [name for name in names if marks[name].get_id() in core]
