@@ -16,7 +16,8 @@ import z3
 
 from floodmark.checkers.properties import Property
 from floodmark.checkers.symbolic import strategies
-from floodmark.checkers.symbolic.induction import INITIAL, TYPES, asked, induction
+from floodmark.checkers.symbolic.induction import asked, induction
+from floodmark.checkers.symbolic.obligations import INITIAL, TYPES
 from floodmark.checkers.symbolic.system import Components, System, system_of
 from floodmark.checkers.symbolic.terms import Truth, as_term, conj, disj, negation
 from floodmark.checkers.symbolic.unbounded_constants import any_size_constants
@@ -204,6 +205,7 @@ def proved_but_refuted(model: Model, properties: Sequence[Property], sizes: Sequ
         failing |= {(it.action, it.property) for it in proof.failing() if it.outcome == "fails"}
     failing = {(action, name) for action, name in failing if not (action == INITIAL and name == TYPES)}
     system = system_of(model, properties, names, any_size=True)
-    with patch.object(strategies, "STRATEGIES", strategies.STRATEGIES[:2]):
+    ways = [*strategies.STRATEGIES[:2], *(it for it in strategies.STRATEGIES if it.view != "everything")]
+    with patch.object(strategies, "STRATEGIES", ways):
         answers = asked(system, properties, failing)
     return [f"{it.action}: {it.property}" for it in answers if it.outcome == "proved"]

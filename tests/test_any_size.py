@@ -5,32 +5,20 @@ some number is possible in the terms.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
-from unittest.mock import patch
 
 import pytest
 
-from floodmark.checkers.check import Check, Settings, checks, variant_name
-from floodmark.checkers.exploration import Limits, Options
-from floodmark.checkers.native.search import explore
-from floodmark.checkers.properties import Property
-from floodmark.checkers.result import ExitCode
-from floodmark.checkers.spec import read
-from floodmark.checkers.symbolic import strategies
-from floodmark.checkers.symbolic.induction import asked, confirm, induction
-from floodmark.checkers.symbolic.lemmas import lemmas_of
+from floodmark.checkers.symbolic.induction import induction
 from floodmark.checkers.symbolic.prove import prove_check
 from floodmark.checkers.symbolic.system import system_of
 from floodmark.checkers.symbolic.task import Task
 from floodmark.checkers.symbolic.unbounded_constants import any_size_constants
-from floodmark.checkers.symbolic.value_types import UnsupportedError
 from floodmark.language.errors import ModelError, SourceError
-from floodmark.language.model import Model
 from floodmark.language.reference import initial_states, successors
 from tests.any_size_agreement import disagreements, proved_but_refuted
 from tests.any_size_models import Drawing
+from tests.any_size_protocols import check_of
 from tests.engines import imported, properties_of
 
 SPECS = Path(__file__).resolve().parent.parent / "specs"
@@ -525,7 +513,7 @@ def test_what_cannot_be_said_is_refused_with_its_line(reason: str, tmp_path: Pat
 
 def test_a_model_without_identifiers_has_nothing_to_prove_for_any_number() -> None:
     with pytest.raises(SourceError, match="counts identifiers"):
-        prove_check(_check("specs/examples/peterson.toml"), Task(any_size=True))
+        prove_check(check_of("specs/examples/peterson.toml"), Task(any_size=True))
 
 
 # CPython, state by state.
@@ -673,208 +661,3 @@ def test_most_models_that_are_drawn_take_steps(tmp_path: Path) -> None:
             model = cls(nodes=2)
             taken += any(next(successors(model, state), None) is not None for _, state in initial_states(model))
     assert taken >= 50
-
-
-# The protocols.
-
-
-def _check(path: str, variant: str | None = None) -> Check:
-    spec = read(SPECS.parent / path)
-    if variant is None:
-        return Check(spec, None, Settings())
-    return next(it for it in checks(spec, Settings()) if it.flawed is not None and variant_name(it) == variant)
-
-
-def test_two_phase_commit_is_consistent_for_any_number_of_managers() -> None:
-    proved = prove_check(_check("specs/examples/two_phase_commit.toml"), Task(any_size=True))
-    assert proved.verdict == "holds"
-    assert "for every managers with managers >= 1; true of all 288 reachable states" in proved.headline
-    assert proved.lines == ["proved again with managers = 1; managers = 2"]
-
-
-def test_a_countermodel_has_a_size_and_cpython_takes_its_step() -> None:
-    proved = prove_check(_check("specs/examples/two_phase_commit.toml", "CommitsOnMajority"), Task(any_size=True))
-    assert (proved.verdict, proved.exit_code) == ("undetermined", ExitCode.UNDETERMINED)
-    assert proved.lines[:2] == [
-        "coordinator_commits does not preserve everyone_prepared_before_a_commit",
-        "    in a state, with managers = 3, which is not reachable: a lemma that excludes it is missing:",
-    ]
-
-
-PROVED = ["specs/alter_isr/core.toml", "specs/alter_isr/shipped.toml"]
-
-
-def _all_properties(check: Check) -> tuple[Model, list[Property]]:
-    model = check.model()
-    found = [prop for prop in check.spec.properties(type(model)).values() if prop.kind in ("invariant", "transition")]
-    return model, [*found, *lemmas_of(check.spec, type(model))]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("path", PROVED)
-def test_kip_497_is_proved_for_any_number_of_brokers(path: str) -> None:
-    model, properties = _all_properties(_check(path))
-    names, counting = any_size_constants(model)
-    assert (names, counting) == (["brokers", "max_offset", "max_version", "max_leader_epoch"], ["brokers"])
-    proof = induction(system_of(model, properties, names, any_size=True), properties)
-    assert proof.failing() == []
-    assert len(proof.obligations) > 500
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("brokers", [2, 3, 4])
-@pytest.mark.parametrize("path", PROVED)
-def test_lemmas_hold_in_the_reachable_states_of_a_few_sizes(path: str, brokers: int) -> None:
-    check = _check(path)
-    _, properties = _all_properties(check)
-    judged = [Property(it.name, "invariant", it.function, it.file, it.line, it.doc) for it in properties
-              if it.kind != "transition"]
-    smaller = {"max_offset": 1, "max_version": 2, "max_leader_epoch": 1}
-    model = type(check.model())(**{**check.spec.constants, **smaller, "brokers": brokers})
-    found = explore(model, judged, Options(workers=1, limits=Limits(seconds=200)))
-    assert found.violations == []
-    assert found.complete
-
-
-FLAWED = [
-    (path, variant_name(check)) for path in PROVED for check in checks(read(SPECS.parent / path), Settings())
-    if check.flawed is not None
-]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("path", "variant"), FLAWED)
-def test_a_known_bad_design_is_not_proved(path: str, variant: str) -> None:
-    """With three brokers an obligation fails, and none that fails there is proved for every number.
-
-    Some designs cannot be said for any number, and are refused.
-    """
-    model, properties = _all_properties(_check(path, variant))
-    sized = type(model)(**{**model.constant_values, "brokers": 3})
-    failing = [it for it in induction(system_of(sized, properties), properties).failing() if it.outcome == "fails"]
-    assert failing
-    with suppress(UnsupportedError):
-        assert proved_but_refuted(model, properties, (2, 3)) == []
-
-
-def _quorum(**constants: int) -> tuple[Model, list[Property]]:
-    """KIP-595 with the properties that its recorded proof is about, and the lemmas."""
-    spec = read(SPECS / "kraft" / "quorum.toml")
-    (proving,) = (proving for proving in spec.prove if proving.any_size)
-    model = Check(spec, None, Settings(constants={**proving.constants, **constants})).model()
-    found = spec.properties(type(model))
-    return model, [*(found[name] for name in proving.properties), *lemmas_of(spec, type(model))]
-
-
-def test_no_vote_gives_an_epoch_two_leaders_whatever_the_number_of_voters() -> None:
-    """The two obligations that Raft's argument is about: who has a majority leads, once."""
-    model, every = _quorum()
-    records = ("log", "record", "offset")
-    properties = [it for it in every if not any(word in it.name for word in records)]
-    names, counting = any_size_constants(model)
-    assert (names, counting) == (["voters", "max_epoch", "max_restarts"], ["voters"])
-    system = system_of(model, properties, names, any_size=True)
-    wanted = [(action, "election_safety") for action in ("election_timeout", "candidate_requests_vote")]
-    assert [it.outcome for it in asked(system, properties, wanted)] == ["proved", "proved"]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", [0, 1, 2])
-def test_elections_and_logs_of_kip_595_are_proved_for_any_number_of_voters_and_epochs(seed: int) -> None:
-    """With other random choices of z3 as well: a proof that hangs on them would soon be none."""
-    model, properties = _quorum()
-    names, _ = any_size_constants(model)
-    with patch.object(strategies, "STRATEGIES", [_seeded(it, seed) for it in strategies.STRATEGIES]):
-        proof = induction(system_of(model, properties, names, any_size=True), properties)
-    assert proof.failing() == []
-    assert len(proof.obligations) > 200
-
-
-def _seeded(strategy: strategies.Strategy, seed: int) -> strategies.Strategy:
-    return replace(strategy, options={**strategy.options, "random_seed": strategy.options.get("random_seed", 0) + seed})
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("voters", [2, 3, 4])
-def test_the_lemmas_about_elections_and_logs_hold_in_the_reachable_states(voters: int) -> None:
-    smaller = {"max_epoch": 1, "max_log": 1, "max_restarts": 0} if voters == 4 else {"max_log": 1, "max_restarts": 1}
-    model, properties = _quorum(voters=voters, **smaller)
-    judged = [Property(it.name, "invariant", it.function, it.file, it.line, it.doc) for it in properties
-              if it.kind != "transition"]
-    found = explore(model, judged, Options(workers=1, limits=Limits(seconds=200)))
-    assert found.violations == []
-    assert found.complete
-
-
-def _breaks_elections_or_logs() -> list[tuple[str, str]]:
-    """The known-bad designs that break what is proved of any number of voters, with what they break."""
-    spec = read(SPECS / "kraft" / "quorum.toml")
-    (proving,) = (proving for proving in spec.prove if proving.any_size)
-    flawed = [it for it in checks(spec, Settings()) if it.flawed is not None]
-    return [(variant_name(it), str(it.wanted_property)) for it in flawed if it.wanted_property in proving.properties]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("variant", "broken"), _breaks_elections_or_logs())
-def test_a_known_bad_election_is_not_proved(variant: str, broken: str) -> None:
-    """At some number of voters an obligation fails, and none that fails there is proved for every number."""
-    check = _check("specs/kraft/quorum.toml", variant)
-    _, properties = _quorum()
-    small = {"max_epoch": 2, "max_log": 2 if broken == "log_matching" else 1, "max_restarts": 1}
-    model = check.cls()(**{**check.spec.constants, **small, "lossy_restarts": True, "progress_timeout": False})
-    voters = 2 if variant == "HalfIsEnough" else 3
-    sized = type(model)(**{**model.constant_values, "voters": voters})
-    failing = [it for it in induction(system_of(sized, properties), properties, 100).failing() if it.outcome == "fails"]
-    assert failing
-    for obligation in failing:
-        confirm(sized, properties, obligation)
-    names, _ = any_size_constants(model)
-    system = system_of(model, properties, names, any_size=True)
-    wanted = [(it.action, it.property) for it in failing]
-    with patch.object(strategies, "STRATEGIES", strategies.STRATEGIES[:3]):
-        assert [it for it in asked(system, properties, wanted) if it.outcome == "proved"] == []
-
-
-# Leader completeness, for a number of voters.
-
-COMPLETE = ("leader_completeness", "committed_records_stay", "majority_holds_committed")
-
-
-def _completeness(cls: type[Model]) -> list[Property]:
-    """What the recorded proof of leader completeness is about, with its lemmas."""
-    spec = read(SPECS / "kraft" / "completeness.toml")
-    (proving,) = spec.prove
-    found = spec.properties(cls)
-    return [*(found[name] for name in proving.properties), *lemmas_of(spec, cls)]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("voters", [2, 3, 4])
-def test_the_lemmas_about_committed_records_hold_in_the_reachable_states(voters: int) -> None:
-    spec = read(SPECS / "kraft" / "completeness.toml")
-    smaller = {"max_log": 1, "max_restarts": 0} if voters == 4 else {"progress_timeout": True}
-    model = Check(spec, None, Settings(constants={"voters": voters, **smaller})).model()
-    judged = [Property(it.name, "invariant", it.function, it.file, it.line, it.doc)
-              for it in _completeness(type(model)) if it.kind != "transition"]
-    found = explore(model, judged, Options(workers=1, limits=Limits(seconds=200)))
-    assert found.violations == []
-    assert found.complete
-
-
-def _breaks_completeness() -> list[str]:
-    flawed = [it for it in checks(read(SPECS / "kraft" / "quorum.toml"), Settings()) if it.flawed is not None]
-    return [variant_name(it) for it in flawed if it.wanted_property in COMPLETE]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("variant", _breaks_completeness())
-def test_a_design_that_loses_committed_records_is_not_proved(variant: str) -> None:
-    """With logs as long as it takes to lose a record by this design."""
-    model = _check("specs/kraft/quorum.toml", variant).model()
-    constants = {"voters": 3, "max_epoch": 3, "max_restarts": 1, "progress_timeout": False}
-    sized = type(model)(**{**model.constant_values, **constants})
-    properties = _completeness(type(sized))
-    failing = [it for it in induction(system_of(sized, properties), properties, 200).failing() if it.outcome == "fails"]
-    assert failing
-    for obligation in failing:
-        confirm(sized, properties, obligation)

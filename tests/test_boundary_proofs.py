@@ -14,8 +14,9 @@ from floodmark.checkers.properties import Property, collect
 from floodmark.checkers.symbolic.bmc import search
 from floodmark.checkers.symbolic.enumeration import enumerate_states
 from floodmark.checkers.symbolic.ic3 import infer
-from floodmark.checkers.symbolic.induction import BOUNDARY, INITIAL, confirm, induction
+from floodmark.checkers.symbolic.induction import confirm, induction
 from floodmark.checkers.symbolic.k_induction import k_induction
+from floodmark.checkers.symbolic.obligations import BOUNDARY, INITIAL
 from floodmark.checkers.symbolic.system import system_of
 
 Digit = Annotated[int, Between(0, 9)]

@@ -93,7 +93,7 @@ OPERANDS = (
     "(Colour.RED if bad(self.x) else Colour.RED)",
     "(self.colour if bad(self.x) else self.colour)",
     "(self.node if bad(self.x) else self.node)",
-    "Node(2 if bad(self.x) else 2)",
+    "Node(1 if bad(self.x) else 1)",
     "(Set() if bad(self.x) else Set())",
     "(self.bits if bad(self.x) else self.bits)",
     "(self.colours if bad(self.x) else self.colours)",

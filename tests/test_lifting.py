@@ -8,10 +8,12 @@ from unittest.mock import patch
 
 import pytest
 
-from floodmark.checkers.check import Check, Settings
+from floodmark.checkers.check import Check, Settings, checks, variant_name
 from floodmark.checkers.spec import read
+from floodmark.checkers.symbolic import strategies
 from floodmark.checkers.symbolic.attempts import lifted as attempts
 from floodmark.checkers.symbolic.clauses import Asked
+from floodmark.checkers.symbolic.counts import counts_of
 from floodmark.checkers.symbolic.lifting import Lifted, lifted
 from floodmark.checkers.symbolic.prove import prove_check
 from floodmark.checkers.symbolic.task import Task
@@ -76,3 +78,52 @@ def inferred_1(model: TwoPhaseCommit) -> bool:
         for rm2 in ResourceManager if rm2 != rm1
     )
 """
+
+
+ELECTION = TWO_PHASE_COMMIT.with_name("election.toml")
+ONE_LEADER = Task("infer", any_size=True, properties=("epoch_has_one_leader",))
+
+
+def _election(variant: str | None = None) -> Check:
+    found = checks(read(ELECTION), Settings(constants={"epochs": 1}))
+    return next(it for it in found if (None if it.flawed is None else variant_name(it)) == variant)
+
+
+def test_a_majority_is_inferred_as_what_an_action_counts() -> None:
+    """For three voters it is two of them, which is wrong of five: the guard itself says it of any number."""
+    proved = prove_check(_election(), ONE_LEADER)
+    assert proved.verdict == "holds"
+    assert proved.facts["any_size"] == ["voters", "epochs"]
+    assert proved.facts["clauses"] == ["""\
+@lemma
+def inferred_1(model: Election) -> bool:
+    return all(
+        (2 * sum((1 for voter in Voter if model.vote[e1][voter] == v1)) > model.voters)
+        or v1 not in model.leaders[e1]
+        for e1 in Epoch
+        for v1 in Voter
+    )
+"""]
+
+
+def test_without_what_actions_count_nothing_about_three_voters_is_true_of_any_number() -> None:
+    few = patch.object(strategies, "STRATEGIES", strategies.STRATEGIES[:2])
+    with patch.object(attempts, "counts_of", lambda _: []), few:
+        proved = prove_check(_election(), ONE_LEADER)
+    assert proved.verdict == "undetermined"
+    assert "open obligation" in proved.headline
+
+
+@pytest.mark.parametrize("variant", ["VotesAgain", "OneVoteWins"])
+def test_nothing_is_inferred_of_a_known_bad_election(variant: str) -> None:
+    proved = prove_check(_election(variant), ONE_LEADER)
+    assert proved.verdict != "holds"
+
+
+def test_a_count_is_asked_of_every_choice_of_identifiers() -> None:
+    model = _election().model()
+    found = counts_of(model)
+    assert [it.text for it in found] == [
+        f"(2 * sum((1 for voter in Voter if model.vote[e1][voter] == {name})) > model.voters)"
+        for name in ("v1", "v2", "v3")
+    ]

@@ -23,9 +23,10 @@ from floodmark.checkers.symbolic.bmc import search
 from floodmark.checkers.symbolic.deadline import Deadline
 from floodmark.checkers.symbolic.enumeration import enumerate_states
 from floodmark.checkers.symbolic.ic3 import infer
-from floodmark.checkers.symbolic.induction import TYPES, induction
+from floodmark.checkers.symbolic.induction import induction
 from floodmark.checkers.symbolic.k_induction import k_induction
 from floodmark.checkers.symbolic.lemmas import lemmas_of
+from floodmark.checkers.symbolic.obligations import TYPES
 from floodmark.checkers.symbolic.prove import prove_check
 from floodmark.checkers.symbolic.system import system_of
 from floodmark.checkers.symbolic.task import Task

@@ -32,7 +32,8 @@ from floodmark.checkers.proof_result import Proved
 from floodmark.checkers.properties import Property
 from floodmark.checkers.spec import read
 from floodmark.checkers.symbolic import spot_checks
-from floodmark.checkers.symbolic.induction import INITIAL, TYPES, Obligation, Proof, induction
+from floodmark.checkers.symbolic.induction import Obligation, Proof, induction
+from floodmark.checkers.symbolic.obligations import INITIAL, TYPES
 from floodmark.checkers.symbolic.prove import prove_check
 from floodmark.checkers.symbolic.spot_checks import choices, spot_check
 from floodmark.checkers.symbolic.system import System, system_of

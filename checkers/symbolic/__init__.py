@@ -11,8 +11,8 @@ prove, and ``attempts/`` has one proof attempt for each method. The translation:
 - ``evaluation.py``, ``reductions.py``, ``expressions.py``: values as terms: what an evaluation carries along, loops and
   comprehensions, everything else; ``effects.py``: statements and whole actions.
 - ``facts.py``, ``individuals.py``, ``set_sorts.py``, ``unordered_slots.py``, ``folds.py``: identifiers of which there
-  may be any number, sets and maps of them, and loops over them. ``strategies.py`` and ``cases.py``: how z3 is
-  asked about them.
+  may be any number, sets and maps of them, and loops over them. ``strategies.py``, ``cases.py`` and
+  ``witnesses.py``: how z3 is asked about them.
 - ``system.py``: a model as a transition system: states, initial states, actions, and one step as a relation.
 - ``unrolling.py``, ``runs.py``: copies of the step, one after the other; questions about runs, and what makes hard ones
   easier.
@@ -21,10 +21,10 @@ The methods:
 
 - ``bmc.py``: runs of growing length; CPython replays a counterexample.
 - ``induction.py``, ``k_induction.py``, ``lemmas.py``: obligations action by action; runs of k states; functions marked
-  ``@lemma``.
+  ``@lemma``. ``obligations.py`` and ``assumptions.py``: what has to be proved of an action, and with what.
 - ``ic3.py``, ``clauses.py``: IC3 over the model's own atoms, generalised over identifiers; the inferred clauses as a
-  function of the modelling language. Separate queries check the result. ``lifting.py``: the clauses as lemmas about any
-  number of identifiers.
+  function of the modelling language (``written.py``). Separate queries check the result. ``lifting.py``: the clauses as
+  lemmas about any number of identifiers; ``counts.py``: majorities in them.
 - ``rankings.py``, ``progress.py``: functions marked ``@ranking``, the rule by which they prove a property of runs, and
   why it is sound; its obligations.
 - ``unbounded_constants.py``, ``spot_checks.py``: which constants ``--unbounded`` and ``--any-size`` may leave open; a

@@ -6,14 +6,14 @@ and without any z3 term, so that what z3 inferred can be checked by engines that
 
 from __future__ import annotations
 
-import itertools
-import linecache
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from floodmark.checkers.properties import Property
+from floodmark.checkers.symbolic.counts import Count
 from floodmark.checkers.symbolic.value_types import UnsupportedError
+from floodmark.checkers.symbolic.written import written
 from floodmark.compiler.layout import decode
 from floodmark.language.types import (
     TAG,
@@ -35,8 +35,6 @@ from floodmark.language.values import Bag, Seq, Set, order_key
 
 NAME = "inferred clauses"
 """The name of the property; the space in it keeps it distinct from a model's properties."""
-
-_FILES = itertools.count(1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,21 +62,19 @@ class Component:
     type: Type
 
 
-def predicate_of(variables: Mapping[str, Type], clauses: Iterable[Sequence[Asked]]) -> Property:
-    """The property that all clauses are true in a state.
+def predicate_of(
+    variables: Mapping[str, Type], clauses: Iterable[Sequence[Asked]], counts: Sequence[Count] = ()
+) -> Property:
+    """The property that all clauses are true in a state; ``counts`` are numbered after the components.
 
     Raises UnsupportedError when a value in a clause cannot be written in the modelling language.
     """
     source = Source()
     components = [part for name, kind in variables.items() for part in source.components(kind, f"model.{name}")]
+    components += source.counted(counts)
     said = [" or ".join(source.literal(components[it.component], it) for it in clause) for clause in clauses]
     whole = " and ".join(f"({clause or 'False'})" for clause in said) or "True"
-    lines = ["def inferred(model):\n", f"    return {whole}\n"]
-    file = f"<inferred clauses {next(_FILES)}>"
-    linecache.cache[file] = (sum(map(len, lines)), None, lines, file)
-    names: dict[str, Any] = {**source.names, "__name__": __name__}
-    exec(compile("".join(lines), file, "exec"), names)
-    function: Callable[..., bool] = names["inferred"]
+    function, file = written(f"def inferred(model):\n    return {whole}\n", "inferred", source.names)
     return Property(NAME, "invariant", function, file, 1, "What was inferred is true of every reachable state.")
 
 
@@ -142,6 +138,12 @@ class Source:
             yield Component(conditions, has, BoolType())
             inner = of.inner if isinstance(of, OptionalType) else of
             yield from self.components(inner, f"{text}.{name}", (*conditions, has))
+
+    def counted(self, counts: Iterable[Count]) -> Iterator[Component]:
+        """What actions count, as components."""
+        for count in counts:
+            self.names |= count.names
+            yield Component((), count.text, BoolType())
 
     def literal(self, component: Component, asked: Asked) -> str:
         kind = component.type

@@ -20,6 +20,7 @@ import z3
 
 from floodmark.checkers.properties import Property
 from floodmark.checkers.symbolic.clauses import Asked, predicate_of
+from floodmark.checkers.symbolic.counts import Count
 from floodmark.checkers.symbolic.smtlib import Record
 from floodmark.checkers.symbolic.system import Components, System, Transition, replaced
 from floodmark.checkers.symbolic.terms import Truth, as_term, conj, disj, negation
@@ -100,14 +101,25 @@ class _Duty:
 class Inference:
     """One running search."""
 
-    def __init__(self, system: System, properties: Sequence[Property], seconds: float | None = None) -> None:
+    def __init__(
+        self,
+        system: System,
+        properties: Sequence[Property],
+        seconds: float | None = None,
+        counts: Sequence[Count] = (),
+    ) -> None:
         self.system = system
+        self.counts = [as_term(_said(system, count.question)) for count in counts]
         self.deadline = None if seconds is None else time.perf_counter() + seconds
         self.limit = seconds
         self.queries = 0
         self.step = Transition(system)
         self.leaves = system.leaves(system.now.state)
         self.atoms = [atom for index, leaf in enumerate(self.leaves) for atom in _atoms(index, leaf)]
+        self.plain = len(self.atoms)
+        self.atoms += [
+            Atom(count.text, f"not {count.text}", index, "", 0) for index, count in enumerate(counts, len(self.leaves))
+        ]
         self.good: list[Truth] = [negation(system.boundary_failed(system.now.state))]
         unsafe: list[Truth] = [fired.failed for fired in system.fired]
         for prop in properties:
@@ -125,15 +137,21 @@ class Inference:
         self.bad.add(z3.Implies(self.bad_mark, as_term(negation(self.safe))))
         self.here = [mark(f"here:{atom.text}") for atom in self.atoms]
         self.there = [mark(f"there:{atom.text}") for atom in self.atoms]
+        now = self.asked_of(system.now.terms)
         for solver in (self.first, self.main, self.bad):
             for name, atom in zip(self.here, self.atoms, strict=True):
-                solver.add(name == as_term(atom.of(system.now.terms[atom.leaf])))
+                solver.add(name == as_term(atom.of(now[atom.leaf])))
+        after = self.asked_of(self.step.next.terms)
         for name, atom in zip(self.there, self.atoms, strict=True):
-            self.main.add(name == as_term(atom.of(self.step.next.terms[atom.leaf])))
+            self.main.add(name == as_term(atom.of(after[atom.leaf])))
         self.frames: list[set[Clause]] = [set(), set()]
         self.marks = [mark("frame:0"), mark("frame:1")]
         self.main.add(z3.Implies(self.marks[0], as_term(system.initial(system.now.state))))
         self.numbers = itertools.count()
+
+    def asked_of(self, terms: Sequence[Any]) -> list[Any]:
+        """What atoms ask about in a state with these components: the components, and what is counted."""
+        return [*terms, *(replaced(count, self.system.now.terms, terms) for count in self.counts)]
 
     def _broken_by(self, prop: Property, fired: Any) -> Truth:
         judged = self.system.judge(self.system.predicates[prop.name], fired.after, self.system.now.state)
@@ -262,7 +280,7 @@ class Inference:
         for fired, chosen, own in zip(system.fired, self.step.chosen, self.step.parameters, strict=True):
             if z3.is_true(model.eval(chosen, True)):
                 values = [(term, model.eval(term, True)) for term in own]
-                after = [leaf.term for leaf in system.leaves(fired.after)]
+                after = self.asked_of([leaf.term for leaf in system.leaves(fired.after)])
                 wanted = [_literal(self.atoms, literal, after) for literal in target]
                 goal = z3.And(as_term(fired.succeeds), *wanted)
                 return self._needed(model, z3.substitute(goal, *values) if values else goal)
@@ -277,16 +295,22 @@ class Inference:
     def _needed(self, model: Any, goal: Any) -> tuple[Literal, ...]:
         cube = self._cube(model)
         solver = self._solver(self.system.well_formed(self.system.now.state), z3.Not(goal))
-        names = [as_term(atom.of(self.system.now.terms[atom.leaf])) for atom in self.atoms]
+        now = self.asked_of(self.system.now.terms)
+        names = [as_term(atom.of(now[atom.leaf])) for atom in self.atoms]
         for name, term in zip(self.here, names, strict=True):
             solver.add(name == term)
         if self._check(solver, self._named(cube, self.here)):
             return cube
-        return self._core(solver, cube, self.here) or cube
+        needed = set(self._core(solver, cube, self.here))
+        return tuple(it for it in cube if it in needed or abs(it) > self.plain) if needed else cube
 
     def _general(self, duty: _Duty) -> tuple[Literal, ...]:
-        """A subset of the duty's cube that still cannot be reached."""
-        cube = self._apart_from_first(self._last_core, duty.cube)
+        """A subset of the duty's cube that still cannot be reached.
+
+        What is counted is dropped last, as it says of any number of identifiers what components say of a few. So z3
+        does not choose what to keep then.
+        """
+        cube = duty.cube if self.counts else self._apart_from_first(self._last_core, duty.cube)
         for literal in list(cube):
             if len(cube) == 1:
                 break
@@ -296,7 +320,7 @@ class Inference:
             if self._meets_first(tried):
                 continue
             if self._relative(tried, duty.frame - 1):
-                cube = self._apart_from_first(self._last_core, tried)
+                cube = tried if self.counts else self._apart_from_first(self._last_core, tried)
             self.main.add(z3.Not(self._mark))
         return cube
 
@@ -344,7 +368,8 @@ class Inference:
         """Whether every step preserves the properties and the clauses, and is safe under them."""
         clauses = list(clauses)
         system = self.system
-        now = conj([*self.good, self.term(clauses, system.now.terms), system.well_formed(system.now.state)])
+        said = self.term(clauses, self.asked_of(system.now.terms))
+        now = conj([*self.good, said, system.well_formed(system.now.state)])
         safe = self._solver(now, negation(self.safe))
         kept = self._solver(now, self.step.term, z3.Not(_good_after(self, clauses)))
         return not self._check(safe, ()) and not self._check(kept, ())
@@ -454,7 +479,7 @@ def _for_every(words: str, used: list[str], names: dict[type, list[str]], kinds:
 
 def _good_after(inference: Inference, clauses: list[Clause]) -> Any:
     system = inference.system
-    whole = conj([*inference.good, inference.term(clauses, system.now.terms)])
+    whole = conj([*inference.good, inference.term(clauses, inference.asked_of(system.now.terms))])
     return replaced(whole, system.now.terms, inference.step.next.terms)
 
 
@@ -490,25 +515,35 @@ def _opposite(path: str) -> str:
     return f"not {path}"
 
 
+def _said(system: System, question: Property) -> Truth:
+    """That a question can be answered in the current state, with yes."""
+    judged = system.judge(system.predicates[question.name], system.now.state)
+    return conj((judged.truth, negation(judged.failed)))
+
+
 CHECKS = ("initial states", "every action", "safety")
 """What is checked of the clauses that were found, by queries that do not use those of the search."""
 
 
 def infer(
-    system: System, properties: Sequence[Property], seconds: float | None = None, record: Record | None = None
+    system: System,
+    properties: Sequence[Property],
+    seconds: float | None = None,
+    record: Record | None = None,
+    counts: Sequence[Count] = (),
 ) -> Inferred:
     """Looks for clauses that make the properties inductive, and checks them by separate queries.
 
-    ``record`` receives those queries.
+    ``record`` receives those queries. Clauses may contain ``counts``, whose questions the system has to know.
     """
     started = time.perf_counter()
     found = Inferred()
-    inference = Inference(system, [prop for prop in properties if prop.kind != "reachable"], seconds)
+    inference = Inference(system, [prop for prop in properties if prop.kind != "reachable"], seconds, counts)
     try:
         clauses = inference.pruned(inference.run())
         found.clauses = inference.described(clauses)
         found.asked = inference.asked(clauses)
-        found.predicate = predicate_of(system.variables, found.asked)
+        found.predicate = predicate_of(system.variables, found.asked, counts)
         found.checks = checked(inference, clauses, record)
     except _GaveUpError as error:
         found.stopped = str(error)
@@ -527,7 +562,7 @@ def checked(inference: Inference, clauses: list[Clause], record: Record | None =
     """
     system = inference.system
     whole: Components = system.now.state
-    good = conj([inference.term(clauses, system.now.terms), *inference.good])
+    good = conj([inference.term(clauses, inference.asked_of(system.now.terms)), *inference.good])
 
     def never(name: str, about: str, *terms: Truth) -> bool:
         possible = inference._check(inference._solver(*terms), ())
@@ -540,7 +575,7 @@ def checked(inference: Inference, clauses: list[Clause], record: Record | None =
     kept = []
     for fired in system.fired:
         after = [leaf.term for leaf in system.leaves(fired.after)]
-        goal = conj([inference.term(clauses, after), *(
+        goal = conj([inference.term(clauses, inference.asked_of(after)), *(
             replaced(part, system.now.terms, after) for part in inference.good
         )])
         about = f"{fired.action.name} does not preserve the invariant"

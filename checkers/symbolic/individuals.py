@@ -40,6 +40,11 @@ class Individuals:
         """The smallest number of identifiers for which everything mentioned exists."""
         return max(self._named, default=1)
 
+    @property
+    def are_counted(self) -> bool:
+        """Whether anything so far asks how many of them are in a set."""
+        return self._size is not None
+
     def named(self, number: int) -> Any:
         """The identifier with a number that the model mentions."""
         if number not in self._named:

@@ -10,22 +10,24 @@ from typing import Any, Literal
 import z3
 
 from floodmark.checkers.properties import Property
+from floodmark.checkers.symbolic.assumptions import NOTHING_WEAKER, Assumed, Weaker
 from floodmark.checkers.symbolic.effects import Fired
+from floodmark.checkers.symbolic.obligations import (
+    BOUNDARY,
+    INITIAL,
+    TYPES,
+    broken,
+    goals_of,
+    subjects,
+)
 from floodmark.checkers.symbolic.smtlib import Record, Status
 from floodmark.checkers.symbolic.strategies import Asking
-from floodmark.checkers.symbolic.system import Components, System
-from floodmark.checkers.symbolic.terms import Truth, as_term, conj, disj, negation
-from floodmark.compiler.ir import Predicate, StateVar, walk
+from floodmark.checkers.symbolic.system import System
+from floodmark.checkers.symbolic.terms import Truth, as_term, conj, disj
 from floodmark.language.errors import SourceError
 from floodmark.language.model import Model, State
 from floodmark.language.plurals import counted_seconds
 from floodmark.language.reference import Step, fire, holds, within_boundary
-
-INITIAL = "initial states"
-TYPES = "declared types"
-"""The obligation that an action leaves every value within its type and every container within its capacity."""
-BOUNDARY = "the boundary"
-"""The obligation that the boundary can be evaluated: where it cannot, it is unknown whether exploration continues."""
 
 COARSE = "z3 knows a model, perhaps one with infinitely many identifiers, or sets whose sizes only follow some laws"
 
@@ -95,18 +97,19 @@ class Questions:
     def solver(self) -> Any:
         return z3.Solver() if self.system.values.unbounded else z3.SolverFor("QF_FD")
 
-    def ask(self, solver: Any, goal: Truth, fewer: Iterable[Truth] = ()) -> tuple[Any, str]:
+    def ask(self, solver: Any, goal: Truth, weaker: Weaker = NOTHING_WEAKER) -> tuple[Any, str]:
         """Whether a goal can be true together with the assertions, and the reason if that is unknown. The goal is
         asserted from then on.
 
-        Each of ``fewer`` follows from the assertions, so a goal that cannot be true with it cannot be with those.
+        What is ``weaker`` follows from the assertions, so a goal that cannot be true with it cannot be with those.
         """
         left = None if self.deadline is None else self.deadline - time.perf_counter()
         if left is not None and left <= 0:
             return z3.unknown, f"the limit of {counted_seconds(self.limit)}"
         if self.system.values.any_size:
-            assumed = [z3.And(*solver.assertions()), *map(as_term, fewer)]
-            return Asking(assumed, self.known, left).answer(as_term(goal))
+            assumed = [z3.And(*solver.assertions()), *map(as_term, weaker.parts)]
+            uncounted = self.system.values.uncounted()
+            return Asking(assumed, self.known, left, weaker.likely, uncounted).answer(as_term(goal))
         if left is not None:
             solver.set("timeout", max(1, int(left * 1000)))
         solver.add(as_term(goal))
@@ -151,49 +154,6 @@ def induction(
     return proof
 
 
-def assumption(system: System, state: Components, properties: Sequence[Property]) -> Truth:
-    """That a state is of the declared types, within the boundary, and satisfies the properties."""
-    return conj([system.well_formed(state), system.within(state), *(said(system, state, prop) for prop in properties)])
-
-
-def said(system: System, state: Components, prop: Property) -> Truth:
-    """That a property is true of a state, and can be evaluated there."""
-    judged = system.judge(system.predicates[prop.name], state)
-    return conj((judged.truth, negation(judged.failed)))
-
-
-class Assumed:
-    """What an induction assumes of the state before a step: ``whole``, or less of it for one property.
-
-    Where there may be any number of identifiers, each property that is assumed gives z3 a lot to look at. The lemmas
-    are there to make the properties inductive, so a property's proof usually needs no other property, and often only
-    what is about the same variables.
-    """
-
-    def __init__(self, system: System, properties: Sequence[Property]) -> None:
-        now = system.now.state
-        self.whole = assumption(system, now, properties)
-        self._state = assumption(system, now, ())
-        self._said = {prop.name: said(system, now, prop) for prop in properties} if system.values.any_size else {}
-        self._lemmas = [prop.name for prop in properties if prop.kind not in ("invariant", "transition")]
-        self._about = {name: _variables(predicate) for name, predicate in system.predicates.items()}
-
-    def fewer(self, name: str) -> list[Truth]:
-        """What the lemmas and the property of this name say, what is said about its variables, and both at once."""
-        if name not in self._about:
-            return []
-        near = {it for it in self._said if self._about[it] <= self._about[name]}
-        lemmas = {*self._lemmas, name} & {*self._said}
-        chosen = [names for names in (lemmas, near, lemmas & near) if len(names) < len(self._said)]
-        distinct = [names for index, names in enumerate(chosen) if names not in chosen[:index]]
-        return [conj((self._state, *(self._said[it] for it in self._said if it in names))) for names in distinct]
-
-
-def _variables(predicate: Predicate) -> set[str]:
-    """The variables of the model that a predicate is about."""
-    return {node.name for node in walk(predicate.value) if isinstance(node, StateVar)}
-
-
 def _initiation(system: System, questions: Questions, properties: Sequence[Property]) -> list[Obligation]:
     """The obligations of the initial states, which CPython enumerates."""
     found = []
@@ -207,7 +167,7 @@ def _initiation(system: System, questions: Questions, properties: Sequence[Prope
         found.append(obligation)
         if questions.records:
             now = system.now.state
-            terms = (system.initial(now), _broken(system, prop, now))
+            terms = (system.initial(now), broken(system, prop, now))
             questions.record(f"initial-{name}", _at_first(name), terms, _STATUS[obligation.outcome])
     return found
 
@@ -218,12 +178,12 @@ def _beginning(system: System, questions: Questions, properties: Sequence[Proper
     solver = questions.solver()
     solver.add(as_term(allowed))
     found = []
-    for name, prop in _subjects(system, properties):
+    for name, prop in subjects(system, properties):
         obligation = Obligation(INITIAL, name, "proved")
         for fired in system.beginnings:
             goal = fired.failed
             if name != TYPES:
-                goal = conj((fired.succeeds, _broken(system, prop, fired.after)))
+                goal = conj((fired.succeeds, broken(system, prop, fired.after)))
             obligation = _one(system, questions, solver, fired, name, goal, INITIAL)
             questions.record(f"initial-{name}", _at_first(name), (allowed, goal), _STATUS[obligation.outcome])
             if obligation.outcome != "proved":
@@ -234,20 +194,6 @@ def _beginning(system: System, questions: Questions, properties: Sequence[Proper
 
 def _at_first(name: str) -> str:
     return f"{name} fails in an initial state"
-
-
-def _subjects(system: System, properties: Sequence[Property]) -> list[tuple[str, Property | None]]:
-    """What has to be proved about an action, or about an initial method: types, boundary, properties."""
-    boundary: list[tuple[str, Property | None]] = [(BOUNDARY, None)] if system.program.boundaries else []
-    return [(TYPES, None), *boundary, *((prop.name, prop) for prop in properties)]
-
-
-def _broken(system: System, prop: Property | None, state: Components, old: Components | None = None) -> Truth:
-    """That a property is false or cannot be evaluated; without a property, that the boundary cannot be evaluated."""
-    if prop is None:
-        return system.boundary_failed(state)
-    judged = system.judge(system.predicates[prop.name], state, old)
-    return disj((negation(judged.truth), judged.failed))
 
 
 _STATUS: dict[Outcome, Status] = {"proved": "unsat", "fails": "sat", "undetermined": "unknown"}
@@ -265,7 +211,7 @@ def _preserved(
     solver.add(as_term(assumed.whole))
     types = _one(system, questions, solver, fired, TYPES, fired.failed) if system.values.unbounded else None
     taken = fired.enabled if types is not None and types.outcome == "proved" else fired.succeeds
-    goals = _goals(system, properties, fired, taken)
+    goals = goals_of(system, properties, fired, taken)
     found = [types, *_each(system, questions, solver, fired, goals[1:], assumed)] if types is not None else None
     if found is None:
         solver.push()
@@ -282,23 +228,6 @@ def _preserved(
     return found
 
 
-def _goals(system: System, properties: Sequence[Property], fired: Fired, taken: Truth) -> list[tuple[str, Truth]]:
-    """What must be impossible after an action: that it fails, and that it breaks the boundary or a property.
-
-    A property that is assumed before the action cannot be broken by it if it is about none of what the action assigns.
-    """
-    goals = [(TYPES, fired.failed)]
-    now = system.now.state
-    assigned = {name for name, value in fired.after.items() if value is not now[name]}
-    for name, prop in _subjects(system, properties)[1:]:
-        if prop is not None and prop.kind != "transition" and not assigned & _variables(system.predicates[name]):
-            goals.append((name, False))
-            continue
-        old = now if prop is not None and prop.kind == "transition" else None
-        goals.append((name, conj((taken, _broken(system, prop, fired.after, old)))))
-    return goals
-
-
 def asked(
     system: System, properties: Sequence[Property], wanted: Collection[tuple[str, str]], seconds: float | None = None
 ) -> list[Obligation]:
@@ -311,7 +240,7 @@ def asked(
     assumed = Assumed(system, states)
     for fired in system.fired:
         names = {name for action, name in wanted if action == fired.action.name}
-        goals = [(name, goal) for name, goal in _goals(system, properties, fired, fired.succeeds) if name in names]
+        goals = [(name, goal) for name, goal in goals_of(system, properties, fired, fired.succeeds) if name in names]
         if goals:
             solver = questions.solver()
             solver.add(as_term(assumed.whole))
@@ -341,7 +270,10 @@ def _each(
     goals: Sequence[tuple[str, Truth]],
     assumed: Assumed,
 ) -> list[Obligation]:
-    return [_one(system, questions, solver, fired, name, goal, fewer=assumed.fewer(name)) for name, goal in goals]
+    return [
+        _one(system, questions, solver, fired, name, goal, weaker=assumed.weaker(fired.action.name, name))
+        for name, goal in goals
+    ]
 
 
 def _one(
@@ -352,7 +284,7 @@ def _one(
     name: str,
     goal: Truth,
     action: str = "",
-    fewer: Sequence[Truth] = (),
+    weaker: Weaker = NOTHING_WEAKER,
 ) -> Obligation:
     """One obligation of an action, or of an initial method, which is then called ``action``."""
     action, begins = action or fired.action.name, bool(action)
@@ -360,7 +292,7 @@ def _one(
         return Obligation(action, name, "proved")
     started = time.perf_counter()
     solver.push()
-    answered, reason = questions.ask(solver, goal, fewer)
+    answered, reason = questions.ask(solver, goal, weaker)
     seconds = time.perf_counter() - started
     found = Obligation(action, name, "undetermined", None, reason, seconds)
     if answered == z3.unsat:

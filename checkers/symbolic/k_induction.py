@@ -12,7 +12,8 @@ from floodmark.checkers.exploration import TraceState, Violation
 from floodmark.checkers.properties import Property
 from floodmark.checkers.symbolic.bmc import search
 from floodmark.checkers.symbolic.deadline import Deadline
-from floodmark.checkers.symbolic.induction import Outcome, assumption
+from floodmark.checkers.symbolic.induction import Outcome
+from floodmark.checkers.symbolic.obligations import assumption
 from floodmark.checkers.symbolic.smtlib import Record, status_of
 from floodmark.checkers.symbolic.system import System
 from floodmark.checkers.symbolic.terms import as_term, conj, disj, negation

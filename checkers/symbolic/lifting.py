@@ -15,19 +15,18 @@ from __future__ import annotations
 
 import enum
 import itertools
-import linecache
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from floodmark.checkers.properties import Property
 from floodmark.checkers.symbolic.clauses import Asked, Component, Source
+from floodmark.checkers.symbolic.counts import Count
 from floodmark.checkers.symbolic.value_types import UnsupportedError
+from floodmark.checkers.symbolic.written import written
 from floodmark.compiler.layout import decode
-from floodmark.language.types import Type
+from floodmark.language.types import BoolType, Type
 from floodmark.language.values import Identifier
-
-_FILES = itertools.count(1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +54,15 @@ class _Readable(Source):
         self._remember(kind.__name__, kind)
         return f"{kind.__name__}.{value.name}" if isinstance(value, enum.Enum) else kind.__name__
 
+    def counted(self, counts: Iterable[Count]) -> Iterator[Component]:
+        for count in counts:
+            for name, known in count.names.items():
+                if isinstance(known, Identifier):
+                    self._name(known)
+                else:
+                    self._remember(name, known)
+            yield Component((), count.text, BoolType())
+
     def literal(self, component: Component, asked: Asked) -> str:
         if component.conditions:
             return super().literal(component, asked)
@@ -66,27 +74,32 @@ class _Readable(Source):
             return f"{said} {asked.relation if asked.holds else _OPPOSITE[asked.relation]} {wanted}"
         if asked.holds:
             return said
+        if said.startswith("("):
+            return f"not {said}"
         for word, opposite in _OPPOSITE.items():
             if f" {word} " in said:
                 return said.replace(f" {word} ", f" {opposite} ")
         return f"not {said}"
 
-    def _remember(self, name: str, kind: type) -> None:
+    def _remember(self, name: str, kind: Any) -> None:
         if self.names.setdefault(name, kind) is not kind:
-            raise UnsupportedError(f"two classes are called {name}, so no lemma can mention them")
+            raise UnsupportedError(f"two things are called {name}, so no lemma can mention them")
 
 
 _OPPOSITE = {"in": "not in", "is not": "is", ">": "<=", "==": "!=", "<=": ">"}
 """How what a component asks is denied."""
 
 
-def lifted(model: str, variables: Mapping[str, Type], clauses: Iterable[Sequence[Asked]]) -> list[Lifted]:
-    """The lemmas that clauses about a model of this class become, each once.
+def lifted(
+    model: str, variables: Mapping[str, Type], clauses: Iterable[Sequence[Asked]], counts: Sequence[Count] = ()
+) -> list[Lifted]:
+    """The lemmas that clauses about a model of this class become, each once; ``counts`` are numbered after components.
 
     Raises UnsupportedError for what cannot be written.
     """
     source = _Readable()
     components = [part for name, kind in variables.items() for part in source.components(kind, f"model.{name}")]
+    components += source.counted(counts)
     found: dict[str, None] = {}
     for clause in clauses:
         parts = [source.literal(components[it.component], it) for it in clause]
@@ -138,12 +151,7 @@ def _renamed(text: str, names: Mapping[str, str]) -> str:
 def _lemma(number: int, model: str, said: str, names: Mapping[str, Any]) -> Lifted:
     name = f"inferred_{number}"
     body = f"    return {said}\n"
-    file = f"<lifted clauses {next(_FILES)}>"
-    run = f"def {name}(model):\n{body}"
-    linecache.cache[file] = (len(run), None, run.splitlines(keepends=True), file)
-    known: dict[str, Any] = {**names, "__name__": __name__}
-    exec(compile(run, file, "exec"), known)
-    function: Callable[..., bool] = known[name]
+    function, file = written(f"def {name}(model):\n{body}", name, names)
     kind: Any = "lemma"
     text = f"@lemma\ndef {name}(model: {model}) -> bool:\n{body}"
     return Lifted(text, Property(name, kind, function, file, 1, "Inferred."))

@@ -17,7 +17,8 @@ import z3
 from floodmark.checkers.liveness.goals import Goal
 from floodmark.checkers.properties import Property
 from floodmark.checkers.symbolic.effects import Effects, Fired, fire
-from floodmark.checkers.symbolic.induction import Counterexample, Obligation, Questions, assumption
+from floodmark.checkers.symbolic.induction import Counterexample, Obligation, Questions
+from floodmark.checkers.symbolic.obligations import assumption
 from floodmark.checkers.symbolic.rankings import Explanations, Help, Level
 from floodmark.checkers.symbolic.smtlib import Record, Status
 from floodmark.checkers.symbolic.system import Components, System

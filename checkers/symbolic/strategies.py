@@ -15,15 +15,17 @@ from typing import Any
 import z3
 
 from floodmark.checkers.symbolic.cases import Case, cases
+from floodmark.checkers.symbolic.witnesses import View, seen
 from floodmark.language.plurals import counted_seconds
 
 
 @dataclass(frozen=True, slots=True)
 class Strategy:
-    """Options of z3, and how much it may do: three million units take it about a second."""
+    """Options of z3, how much it may do (three million units take it about a second), and what it gets to see."""
 
     effort: int
     options: dict[str, Any] = field(default_factory=dict)
+    view: View = "everything"
 
 
 _SUGGESTED = {"auto_config": False, "mbqi": False}
@@ -36,6 +38,10 @@ STRATEGIES = (
     Strategy(600_000, _LATE_RELEVANT),
     Strategy(600_000, _LATE),
     Strategy(300_000, _PATTERNS),
+    Strategy(600_000, view="witnesses"),
+    Strategy(600_000, _LATE_RELEVANT, "witnesses"),
+    Strategy(600_000, view="namesakes"),
+    Strategy(1_000_000, _LATE_RELEVANT, "namesakes"),
     Strategy(1_500_000, {**_LATE_RELEVANT, "random_seed": 7}),
     Strategy(1_500_000, {**_LATE, "random_seed": 7}),
     Strategy(1_500_000, _SHALLOW),
@@ -51,7 +57,8 @@ STRATEGIES = (
 )
 """In turns: instances that also a model that z3 has in mind would break; only those that terms suggest, and these only
 once z3 has decided what else is true, so that it looks at one path through an action at a time (``_LATE``); those that
-all terms suggest (``_PATTERNS``); and only those that do not come from many others (``_SHALLOW``).
+all terms suggest (``_PATTERNS``); and only those that do not come from many others (``_SHALLOW``). What is assumed of
+everything may be looked at as said of witnesses (``witnesses.py``).
 """
 
 
@@ -59,16 +66,25 @@ class Asking:
     """One question: whether ``goal`` can be true together with what is ``assumed``, within ``seconds`` if given.
 
     ``assumed`` has everything that is assumed, then parts of it: what has no model with less has none with more. The
-    terms that ``known`` adds follow from what they are about.
+    terms that ``known`` adds follow from what they are about. ``likely`` gives another part, which takes some time to
+    find; ``uncounted`` are the sorts of identifiers of which nobody asks how many there are.
     """
 
     def __init__(
-        self, assumed: Sequence[Any], known: Callable[[Sequence[Any]], Sequence[Any]], seconds: float | None = None
+        self,
+        assumed: Sequence[Any],
+        known: Callable[[Sequence[Any]], Sequence[Any]],
+        seconds: float | None = None,
+        likely: Callable[[], Any] = lambda: None,
+        uncounted: Sequence[Any] = (),
     ) -> None:
-        self._assumed = assumed
+        self._assumed = list(assumed)
         self._known = known
         self._seconds = seconds
+        self._likely: Callable[[], Any] | None = likely
+        self._uncounted = uncounted
         self._started = time.perf_counter()
+        self._learned: int | None = None
         self._best = 0
         self._reason = ""
 
@@ -81,28 +97,53 @@ class Asking:
         return z3.unsat, ""
 
     def _tried(self, case: Case) -> Any:
-        """What one of several ways finds; first with those assumptions that were enough for the last case."""
-        order = sorted(range(len(self._assumed)), key=lambda at: at != self._best)
+        """What one of several ways finds."""
+        possible: set[int] = set()
         for strategy in STRATEGIES:
-            for at in list(order):
+            for at in self._parts(strategy.view):
                 if self._is_late():
                     return z3.unknown
+                if at in possible:
+                    continue
                 found = self.asked(case, at, strategy)
-                if found == z3.unsat or (found == z3.sat and at == 0):
+                everything = strategy.view == "everything"
+                if found == z3.unsat or (found == z3.sat and at == 0 and everything):
                     self._best = at
                     return found
-                if found == z3.sat:
-                    order.remove(at)
+                if found == z3.sat and everything:
+                    possible.add(at)
         return z3.unknown
 
+    def _parts(self, view: View) -> list[int]:
+        """Which assumptions to ask with, first those that were enough for the last case.
+
+        Of witnesses little is said, so there the likely part takes the place of the others.
+        """
+        if view != "everything":
+            self._learn()
+            if self._learned is not None:
+                return [self._learned, 0]
+        return sorted(range(len(self._assumed)), key=lambda at: at != self._best)
+
+    def _learn(self) -> None:
+        """Finds the likely part, once; from then on it is one of those assumed."""
+        if self._likely is None:
+            return
+        part, self._likely = self._likely(), None
+        if part is not None:
+            self._learned = len(self._assumed)
+            self._assumed.append(part)
+
     def asked(self, case: Case, at: int, strategy: Strategy) -> Any:
-        """What one way finds with some of the assumptions; a model only counts when all are made."""
+        """What one way finds with some of the assumptions; a model only counts when all are made and everything is
+        seen.
+        """
         solver = z3.SimpleSolver()
         solver.set(rlimit=strategy.effort, **strategy.options)
         if self._seconds is not None:
             left = self._seconds - (time.perf_counter() - self._started)
             solver.set(timeout=max(1, int(left * 1000)))
-        stated = [self._assumed[at], *case]
+        stated = seen(strategy.view, self._assumed[at], case, self._uncounted)
         solver.add(*stated, *self._known(stated))
         found = solver.check()
         if found == z3.unknown:

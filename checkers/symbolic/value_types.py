@@ -84,6 +84,10 @@ class Types:
             self.individuals_by_class[kind.cls] = Individuals(kind, self.bound(kind.limit), self.facts)
         return self.individuals_by_class[kind.cls]
 
+    def uncounted(self) -> list[Any]:
+        """The sorts of identifiers of which nothing asks how many are in a set."""
+        return [it.sort for it in self.individuals_by_class.values() if not it.are_counted]
+
     def bound(self, bound: Bound) -> Number:
         """A bound of a type, over the symbols of the constants left open."""
         if isinstance(bound, int):

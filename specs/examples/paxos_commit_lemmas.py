@@ -2,8 +2,6 @@
 
 The argument is that of Paxos: before a leader proposes in a ballot, a majority promises to vote in no earlier one, and
 tells what it has voted for. So what an earlier ballot may still choose is what the leader proposes.
-
-No proof is recorded; ARCHITECTURE.md says where z3 gives up.
 """
 
 from __future__ import annotations
@@ -168,13 +166,17 @@ def abort_was_chosen_somewhere(model: PaxosCommit) -> bool:
 
 
 @lemma
-def no_instance_chooses_two_values(model: PaxosCommit) -> bool:
-    """No instance chooses that its manager has prepared in one ballot, and to abort in another."""
+def what_a_later_proposal_contradicts_was_not_chosen(model: PaxosCommit) -> bool:
+    """Once another value is proposed in a later ballot, an earlier one has not chosen this value, and never will."""
     return all(
-        one.value == other.value or not (is_chosen(model, manager, one) and is_chosen(model, manager, other))
+        implies(
+            ballot < proposal.ballot and value != proposal.value,
+            not is_chosen(model, manager, Vote(ballot=ballot, value=value)),
+        )
         for manager in ResourceManager
-        for one in model.proposed[manager]
-        for other in model.proposed[manager]
+        for proposal in model.proposed[manager]
+        for ballot in range(model.max_ballot + 1)
+        for value in Value
     )
 
 

@@ -7,6 +7,7 @@ import time
 from floodmark.checkers.result import ExitCode
 from floodmark.checkers.symbolic.attempts.any_size import domain_of, prove_again
 from floodmark.checkers.symbolic.attempts.attempt import Attempt
+from floodmark.checkers.symbolic.counts import counts_of
 from floodmark.checkers.symbolic.ic3 import infer
 from floodmark.checkers.symbolic.induction import Proof, induction
 from floodmark.checkers.symbolic.lifting import Lifted, lifted
@@ -27,14 +28,15 @@ def attempt_lifted(attempt: Attempt) -> None:
         message = f"no constant of {type(model).__name__} counts identifiers; any size means any number of them"
         raise SourceError(message, *type(model).source_position())
     started = time.perf_counter()
-    small = system_of(model, properties)
-    found = infer(small, properties, task.seconds)
+    counts = counts_of(model)
+    small = system_of(model, [*properties, *(count.question for count in counts)])
+    found = infer(small, properties, task.seconds, counts=counts)
     result.seconds = time.perf_counter() - started
     if not found.found:
         why = "a reachable state breaks a property" if found.refuted else f"ended by {found.stopped}"
         result.headline = f"undetermined: nothing was inferred to be lifted, {why}"
         return
-    guesses = lifted(type(model).__name__, small.variables, found.asked)
+    guesses = lifted(type(model).__name__, small.variables, found.asked, counts)
     kept, proof, domain = _inductive(attempt, [it for it in guesses if _can_be_said(attempt, it, names)], names)
     result.facts |= {
         "clauses": [it.text for it in kept],

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from floodmark.checkers.report.trace import change_lines
 from floodmark.checkers.report.value import show, show_step
-from floodmark.checkers.symbolic.induction import BOUNDARY, INITIAL, TYPES, Counterexample, Obligation
+from floodmark.checkers.symbolic.induction import Counterexample, Obligation
+from floodmark.checkers.symbolic.obligations import BOUNDARY, INITIAL, TYPES
 from floodmark.checkers.symbolic.system import System
 from floodmark.language.model import State
 

@@ -1,0 +1,121 @@
+"""What an induction assumes of the state before a step, and which part of that is likely to be enough."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import z3
+
+from floodmark.checkers.properties import Property
+from floodmark.checkers.symbolic.obligations import assumption, goals_of, said, variables_of
+from floodmark.checkers.symbolic.system import System, system_of
+from floodmark.checkers.symbolic.terms import Truth, as_term, conj
+from floodmark.language.errors import ModelError
+from floodmark.language.model import Model
+
+
+@dataclass(frozen=True, slots=True)
+class Weaker:
+    """Parts of what is assumed, and one more that is worth finding where these do not help."""
+
+    parts: Sequence[Truth] = ()
+    likely: Callable[[], Any] = lambda: None
+
+
+NOTHING_WEAKER = Weaker()
+
+
+class Assumed:
+    """What an induction assumes of the state before a step: ``whole``, or less of it for one property.
+
+    Where there may be any number of identifiers, each property that is assumed gives z3 a lot to look at. The lemmas
+    are there to make the properties inductive, so a property's proof usually needs no other property, and often only
+    what is about the same variables.
+    """
+
+    def __init__(self, system: System, properties: Sequence[Property]) -> None:
+        now = system.now.state
+        self.whole = assumption(system, now, properties)
+        self._state = assumption(system, now, ())
+        self._said = {prop.name: said(system, now, prop) for prop in properties} if system.values.any_size else {}
+        self._lemmas = [prop.name for prop in properties if prop.kind not in ("invariant", "transition")]
+        self._needed = Needed(system.model, properties)
+        self._about = {name: variables_of(predicate) for name, predicate in system.predicates.items()}
+
+    def weaker(self, action: str, name: str) -> Weaker:
+        """Less than the whole, for the obligation that an action preserves the property of this name."""
+        return Weaker(self._fewer(name), lambda: self._enough(self._needed.by(action, name)))
+
+    def _enough(self, names: list[str] | None) -> Any:
+        """What properties and lemmas of these names say, as a term."""
+        if names is None:
+            return None
+        return as_term(conj((self._state, *(self._said[it] for it in self._said if it in names))))
+
+    def _fewer(self, name: str) -> list[Truth]:
+        """What the lemmas and the property of this name say, what is said about its variables, and both at once."""
+        if name not in self._about:
+            return []
+        near = {it for it in self._said if self._about[it] <= self._about[name]}
+        lemmas = {*self._lemmas, name} & {*self._said}
+        chosen = [names for names in (lemmas, near, lemmas & near) if len(names) < len(self._said)]
+        distinct = [names for index, names in enumerate(chosen) if names not in chosen[:index]]
+        return [conj((self._state, *(self._said[it] for it in self._said if it in names))) for names in distinct]
+
+
+class Needed:
+    """Which assumptions an obligation needs with the model's own constants, where z3 answers without quantifiers.
+
+    The argument for a few identifiers is usually that for any number, so what it needs is likely to be enough there.
+    It need not be: this only chooses what is asked first.
+    """
+
+    EFFORT = 30_000_000
+    """What z3 may do for one of these answers, in its own units."""
+
+    def __init__(self, model: Model, properties: Sequence[Property]) -> None:
+        self._model = model
+        self._properties = properties
+        self._goals: dict[str, dict[str, Truth]] = {}
+
+    def by(self, action: str, name: str) -> list[str] | None:
+        """The names of properties and lemmas; None when that cannot be found out."""
+        try:
+            return self._found(action, name)
+        except ModelError:  # the model cannot be said with its own constants, or is too much for z3
+            return None
+
+    @cached_property
+    def _system(self) -> System:
+        return system_of(self._model, self._properties)
+
+    def _found(self, action: str, name: str) -> list[str] | None:
+        system = self._system
+        if action not in self._goals:
+            fired = next(it for it in system.fired if it.action.name == action)
+            self._goals[action] = dict(goals_of(system, self._properties, fired, fired.succeeds))
+        if name not in self._goals[action]:  # it is about steps
+            return None
+        solver = z3.SolverFor("QF_FD")
+        solver.set("rlimit", self.EFFORT)
+        solver.add(as_term(assumption(system, system.now.state, ())), as_term(self._goals[action][name]))
+        marks = {prop.name: z3.Bool(f"needs {prop.name}") for prop in self._properties}
+        for prop in self._properties:
+            solver.add(z3.Implies(marks[prop.name], as_term(said(system, system.now.state, prop))))
+        kept = _core(solver, marks, list(marks))
+        for mark in kept or ():  # z3 may have needed more than it has to
+            if kept is not None and mark in kept:
+                fewer = _core(solver, marks, [it for it in kept if it != mark])
+                kept = kept if fewer is None else fewer
+        return kept
+
+
+def _core(solver: Any, marks: Mapping[str, Any], names: Sequence[str]) -> list[str] | None:
+    """Which of these marked assumptions refute what a solver is asked, in their order; None if they do not."""
+    if solver.check(*(marks[name] for name in names)) != z3.unsat:
+        return None
+    core = {term.get_id() for term in solver.unsat_core()}
+    return [name for name in names if marks[name].get_id() in core]

@@ -1,0 +1,66 @@
+"""Proofs of KIP-497 for any number of brokers."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import pytest
+
+from floodmark.checkers.check import Settings, checks, variant_name
+from floodmark.checkers.exploration import Limits, Options
+from floodmark.checkers.native.search import explore
+from floodmark.checkers.spec import read
+from floodmark.checkers.symbolic.induction import induction
+from floodmark.checkers.symbolic.system import system_of
+from floodmark.checkers.symbolic.unbounded_constants import any_size_constants
+from floodmark.checkers.symbolic.value_types import UnsupportedError
+from tests.any_size_agreement import proved_but_refuted
+from tests.any_size_protocols import SPECS, all_properties, as_invariants, check_of
+
+PROVED = ["specs/alter_isr/core.toml", "specs/alter_isr/shipped.toml"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", PROVED)
+def test_kip_497_is_proved_for_any_number_of_brokers(path: str) -> None:
+    model, properties = all_properties(check_of(path))
+    names, counting = any_size_constants(model)
+    assert (names, counting) == (["brokers", "max_offset", "max_version", "max_leader_epoch"], ["brokers"])
+    proof = induction(system_of(model, properties, names, any_size=True), properties)
+    assert proof.failing() == []
+    assert len(proof.obligations) > 500
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("brokers", [2, 3, 4])
+@pytest.mark.parametrize("path", PROVED)
+def test_lemmas_hold_in_the_reachable_states_of_a_few_sizes(path: str, brokers: int) -> None:
+    check = check_of(path)
+    _, properties = all_properties(check)
+    judged = as_invariants(properties)
+    smaller = {"max_offset": 1, "max_version": 2, "max_leader_epoch": 1}
+    model = type(check.model())(**{**check.spec.constants, **smaller, "brokers": brokers})
+    found = explore(model, judged, Options(workers=1, limits=Limits(seconds=200)))
+    assert found.violations == []
+    assert found.complete
+
+
+FLAWED = [
+    (path, variant_name(check)) for path in PROVED for check in checks(read(SPECS.parent / path), Settings())
+    if check.flawed is not None
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("path", "variant"), FLAWED)
+def test_a_known_bad_design_is_not_proved(path: str, variant: str) -> None:
+    """With three brokers an obligation fails, and none that fails there is proved for every number.
+
+    Some designs cannot be said for any number, and are refused.
+    """
+    model, properties = all_properties(check_of(path, variant))
+    sized = type(model)(**{**model.constant_values, "brokers": 3})
+    failing = [it for it in induction(system_of(sized, properties), properties).failing() if it.outcome == "fails"]
+    assert failing
+    with suppress(UnsupportedError):
+        assert proved_but_refuted(model, properties, (2, 3)) == []
