@@ -135,7 +135,7 @@ def _proved(attempt: Attempt, headline: str, assumptions: Assumptions) -> None:
             attempt.contradicted(headline, run, attempt.properties)
             return
     result.facts["enumerated"] = found.distinct if found.complete else None
-    searched = f"so says the search of all {found.distinct:,} states, too"
+    searched = f"so says the search of all {counted(found.distinct, 'state')}, too"
     result.headline = f"{headline}; {searched if found.complete else f'not searched: {found.stopped}'}"
     result.verdict, result.exit_code = "holds", ExitCode.AS_EXPECTED
     attempt.judge_by_the_spec()
