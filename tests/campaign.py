@@ -44,7 +44,7 @@ REFUSALS = (
     "nothing", "never reached", "may hold", "grows each time", "this is None", "this asks whether", "None has no",
     "None cannot be", "None is not", "may meet None here", "no value in common", "is never an element of",
     "has no capacity", "must be drawn", "possible values; draw it", "has no field", "this joins sequences of Struct",
-    "there; use two variables", "an integer grows beyond 64 bits", "bits, more than 4096",
+    "there; use two variables", "but this is Struct", "an integer grows beyond 64 bits", "bits, more than 4096",
 )
 """What the compiler may say of a generated model: an empty literal has no type of its own; a branch can be decided;
 a helper is given None where it takes an optional value, or an optional value where it takes one that is there; what is
