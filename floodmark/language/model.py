@@ -398,7 +398,7 @@ def _methods(cls: type) -> dict[str, dict[str, Callable[..., Any]]]:
             kind = kind_of(value)
             if kind is not None:
                 kinds.setdefault(name, {})[kind] = None
-            for each in kinds.get(name, ()) if kind is None or callable(value) else (kind,):
-                if each == kind or callable(value):
+            if callable(value):
+                for each in kinds.get(name, ()):
                     found.setdefault(each, {})[name] = value
     return found
