@@ -73,6 +73,26 @@ class Edge(Evens):
         return True
 
 
+class Outside(Evens):
+    """From 0 it would come to 5, but the boundary is open at 2 only."""
+
+    open: bool = False
+
+    @boundary
+    def near(self) -> bool:
+        return self.open
+
+    @action
+    def jump(self) -> None:
+        require(self.x == 0)
+        self.x = 5
+
+    @action
+    def opens(self) -> None:
+        require(self.x == 2)
+        self.open = True
+
+
 def _inference(cls: type[Model]) -> Inference:
     properties = list(collect(cls, []).values())
     return Inference(system_of(cls(), properties), properties)
@@ -110,6 +130,13 @@ def test_boundaries_have_to_be_kept_by_every_action() -> None:
     search = _inference(Edge)
     assert checked(search, [])["every action"] is False
     assert set(checked(search, [_at_most(search, 6)]).values()) == {True}
+
+
+def test_nothing_leads_on_from_outside_of_the_boundary() -> None:
+    properties = list(collect(Outside, []).values())
+    found = infer(system_of(Outside(), properties), properties)
+    assert not found.refuted
+    assert found.found
 
 
 @pytest.mark.parametrize("cls", [Steps, Fails])

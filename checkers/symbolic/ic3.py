@@ -282,7 +282,7 @@ class Inference:
                 values = [(term, model.eval(term, True)) for term in own]
                 after = self.asked_of([leaf.term for leaf in system.leaves(fired.after)])
                 wanted = [_literal(self.atoms, literal, after) for literal in target]
-                goal = z3.And(as_term(fired.succeeds), *wanted)
+                goal = z3.And(as_term(system.within(system.now.state)), as_term(fired.succeeds), *wanted)
                 return self._needed(model, z3.substitute(goal, *values) if values else goal)
         raise AssertionError("no action was chosen")
 
