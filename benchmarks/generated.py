@@ -34,9 +34,14 @@ ENGINES = ("reference", "native, 1 worker", "native, 2 workers", "Spark", "z3", 
 METHODS = ("bmc", "induction", "k-induction", "infer")
 
 
+def kept_file(seed: int, models: int, one_in: list[str], kept: Path) -> Path:
+    """Where the counts of one piece are kept."""
+    return kept / f"{'-'.join([str(seed), str(models), *one_in])}.json"
+
+
 def piece(seed: int, models: int, one_in: list[str], kept: Path) -> Counter[str] | None:
     """The counts of one piece of the campaign. None when engines disagreed, which a file in ``kept`` then tells."""
-    file = kept / f"{'-'.join([str(seed), str(models), *one_in])}.json"
+    file = kept_file(seed, models, one_in, kept)
     if not file.exists():
         command = [sys.executable, "-m", "tests.campaign", "--models", str(models), "--seed", str(seed)]
         command += [word for share in one_in for word in ("--one-in", share)]
@@ -50,16 +55,17 @@ def piece(seed: int, models: int, one_in: list[str], kept: Path) -> Counter[str]
     return Counter(json.loads(file.read_text()))
 
 
-def report(counts: Counter[str], pieces: int, seed: int) -> list[str]:
-    """The figures as a table."""
+def report(counts: Counter[str], pieces: int, seed: int, known: int) -> list[str]:
+    """The figures as a table. ``known`` pieces were kept by earlier runs."""
     yes = counts["holds"] + counts["violated"] + counts["error"]
+    earlier = f" {known} of the pieces are from earlier runs, with the checkers of then." if known else ""
     lines = [
         f"{counts['agreed']:,} different models in {pieces} pieces with seeds {seed} to {seed + pieces - 1}, "
         f"{counts['seconds']:,} s summed over all processes; no disagreement. The compiler refused "
         f"{counts['refused']:,} more, and {counts['too wide']:,} were too wide to compare. Of the {yes:,} compared, "
         f"{counts['holds']:,} hold, {counts['violated']:,} violate a property and {counts['error']:,} leave their "
         f"types; {counts['that moved']:,} have more than one level, {counts['of more than ten states']:,} more than "
-        f"ten states. z3 cannot express {counts['without a form in z3']:,}.",
+        f"ten states. z3 cannot express {counts['without a form in z3']:,}.{earlier}",
         "",
         "| engine | models | states compared | seconds |",
         "|---|---|---|---|",
@@ -166,6 +172,7 @@ def main() -> None:
         kept.mkdir(parents=True, exist_ok=True)
         with ThreadPoolExecutor(arguments.processes) as threads:
             seeds = range(arguments.seed, arguments.seed + pieces)
+            known = sum(kept_file(seed, PIECE, arguments.one_in, kept).exists() for seed in seeds)
             failed = False
             for found in threads.map(lambda seed: piece(seed, PIECE, arguments.one_in, kept), seeds):
                 failed = failed or found is None
@@ -173,7 +180,7 @@ def main() -> None:
                 print(f"{counts['agreed']:,} models", flush=True)
         if failed:
             raise SystemExit(f"engines disagreed: {', '.join(path.read_text() for path in kept.glob('*.failure'))}")
-    lines = [*report(counts, pieces, arguments.seed), "", *language(2000)]
+    lines = [*report(counts, pieces, arguments.seed, known), "", *language(2000)]
     print(*lines, sep="\n")
     if arguments.write:
         shares = "".join(f" --one-in {share}" for share in arguments.one_in)
