@@ -7,7 +7,7 @@ from contextlib import suppress
 import pytest
 
 from floodmark.checkers.check import Settings, checks, variant_name
-from floodmark.checkers.exploration import Limits, Options
+from floodmark.checkers.exploration import Options
 from floodmark.checkers.native.search import explore
 from floodmark.checkers.spec import read
 from floodmark.checkers.symbolic.induction import induction
@@ -40,7 +40,7 @@ def test_lemmas_hold_in_the_reachable_states_of_a_few_sizes(path: str, brokers: 
     judged = as_invariants(properties)
     smaller = {"max_offset": 1, "max_version": 2, "max_leader_epoch": 1}
     model = type(check.model())(**{**check.spec.constants, **smaller, "brokers": brokers})
-    found = explore(model, judged, Options(workers=1, limits=Limits(seconds=200)))
+    found = explore(model, judged, Options(workers=1))
     assert found.violations == []
     assert found.complete
 

@@ -15,6 +15,7 @@ from click.testing import CliRunner
 from docs.tools.proofs import page
 from floodmark.checkers.check import Check, Settings
 from floodmark.checkers.commands.cli import command
+from floodmark.checkers.exploration import Limits
 from floodmark.checkers.gate.entries import proof_entry
 from floodmark.checkers.spec import read
 from floodmark.checkers.symbolic import claims, enumeration
@@ -182,7 +183,7 @@ def test_bounded_search_holds_where_no_run_is_longer() -> None:
 
 
 def test_bounded_search_of_what_is_not_enumerated(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(enumeration, "STATES", 2)
+    monkeypatch.setattr(enumeration, "MOST", Limits(states=2))
     code, text = of("Even", "bmc", "--depth", "9")
     assert (code, "deeper states were not searched" in text) == (3, True)
 
@@ -243,7 +244,7 @@ def test_a_violation_that_nobody_expected(project: Path) -> None:
 
 def test_a_violation_of_what_is_not_enumerated(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(project, {"specs/odd.toml": 'model = "flawed:Odd"\n'})
-    monkeypatch.setattr(enumeration, "STATES", 1)
+    monkeypatch.setattr(enumeration, "MOST", Limits(states=1))
     code, text = said("--method", "infer", spec="specs/odd.toml")
     assert code == 1
     assert "a reachable state breaks a property; bmc shows the run" in text
@@ -278,7 +279,7 @@ def test_induction_finds_reachable_breaches() -> None:
 def test_nobody_says_what_is_reachable_when_there_is_too_much(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(enumeration, "STATES", 2)
+    monkeypatch.setattr(enumeration, "MOST", Limits(states=2))
     code, text = of("Even", "induction")
     assert code == 3
     assert "in a state:" in text

@@ -81,7 +81,7 @@ def _show_what_fails(attempt: Attempt, system: System, proof: Proof, about: str)
 def spot_checked(attempt: Attempt, system: System, properties: list[Property]) -> None:
     """Proves again, at a few values, what was proved for every value; if none succeeds, the proof is not believed."""
     result = attempt.result
-    spots = spot_check(system, properties, attempt.task.seconds)
+    spots = spot_check(system, properties, attempt.left)
     result.facts["spots"] = spots.proved
     result.seconds += spots.seconds
     tried = [", ".join(str(value) for value in constants.values()) for constants in spots.proved]
