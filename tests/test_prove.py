@@ -322,6 +322,69 @@ def test_inference() -> None:
     assert "(checked: initial states, every action, safety); true of all 4 reachable states" in text
 
 
+TWINS = """
+from __future__ import annotations
+
+from typing import Annotated
+
+from floodmark import Between, Constant, Identifier, Map, Model, action, initial, invariant, require
+
+
+class Node(Identifier, count="nodes"):
+    pass
+
+
+class Twins(Model):
+    nodes = Constant(2)
+    one: Map[Node, bool]
+    other: Map[Node, bool]
+    ever: bool
+
+    @initial
+    def start(self) -> None:
+        self.one = Map({node: False for node in Node})
+        self.other = Map({node: False for node in Node})
+        self.ever = False
+
+    @action
+    def turn(self, node: Node) -> None:
+        require(not self.one[node])
+        self.one[node] = True
+        self.other[node] = True
+
+    @action
+    def compare(self, node: Node) -> None:
+        require(self.one[node] and not self.other[node])
+        self.ever = True
+
+    @invariant
+    def twins_are_alike(self) -> bool:
+        return all(self.one[node] == self.other[node] for node in Node)
+
+    @invariant
+    def nobody_turns_alone(self) -> bool:
+        return all(self.one[node] or not self.other[node] for node in Node)
+
+    @invariant
+    def never(self) -> bool:
+        return not self.ever
+"""
+
+
+@pytest.mark.parametrize("size", [(), ("--any-size",)])
+def test_an_invariant_that_would_exclude_a_counterexample_is_named(
+    size: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, {"model/twins.py": TWINS, "specs/twins.toml": 'model = "model.twins:Twins"\n'})
+    code, text = said("--property", "never", *size, spec="specs/twins.toml")
+    assert code == 3
+    assert "compare does not preserve never" in text
+    assert "which twins_are_alike would exclude, if proved together with this:" in text
+    code, text = said("--property", "never", "--property", "twins_are_alike", *size, spec="specs/twins.toml")
+    assert code == 0, text
+
+
 # Proofs that a spec lists, and the page.
 
 

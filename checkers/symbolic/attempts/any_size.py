@@ -108,6 +108,6 @@ def _show_what_is_missing(
     for obligation in failing:
         real = shown.get((obligation.action, obligation.property))
         if real is not None:
-            result.lines += obligation_lines(real.system, real.obligation)
+            result.lines += obligation_lines(real.system, real.obligation, attempt.not_assumed)
         else:
             result.lines += obligation_lines(system, obligation)

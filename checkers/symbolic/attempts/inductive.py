@@ -75,7 +75,7 @@ def _show_what_fails(attempt: Attempt, system: System, proof: Proof, about: str)
     parts += [f"{counts['undetermined']} are undetermined ({failing[0].reason})"] if counts["undetermined"] else []
     attempt.result.headline = f"not proved: {about}; {' and '.join(parts)}"
     for obligation in failing:
-        attempt.result.lines += obligation_lines(system, obligation)
+        attempt.result.lines += obligation_lines(system, obligation, attempt.not_assumed)
 
 
 def spot_checked(attempt: Attempt, system: System, properties: list[Property]) -> None:
