@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, Phase, assume, given, settings
 from floodmark import Model, ModelError
 from floodmark.checkers.check import Check, Settings, checks, variant_name
 from floodmark.checkers.commands.cli import command
-from floodmark.checkers.exploration import Limits, Options
+from floodmark.checkers.exploration import Options
 from floodmark.checkers.native.search import explore
 from floodmark.checkers.properties import Property, collect
 from floodmark.checkers.run import run_check
@@ -175,7 +175,7 @@ def test_lemmas_are_true_of_every_reachable_state(name: str) -> None:
         Property(lemma.name, "invariant", lemma.function, lemma.file, lemma.line, lemma.doc) for lemma in lemmas
     ]
     model = cls(**{**spec.constants, "max_offset": 1})
-    found = explore(model, as_invariants, Options(workers=1, limits=Limits(seconds=100)))
+    found = explore(model, as_invariants, Options(workers=1))
     assert found.violations == []
     assert found.complete
 
@@ -221,7 +221,7 @@ def test_k_induction_proves_what_induction_alone_does_not() -> None:
 
 def test_inferred_clauses_are_an_inductive_invariant() -> None:
     model, properties = _two_phase_commit()
-    found = infer(system_of(model, properties), properties, 60)
+    found = infer(system_of(model, properties), properties)
     assert found.found
     assert found.checks == dict.fromkeys(["initial states", "every action", "safety"], True)
     assert "abort_message  =>  not commit_message" in found.clauses
