@@ -17,7 +17,7 @@ from floodmark.checkers.codegen import llvm_ir as ir
 from floodmark.checkers.codegen.bits import I64, Value, code_of, const, resize
 from floodmark.checkers.codegen.effects import Effects
 from floodmark.checkers.codegen.guard_order import Plan, plan
-from floodmark.checkers.codegen.model_module import Interface, Part, _function, _Parts, parts
+from floodmark.checkers.codegen.model_module import Interface, Part, _function, _Parts, interface_of
 from floodmark.checkers.liveness.assumptions import Assumptions
 from floodmark.checkers.liveness.loops import LABEL_SHIFT, STEERED
 from floodmark.compiler.conditions import read_condition
@@ -47,10 +47,11 @@ def labelled_parts(
             actions.append(without)
     predicates = [read_condition(model, condition) for condition in conditions]
     program = Program(type(model).__name__, model.variable_types, actions, predicates, [])
-    _, interface = parts(program, None)
+    plans = [plan(action) for action in actions]
+    interface = interface_of(program, plans)
     steered = {name for name, action in beyond.items() if action.steered_by}
     made = _LabelledParts(interface, program, assumptions, steered)
-    return made.all([plan(action) for action in actions], None), interface
+    return made.all(plans, None), interface
 
 
 class _LabelledParts(_Parts):

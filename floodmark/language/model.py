@@ -130,6 +130,7 @@ class Model(metaclass=ModelClass):
         self._values: dict[str, Any] = {}
         self._records: dict[type[Record], RecordType] = {}
         self._counts: dict[type[Identifier], int] = {}
+        self._parameters: dict[Callable[..., Any], dict[str, Type]] = {}
         self._classes: dict[str, type] = {}
         self._constants = self._bind(constants)
         self._bounds: dict[str, Bound] = dict(self._constants)
@@ -339,7 +340,7 @@ def opened(model: Model, names: Iterable[str], any_size: bool = False) -> Model:
     copy = object.__new__(type(model))
     copy.__dict__.update(model.__dict__)
     copy._bounds = {**copy._bounds, **{name: left_open(name) for name in names}}
-    copy._records, copy._counts, copy._any_size = {}, {}, any_size
+    copy._records, copy._counts, copy._parameters, copy._any_size = {}, {}, {}, any_size
     copy._types = {name: copy._declared(name) for name in copy._variables}
     return copy
 
@@ -352,7 +353,7 @@ def sized(model: Model, widths: Widths) -> Model:
     copy = object.__new__(type(model))
     copy.__dict__.update(model.__dict__)
     copy._widths = widths
-    copy._records, copy._counts, copy._largest = {}, {}, {}
+    copy._records, copy._counts, copy._parameters, copy._largest = {}, {}, {}, {}
     copy._types = {name: copy._declared(name) for name in copy._variables}
     return copy
 
@@ -375,8 +376,8 @@ def defaults_of(model: Model) -> dict[str, Any]:
 
 _FIELDS = frozenset(
     {
-        "_frozen", "_any_size", "_widths", "_largest", "_values", "_records", "_counts", "_constants", "_bounds",
-        "_types", "_classes",
+        "_frozen", "_any_size", "_widths", "_largest", "_values", "_records", "_counts", "_parameters", "_constants",
+        "_bounds", "_types", "_classes",
     }
 )
 _OWN = _FIELDS | {name for name in vars(Model) if not name.startswith("__")} - {"_variables", "_defaults"}
