@@ -12,6 +12,7 @@ mention it: a row of theirs says that the action may be enabled beyond the bound
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from floodmark.checkers.codegen import llvm_ir as ir
 from floodmark.checkers.codegen.bits import I64, Value, code_of, const, resize
@@ -22,7 +23,7 @@ from floodmark.checkers.liveness.assumptions import Assumptions
 from floodmark.checkers.liveness.loops import LABEL_SHIFT, STEERED
 from floodmark.compiler.conditions import read_condition
 from floodmark.compiler.ir import Action
-from floodmark.compiler.program import Program, _action
+from floodmark.compiler.program import Program, read_action
 from floodmark.language.bounding import Beyond
 from floodmark.language.conditions import Condition
 from floodmark.language.model import Model
@@ -38,13 +39,12 @@ def labelled_parts(
 ) -> tuple[list[Part], Interface]:
     """The functions that the code is made of."""
     methods = type(model).methods("action")
-    actions = [_action(model, name, method) for name, method in methods.items()]
+    actions = [read_action(model, name, method) for name, method in methods.items()]
     for name, action in beyond.items():
         if action.ruled_out_by:
             with action.forgotten():
-                without = _action(model, name, methods[name])
-            without.name = name + _BEYOND
-            actions.append(without)
+                without = read_action(model, name, methods[name])
+            actions.append(replace(without, name=name + _BEYOND))
     predicates = [read_condition(model, condition) for condition in conditions]
     program = Program(type(model).__name__, model.variable_types, actions, predicates, [])
     plans = [plan(action) for action in actions]

@@ -331,6 +331,16 @@ def bounds_of(model: Model) -> Mapping[str, Bound]:
     return model._bounds
 
 
+def widths_of(model: Model) -> Widths:
+    """The widths of a model's containers without a capacity."""
+    return model._widths
+
+
+def is_any_size(model: Model) -> bool:
+    """Whether there may be any number of each kind of identifier."""
+    return model._any_size
+
+
 def opened(model: Model, names: Iterable[str], any_size: bool = False) -> Model:
     """A model with these constants left open, so that they may be any natural number: it can be read but not run.
 
