@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 from floodmark.language.errors import ModelError
@@ -67,8 +66,20 @@ class Reading:
             return False
 
 
-@lru_cache(maxsize=8)
+class _Latest:
+    """What is asked of a whole model, for the latest one: all its actions are read one after the other."""
+
+    model: Model | None = None
+    whole: tuple[object, ...] = ()
+
+
 def _whole(model: Model) -> tuple[object, ...]:
+    if _Latest.model is not model:
+        _Latest.model, _Latest.whole = model, _asked_of_whole(model)
+    return _Latest.whole
+
+
+def _asked_of_whole(model: Model) -> tuple[object, ...]:
     kinds = tuple((name, kind, *_places_in(kind)) for name, kind in model.variable_types.items())
     constants = tuple((name, type(value), value) for name, value in model.constant_values.items())
     bounds = tuple((name, type(bound), bound) for name, bound in bounds_of(model).items())
