@@ -147,16 +147,19 @@ def test_rewritten_function_is_read_as_it_is() -> None:
     assert action_of(Counter(), "count") is before
 
 
+class Other:
+    class Colour(enum.Enum):
+        RED = 1
+        GREEN = 2
+
+
 class Painted(Counter):
     """Uses another class of the same name, which reports could not tell from the first."""
 
     @action
     def repaint(self) -> None:
-        require(any(colour == Another.RED for colour in Another))
+        require(any(colour == Other.Colour.RED for colour in Other.Colour))
         self.other = 1
-
-
-Another = enum.Enum("Colour", "RED GREEN")
 
 
 def test_classes_with_one_name_are_refused_whoever_was_read_before() -> None:

@@ -18,7 +18,7 @@ from typing import Any
 from floodmark.language.errors import ModelError
 from floodmark.language.model import Model, bounds_of, is_any_size, widths_of
 from floodmark.language.reference import parameter_types
-from floodmark.language.source import is_rewritten, source_of
+from floodmark.language.source import Source, is_rewritten, source_of
 from floodmark.language.types import Type, growing
 from floodmark.language.values import Record
 
@@ -52,8 +52,7 @@ class Reading:
             self.lasts = False
             return
         answer = self._answers[question, about] = question(self._model, *about)
-        changes = _changes(answer) or (question is own_source and is_rewritten(*about))
-        self.lasts = self.lasts and not changes
+        self.lasts = self.lasts and not _changes(answer)
 
     def is_of(self, model: Model) -> bool:
         """Whether it would be the same for another model."""
@@ -87,7 +86,9 @@ def _asked_of_whole(model: Model) -> tuple[object, ...]:
 
 
 def _changes(answer: Any) -> bool:
-    """Whether something may be different, and still be the same object."""
+    """Whether something may be different and still be the same object, or is there for a while only."""
+    if isinstance(answer, Source):
+        return is_rewritten(answer.function)
     return isinstance(answer, _CHANGING) or (isinstance(answer, tuple) and any(map(_changes, answer)))
 
 
