@@ -8,7 +8,7 @@ from typing import Annotated
 
 import pytest
 
-from floodmark import Between, Constant, Model, action, require
+from floodmark import Between, Constant, Model, Record, Seq, Set, action, require
 from floodmark.checkers.check import Settings, checks
 from floodmark.checkers.spec import read
 from floodmark.compiler import program
@@ -17,7 +17,8 @@ from floodmark.compiler.ir import Action
 from floodmark.compiler.program import read_action, read_program
 from floodmark.compiler.reading import Readings
 from floodmark.language.errors import ModelError
-from floodmark.language.model import sized
+from floodmark.language.model import opened, sized
+from floodmark.language.reference import parameter_types
 from floodmark.language.source import rewritten, source_of
 from floodmark.language.widths import FIRST_WIDTHS
 
@@ -175,6 +176,32 @@ def test_designs_are_read_as_if_each_were_alone(spec: str, monkeypatch: pytest.M
     for model, found in zip(models, together, strict=True):
         monkeypatch.setattr(program, "_READINGS", Readings())
         assert fingerprint(*read_program(model, {}).actions) == found
+
+
+class Letter(Record):
+    words: Seq[Annotated[int, Between(0, "most")]]
+
+
+class Post(Model):
+    most = Constant(3)
+    sent: Set[Letter]
+
+    @action
+    def deliver(self, letter: Letter, word: Annotated[int, Between(0, "most")]) -> None:
+        require(letter in self.sent)
+        require(word in letter.words)
+        self.sent = self.sent - {letter}
+
+
+def test_parameters_are_those_of_the_widths_and_constants() -> None:
+    model = Post()
+    first = sized(model, FIRST_WIDTHS)
+    wider = sized(first, FIRST_WIDTHS.grown("the field words"))
+    left_open = opened(first, ["most"])
+    kinds = [parameter_types(each, Post.deliver) for each in (model, first, wider, left_open)]
+    assert kinds[0]["letter"] != kinds[1]["letter"] != kinds[2]["letter"]
+    assert kinds[3]["word"] != kinds[1]["word"]
+    assert kinds == [parameter_types(each, Post.deliver) for each in (model, first, wider, left_open)]
 
 
 def test_only_so_much_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
