@@ -9,7 +9,9 @@ independent Streett check; on graphs with few enough steps that oracle has to ag
 from __future__ import annotations
 
 import argparse
+import os
 import random
+import tempfile
 import time
 from collections import Counter
 
@@ -64,8 +66,9 @@ def report(counts: Counter[str], graphs: int, seconds: float) -> list[str]:
     return [
         f"{graphs:,} graphs of one to six states and one to three actions in {seconds:,.0f} s of processor time; no "
         f"disagreement. {counts['strong']:,} have a strongly fair action, {counts['each']:,} one that is fair for each "
-        f"choice, {counts['bounded']:,} a bound. Of {counts['lassos']:,}, all loops were enumerated. {counts['models']:,} "
-        "were also searched as models, by the native engine with one worker and with two and by CPython.",
+        f"choice, {counts['bounded']:,} a bound. Of {counts['lassos']:,}, all loops were enumerated. "
+        f"{counts['models']:,} were also searched as models, by the native engine with one worker and with two and by "
+        "CPython.",
         "",
         "| property | holds | violated | undetermined |",
         "|---|---|---|---|",
@@ -81,7 +84,9 @@ def main() -> None:
     parser.add_argument("--write", action="store_true")
     arguments = parser.parse_args()
     started = time.process_time()
-    counts = campaign(arguments.graphs, arguments.seed, arguments.one_in)
+    with tempfile.TemporaryDirectory() as directory:
+        os.environ["FLOODMARK_CACHE"] = directory
+        counts = campaign(arguments.graphs, arguments.seed, arguments.one_in)
     lines = report(counts, arguments.graphs, time.process_time() - started)
     print(*lines, sep="\n")
     if arguments.write:
