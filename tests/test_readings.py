@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import enum
+import random
 from pathlib import Path
 from typing import Annotated
 
 import pytest
 
 from floodmark import Between, Constant, Model, Record, Seq, Set, action, require
-from floodmark.checkers.check import Settings, checks
-from floodmark.checkers.spec import read
+from floodmark.checkers.check import Check, Settings, checks
+from floodmark.checkers.spec import find, read
 from floodmark.compiler import program
 from floodmark.compiler.fingerprint import fingerprint
 from floodmark.compiler.ir import Action
@@ -176,6 +177,26 @@ def test_designs_are_read_as_if_each_were_alone(spec: str, monkeypatch: pytest.M
     for model, found in zip(models, together, strict=True):
         monkeypatch.setattr(program, "_READINGS", Readings())
         assert fingerprint(*read_program(model, {}).actions) == found
+
+
+@pytest.mark.slow
+def test_all_models_are_read_as_if_each_were_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In random order, with all their properties: what a process reads depends on what it read before in no spec."""
+    specs = [read(path) for path in find([ROOT / "specs"])]
+    found = [check for spec in specs for check in checks(spec, Settings())]
+    random.Random(1).shuffle(found)
+    together = program._READINGS
+    for check in found:
+        monkeypatch.setattr(program, "_READINGS", together)
+        one = fingerprint_of(check)
+        monkeypatch.setattr(program, "_READINGS", Readings())
+        assert fingerprint_of(check) == one, check
+
+
+def fingerprint_of(check: Check) -> str:
+    properties = {prop.name: prop.function for prop in check.properties() if not prop.is_liveness}
+    made = read_program(sized(check.model(), FIRST_WIDTHS), properties)
+    return fingerprint(*made.actions, *made.predicates, *made.boundaries)
 
 
 class Letter(Record):
