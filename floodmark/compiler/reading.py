@@ -39,11 +39,11 @@ class Reading:
     def __init__(self, model: Model) -> None:
         self._model = model
         self._whole = _whole(model)
-        self._answers: dict[tuple[Question, tuple[Hashable, ...]], Any] = {}
+        self._answers: dict[tuple[Question, tuple[Any, ...]], Any] = {}
         self.lasts = True
         """Whether the answers say everything: what is in a list, or in something that cannot be named, may change."""
 
-    def rests_on(self, question: Question, *about: Hashable) -> None:
+    def rests_on(self, question: Question, *about: Any) -> None:
         """Notes a question about the model, and its answer. Raises ModelError where there is none."""
         try:
             if (question, about) in self._answers:
