@@ -137,11 +137,11 @@ class Simulated(Cluster):
 
     def level_pieces(self, level: int) -> Any:
         """Records that fail as Spark's do."""
-        task, _ = super().level_pieces(level)
+        stages: Any = super().level_pieces(level)
 
         def collect() -> list[Any]:
             try:
-                return self._collect((task, None))
+                return self._collect(stages)
             except Lost as lost:
                 raise RuntimeError(f"{_LOST}: {lost}") from None
 

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from floodmark.checkers.exploration import Exploration, Finding, Options, Premise, Violation
 from floodmark.checkers.liveness.assumptions import Assumptions, assumptions_of
-from floodmark.checkers.liveness.goals import goals_of
+from floodmark.checkers.liveness.goals import Goal, goals_of
 from floodmark.checkers.liveness.graph import Graph
 from floodmark.checkers.liveness.judge import Judge, Solver
 from floodmark.checkers.liveness.native import Ended, GraphMaker, NativeSolver, Rows, budget

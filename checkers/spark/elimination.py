@@ -45,12 +45,17 @@ class Elimination:
         self.roots = roots
         self.left = self.telling = self.alone = 0
         """States that are left, that have to tell their successors something, and where a run may stay for ever."""
+        self.enabled: set[tuple[int, ...]] = set()
+        """The sets of labels, as words, that are enabled in the chosen states that a root reaches."""
 
-    def leaves_nothing(self) -> bool:
-        """Whether no fair run that begins in a root stays in the region."""
-        self.enter()
+    def leaves_nothing(self, noting: bool = False) -> bool:
+        """Whether no fair run that begins in a root stays in the region; notes what is enabled there on request."""
+        self._enter()
         if self.alone:
             return False
+        if noting:
+            reports = self.rounds.report(lambda sieve: partial(tasks.enabled_sets, sieve, self.question))
+            self.enabled = {found for report in reports for found in report.enabled}
         self._exchange(self.question, loops.COUNTING, 0)
         self._leave()
         while self.left:
@@ -63,7 +68,7 @@ class Elimination:
                 return False
         return True
 
-    def enter(self) -> None:
+    def _enter(self) -> None:
         """Leaves the states of the region that a root reaches. All of them then have to tell to whom they lead."""
         self.rounds.begin()
         if self.roots is None:
@@ -75,11 +80,6 @@ class Elimination:
         self._reach(entering, 0)
         self._change(entering, ("reap", 0), ("told", 0))
         self._change(self.question, ("count", 0))
-
-    def enabled_sets(self) -> set[tuple[int, ...]]:
-        """The sets of labels that are enabled in a chosen state that is left, as words."""
-        reports = self.rounds.report(lambda sieve: partial(tasks.enabled_sets, sieve, self.question))
-        return {found for report in reports for found in report.enabled}
 
     def _words(self) -> list[int]:
         """The words of labels that a state may miss."""

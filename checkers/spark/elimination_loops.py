@@ -2,9 +2,9 @@
 
 ``w`` are the fields of a partition (``checkers/native/loops.py``), ``e`` those of an elimination, ``r`` those of the
 outboxes. FACTS has for each state a word of which conditions are true of it, and words of the labels that are enabled
-in it. MARKS has two words: the labels that are known to be met there, and how many steps lead there from states that are
-left, shifted by two bits, with the status below. In the search for what can be recovered MARKS has a bit for each state
-instead.
+in it. MARKS has two words: the labels that are known to be met there, and how many steps lead there from states that
+are left, shifted by two bits, with the status below. In the search for what can be recovered MARKS has a bit for each
+state instead.
 """
 
 from __future__ import annotations

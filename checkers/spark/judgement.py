@@ -8,7 +8,7 @@ reports. A goal that does not hold takes a counterexample, and for that the driv
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from functools import partial
 
 from floodmark.checkers.exploration import Finding
@@ -48,9 +48,10 @@ class Judgement:
                 missed = Selection(self._bit(goal.goal), 0)
                 holds = self.rounds.answered(partial(all_lead_to_goals, self.rounds, missed))
                 return _held(goal, ()) if holds else None
-            if not self._holds(goal, self.assumptions):
+            whole = self._elimination(goal, self.assumptions)
+            if not self.rounds.answered(partial(whole.leaves_nothing, noting=True)):
                 return None
-            return _held(goal, self._needs(goal))
+            return _held(goal, self._needs(goal, whole.enabled))
         except Failing as failing:
             state = self.layout.unpack(failing.state)
             for condition in self.conditions:
@@ -65,9 +66,6 @@ class Judgement:
         self.rounds.close()
 
     # Whether a goal holds under some assumptions.
-
-    def _holds(self, goal: Goal, assumptions: Sequence[Assumption]) -> bool:
-        return self.rounds.answered(self._elimination(goal, assumptions).leaves_nothing)
 
     def _elimination(self, goal: Goal, assumptions: Sequence[Assumption]) -> Elimination:
         demands = demands_of(assumptions)
@@ -97,22 +95,18 @@ class Judgement:
 
     # Which assumptions it needs.
 
-    def _needs(self, goal: Goal) -> tuple[str, ...]:
+    def _needs(self, goal: Goal, enabled: Set[tuple[int, ...]]) -> tuple[str, ...]:
         """The smallest set of assumptions that suffices.
 
         If a run could break the goal by staying in a state, one of the assumptions is needed of which a label is
-        enabled there; that is known at once of all states. Of a set that does not suffice, no subset does either.
+        ``enabled`` there; that is known at once of all states. Of a set that does not suffice, no subset does either.
         """
-        enabled = self._elimination(goal, self.assumptions)
-
-        def stays() -> set[tuple[int, ...]]:
-            enabled.enter()
-            return enabled.enabled_sets()
-
-        groups = {self._asked(words) for words in self.rounds.answered(stays)}
+        groups = {self._asked(words) for words in enabled}
 
         def breaks(chosen: list[Assumption]) -> list[frozenset[Need]] | None:
-            if chosen == self.assumptions or self._holds(goal, chosen):
+            if chosen == self.assumptions:
+                return None
+            if self.rounds.answered(self._elimination(goal, chosen).leaves_nothing):
                 return None
             given = {need for it in chosen for need in provided(it)}
             return [frozenset(need for it in self.assumptions for need in provided(it)) - given]

@@ -46,6 +46,9 @@ if TYPE_CHECKING:
 
 WIDE = 100_000
 """Levels at least this wide go to Spark, with everything found before; narrower ones are faster here."""
+FEW_STATES = 1_000_000
+"""The runs of a search that found no more states are judged by the driver, in less time than Spark's rounds would take,
+and less than a gigabyte."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,8 +164,9 @@ class Search(_Search):
     def judge(self, liveness: Sequence[Property]) -> None:
         """Judges properties of runs where the states are."""
         cluster = self.cluster
-        if cluster is None:
-            check.after_native(self.model, liveness, self.options, self.pieces(), self.found)
+        if cluster is None or cluster.count <= FEW_STATES:
+            pieces = self.pieces() if cluster is None else cluster.pieces()
+            check.after_native(self.model, liveness, self.options, pieces, self.found)
             return
 
         def begin(conditions: Sequence[Condition], assumptions: Assumptions, paused: Callable[[], None]) -> Judgement:
