@@ -37,6 +37,9 @@ class Elsewhere(Protocol):
     def is_ever(self, condition: Condition) -> bool:
         """Whether a condition is true of some state."""
 
+    def confirm(self) -> None:
+        """Raises SourceError if the states are no longer those that were found."""
+
     def close(self) -> None:
         """Removes what was kept for it."""
 
@@ -130,6 +133,7 @@ def _findings(
     if begin is not None:
         with closing(begin(conditions, assumptions, paused)) as elsewhere:
             known = [elsewhere.finding(goal) for goal in goals]
+            elsewhere.confirm()
             premises = {goal.name for goal in goals if goal.starts and elsewhere.is_ever(goal.starts)}
     open_goals = [goal for goal, finding in zip(goals, known, strict=True) if finding is None]
     if begin is not None and open_goals:

@@ -62,7 +62,12 @@ class Judgement:
         """Whether a condition is true of some state; known once a goal was judged."""
         return bool(self.rounds.ever & self._bit(condition))
 
+    def confirm(self) -> None:
+        """Reads all states and tables again, as at the end of the search. Raises Broken."""
+        self.rounds.cluster.verify()
+
     def close(self) -> None:
+        """Removes the workers' files."""
         self.rounds.close()
 
     # Whether a goal holds under some assumptions.
