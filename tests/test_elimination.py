@@ -33,7 +33,7 @@ from floodmark.checkers.spark.cluster import Broken
 from floodmark.checkers.spark.elimination_tasks import Report
 from floodmark.checkers.spark.judgement import Judgement
 from floodmark.checkers.spark.rounds import Rounds
-from floodmark.checkers.spark.shard import Shard
+from floodmark.checkers.spark.shard import FilesChangedError, Shard
 from floodmark.language.errors import SourceError
 from tests.fair_graphs import KINDS, FairGraph, as_model, random_graph, verdict
 from tests.losses import Machines, Simulated, explore
@@ -216,7 +216,7 @@ class Meadow(Model):
 def test_steps_that_leave_the_boundary_are_no_steps(tmp_path: Path, noted: Noted) -> None:
     found = assert_judged_as_natively(Meadow(), quiet(tmp_path), noted)
     assert noted["what_begins_far_out_comes_back"] == ()
-    assert [premise.name for premise in found.vacuous] == ["what_begins_far_out_comes_back"]
+    assert [premise.property for premise in found.vacuous] == ["what_begins_far_out_comes_back"]
 
 
 def test_levels_that_ask_alone_or_together(tmp_path: Path, noted: Noted, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -294,10 +294,14 @@ def before_round(monkeypatch: pytest.MonkeyPatch, number: int, do: Callable[[Rou
     monkeypatch.setattr(Rounds, "_reports", reports)
 
 
+def cluster_of(rounds: Rounds) -> Simulated:
+    assert isinstance(rounds.cluster, Simulated)
+    return rounds.cluster
+
+
 def files(rounds: Rounds, partition: int) -> Path:
-    cluster: Any = rounds.cluster
-    folder: Path = cluster.machines.root / "machine-0" / cluster.run.folder / f"{partition:05}"
-    return folder
+    cluster = cluster_of(rounds)
+    return cluster.machines.root / "machine-0" / cluster.run.folder / f"{partition:05}"
 
 
 def states_vanish(rounds: Rounds) -> None:
@@ -327,7 +331,7 @@ def _flip(path: Path) -> None:
 def table_vanishes(rounds: Rounds) -> None:
     for path in files(rounds, 0).glob("table-*"):
         path.unlink()
-    rounds.cluster.machines.processes.clear()  # type: ignore[attr-defined] - mapped, it would still be there
+    cluster_of(rounds).machines.processes.clear()  # where it is mapped, it is still there
 
 
 def states_are_written_again(rounds: Rounds) -> None:
@@ -343,7 +347,7 @@ def states_are_written_again(rounds: Rounds) -> None:
         for level, states in zip(range(newest, ledger.levels), levels, strict=True):
             with shard.extending(level, rows[level - 1, 3:].tobytes()):
                 shard.insert(np.ascontiguousarray(states.reshape(-1, shard.words)[::-1]).reshape(-1))
-    rounds.cluster.machines.processes.clear()  # type: ignore[attr-defined]
+    cluster_of(rounds).machines.processes.clear()
 
 
 LOSSES = [
@@ -367,6 +371,26 @@ def test_what_is_lost_between_rounds_is_asked_again(
     before_round(monkeypatch, number, lose)
     assert_judged_as_natively(Ring(), quiet(tmp_path), noted)
     assert len(begun) == 2
+
+
+def test_bytes_that_change_during_the_judgement_are_seen_at_its_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process that has the states open does not compare them again, but no verdict is given without."""
+    original = Judgement.finding
+
+    def finding(self: Judgement, goal: Any) -> Any:
+        found = original(self, goal)
+        with open(files(self.rounds, 0) / "states", "r+b") as states:
+            byte = states.read(1)
+            states.seek(0)
+            states.write(bytes([byte[0] ^ 1]))
+        return found
+
+    monkeypatch.setattr(Judgement, "finding", finding)
+    properties = [prop for name, prop in collect(Ring, []).items() if name != "can_be_out"]
+    with pytest.raises((Broken, FilesChangedError), match=r"cannot be relied on|add up"):
+        explore(Ring(), properties, quiet(tmp_path), 2)
 
 
 def test_losses_that_do_not_end_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
