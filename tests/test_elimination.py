@@ -26,6 +26,8 @@ from floodmark import (
     require,
 )
 from floodmark.checkers.exploration import Exploration, Options
+from floodmark.checkers.liveness import check
+from floodmark.checkers.liveness.native import Ended
 from floodmark.checkers.native import search as native
 from floodmark.checkers.properties import collect
 from floodmark.checkers.spark import recoverability, search
@@ -241,6 +243,21 @@ def test_few_states_are_judged_by_the_driver(tmp_path: Path, noted: Noted, monke
     monkeypatch.setattr(search, "FEW_STATES", 10)
     found, _ = explore(Stairs(), list(collect(Stairs, []).values()), quiet(tmp_path))
     assert not noted and {it.verdict for it in found.liveness} == {"holds"}
+
+
+def test_a_limit_that_ends_the_judgement_leaves_it_open(
+    tmp_path: Path, noted: Noted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+
+    def paused() -> None:
+        asked.append(0)
+        if len(asked) == 9:
+            raise Ended("the memory limit")
+
+    monkeypatch.setattr(check, "budget", lambda started, limits: paused)
+    found, _ = explore(Stairs(), list(collect(Stairs, []).values()), quiet(tmp_path))
+    assert (found.complete, found.stopped, found.liveness, noted) == (False, "the memory limit", [], {})
 
 
 # Losses.

@@ -5,20 +5,21 @@ them young: Fisler, Fraer, Kamhi, Vardi and Yang 2001; Cerna and Pelanek 2003; f
 Raviv 1998). It keeps a set of states S, at first those inside of the question's region that a run enters, and takes
 states away from it:
 
-- *root*: those that no root reaches by steps within the region;
+- *root*: those that no root reaches by steps within the region. If a run may then stay for ever in some state, since
+  nothing fair is enabled there and it is chosen, that is a fair run, and nothing else is looked at;
 - *label*: those that a label of fairness rules out. A label counts as met at a state if a step with it, between states
   of S, leads there, or to a state from which steps within S lead there; if it is weakly fair, also if it is not enabled
   there, or in a state from which steps within S lead there. A state is taken away if a weakly fair label is not met
   there, or a strongly fair one that is enabled there. With chosen states, one of them must be met, too;
-- *count*: those to which no other state of S leads, unless a run may stay there for ever: nothing fair is enabled, and
-  the state is chosen. This takes away nothing else than *label* would in the end, but without looking at all again.
+- *count*: those to which no other state of S leads. This takes away nothing else than *label* would in the end, but
+  without looking at all states again.
 
 S is empty in the end if and only if no fair run stays in the region:
 
 - *No fair component is touched.* Let C be a strongly connected part of S in which each weakly fair label is taken or
   somewhere not enabled, each strongly fair one taken or nowhere enabled, and some state chosen. Whatever is met in C is
-  met everywhere in C, by steps within C. So no state of C is taken away by *label*, nor by *count*: either another
-  state of C leads to it, or it is C alone and a run may stay there.
+  met everywhere in C, by steps within C. So no state of C is taken away by *label*, nor by *count*: another state of C
+  leads to it, as a state in which a run may stay by itself was seen before.
 - *What is left has one.* Of the components of what is left, one has no step into it from another. All that is met in
   it is met by steps from its own states: a step with the label within it, or a state of it in which the label is not
   enabled. So it is fair to each label, and has a chosen state.

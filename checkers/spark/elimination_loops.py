@@ -229,10 +229,10 @@ def told(e: Words) -> Word:
 
 @exported
 def weigh(e: Words) -> Word:
-    """Has states to which no step leads any more leave, unless a run may stay there for ever."""
+    """Has states to which no step leads any more leave; a run may stay for ever in none of them."""
     for i in range(e[STATES]):
         mark = offset(words_at(e[MARKS]), i * MARK_WORDS)
-        if mark[1] == LEFT and may_stutter(e, facts_of(e, i)) == 0:
+        if mark[1] == LEFT:
             mark[1] = TELLING
     return 0
 

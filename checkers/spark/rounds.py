@@ -7,6 +7,7 @@ is asked is a function of the states, so the answer is the same.
 
 from __future__ import annotations
 
+import contextlib
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -103,9 +104,10 @@ class Rounds:
 
     def close(self) -> None:
         """Removes the files."""
-        if self._sieve is not None:
-            self.cluster._collect(self._everywhere(partial(tasks.clean, self._sieve)))
-        self.code.destroy()
+        with contextlib.suppress(Exception):
+            if self._sieve is not None:
+                self.cluster._collect(self._everywhere(partial(tasks.clean, self._sieve)))
+            self.code.destroy()
 
     def _everywhere(self, task: Alone) -> Any:
         return self.cluster._everywhere(task)

@@ -170,7 +170,11 @@ class Search(_Search):
             return
 
         def begin(conditions: Sequence[Condition], assumptions: Assumptions, paused: Callable[[], None]) -> Judgement:
-            return Judgement(cluster, self.model, conditions, assumptions, paused)
+            started = time.perf_counter()
+            judgement = Judgement(cluster, self.model, conditions, assumptions, paused)
+            self.found.compile_seconds += time.perf_counter() - started
+            self.found.seconds -= time.perf_counter() - started
+            return judgement
 
         check.after_native(self.model, liveness, self.options, cluster.pieces(), self.found, begin)
 
