@@ -299,6 +299,20 @@ class Ring(Model):
         return self.out
 
 
+@pytest.fixture
+def begun(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """An entry for each time that all facts were written."""
+    times: list[int] = []
+    original = Rounds.begin
+
+    def begin(self: Rounds) -> None:
+        times.extend([0] if self._sieve is None else [])
+        original(self)
+
+    monkeypatch.setattr(Rounds, "begin", begin)
+    return times
+
+
 def before_round(monkeypatch: pytest.MonkeyPatch, number: int, do: Callable[[Rounds], None]) -> None:
     """Does something before a round, once."""
     original = Rounds._reports
@@ -375,16 +389,9 @@ LOSSES = [
 @pytest.mark.parametrize("lose", LOSSES)
 @pytest.mark.parametrize("number", [3, 9])
 def test_what_is_lost_between_rounds_is_asked_again(
-    lose: Callable[[Rounds], None], number: int, tmp_path: Path, noted: Noted, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    begun: list[int] = []
-    original = Rounds.begin
-
-    def begin(self: Rounds) -> None:
-        begun.extend([0] if self._sieve is None else [])
-        original(self)
-
-    monkeypatch.setattr(Rounds, "begin", begin)
+    lose: Callable[[Rounds], None], number: int, tmp_path: Path, noted: Noted, begun: list[int],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
     before_round(monkeypatch, number, lose)
     assert_judged_as_natively(Ring(), quiet(tmp_path), noted)
     assert len(begun) == 2
@@ -430,7 +437,7 @@ def test_drawn_schedules_change_no_verdict(seed: int, tmp_path: Path, noted: Not
 
 
 def test_what_partitions_tell_each_other_arrives_whole(
-    tmp_path: Path, noted: Noted, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, noted: Noted, begun: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In one round a piece is missing, in another a byte of one has changed."""
     damages: list[Callable[[list[Any]], Any]] = [
@@ -449,7 +456,7 @@ def test_what_partitions_tell_each_other_arrives_whole(
 
     monkeypatch.setattr(Simulated, "_merged", merged)
     assert_judged_as_natively(Ring(), quiet(tmp_path), noted)
-    assert not damages
+    assert (damages, len(begun)) == ([], 3)
 
 
 def test_a_driver_that_finds_no_run_where_elimination_left_one_says_so(
