@@ -76,8 +76,8 @@ def read_program(model: Model, properties: Mapping[str, Callable[..., bool]]) ->
         cls.__name__,
         model.variable_types,
         [read_action(model, name, method) for name, method in cls.methods("action").items()],
-        [_predicate(model, name, function) for name, function in properties.items()],
-        [_predicate(model, name, function, "boundary") for name, function in cls.methods("boundary").items()],
+        [read_predicate(model, name, function) for name, function in properties.items()],
+        [read_predicate(model, name, function, "boundary") for name, function in cls.methods("boundary").items()],
     )
 
 
@@ -241,7 +241,9 @@ def _returns(body: list[Stmt]) -> bool:
     return False
 
 
-def _predicate(model: Model, name: str, function: Callable[..., Any], kind: str | None = None) -> Predicate:
+def read_predicate(model: Model, name: str, function: Callable[..., Any], kind: str | None = None) -> Predicate:
+    """Reads a property of ``model`` or, as the ``kind`` that is given, a boundary. Raises ModelError as
+    ``read_program`` does."""
     kind = kind or kind_of(function) or "invariant"
     what = (kind, name, function)
     known: Predicate | None = _READINGS.find(model, what)
