@@ -169,9 +169,9 @@ def test_a_proof_of_what_is_expected_to_break_is_not_as_expected(project: Path) 
 
 
 @pytest.mark.usefixtures("project")
-@pytest.mark.parametrize("limit", ["STATES", "SECONDS"])
-def test_too_many_states_are_told(monkeypatch: pytest.MonkeyPatch, limit: str) -> None:
-    monkeypatch.setattr(enumeration, limit, 0)
+@pytest.mark.parametrize("most", [Limits(states=0), Limits(generated=0)], ids=["states", "steps"])
+def test_too_many_states_are_told(monkeypatch: pytest.MonkeyPatch, most: Limits) -> None:
+    monkeypatch.setattr(enumeration, "MOST", most)
     code, text = prove()
     assert code == 0
     assert "not checked in all reachable states: the limit of 0 " in text

@@ -24,6 +24,7 @@ from floodmark.checkers.spark.outboxes import Arrivals, Outboxes, lost_ends
 from floodmark.checkers.spark.shard import Lost, Packed, Shard
 from floodmark.checkers.spark.step_code import StepCode, Steps
 from floodmark.checkers.spark.tasks import Record, Run
+from floodmark.language.plurals import counted
 
 if TYPE_CHECKING:
     from pyspark import Broadcast
@@ -332,7 +333,7 @@ def hear(
 
 def _require_known(strange: int) -> None:
     if strange:
-        raise RuntimeError(f"{strange} steps within the bounds lead to states that the search did not find")
+        raise RuntimeError(f"the search did not find where {counted(strange, 'step')} within the bounds would lead")
 
 
 def enabled_sets(sieve: Sieve, question: Question, partition: int) -> Iterator[Report]:
