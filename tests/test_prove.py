@@ -410,7 +410,7 @@ def test_proofs_of_a_spec_make_a_page(project: Path) -> None:
     assert "| unbounded | induction | 2 | 0 | flag = False | most | proved | 7 |" in _no_seconds(text)
     assert "- properties: `not_five`, `rises`" in text
     assert "| mine: sets are small | nowhere | **fails, not as expected** |  | one = {1,2} |" in text
-    assert "| mine: numbers are small | nowhere | fails | number = 4 |" in text
+    assert "| mine: numbers are small | nowhere | fails |  | number = 4 |" in text
 
 
 CLAIMS = """
