@@ -1,5 +1,5 @@
 """Measures how a distributed search copes with losses: ``python -m benchmarks.losses [--schedules N] [--seed N]
-[--write]``.
+[--kept FILE] [--write]``.
 
 Each schedule is a search on a standalone cluster of two workers on loopback, with speculation on. At random moments
 something is killed or removed: a Python worker, an executor, a worker with everything that it runs, a partition's
@@ -20,9 +20,9 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -91,6 +91,8 @@ class Outcome:
     done: Counter[str] = field(default_factory=Counter)
     repaired: int = 0
     seconds: float = 0.0
+    slower: float = 0.0
+    """How many times as long it took as an undisturbed search on the same machine."""
     differs: str = ""
 
 
@@ -285,11 +287,11 @@ def harmed(folder: Path) -> Iterator[Standalone]:
 # Figures.
 
 
-def lines(outcomes: list[Outcome], undisturbed: float) -> Iterator[str]:
+def lines(outcomes: list[Outcome]) -> Iterator[str]:
     """The results of many schedules, as text for the page."""
     done: Counter[str] = sum((one.done for one in outcomes), Counter())
     wrong = [one for one in outcomes if one.differs]
-    middle = sorted(one.seconds for one in outcomes if not one.done["driver killed"])
+    slower = sorted(one.slower for one in outcomes if not one.done["driver killed"])
     yield (
         f"{len(outcomes):,} schedules, {sum(done.values()):,} losses, {sum(one.repaired for one in outcomes):,} "
         f"repairs. Results equal to the native search's: {len(outcomes) - len(wrong):,}; different: {len(wrong):,}."
@@ -300,10 +302,10 @@ def lines(outcomes: list[Outcome], undisturbed: float) -> Iterator[str]:
     for kind, times in done.most_common():
         yield f"| {kind} | {times:,} | {sum(kind in one.done for one in outcomes):,} |"
     yield ""
-    if middle:
+    if slower:
         yield (
-            f"A schedule without a killed driver took {middle[len(middle) // 2] / undisturbed:.1f} times as long as "
-            f"an undisturbed search (median; the longest took {middle[-1] / undisturbed:.1f} times)."
+            f"A schedule without a killed driver took {slower[len(slower) // 2]:.1f} times as long as an undisturbed "
+            f"search (median; the longest took {slower[-1]:.1f} times)."
         )
 
 
@@ -313,26 +315,47 @@ def page(text: str, said: list[str]) -> str:
     return before + START + "\n" + "\n".join(said) + "\n\n" + END + rest.split(END, 1)[1]
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--schedules", type=int, default=200)
-    parser.add_argument("--seed", type=int, default=0, help="the first seed")
-    parser.add_argument("--write", action="store_true")
-    arguments = parser.parse_args()
-    outcomes = []
+def outcomes_of(seeds: Iterable[int]) -> Iterator[Outcome]:
+    """Runs schedules on a cluster of their own."""
     with tempfile.TemporaryDirectory() as folder, harmed(Path(folder)) as cluster:
         times = []
         for subject in SUBJECTS * 2:  # the first searches start Python workers
             started = time.monotonic()
             subject.found_by(explore, None, Distribution(cluster.url, 3, wide=0))
             times.append(time.monotonic() - started)
-        for seed in range(arguments.seed, arguments.seed + arguments.schedules):
+        undisturbed = sum(times[len(SUBJECTS) :]) / len(SUBJECTS)
+        for seed in seeds:
             one = schedule(cluster, seed)
-            outcomes.append(one)
+            one.slower = one.seconds / undisturbed
+            yield one
+
+
+def read(kept: Path) -> dict[int, Outcome]:
+    """The outcomes that a file keeps, by their seeds."""
+    known = [json.loads(line) for line in kept.read_text().splitlines()] if kept.exists() else []
+    return {each["seed"]: Outcome(**{**each, "done": Counter(each["done"])}) for each in known}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--schedules", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=0, help="the first seed")
+    parser.add_argument("--kept", type=Path, help="file for the outcomes, so that an interrupted run can be continued")
+    parser.add_argument("--write", action="store_true")
+    arguments = parser.parse_args()
+    seeds = range(arguments.seed, arguments.seed + arguments.schedules)
+    with tempfile.TemporaryDirectory() as folder:
+        kept = arguments.kept or Path(folder) / "outcomes"
+        missing = [seed for seed in seeds if seed not in read(kept)]
+        for one in outcomes_of(missing) if missing else ():
+            with kept.open("a") as file:
+                print(json.dumps(asdict(one)), file=file)
             what = ", ".join(f"{kind} {times}" for kind, times in one.done.items())
             said = one.differs or "the same"
-            print(f"{seed}: {one.seconds:.1f} s, {one.repaired} repairs, {said} ({what})", flush=True)
-    table = list(lines(outcomes, sum(times[len(SUBJECTS) :]) / len(SUBJECTS)))
+            print(f"{one.seed}: {one.seconds:.1f} s, {one.repaired} repairs, {said} ({what})", flush=True)
+        known = read(kept)
+    outcomes = [known[seed] for seed in seeds]
+    table = list(lines(outcomes))
     print("\n".join(table))
     if arguments.write:
         PAGE.write_text(page(PAGE.read_text(), table))

@@ -62,7 +62,7 @@ class Cost:
 
 def measured(text: str) -> Cost:
     """The cost in the row for two cores."""
-    row = re.search(r"^\| 2 \|(?:[^|]*\|){5} ([\d.]+) s \| (\d+) ns \| ([\d.]+) \|$", text, re.MULTILINE)
+    row = re.search(r"^\| 2 \|(?:[^|]*\|){5} ([\d.]+) s \| (\d+) ns \| \d+ ns \| ([\d.]+) \|$", text, re.MULTILINE)
     if row is None:
         raise SystemExit(f"{RESULTS.name} has no cost of a level; run: python -m benchmarks.spark --write")
     return Cost(float(row[1]), float(row[2]) * 1e-9, float(row[3]))

@@ -24,10 +24,12 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.native import Work, compile_good, subject
 from benchmarks.results import section
 from floodmark.checkers import spec as specs
 from floodmark.checkers.codegen.model_module import COUNTERS
 from floodmark.checkers.exploration import Exploration, Options
+from floodmark.checkers.native.search import explore as explore_natively
 from floodmark.checkers.spark.cluster import Cluster
 from floodmark.checkers.spark.search import Distribution, explore
 from floodmark.checkers.spark.session import session, stop
@@ -101,14 +103,24 @@ def measure_levels(arguments: argparse.Namespace) -> list[str]:
     shuffled = sum(level.shuffled for level in levels)
     return [
         f"| {cores} | {found.distinct:,} | {found.generated:,} | {found.depth} | {seconds:.1f} s | {narrow:.2f} s "
-        f"| {fixed:.2f} s | {generated:.0f} ns | {shuffled / found.generated:.1f} |"
+        f"| {fixed:.2f} s | {generated:.0f} ns | {natively(arguments.last, cores):.0f} ns "
+        f"| {shuffled / found.generated:.1f} |"
     ]
+
+
+def natively(last: int, cores: int) -> float:
+    """Core nanoseconds per generated state of the native search of the same philosophers, the best of three."""
+    work = Work("philosophers", PHILOSOPHERS, {"last": last})
+    compile_good(work)
+    model, properties = subject(work)
+    found = [explore_natively(model, properties, Options(workers=cores)) for _ in range(3)]
+    return min(each.seconds * cores / each.generated for each in found) * 1e9
 
 
 LEVELS = [
     "| cores | distinct | generated | levels | all levels | narrow level | fixed cost | per generated state "
-    "| shuffled bytes per generated state |",
-    "|---|---|---|---|---|---|---|---|---|",
+    "| natively | shuffled bytes per generated state |",
+    "|---|---|---|---|---|---|---|---|---|---|",
 ]
 
 

@@ -16,11 +16,14 @@ Symmetry = bool | tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """When a search gives up and is undetermined. ``memory`` is in bytes; None means no limit."""
+    """When a search gives up and is undetermined. ``generated`` counts steps, ``memory`` is in bytes; None means no
+    limit.
+    """
 
     states: int | None = None
     seconds: float | None = None
     memory: int | None = None
+    generated: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ a search of orbits may have fewer levels than one of states: what is far under o
 Most models get a licence from the way they are written (``floodmark.compiler.favours``). What reading them cannot
 decide, z3 does: first whether a property can fail at all, where that is all that matters; then whether the property or
 action behaves the same after every swap of two neighbouring names. Swaps of neighbours generate all renamings, because
-each is proved for all states and not only for those that stand for an orbit. Without an answer in time there is no
+each is proved for all states and not only for those that stand for an orbit. Without an answer there is no
 licence.
 """
 
@@ -43,8 +43,8 @@ from floodmark.language.types import IdentifierType
 if TYPE_CHECKING:
     from floodmark.checkers.symbolic.symmetry import Judge
 
-MOST_SECONDS = 120.0
-"""The most seconds that z3 may spend on one model."""
+MOST_EFFORT = 800_000_000
+"""What z3 may do about one model, in its own units: some two minutes."""
 
 
 class AsymmetryError(ModelError):
@@ -80,7 +80,7 @@ def license_symmetry(
         if judge is None:
             from floodmark.checkers.symbolic.symmetry import Judge
 
-            judge = Judge(model, properties, kinds, MOST_SECONDS)
+            judge = Judge(model, properties, kinds, MOST_EFFORT)
         _require_proof(judge, program, suspect, kinds)
         disk_cache.write(path, b"proved")
     return Licence(kinds)

@@ -341,6 +341,8 @@ class _Search:
         limits = self.options.limits
         if limits.states is not None and self.found.distinct > limits.states:
             raise _BudgetEnded(f"the limit of {counted(limits.states, 'state')}")
+        if limits.generated is not None and self.found.generated > limits.generated:
+            raise _BudgetEnded(f"the limit of {counted(limits.generated, 'step')}")
         if limits.seconds is not None and time.perf_counter() - self.started > limits.seconds:
             raise _BudgetEnded(f"the limit of {counted_seconds(limits.seconds)}")
         if limits.memory is not None and self.memory.used() > limits.memory:

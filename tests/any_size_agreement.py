@@ -16,6 +16,7 @@ import z3
 
 from floodmark.checkers.properties import Property
 from floodmark.checkers.symbolic import strategies
+from floodmark.checkers.symbolic.deadline import MOST_EFFORT
 from floodmark.checkers.symbolic.induction import asked, induction
 from floodmark.checkers.symbolic.obligations import INITIAL, TYPES
 from floodmark.checkers.symbolic.system import Components, System, system_of
@@ -199,7 +200,7 @@ def proved_but_refuted(model: Model, properties: Sequence[Property], sizes: Sequ
     for size in sizes:
         try:
             sized = type(model)(**{**model.constant_values, **dict.fromkeys(counting, size)})
-            proof = induction(system_of(sized, properties), properties, 20.0)
+            proof = induction(system_of(sized, properties), properties, effort=MOST_EFFORT)
         except ModelError:
             continue
         failing |= {(it.action, it.property) for it in proof.failing() if it.outcome == "fails"}

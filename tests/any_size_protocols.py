@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from floodmark.checkers.check import Check, Settings, checks, variant_name
 from floodmark.checkers.properties import Property
 from floodmark.checkers.spec import read
 from floodmark.checkers.symbolic.lemmas import lemmas_of
+from floodmark.checkers.symbolic.strategies import STRATEGIES, Strategy
 from floodmark.language.model import Model
 
 SPECS = Path(__file__).resolve().parent.parent / "specs"
@@ -26,6 +28,13 @@ def all_properties(check: Check) -> tuple[Model, list[Property]]:
     model = check.model()
     found = [prop for prop in check.spec.properties(type(model)).values() if prop.kind in ("invariant", "transition")]
     return model, [*found, *lemmas_of(check.spec, type(model))]
+
+
+def seeded(seed: int) -> list[Strategy]:
+    """The ways in which z3 is asked, with other random choices: a proof that hangs on them would soon be none."""
+    return [
+        replace(it, options={**it.options, "random_seed": it.options.get("random_seed", 0) + seed}) for it in STRATEGIES
+    ]
 
 
 def as_invariants(properties: list[Property]) -> list[Property]:

@@ -21,8 +21,9 @@ import numpy as np
 from floodmark.checkers.exploration import Exploration, Options
 from floodmark.checkers.properties import Property
 from floodmark.checkers.spark import search, tasks
-from floodmark.checkers.spark.cluster import Cluster
+from floodmark.checkers.spark.cluster import _LOST, Cluster
 from floodmark.checkers.spark.search import Distribution, Search
+from floodmark.checkers.spark.shard import Lost
 from floodmark.language.model import Model
 
 FAULTS = (
@@ -113,18 +114,38 @@ class Simulated(Cluster):
         return ([(p, payload) for p, sent in payloads.items() for payload in sent], task)
 
     def _collect(self, rdd: Any, paused: Any = None) -> list[Any]:
+        """The records of the last stage; the first of several is a list or a task that takes none."""
         first, second = rdd
         if second is None:
             return [found for p in self._shuffled() for found in self._run(p, first)]
         from_driver = isinstance(first, list)
-        sent = {self.partitions: first} if from_driver else {p: self._run(p, first[0]) for p in self._shuffled()}
+        again = None
+        if from_driver:
+            sent = {self.partitions: first}
+        elif first[1] is None:
+            again = first[0]
+            sent = {p: self._run(p, again) for p in self._shuffled()}
+        else:
+            sent = {self.partitions: self._collect(first)}
         found = []
         for p in self._shuffled():
-            if not from_driver and self.machines.happens("expansion runs again"):
-                again = self.machines.draw.randrange(self.partitions)
-                sent[again] = self._run(again, first[0])
+            if again is not None and self.machines.happens("expansion runs again"):
+                other = self.machines.draw.randrange(self.partitions)
+                sent[other] = self._run(other, again)
             found += self._merged(p, second, [r for records in sent.values() for r in records if r[0] == p])
         return found
+
+    def level_pieces(self, level: int) -> Any:
+        """Records that fail as Spark's do."""
+        stages: Any = super().level_pieces(level)
+
+        def collect() -> list[Any]:
+            try:
+                return self._collect(stages)
+            except Lost as lost:
+                raise RuntimeError(f"{_LOST}: {lost}") from None
+
+        return SimpleNamespace(collect=collect)
 
     def _shuffled(self) -> list[int]:
         order = list(range(self.partitions))

@@ -7,16 +7,17 @@ from unittest.mock import patch
 
 import pytest
 
-from floodmark.checkers.exploration import Limits, Options
+from floodmark.checkers.exploration import Options
 from floodmark.checkers.native.search import explore
 from floodmark.checkers.result import ExitCode
 from floodmark.checkers.symbolic import strategies
+from floodmark.checkers.symbolic.deadline import MOST_EFFORT
 from floodmark.checkers.symbolic.induction import asked, confirm, induction
 from floodmark.checkers.symbolic.prove import prove_check
 from floodmark.checkers.symbolic.system import system_of
 from floodmark.checkers.symbolic.task import Task
 from floodmark.checkers.symbolic.unbounded_constants import any_size_constants
-from tests.any_size_protocols import all_properties, as_invariants, check_of
+from tests.any_size_protocols import all_properties, as_invariants, check_of, seeded
 
 
 def test_two_phase_commit_is_consistent_for_any_number_of_managers() -> None:
@@ -61,10 +62,12 @@ def test_paxos_commit_chooses_one_value_whatever_the_number_of_managers_acceptor
 
 
 @pytest.mark.slow
-def test_paxos_commit_is_proved_for_any_number_of_managers_acceptors_and_ballots() -> None:
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_paxos_commit_is_proved_for_any_number_of_managers_acceptors_and_ballots(seed: int) -> None:
     model, properties = all_properties(check_of(PAXOS))
     names, _ = any_size_constants(model)
-    proof = induction(system_of(model, properties, names, any_size=True), properties)
+    with patch.object(strategies, "STRATEGIES", seeded(seed)):
+        proof = induction(system_of(model, properties, names, any_size=True), properties)
     assert proof.failing() == []
     assert len(proof.obligations) > 150
 
@@ -74,7 +77,7 @@ def test_paxos_commit_is_proved_for_any_number_of_managers_acceptors_and_ballots
 def test_lemmas_about_paxos_commit_hold_in_the_reachable_states(managers: int, acceptors: int, max_ballot: int) -> None:
     model, properties = all_properties(check_of(PAXOS))
     sized = type(model)(managers=managers, acceptors=acceptors, max_ballot=max_ballot)
-    found = explore(sized, as_invariants(properties), Options(workers=1, limits=Limits(seconds=300)))
+    found = explore(sized, as_invariants(properties), Options(workers=1))
     assert found.violations == []
     assert found.complete
 
@@ -84,7 +87,8 @@ def test_lemmas_about_paxos_commit_hold_in_the_reachable_states(managers: int, a
 def test_a_paxos_commit_that_chooses_twice_is_not_proved(variant: str) -> None:
     """With two managers an obligation fails, and none that fails there is proved for every number."""
     model, properties = all_properties(check_of(PAXOS, variant))
-    failing = [it for it in induction(system_of(model, properties), properties, 200).failing() if it.outcome == "fails"]
+    proof = induction(system_of(model, properties), properties, effort=10 * MOST_EFFORT)
+    failing = [it for it in proof.failing() if it.outcome == "fails"]
     assert failing
     for obligation in failing:
         confirm(model, properties, obligation)

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from unittest.mock import patch
 
 import pytest
 
 from floodmark.checkers.check import Check, Settings, checks, variant_name
-from floodmark.checkers.exploration import Limits, Options
+from floodmark.checkers.exploration import Options
 from floodmark.checkers.native.search import explore
 from floodmark.checkers.properties import Property
 from floodmark.checkers.spec import read
 from floodmark.checkers.symbolic import strategies
+from floodmark.checkers.symbolic.deadline import MOST_EFFORT
 from floodmark.checkers.symbolic.induction import asked, confirm, induction
 from floodmark.checkers.symbolic.lemmas import lemmas_of
 from floodmark.checkers.symbolic.system import system_of
 from floodmark.checkers.symbolic.unbounded_constants import any_size_constants
 from floodmark.language.model import Model
-from tests.any_size_protocols import SPECS, as_invariants, check_of
+from tests.any_size_protocols import SPECS, as_invariants, check_of, seeded
 
 
 def _quorum(**constants: int) -> tuple[Model, list[Property]]:
@@ -45,17 +45,12 @@ def test_no_vote_gives_an_epoch_two_leaders_whatever_the_number_of_voters() -> N
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_elections_and_logs_of_kip_595_are_proved_for_any_number_of_voters_and_epochs(seed: int) -> None:
-    """With other random choices of z3 as well: a proof that hangs on them would soon be none."""
     model, properties = _quorum()
     names, _ = any_size_constants(model)
-    with patch.object(strategies, "STRATEGIES", [_seeded(it, seed) for it in strategies.STRATEGIES]):
+    with patch.object(strategies, "STRATEGIES", seeded(seed)):
         proof = induction(system_of(model, properties, names, any_size=True), properties)
     assert proof.failing() == []
     assert len(proof.obligations) > 200
-
-
-def _seeded(strategy: strategies.Strategy, seed: int) -> strategies.Strategy:
-    return replace(strategy, options={**strategy.options, "random_seed": strategy.options.get("random_seed", 0) + seed})
 
 
 @pytest.mark.slow
@@ -64,7 +59,7 @@ def test_the_lemmas_about_elections_and_logs_hold_in_the_reachable_states(voters
     smaller = {"max_epoch": 1, "max_log": 1, "max_restarts": 0} if voters == 4 else {"max_log": 1, "max_restarts": 1}
     model, properties = _quorum(voters=voters, **smaller)
     judged = as_invariants(properties)
-    found = explore(model, judged, Options(workers=1, limits=Limits(seconds=200)))
+    found = explore(model, judged, Options(workers=1))
     assert found.violations == []
     assert found.complete
 
@@ -87,7 +82,8 @@ def test_a_known_bad_election_is_not_proved(variant: str, broken: str) -> None:
     model = check.cls()(**{**check.spec.constants, **small, "lossy_restarts": True, "progress_timeout": False})
     voters = 2 if variant == "HalfIsEnough" else 3
     sized = type(model)(**{**model.constant_values, "voters": voters})
-    failing = [it for it in induction(system_of(sized, properties), properties, 100).failing() if it.outcome == "fails"]
+    proof = induction(system_of(sized, properties), properties, effort=MOST_EFFORT)
+    failing = [it for it in proof.failing() if it.outcome == "fails"]
     assert failing
     for obligation in failing:
         confirm(sized, properties, obligation)
@@ -116,7 +112,7 @@ def test_the_lemmas_about_committed_records_hold_in_the_reachable_states(voters:
     smaller = {"max_log": 1, "max_restarts": 0} if voters == 4 else {"progress_timeout": True}
     model = Check(spec, None, Settings(constants={"voters": voters, **smaller})).model()
     judged = as_invariants(_completeness(type(model)))
-    found = explore(model, judged, Options(workers=1, limits=Limits(seconds=200)))
+    found = explore(model, judged, Options(workers=1))
     assert found.violations == []
     assert found.complete
 
@@ -134,7 +130,8 @@ def test_a_design_that_loses_committed_records_is_not_proved(variant: str) -> No
     constants = {"voters": 3, "max_epoch": 3, "max_restarts": 1, "progress_timeout": False}
     sized = type(model)(**{**model.constant_values, **constants})
     properties = _completeness(type(sized))
-    failing = [it for it in induction(system_of(sized, properties), properties, 200).failing() if it.outcome == "fails"]
+    proof = induction(system_of(sized, properties), properties, effort=10 * MOST_EFFORT)
+    failing = [it for it in proof.failing() if it.outcome == "fails"]
     assert failing
     for obligation in failing:
         confirm(sized, properties, obligation)

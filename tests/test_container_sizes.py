@@ -80,7 +80,7 @@ class Boxes(Model):
 
 
 @pytest.mark.parametrize(
-    "model", [Nested(), Network(servers=2), Boxes(), Slots()], ids=lambda model: type(model).__name__
+    "model", [Nested(), Network(servers=2, epochs=1), Boxes(), Slots()], ids=lambda model: type(model).__name__
 )
 def test_packed_states_tell_what_cpython_counts(model: Model) -> None:
     for symmetry in (False, True) if isinstance(model, Slots) else (False,):

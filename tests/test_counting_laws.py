@@ -13,7 +13,7 @@ import pytest
 import z3
 
 from floodmark.checkers.symbolic.facts import Facts
-from floodmark.checkers.symbolic.individuals import laws
+from floodmark.checkers.symbolic.individuals import laws, strict_law
 from floodmark.checkers.symbolic.set_sorts import SetSort
 from floodmark.checkers.symbolic.symbols import Symbols
 
@@ -49,6 +49,10 @@ LAWS: dict[str, Callable[[Any], Any]] = {
         every(k, z3.And(z3.Implies(A(X), C(X)), z3.Implies(B(X), C(X)), z3.Not(z3.And(A(X), B(X))))),
         size("a", k) + size("b", k) <= size("c", k),
     ),
+    "a subset that lacks a member is smaller": lambda k: z3.Implies(
+        every(k, z3.Implies(A(X), B(X))),
+        size("a", k) + z3.If(some(k, z3.And(B(X), z3.Not(A(X)))), 1, 0) <= size("b", k),
+    ),
 }
 
 
@@ -77,7 +81,7 @@ def test_the_translation_says_no_more_and_no_less() -> None:
     members = SetSort("Sets of someone", [sort], facts)
     count = z3.Function("size", members.sort, z3.IntSort())
     n = z3.Int("n")
-    stated = laws(count, members, n, facts)
+    stated = [*laws(count, members, n, facts), strict_law(count, members, facts)]
     assert len(stated) == len(LAWS)
     a, b, c = z3.Consts("a b c", members.sort)
     x = z3.Const("x", sort)
@@ -98,6 +102,7 @@ def test_the_translation_says_no_more_and_no_less() -> None:
         z3.Implies(within(a, b), count(a) <= count(b)),
         z3.Implies(apart, count(a) + count(b) <= n),
         z3.Implies(z3.And(within(a, c), within(b, c), apart), count(a) + count(b) <= count(c)),
+        z3.Implies(z3.And(within(a, b), holds(b), z3.Not(holds(a))), count(a) < count(b)),
     ]
     for law, statement in zip(stated, consequences, strict=True):
         assert proved(law, goal=statement)

@@ -31,7 +31,7 @@ from tests.model_strategy import GeneratedModel, models
 from tests.proof_agreement import METHODS
 
 MODELS = 210
-FEWER = {"Spark": 24, "z3": 1, "proofs": 3, "symmetry": 6, "edits": 40}
+FEWER = {"Spark": 24, "z3": 1, "proofs": 3, "symmetry": 25, "edits": 105}
 """What takes longer is asked of fewer here than in a campaign."""
 
 
@@ -133,8 +133,8 @@ def test_engines_agree_about_generated_models(own_cache: Path) -> None:
     assert counts["Spark: models"] >= 3
     assert counts["proofs: models"] >= 20
     assert min(counts[f"{method}: holds"] for method in METHODS if method != "bmc") >= 6
-    assert counts["symmetry: models"] >= 5
-    assert counts["edits: models"] >= 3
+    assert counts["symmetry: models"] >= 3  # test_symmetric_models.py has more
+    assert counts["edits: models"] >= 1  # test_random_edits.py has more
     assert counts["refused"] * 10 < counts["agreed"]
     assert counts["that moved"] * 3 > counts["agreed"]
     assert counts["that grew"] >= 5

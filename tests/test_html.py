@@ -119,6 +119,17 @@ def test_text_stays_text() -> None:
     assert tag("p", "a", tag("b", "<i>"), "c", None, ["d", tag("i")], class_="x", hidden=False).tail is None
 
 
+def test_a_lasso_is_told_and_drawn() -> None:
+    with inside(ROOT):
+        found = check(Path("specs/examples/alternating_bit.toml"), Settings(workers=1, only_variant="LosesEverything"))
+    page = Page(html(cases(found)))
+    said = "steps 2 to 3 can be repeated for ever"
+    for text in (f"a_message_arrives is missed: {said}", f"after step 3: {said}", "why that is fair:",
+                 "The arrow on the right leads back to the first of the steps that are repeated."):  # fmt: skip
+        assert text in page.text
+    assert [attributes["class"] for attributes in page.of("polygon")] == ["head loop-head"]
+
+
 def test_everything_of_a_chart_is_inside_of_it() -> None:
     """Labels at the first and the last lifeline, and a note that is far too long, do not stick out."""
     events = [

@@ -410,6 +410,7 @@ def test_vacuity_is_told_of_a_whole_search_only() -> None:
     ("limits", "stopped"),
     [
         (Limits(states=20_000), "the limit of 20,000 states"),
+        (Limits(generated=20_000), "the limit of 20,000 steps"),
         (Limits(seconds=0.0), "the limit of 0 seconds"),
         (Limits(memory=1 << 20), "the memory limit"),
     ],
@@ -426,7 +427,8 @@ def test_budgets(limits: Limits, stopped: str, workers: int) -> None:
 
 def test_a_limit_that_is_not_reached_changes_nothing() -> None:
     free = native(Grid)
-    limited = native(Grid, Options(workers=2, limits=Limits(states=6**5, seconds=600.0, memory=1 << 30)))
+    limits = Limits(states=6**5, seconds=600.0, memory=1 << 30, generated=10**6)
+    limited = native(Grid, Options(workers=2, limits=limits))
     assert limited.complete
     assert (limited.digest, limited.levels) == (free.digest, free.levels)
 

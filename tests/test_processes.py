@@ -335,6 +335,7 @@ def test_a_step_that_outlasts_the_limit_is_undetermined(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: EngineName
 ) -> None:
     monkeypatch.setattr(processes, "GRACE", 0.5)
+    monkeypatch.setattr(processes, "_SOON", 0.5)
     spec = read(long_project(tmp_path) / "long.toml")
     limits = Limits(seconds=0.1)
     (found,) = run.run(checks(spec, Settings(engine=engine, limits=limits, workers=1)))
@@ -344,6 +345,7 @@ def test_a_step_that_outlasts_the_limit_is_undetermined(
 
 def test_a_long_step_beside_other_checks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(processes, "GRACE", 1.0)
+    monkeypatch.setattr(processes, "_SOON", 0.5)
     small = checks(read(tank_project(tmp_path / "tank", THREE) / "specs/tank.toml"), Settings(workers=2))
     (long,) = checks(read(long_project(tmp_path / "long") / "long.toml"), Settings(workers=2))
     limited = replace(long, settings=replace(long.settings, limits=Limits(seconds=0.1)))

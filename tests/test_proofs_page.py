@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from docs.tools.proofs import page
+from docs.tools.proofs import OPINIONS, opinion_of, page
+from floodmark.checkers.proof_result import Proved
+from floodmark.checkers.result import ExitCode
 from floodmark.checkers.spec import Proving, Spec, find, read
 from floodmark.checkers.symbolic import claims
-from floodmark.checkers.symbolic.prove import prove_listed
+from floodmark.checkers.symbolic.prove import claim_subject, prove_listed, subject_of
+from floodmark.checkers.symbolic.smtlib import file_name
 from floodmark.checkers.symbolic.task import task_of
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -85,3 +89,26 @@ def test_the_page_has_every_proof_and_every_claim() -> None:
 def test_a_claim_is_as_the_page_says(claim: claims.Claim) -> None:
     (row,) = rows(page([], [claims.ask(claim)]), "| claim | source |")
     assert row in ANSWERS
+
+
+def _result(spec: Spec, proving: Proving, obligations: int | None = None) -> Proved:
+    facts = {} if obligations is None else {"obligations": obligations}
+    return Proved(spec.name, proving.method, "holds", ExitCode.AS_EXPECTED, "", 0.0, facts=facts)
+
+
+def test_every_second_opinion_is_about_a_proof_or_a_claim() -> None:
+    opinions = json.loads(OPINIONS.read_text(encoding="utf-8"))
+    subjects = [subject_of(_result(spec, proving), task_of(proving)) for spec, proving in PROVINGS]
+    assert set(opinions) <= {file_name(subject) for subject in (*subjects, *map(claim_subject, CLAIMS))}
+    assert {place for place, (spec, proving) in enumerate(PROVINGS)
+            if opinion_of(task_of(proving), _result(spec, proving), opinions) is not None} == {
+        place for place, row in enumerate(PROOFS) if row[8]
+    }
+
+
+def test_an_opinion_about_other_obligations_is_not_told() -> None:
+    spec, proving = next(it for it in PROVINGS if it[0].name == "examples/two_phase_commit" and it[1].any_size)
+    task = task_of(proving)
+    opinions = {file_name(subject_of(_result(spec, proving), task)): {"obligations": 55, "open": []}}
+    assert opinion_of(task, _result(spec, proving, 55), opinions) is not None
+    assert opinion_of(task, _result(spec, proving, 56), opinions) is None

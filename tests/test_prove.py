@@ -15,6 +15,7 @@ from click.testing import CliRunner
 from docs.tools.proofs import page
 from floodmark.checkers.check import Check, Settings
 from floodmark.checkers.commands.cli import command
+from floodmark.checkers.exploration import Limits
 from floodmark.checkers.gate.entries import proof_entry
 from floodmark.checkers.spec import read
 from floodmark.checkers.symbolic import claims, enumeration
@@ -182,7 +183,7 @@ def test_bounded_search_holds_where_no_run_is_longer() -> None:
 
 
 def test_bounded_search_of_what_is_not_enumerated(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(enumeration, "STATES", 2)
+    monkeypatch.setattr(enumeration, "MOST", Limits(states=2))
     code, text = of("Even", "bmc", "--depth", "9")
     assert (code, "deeper states were not searched" in text) == (3, True)
 
@@ -243,7 +244,7 @@ def test_a_violation_that_nobody_expected(project: Path) -> None:
 
 def test_a_violation_of_what_is_not_enumerated(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(project, {"specs/odd.toml": 'model = "flawed:Odd"\n'})
-    monkeypatch.setattr(enumeration, "STATES", 1)
+    monkeypatch.setattr(enumeration, "MOST", Limits(states=1))
     code, text = said("--method", "infer", spec="specs/odd.toml")
     assert code == 1
     assert "a reachable state breaks a property; bmc shows the run" in text
@@ -278,7 +279,7 @@ def test_induction_finds_reachable_breaches() -> None:
 def test_nobody_says_what_is_reachable_when_there_is_too_much(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(enumeration, "STATES", 2)
+    monkeypatch.setattr(enumeration, "MOST", Limits(states=2))
     code, text = of("Even", "induction")
     assert code == 3
     assert "in a state:" in text
@@ -319,6 +320,69 @@ def test_inference() -> None:
     code, text = of("Even", "infer", "--property", "not_five")
     assert code == 0
     assert "(checked: initial states, every action, safety); true of all 4 reachable states" in text
+
+
+TWINS = """
+from __future__ import annotations
+
+from typing import Annotated
+
+from floodmark import Between, Constant, Identifier, Map, Model, action, initial, invariant, require
+
+
+class Node(Identifier, count="nodes"):
+    pass
+
+
+class Twins(Model):
+    nodes = Constant(2)
+    one: Map[Node, bool]
+    other: Map[Node, bool]
+    ever: bool
+
+    @initial
+    def start(self) -> None:
+        self.one = Map({node: False for node in Node})
+        self.other = Map({node: False for node in Node})
+        self.ever = False
+
+    @action
+    def turn(self, node: Node) -> None:
+        require(not self.one[node])
+        self.one[node] = True
+        self.other[node] = True
+
+    @action
+    def compare(self, node: Node) -> None:
+        require(self.one[node] and not self.other[node])
+        self.ever = True
+
+    @invariant
+    def twins_are_alike(self) -> bool:
+        return all(self.one[node] == self.other[node] for node in Node)
+
+    @invariant
+    def nobody_turns_alone(self) -> bool:
+        return all(self.one[node] or not self.other[node] for node in Node)
+
+    @invariant
+    def never(self) -> bool:
+        return not self.ever
+"""
+
+
+@pytest.mark.parametrize("size", [(), ("--any-size",)])
+def test_an_invariant_that_would_exclude_a_counterexample_is_named(
+    size: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, {"model/twins.py": TWINS, "specs/twins.toml": 'model = "model.twins:Twins"\n'})
+    code, text = said("--property", "never", *size, spec="specs/twins.toml")
+    assert code == 3
+    assert "compare does not preserve never" in text
+    assert "which twins_are_alike would exclude, if proved together with this:" in text
+    code, text = said("--property", "never", "--property", "twins_are_alike", *size, spec="specs/twins.toml")
+    assert code == 0, text
 
 
 # Proofs that a spec lists, and the page.

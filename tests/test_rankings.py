@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 import random
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -39,16 +40,35 @@ def distances(graph: FairGraph) -> dict[int, int]:
     return {state: found.get(state, graph.states) for state in range(graph.states)}
 
 
-def with_rankings(graph: FairGraph, kind: str, chance: random.Random) -> str:
-    """The graph as a model, and levels: the distance to the goal or any numbers, helped by some of what is fair."""
+@dataclass(frozen=True)
+class Ranking:
+    """A level for a graph: the numbers of states, 0 where there is none, and helpers as they are written."""
+
+    table: dict[int, int]
+    helpers: tuple[str, ...]
+
+
+def with_rankings(graph: FairGraph, kind: str, levels: Sequence[Ranking]) -> str:
+    """The graph as a model, with what is reached as an invariant, and levels."""
     reached = sorted(_reached(set(graph.initial), _steps(graph)))
     lines = [graph.source(), "from floodmark import helper, invariant, ranking", ""]
     lines += [f"REACHED = Set({set(reached)})", ""]
     lines += ["@invariant", "def inside(model: Walk) -> bool:", "    return model.here in REACHED", ""]
     lines += ["def odd(model: Walk) -> bool:", "    return model.here % 2 == 0", ""]
     lines += ["def sometimes(model: Walk) -> bool | None:", "    return True if model.here % 3 > 0 else None", ""]
+    lines += ["def seldom(model: Walk) -> bool | None:", "    return False if model.here % 3 > 0 else None", ""]
     property_name = f"{kind}_goal" if kind != "leads_to" else "premise_leads_to_goal"
-    for number in range(chance.randint(1, 2)):
+    for number, level in enumerate(levels):
+        rank = " ".join(f"{rank} if model.here == {state} else" for state, rank in level.table.items())
+        lines += [f'@ranking("{property_name}", helped_by=[{", ".join(level.helpers)}])']
+        lines += [f"def level_{number}(model: Walk) -> int:", f"    return {rank} 0", ""]
+    return "\n".join(lines)
+
+
+def random_rankings(graph: FairGraph, chance: random.Random) -> list[Ranking]:
+    """The distance to the goal or any numbers, helped by some of what is fair."""
+    levels = []
+    for _ in range(chance.randint(1, 2)):
         table = distances(graph)
         if chance.random() < 0.4:
             table = {state: chance.randint(0, 2) for state in table}
@@ -57,10 +77,8 @@ def with_rankings(graph: FairGraph, kind: str, chance: random.Random) -> str:
             f'helper("act_{it}", odd={chance.choice(["odd", "sometimes"])})' if it in graph.each else f'"act_{it}"'
             for it in helpers
         ]
-        rank = " ".join(f"{rank} if model.here == {state} else" for state, rank in table.items())
-        lines += [f'@ranking("{property_name}", helped_by=[{", ".join(given)}])']
-        lines += [f"def level_{number}(model: Walk) -> int:", f"    return {rank} 0", ""]
-    return "\n".join(lines)
+        levels.append(Ranking(table, tuple(given)))
+    return levels
 
 
 def explained(cls: type[Model], kind: str) -> tuple[Property, Explanations, Goal]:
@@ -74,9 +92,9 @@ def explained(cls: type[Model], kind: str) -> tuple[Property, Explanations, Goal
     return inside, Explanations(model, goal, levels_of(model, goal, rankings, assumptions), assumptions), goal
 
 
-def assert_ranking_agrees(graph: FairGraph, kind: str, chance: random.Random) -> bool:
-    """z3 finds a break exactly where CPython does, and what it proves holds; whether it proves it."""
-    with loaded(with_rankings(graph, kind, chance)) as cls:
+def broken(graph: FairGraph, kind: str, levels: Sequence[Ranking]) -> set[tuple[str, str]]:
+    """The obligations that fail: z3 finds a break exactly where CPython does."""
+    with loaded(with_rankings(graph, kind, levels)) as cls:
         inside, explanations, goal = explained(cls, kind)
         wanted = broken_in_python(explanations, _reached(set(graph.initial), _steps(graph)), kind)
         found = set()
@@ -87,6 +105,12 @@ def assert_ranking_agrees(graph: FairGraph, kind: str, chance: random.Random) ->
                 assert confirmed(explanations, obligation) == obligation
                 found.add((obligation.action, obligation.property))
         assert found == wanted, graph.source()
+    return found
+
+
+def assert_ranking_agrees(graph: FairGraph, kind: str, chance: random.Random) -> bool:
+    """What z3 proves holds; whether it proves it."""
+    found = broken(graph, kind, random_rankings(graph, chance))
     if not found:
         assert verdict(graph, kind, "streett") == "holds", graph.source()
     return not found
@@ -112,6 +136,73 @@ def test_what_rankings_prove_holds_on_random_graphs(kind: str) -> None:
     chance = random.Random(kind)
     proved = sum(assert_ranking_agrees(random_graph(chance), kind, chance) for _ in range(14))
     assert proved >= 1
+
+
+def walks(goal: set[int], steps: Sequence[tuple[int, int, int]], strong: bool = False, each: bool = False) -> FairGraph:
+    """Three actions, of which the first is fair."""
+    states = 1 + max(max(old, new) for old, _, new in steps)
+    chosen = frozenset({0}) if each else frozenset()
+    return FairGraph(states, 3, tuple(steps), (0,), frozenset(), frozenset(goal), {0: strong}, chosen)
+
+
+TO_AND_FRO = [(0, 1, 1), (1, 2, 0)]
+HELPLESS = (ANY, HELPED)
+THERE, BACK = ("act_1", EXPLAINED), ("act_2", EXPLAINED)
+FIRST = (Ranking({}, ('"act_0"',)),)
+
+CLAUSES: dict[str, tuple[FairGraph, Sequence[Ranking], set[tuple[str, str]], str]] = {
+    "another choice helps after the step": (
+        walks({2, 3}, [*TO_AND_FRO, (0, 0, 3), (1, 0, 2)], each=True),
+        [Ranking({}, ('helper("act_0", odd=odd)',))], {THERE, BACK}, "violated",
+    ),
+    "no choice helps after the step": (
+        walks({2}, [(1, 1, 0), (0, 2, 1), (1, 0, 2)], strong=True, each=True),
+        [Ranking({}, ('helper("act_0", odd=seldom)',))], {HELPLESS, THERE, BACK}, "violated",
+    ),
+    "another choice is taken": (
+        walks({3}, [(0, 0, 3), (2, 0, 3), (0, 0, 2), (2, 0, 0)], each=True),
+        [Ranking({}, ('helper("act_0", odd=odd)',))], set(), "holds",
+    ),
+    "the helper is taken, or what leads where it leads": (
+        walks({2}, [(0, 0, 1), (1, 0, 0), (0, 2, 1), (0, 1, 2)]), FIRST, {("act_0", EXPLAINED), BACK}, "violated",
+    ),
+    "a weakly fair helper is not enabled any more": (
+        walks({2}, [*TO_AND_FRO, (0, 0, 2)]), FIRST, {HELPLESS, THERE, BACK}, "violated",
+    ),
+    "a strongly fair helper need not stay enabled": (
+        walks({2}, [*TO_AND_FRO, (0, 0, 2)], strong=True), FIRST, {HELPLESS, BACK}, "violated",
+    ),
+    "the ranking rises while help is there": (
+        walks({2}, [*TO_AND_FRO, (0, 0, 2), (1, 0, 2)]), [Ranking({1: 1}, ('"act_0"',))], {THERE}, "holds",
+    ),
+    "the ranking above rises": (
+        walks({2}, [*TO_AND_FRO, (0, 0, 2)]), [Ranking({1: 1}, ()), Ranking({0: 1}, ())], {HELPLESS, THERE}, "violated",
+    ),
+    "the helper changes nothing": (
+        walks({1}, [(0, 0, 0), (0, 1, 1)]), FIRST, {HELPLESS, ("act_0", EXPLAINED)}, "violated",
+    ),
+    "a step that changes nothing is none of the helper's": (
+        walks({1}, [(0, 0, 0), (0, 0, 1), (0, 2, 0)]), FIRST, set(), "holds",
+    ),
+    "no choice helps": (
+        walks({2}, [(0, 0, 2)], each=True), [Ranking({}, ('helper("act_0", odd=seldom)',))], {HELPLESS}, "holds",
+    ),
+    "what does not help is not taken": (
+        replace(walks({1}, [(0, 0, 6), (0, 1, 1), (6, 1, 1)], each=True), fair={0: False, 1: False}),
+        [Ranking({}, ('helper("act_0", odd=seldom)', '"act_1"'))], set(), "holds",
+    ),
+    "the helper leads beyond the boundary": (
+        replace(walks({1}, [(0, 0, 2), (0, 1, 1)]), bound=2), FIRST, {HELPLESS}, "undetermined",
+    ),
+}  # fmt: skip
+"""Graphs at which one clause of the rule decides: what fails, and what is true."""
+
+
+@pytest.mark.parametrize("clause", CLAUSES)
+def test_each_clause_of_the_rule_is_needed(clause: str) -> None:
+    graph, levels, wanted, truth = CLAUSES[clause]
+    assert broken(graph, "always_eventually", levels) == wanted
+    assert verdict(graph, "always_eventually", "streett") == truth
 
 
 def small_graph(chance: random.Random) -> FairGraph:

@@ -208,6 +208,7 @@ def test_errors_of_a_model_have_a_trace_and_a_place() -> None:
     ("limits", "stopped"),
     [
         (Limits(states=2), "the limit of 2 states"),
+        (Limits(generated=2), "the limit of 2 steps"),
         (Limits(seconds=0.0), "the limit of 0 seconds"),
         (Limits(memory=1), "the memory limit"),
     ],

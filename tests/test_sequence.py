@@ -11,11 +11,11 @@ import pytest
 
 from floodmark import Bag, Between, Capacity, Constant, Identifier, Map, Model, Record, Set, action, initial
 from floodmark.checkers.check import Settings
-from floodmark.checkers.exploration import TraceState
+from floodmark.checkers.exploration import TraceState, Violation
 from floodmark.checkers.report import github
 from floodmark.checkers.report.html.chart import chart
 from floodmark.checkers.report.mermaid import _event, mermaid
-from floodmark.checkers.report.sequence import MessageSequence, message_sequence
+from floodmark.checkers.report.sequence import MessageSequence, message_sequence, violation_sequence
 from floodmark.checkers.result import CheckResult
 from floodmark.language.reference import Step, fire, initial_states
 from tests.outcomes import check, inside, tank_cases
@@ -365,3 +365,36 @@ def test_steps_of_chart_and_list_lead_to_each_other() -> None:
     drawing = chart(run_of(Calls(), Step("node_wins", {"node": Node(2)})), "", "here")
     assert [it.get("href") for it in drawing.iter("a")] == ["#here-step-1", "#here-step-2"]
     assert [it.get("id") for it in drawing.iter("g")] == ["here-chart-1", "here-chart-2"]
+
+
+def test_a_loop_is_drawn() -> None:
+    """Back from the last step to the first that is repeated; Mermaid has a box for that."""
+    with inside(ROOT):
+        spec = Path("specs/examples/alternating_bit.toml")
+        (result,) = check(spec, Settings(workers=1, only_variant="LosesEverything"))
+    violation = result.violation
+    assert violation is not None and result.subject is not None and violation.loop == 0
+    drawn = violation_sequence(result.subject, violation)
+    assert drawn.loop == 2
+    picture = chart(drawn, "end", "here")
+    out, up, back = [it for it in picture.iter("line") if it.get("class") == "loop"]
+    heights = [float(it.get("y", "0")) for it in picture.iter("text") if it.get("class") == "step-number"]
+    assert (float(out.get("y1", "0")), float(back.get("y1", "0"))) == (heights[2] + 1, heights[1] - 9)
+    assert (up.get("y1"), up.get("y2")) == (out.get("y2"), back.get("y1"))
+    assert up.get("x1") == up.get("x2") == out.get("x2") == back.get("x1")
+    assert max(float(it.get("x", "0")) + float(it.get("width", "0")) for it in picture.iter("rect")) < float(
+        up.get("x1", "0")
+    ) < float(picture.get("width", "0"))
+    said = mermaid(result).splitlines()
+    at = said.index("    loop for ever")
+    assert [line.split()[3 if "Note" in line else 1] for line in said[at + 1 : at + 3]] == ["2", "3"]
+    assert said[at + 3] == "    end"
+
+
+def test_a_run_that_ends_for_ever_has_no_loop() -> None:
+    """What nothing has to follow, and a state that is reached once, lead nowhere."""
+    model = Calls()
+    trace = (TraceState(*next(iter(initial_states(model)))),)
+    for loop in (None, 0):
+        violation = Violation("liveness", "ends", trace, loop=loop)
+        assert violation_sequence(model, violation).loop is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import re
 from collections import Counter
@@ -15,7 +16,7 @@ from floodmark.checkers.commands.cli import command
 from floodmark.checkers.symbolic.smtlib import Script, Scripts, Symbols, text
 from floodmark.language.errors import SourceError
 from tests.projects import write
-from tests.second_solver import SPECS, Opinion, ask, ask_all, recorded
+from tests.second_solver import EFFORT, SPECS, Opinion, ask, ask_all, record, recorded
 from tests.second_solver import write as write_recorded
 from tests.test_prove import EVEN, FLAWED
 
@@ -191,7 +192,7 @@ def test_a_second_solver_agrees_about_some_recorded_obligations(tmp_path: Path) 
     without_quantifiers = [file for file in files if "any-size" not in file.name]
     chosen = random.Random(1).sample(without_quantifiers, SAMPLE)
     assert len({file.parent for file in chosen}) > 2
-    for said in ask_all(chosen, 20):
+    for said in ask_all(chosen):
         assert said.outcome == "agrees", said
 
 
@@ -199,7 +200,7 @@ def test_a_second_solver_agrees_about_two_phase_commit_of_any_size(tmp_path: Pat
     listed = recorded([SPECS / "examples" / "two_phase_commit.toml"])
     files = write_recorded(tmp_path / "smt", [it for it in listed if it[1].any_size], [])
     assert len(files) == 55 + 112
-    assert Counter(said.outcome for said in ask_all(files, 20)) == {"agrees": 55 + 112}
+    assert Counter(said.outcome for said in ask_all(files)) == {"agrees": 55 + 112}
 
 
 @pytest.mark.slow
@@ -211,7 +212,23 @@ def test_a_second_solver_agrees_about_every_recorded_obligation(tmp_path: Path) 
     for file in files:
         quantified = "unbounded" in file.parent.name or "any_size" in file.parent.name
         (integers if quantified or file.parent.name.startswith("claim_") else bits).append(file)
-    assert [said for said in ask_all(bits, 60, 2) if said.outcome != "agrees"] == []
-    outcomes = [said.outcome for said in ask_all(integers, 10, 2)]  # with quantifiers and powers cvc5 may not end
+    assert [said for said in ask_all(bits, 10 * EFFORT, 2) if said.outcome != "agrees"] == []
+    outcomes = [said.outcome for said in ask_all(integers, EFFORT, 2)]  # with quantifiers and powers cvc5 may not end
     assert "differs" not in outcomes
     assert outcomes.count("undetermined") < len(outcomes) / 8
+
+
+def test_what_a_second_solver_says_is_recorded_for_each_proof(tmp_path: Path) -> None:
+    file = tmp_path / "opinions.json"
+    one = [Opinion(tmp_path / "one" / "0001-act-p.smt2", "unsat", "unsat", 0.1),
+           Opinion(tmp_path / "one" / "0002-act-the_q.smt2", "unsat", "unknown", 9.0)]
+    record(one, 9, file)
+    record([Opinion(tmp_path / "two" / "0001-act-p.smt2", "sat", "sat", 0.1)], 10, file)
+    told = json.loads(file.read_text(encoding="utf-8"))
+    assert {name: (said["units"], said["obligations"], said["open"]) for name, said in told.items()} == {
+        "one": (9, 2, ["act-the_q"]),
+        "two": (10, 1, []),
+    }
+    with pytest.raises(RuntimeError, match="z3 says unsat, cvc5 sat"):
+        record([Opinion(tmp_path / "one" / "0001-act-p.smt2", "unsat", "sat", 0.1)], 9, file)
+    assert json.loads(file.read_text(encoding="utf-8")) == told

@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 
 from floodmark.checkers.exploration import Exploration, Limits, Options
+from floodmark.checkers.liveness import check
 from floodmark.checkers.native import search as native
 from floodmark.checkers.properties import collect
+from floodmark.checkers.spark import search
 from floodmark.checkers.spark.search import Distribution, explore
 from floodmark.checkers.spark.session import session, stop
 from floodmark.language.fairness import Fairness
@@ -49,6 +51,19 @@ def test_a_distributed_search_is_judged_as_natively(cls: type[Model]) -> None:
     found = assert_judged_as_natively(cls(managers=3), Options(workers=1, fairness=FAIR))
     verdicts = {it.property: it.verdict for it in found.liveness}
     assert verdicts["everybody_decides"] == ("holds" if cls is DecidesSomeDay else "violated")
+
+
+def test_the_workers_judge_what_holds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As ``tests/test_elimination.py``, but with Spark; the driver has nothing to judge then."""
+    monkeypatch.setattr(search, "FEW_STATES", 0)
+    monkeypatch.setattr(check, "NativeSolver", lambda: None)
+    monkeypatch.setattr(check, "GraphMaker", lambda *given: pytest.fail("the driver makes a graph"))
+    properties = list(collect(DecidesSomeDay, []).values())
+    options = Options(workers=1, fairness=FAIR)
+    found = explore(DecidesSomeDay(managers=2), properties, options, None, Distribution(partitions=2, wide=0))
+    monkeypatch.undo()
+    assert judged(found) == judged(native.explore(DecidesSomeDay(managers=2), properties, options))
+    assert not found.notes and {it.verdict for it in found.liveness} == {"holds"}
 
 
 @pytest.mark.parametrize("seed", range(2))

@@ -417,7 +417,7 @@ def test_a_partition_at_the_edge_of_its_index(tmp_path: Path, code: Loaded, monk
     monkeypatch.setattr(Shard, "_require_table", lambda files: None)
     files = begun(tmp_path, code, 1)
     most = int(shard.FULLEST * (1 << MOST_BITS))
-    first = most - files.room - 5000
+    first = most - files.room - 2000
     with contextlib.suppress(Killed), files.extending(*upto(1)):
         with open(tmp_path / f"table-{MOST_BITS}", "w+b") as file:
             sparse(file, 4 << MOST_BITS, tmp_path)

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, Phase, assume, given, settings
 from floodmark import Model, ModelError
 from floodmark.checkers.check import Check, Settings, checks, variant_name
 from floodmark.checkers.commands.cli import command
-from floodmark.checkers.exploration import Limits, Options
+from floodmark.checkers.exploration import Options
 from floodmark.checkers.native.search import explore
 from floodmark.checkers.properties import Property, collect
 from floodmark.checkers.run import run_check
@@ -150,7 +150,7 @@ def _core(name: str) -> tuple[Spec, type[Model], list[Property], list[Property]]
     return spec, cls, properties, lemmas_of(spec, cls)
 
 
-@pytest.mark.parametrize("name", ["core", "shipped"])
+@pytest.mark.parametrize("name", [pytest.param("core", marks=pytest.mark.slow), "shipped"])  # core: test_proofs_page.py
 def test_invariants_of_kip_497_are_inductive(name: str) -> None:
     spec, cls, properties, lemmas = _core(name)
     proof = induction(system_of(cls(**spec.constants), [*properties, *lemmas]), [*properties, *lemmas])
@@ -158,7 +158,7 @@ def test_invariants_of_kip_497_are_inductive(name: str) -> None:
     assert len(proof.obligations) > 400
 
 
-@pytest.mark.parametrize("name", ["core", "shipped"])
+@pytest.mark.parametrize("name", ["core", pytest.param("shipped", marks=pytest.mark.slow)])
 def test_invariants_of_kip_497_are_inductive_without_bounds(name: str) -> None:
     spec, cls, properties, lemmas = _core(name)
     model = cls(**spec.constants)
@@ -175,7 +175,7 @@ def test_lemmas_are_true_of_every_reachable_state(name: str) -> None:
         Property(lemma.name, "invariant", lemma.function, lemma.file, lemma.line, lemma.doc) for lemma in lemmas
     ]
     model = cls(**{**spec.constants, "max_offset": 1})
-    found = explore(model, as_invariants, Options(workers=1, limits=Limits(seconds=100)))
+    found = explore(model, as_invariants, Options(workers=1))
     assert found.violations == []
     assert found.complete
 
@@ -221,7 +221,7 @@ def test_k_induction_proves_what_induction_alone_does_not() -> None:
 
 def test_inferred_clauses_are_an_inductive_invariant() -> None:
     model, properties = _two_phase_commit()
-    found = infer(system_of(model, properties), properties, 60)
+    found = infer(system_of(model, properties), properties)
     assert found.found
     assert found.checks == dict.fromkeys(["initial states", "every action", "safety"], True)
     assert "abort_message  =>  not commit_message" in found.clauses
@@ -253,18 +253,19 @@ def test_a_flawed_design_has_no_inductive_invariant() -> None:
 
 def test_prove_says_what_it_found(tmp_path: Path) -> None:
     file = tmp_path / "results.json"
-    result = CliRunner().invoke(command, ["prove", str(SPECS / "alter_isr" / "core.toml"), "--json", str(file)],
-                                standalone_mode=False)
+    arguments = ["prove", str(SPECS / "examples" / "two_phase_commit.toml"), "--json", str(file)]
+    result = CliRunner().invoke(command, arguments, standalone_mode=False)
     assert result.return_value == 0, result.output
     (entry,) = json.loads(file.read_text())["results"]
     assert (entry["verdict"], entry["engine"], entry["method"]) == ("holds", "symbolic", "induction")
-    assert "isr_holds_committed" in entry["properties"]
-    assert "maximal_isr_holds_committed" in entry["lemmas"]
+    assert "consistent" in entry["properties"]
+    assert "prepared_managers_wait" in entry["lemmas"]
 
 
 @pytest.mark.parametrize("method", ["induction", "bmc", "k-induction", "infer"])
 def test_a_limit_leaves_the_answer_undetermined(method: str) -> None:
-    arguments = ["prove", str(SPECS / "alter_isr" / "core.toml"), "--method", method, "--max-seconds", "0.001"]
+    spec = str(SPECS / "examples" / "two_phase_commit.toml")
+    arguments = ["prove", spec, "--method", method, "--max-seconds", "0.001"]
     result = CliRunner().invoke(command, arguments, standalone_mode=False)
     assert result.return_value == 3, result.output
     assert "limit of 0.001 seconds" in result.output

@@ -197,7 +197,7 @@ def test_violations_of_hard_questions(cls: type[Model]) -> None:
     assert len(found.violation.trace) == 5
 
 
-QUICK = {"kraft/quorum": 4, "kraft/batch": 5, "under_replicated/draft": 4, "alter_isr/core": 2,
+QUICK = {"kraft/quorum": 3, "kraft/batch": 5, "under_replicated/draft": 4, "alter_isr/core": 2,
          "reassignment/kip236": 5, "zk_controller/core": 4}
 SLOW = {"kraft/quorum": 6, "kraft/pre_vote@lossless_restart": 5, "alter_isr/core": 5, "reassignment/kip236": 10,
         "zk_controller/core": 7}

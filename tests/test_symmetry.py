@@ -565,7 +565,7 @@ def test_without_an_answer_of_z3_there_is_no_licence(tmp_path: Path, monkeypatch
     monkeypatch.setenv("FLOODMARK_CACHE", str(tmp_path / "cache"))
     text = model_text(action_text("require(self.node in (Node(1), Node(2)))  #!\nself.x = 1"))
     with monkeypatch.context() as patch:
-        patch.setattr(licence, "MOST_SECONDS", 0.0)
+        patch.setattr(licence, "MOST_EFFORT", 0)
         message = refused(tmp_path, text)
         assert "so the model may not be symmetric" in message
     assert search(load(tmp_path, text), options=Options(workers=1, symmetry=True)).complete

@@ -776,7 +776,7 @@ def test_the_command_shows_the_constants_of_a_counterexample(tmp_path: Path) -> 
 
 def test_a_proof_that_no_value_confirms_is_not_believed(tmp_path: Path) -> None:
     unknown = Proof([Obligation("set", "p", "undetermined")])
-    with patch.object(spot_checks, "induction", lambda *_: unknown):
+    with patch.object(spot_checks, "induction", lambda *_, **__: unknown):
         proved = _proved(tmp_path, SPEC)
     assert (proved.verdict, int(proved.exit_code)) == ("undetermined", 3)
     assert "could not be proved again at any" in proved.headline

@@ -80,24 +80,36 @@ class Part:
 
 def parts(program: Program, licence: Licence | None) -> tuple[list[Part], Interface]:
     """The functions that a program is compiled to; with a licence to rename, these include ``canonical``."""
+    plans = [plan(action) for action in program.actions]
+    interface = interface_of(program, plans)
+    states, transitions = _of_states(program), _of_transitions(program)
+    return _Parts(interface, program, states, transitions).all(plans, licence), interface
+
+
+def interface_of(program: Program, plans: Sequence[Plan]) -> Interface:
+    """How the code of a program is called, whose actions are enumerated as planned."""
     layout = lay_out(program.variables)
-    states = [p for p in program.predicates if p.kind != "transition"]
-    transitions = [p for p in program.predicates if p.kind == "transition"]
+    states, transitions = _of_states(program), _of_transitions(program)
     if len(states) > MOST_PREDICATES or len(transitions) > MOST_PREDICATES:
         raise ModelError(f"more than {MOST_PREDICATES} properties of one kind; split them between two specs")
     premises = tuple((p.name, at.file, at.line) for p in [*states, *transitions] for at in p.premises)
-    plans = [plan(action) for action in program.actions]
-    most = sum(_most_bindings(p) for p in plans)
-    interface = Interface(
+    return Interface(
         layout,
         tuple(action.name for action in program.actions),
         tuple(p.name for p in states),
         tuple(p.name for p in transitions),
         premises,
-        most,
+        sum(_most_bindings(p) for p in plans),
         _unbounded(program),
     )
-    return _Parts(interface, program, states, transitions).all(plans, licence), interface
+
+
+def _of_states(program: Program) -> list[Predicate]:
+    return [p for p in program.predicates if p.kind != "transition"]
+
+
+def _of_transitions(program: Program) -> list[Predicate]:
+    return [p for p in program.predicates if p.kind == "transition"]
 
 
 def whole(parts: Sequence[Part], name: str) -> ir.Module:

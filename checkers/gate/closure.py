@@ -91,7 +91,7 @@ class Closure:
 
 @functools.cache
 def _mentioned_by(definition: Definition) -> tuple[Definition, ...]:
-    file = definitions_of(definition.file)
+    file = definition.within
     targets = [target for name in definition.mentioned for target in resolved(file, name)]
     targets += [target for what in definition.imported for target in _imported(file.file, what, frozenset())]
     return tuple(each for target in dict.fromkeys(targets) for each in _of(target))
@@ -229,6 +229,7 @@ class Numbering:
         self.attributes: dict[str, int] = {}
         self.members: set[str] = set()
         self._parameters: dict[str, list[tuple[int, int, int]]] = {}
+        self._meant: dict[Target, str] = {}
         self._count = 0
 
     def hash(self, definitions: Iterable[Definition]) -> str:
@@ -247,7 +248,7 @@ class Numbering:
         return whole.hexdigest()[:16]
 
     def _words(self, definition: Definition) -> Iterator[str]:
-        file = definitions_of(definition.file)
+        file = definition.within
         for kind, text in definition.tokens:
             match kind:
                 case "plain":
@@ -271,7 +272,11 @@ class Numbering:
         return f"A{self.attributes.setdefault(name, len(self.attributes))}"
 
     def _global(self, file: Definitions, name: str) -> str:
-        return self._numbered(file, resolved(file, name), file.imports.get(name, [])) or f".{name}"
+        """The same at each mention, as a number, once given, stays."""
+        here = (file.file, name)
+        if here not in self._meant:
+            self._meant[here] = self._numbered(file, resolved(file, name), file.imports.get(name, [])) or f".{name}"
+        return self._meant[here]
 
     def _numbered(self, file: Definitions, targets: tuple[Target, ...], imports: list[Import]) -> str:
         """A number for what is covered, and the name of what is not."""

@@ -49,7 +49,7 @@ class Definition:
     change what it binds: a list, or a class that is notified of its subclasses.
     """
 
-    file: Path
+    within: Definitions
     line: int
     tokens: tuple[Token, ...]
     bound: tuple[str, ...]
@@ -57,6 +57,10 @@ class Definition:
     parameters: tuple[tuple[int, int, str], ...]
     runs: bool
     grows: bool
+
+    @property
+    def file(self) -> Path:
+        return self.within.file
 
     @functools.cached_property
     def mentioned(self) -> tuple[str, ...]:
@@ -110,7 +114,7 @@ def parsed(file: Path, text: str) -> Definitions:
             _import(node, found)
         if isinstance(statement, ast.Import | ast.ImportFrom):
             continue
-        definition = _definition(statement, file, scope, by_name)
+        definition = _definition(statement, found, scope, by_name)
         for name in definition.bound:
             found.bound.setdefault(name, []).append(definition)
         if not definition.bound:
@@ -168,14 +172,15 @@ def _imports(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, Import]]:
                 yield parts[0], Import(".".join(parts[: end + 1]), None, 0)
 
 
-def _definition(statement: ast.stmt, file: Path, scope: Scope, by_name: bool) -> Definition:
+def _definition(statement: ast.stmt, within: Definitions, scope: Scope, by_name: bool) -> Definition:
     decorators = getattr(statement, "decorator_list", [])
     first = min([statement.lineno, *(decorator.lineno for decorator in decorators)])
     writer = _Writer(scope, by_name)
     writer.node(statement)
     return Definition(
-        file, first, tuple(writer.tokens), tuple(writer.bound), frozenset(writer.attributes), tuple(writer.parameters),
-        runs=not isinstance(statement, _FUNCTIONS) or bool(decorators), grows=_grows(statement),
+        within, first, tuple(writer.tokens), tuple(writer.bound), frozenset(writer.attributes),
+        tuple(writer.parameters), runs=not isinstance(statement, _FUNCTIONS) or bool(decorators),
+        grows=_grows(statement),
     )
 
 

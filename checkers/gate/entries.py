@@ -10,7 +10,6 @@ from collections.abc import Sequence
 
 from floodmark.checkers.gate.job import Sources
 from floodmark.checkers.gate.lock import Entry
-from floodmark.checkers.gate.meanings import meanings
 from floodmark.checkers.proof_result import Proved
 from floodmark.checkers.report.liveness import needs_lines
 from floodmark.checkers.result import CheckResult
@@ -22,7 +21,6 @@ def spec_entry(result: CheckResult, sources: Sources, flawed: dict[str, Entry]) 
     entry["constants"] = dict(sorted(result.constants.items()))
     if result.symmetry:
         entry["symmetry"] = sorted(result.symmetry) if isinstance(result.symmetry, tuple) else True
-    entry["properties"] = _meanings(result)
     if result.verdict in ("holds", "violated"):
         entry |= _figures(result)
     if flawed:
@@ -38,13 +36,6 @@ def flawed_entry(result: CheckResult, sources: Sources) -> Entry:
         entry["verdict"] = result.verdict
         entry |= _violation(result)
     return entry
-
-
-def _meanings(result: CheckResult) -> dict[str, str]:
-    """The properties, each with the hash of what it says."""
-    if result.subject is None:
-        return {}
-    return meanings(sorted(result.properties, key=lambda prop: prop.name), type(result.subject))
 
 
 def _names(result: CheckResult) -> list[str]:

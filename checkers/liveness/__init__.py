@@ -23,6 +23,7 @@ Decisions:
   model with larger ones. A disagreement of the first two is an internal error.
 - The smallest set of assumptions is found by hitting sets: each run that breaks a property under fewer assumptions is
   unfair to some, and one of those is needed. So few sets have to be tried.
-- A search that moved to Spark is judged on the driver, which fetches its states and makes their edges: they need its
-  memory, and where a limit ends that, the check is undetermined.
+- Of a search that moved to Spark, the workers judge what holds (``checkers/spark/judgement.py``). What does not is
+  judged on the driver, which fetches the states and makes their edges: they need its memory, and where a limit ends
+  that, the check is undetermined.
 """

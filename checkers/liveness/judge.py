@@ -14,12 +14,12 @@ from typing import Protocol
 import numpy as np
 
 from floodmark.checkers.exploration import Finding
-from floodmark.checkers.liveness.assumptions import Assumptions
+from floodmark.checkers.liveness.assumptions import Assumption, Assumptions
 from floodmark.checkers.liveness.components import Demands, Region
 from floodmark.checkers.liveness.goals import Goal
 from floodmark.checkers.liveness.graph import Flags, Graph, Numbers
 from floodmark.checkers.liveness.lasso import enter, fair_loop, no_levels, shortest_way
-from floodmark.checkers.liveness.needs import demands_of, smallest_need
+from floodmark.checkers.liveness.needs import Need, demands_of, smallest_need, unfairness
 from floodmark.checkers.liveness.witness import Witness
 from floodmark.language.model import Model
 
@@ -127,8 +127,11 @@ class Judge:
     # Which assumptions a goal needs.
 
     def _needs(self, region: Region) -> tuple[str, ...]:
-        def breaks(demands: Demands) -> Numbers:
-            return self._fair(region, demands)
+        assumptions = list(self.assumptions.by_action.values())
 
-        chosen = smallest_need(self.graph, list(self.assumptions.by_action.values()), breaks)
+        def breaks(chosen: list[Assumption]) -> list[frozenset[Need]] | None:
+            fair = self._fair(region, demands_of(chosen))
+            return unfairness(self.graph, assumptions, fair) if fair.any() else None
+
+        chosen = smallest_need(assumptions, breaks)
         return tuple(str(assumption) for assumption in chosen)

@@ -1,28 +1,30 @@
 """The machine code that gives the edges of a state: each successor with the label of its fairness.
 
     expand(state*, rows*, context*) -> rows     the words of a successor, its label shifted by 32 bits (and STEERED),
-                                                and whether it stands for a step beyond the bounds
+                                                and whether the step leads beyond the bounds
     check(state*, context*) -> mask             bit i: condition i is true
 
-It is made of the same parts as the code of the search. No boundary is in it, so that a successor outside is seen: it is
-no state that the search stored. Behind the actions come those that a bound touches once more, without the guards that
-mention it: a row of theirs says that the action may be enabled beyond the bounds, where its state is not looked at.
+It is made of the same parts as the code of the search. A successor outside the boundary is not left out but told as
+what it is, so it need not be looked up to know that the search did not store it. Behind the actions come those that a
+bound touches once more, without the guards that mention it: a row of theirs says that the action may be enabled beyond
+the bounds, where its state is not looked at.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from floodmark.checkers.codegen import llvm_ir as ir
 from floodmark.checkers.codegen.bits import I64, Value, code_of, const, resize
 from floodmark.checkers.codegen.effects import Effects
 from floodmark.checkers.codegen.guard_order import Plan, plan
-from floodmark.checkers.codegen.model_module import Interface, Part, _function, _Parts, parts
+from floodmark.checkers.codegen.model_module import Interface, Part, _function, _Parts, interface_of
 from floodmark.checkers.liveness.assumptions import Assumptions
 from floodmark.checkers.liveness.loops import LABEL_SHIFT, STEERED
 from floodmark.compiler.conditions import read_condition
 from floodmark.compiler.ir import Action
-from floodmark.compiler.program import Program, _action
+from floodmark.compiler.program import Program, read_action, read_predicate
 from floodmark.language.bounding import Beyond
 from floodmark.language.conditions import Condition
 from floodmark.language.model import Model
@@ -38,19 +40,21 @@ def labelled_parts(
 ) -> tuple[list[Part], Interface]:
     """The functions that the code is made of."""
     methods = type(model).methods("action")
-    actions = [_action(model, name, method) for name, method in methods.items()]
+    actions = [read_action(model, name, method) for name, method in methods.items()]
     for name, action in beyond.items():
         if action.ruled_out_by:
             with action.forgotten():
-                without = _action(model, name, methods[name])
-            without.name = name + _BEYOND
-            actions.append(without)
+                without = read_action(model, name, methods[name])
+            actions.append(replace(without, name=name + _BEYOND))
     predicates = [read_condition(model, condition) for condition in conditions]
-    program = Program(type(model).__name__, model.variable_types, actions, predicates, [])
-    _, interface = parts(program, None)
+    boundaries = type(model).methods("boundary").items()
+    outer = [read_predicate(model, name, function, "boundary") for name, function in boundaries]
+    program = Program(type(model).__name__, model.variable_types, actions, predicates, outer)
+    plans = [plan(action) for action in actions]
+    interface = interface_of(program, plans)
     steered = {name for name, action in beyond.items() if action.steered_by}
     made = _LabelledParts(interface, program, assumptions, steered)
-    return made.all([plan(action) for action in actions], None), interface
+    return made.all(plans, None), interface
 
 
 class _LabelledParts(_Parts):
@@ -66,7 +70,8 @@ class _LabelledParts(_Parts):
         name = action.name.removesuffix(_BEYOND)
         assumption = self.assumptions.by_action.get(name)
         label = None if assumption is None else (assumption.first, [each for each, _ in assumption.each])
-        key = (action, index, "labelled", label, name in self.steered, action.name != name)
+        bounded = bool(self.of_boundaries)
+        key = (action, index, "labelled", label, name in self.steered, action.name != name, bounded)
         return self._part(symbol, key, lambda module: self._emit_labelled(module, action, symbol, steps, index))
 
     def _emit_labelled(self, module: ir.Module, action: Action, symbol: str, steps: Plan, index: int) -> None:
@@ -100,6 +105,9 @@ class _LabelledParts(_Parts):
         values = [*(builder.load(word) for word in words), self._label(emitter, action, name)]
         for index, value in enumerate([*values, const(int(name != action.name))]):
             builder.store(value, builder.gep(row, [const(index)]))
+        if name == action.name and self.of_boundaries:
+            within = builder.call(_function(emitter.function.module, "within", I64, 2), [row, emitter.context])
+            builder.store(builder.xor(within, const(1)), builder.gep(row, [const(len(words) + 1)]))
         builder.store(builder.add(number, const(1)), count)
 
     def _label(self, emitter: Effects, action: Action, name: str) -> Value:

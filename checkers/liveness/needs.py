@@ -35,15 +35,20 @@ def demands_of(assumptions: Iterable[Assumption]) -> Demands:
 
 
 def smallest_need(
-    graph: Graph, assumptions: Sequence[Assumption], breaks: Callable[[Demands], Numbers]
+    assumptions: Sequence[Assumption],
+    breaks: Callable[[list[Assumption]], list[frozenset[Need]] | None],
+    known: Iterable[frozenset[Need]] = (),
 ) -> list[Assumption]:
-    """The assumptions that suffice; ``breaks`` gives the fair components that break the property under some."""
-    groups: list[frozenset[Need]] = []
+    """The assumptions that suffice, the first such set in the order of trying.
+
+    ``breaks`` gives, for assumptions under which some run breaks the property, groups of which one each is needed, and
+    None where there is no such run. Groups, ``known`` ones too, only save attempts: no set without one suffices.
+    """
+    groups = list(known)
     for chosen in _candidates(assumptions, groups):
-        fair = breaks(demands_of(chosen))
-        if not fair.any():
+        found = breaks(chosen)
+        if found is None:
             return chosen
-        found = _unfairness(graph, assumptions, fair)
         groups += [group for group in found if group not in groups]
     raise RuntimeError("a property holds under all assumptions and under no set of them")
 
@@ -59,22 +64,23 @@ def _candidates(assumptions: Sequence[Assumption], groups: list[frozenset[Need]]
                     if sum(kinds) != stronger or any(s and not it.strong for s, it in zip(kinds, chosen, strict=True)):
                         continue
                     candidate = [replace(it, strong=kind) for it, kind in zip(chosen, kinds, strict=True)]
-                    needs = {need for it in candidate for need in _provided(it)}
+                    needs = {need for it in candidate for need in provided(it)}
                     if all(group & needs for group in groups):
                         yield candidate
 
 
 def _may_suffice(chosen: Sequence[Assumption], groups: Sequence[frozenset[Need]]) -> bool:
-    needs = {need for it in chosen for need in _provided(it)}
+    needs = {need for it in chosen for need in provided(it)}
     return all(group & needs for group in groups)
 
 
-def _provided(assumption: Assumption) -> list[Need]:
+def provided(assumption: Assumption) -> list[Need]:
+    """What an assumption meets."""
     weak = assumption.action, False
     return [weak, (assumption.action, True)] if assumption.strong else [weak]
 
 
-def _unfairness(graph: Graph, assumptions: Sequence[Assumption], fair: Numbers) -> list[frozenset[Need]]:
+def unfairness(graph: Graph, assumptions: Sequence[Assumption], fair: Numbers) -> list[frozenset[Need]]:
     """Of some components, what the run that visits all of one is unfair for."""
     sizes = np.bincount(fair)
     numbers = np.flatnonzero(sizes)

@@ -366,6 +366,8 @@ class _Search:
             self.stop = self.stop or f"the limit of {counted_seconds(limits.seconds)}"
         if limits.states is not None and distinct > limits.states:
             self.stop = self.stop or f"the limit of {counted(limits.states, 'state')}"
+        if limits.generated is not None and self._generated() > limits.generated:
+            self.stop = self.stop or f"the limit of {counted(limits.generated, 'step')}"
         if now - self.looked > PROGRESS_SECONDS or self.files is not None:
             self._look_at_memory()
         if self.watch is not None and now - self.shown > PROGRESS_SECONDS:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from floodmark.checkers.report.liveness import ending
-from floodmark.checkers.report.sequence import Event, Message, MessageSequence, message_sequence
+from floodmark.checkers.report.sequence import Event, Message, MessageSequence, violation_sequence
 from floodmark.checkers.result import CheckResult
 
 _LONGEST = 120
@@ -16,11 +16,17 @@ def mermaid(result: CheckResult) -> str:
     violation, model = result.violation, result.subject
     assert violation is not None
     assert model is not None
-    chart = message_sequence(model, violation.trace, violation.failed_step)
+    chart = violation_sequence(model, violation)
     lines = ["sequenceDiagram"]
     lines += [f"    participant P{index} as {_text(name)}" for index, name in enumerate(chart.participants)]
+    indent = " " * 4
     for event in chart.events:
-        lines += [f"    {line}" for line in _event(chart, event)]
+        if event.number == chart.loop:
+            lines.append(f"{indent}loop for ever")
+            indent *= 2
+        lines += [f"{indent}{line}" for line in _event(chart, event)]
+    if chart.loop is not None:
+        lines.append("    end")
     end = violation.message if violation.kind == "error" else f"{violation.property} is false"
     end = ending(violation) if violation.kind == "liveness" else end
     lines.append(f"    Note over {_everybody(chart)}: {_text('deadlock' if violation.kind == 'deadlock' else end)}")

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Literal
 
-from floodmark.checkers.exploration import TraceState
+from floodmark.checkers.exploration import TraceState, Violation
 from floodmark.checkers.report.standing import standing
 from floodmark.checkers.report.trace import owners, surplus
 from floodmark.checkers.report.value import show, show_step
@@ -74,18 +74,27 @@ class MessageSequence:
     """The chart. Participants are numbered from 0, steps from 1.
 
     ``standings`` has, by step, the participants whose role or epoch it changes, with both as text; those of the first
-    step are what all begin with.
+    step are what all begin with. If the last steps are repeated for ever, ``loop`` is the first of them.
     """
 
     participants: list[str] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
     messages: list[Message] = field(default_factory=list)
     standings: dict[int, dict[int, str]] = field(default_factory=dict)
+    loop: int | None = None
 
 
 def message_sequence(model: Model, trace: Sequence[TraceState], failed: Step | None = None) -> MessageSequence:
     """The chart of a trace; ``failed`` is a step that could not be completed at its end."""
     return _Chart(model, trace, failed).chart
+
+
+def violation_sequence(model: Model, violation: Violation) -> MessageSequence:
+    """The chart of a counterexample, with the loop of one that goes round for ever."""
+    chart = message_sequence(model, violation.trace, violation.failed_step)
+    if violation.loop is not None and violation.loop < len(violation.trace) - 1:
+        chart.loop = violation.loop + 2
+    return chart
 
 
 @dataclass(frozen=True, slots=True)

@@ -161,7 +161,7 @@ class Cluster:
                 return reports
             why = (whys or ["a report is missing"])[0]
             self._recover()
-        raise _too_often(why)
+        raise too_often(why)
 
     def _of_all(self, task: Callable[[Accepted], Callable[[int], Iterator[Any]]]) -> list[Any]:
         """What a task on accepted levels returns for each partition, when none was lost."""
@@ -173,7 +173,7 @@ class Cluster:
                 return found
             why = absent[0].why
             self._recover()
-        raise _too_often(why)
+        raise too_often(why)
 
     def _next_level(self, level: Level, paused: Callable[[], bool]) -> list[Merged]:
         """The reports of a level, whose first stage the driver does if it has the states."""
@@ -249,7 +249,7 @@ class Cluster:
                 lacked = True
             else:
                 return lacked
-        raise _too_often("a repair does not end")
+        raise too_often("a repair does not end")
 
     def _again(self, number: int, partitions: frozenset[int]) -> bool:
         """Recomputes an accepted level for some partitions; False when one was lost. Raises Broken."""
@@ -391,7 +391,7 @@ class Cluster:
                 self._recover()
             else:
                 return
-        raise _too_often("while states were written")
+        raise too_often("while states were written")
 
     def close(self) -> None:
         """Removes the files."""
@@ -436,7 +436,7 @@ def _token() -> str:
     return uuid.uuid4().hex[:12]
 
 
-def _too_often(why: str) -> Broken:
+def too_often(why: str) -> Broken:
     return Broken(f"partitions are lost as fast as they are recomputed; the last loss: {why}")
 
 

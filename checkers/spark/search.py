@@ -19,6 +19,7 @@ import numpy as np
 from floodmark.checkers.exploration import Exploration, Options, Watcher
 from floodmark.checkers.growth import search_growing
 from floodmark.checkers.liveness import check
+from floodmark.checkers.liveness.assumptions import Assumptions
 from floodmark.checkers.native import loops as native_loops
 from floodmark.checkers.native.compiled_model import Kernel, build_kernel
 from floodmark.checkers.native.memory import Budget
@@ -29,10 +30,12 @@ from floodmark.checkers.resources import cores
 from floodmark.checkers.spark.checkpoint import FORMAT, Checkpoints, Manifest, newest_widths, refuse_another
 from floodmark.checkers.spark.cluster import DIGESTS, Cluster, reason
 from floodmark.checkers.spark.code_transfer import Code, build_code
+from floodmark.checkers.spark.judgement import Judgement
 from floodmark.checkers.spark.memory import share
 from floodmark.checkers.spark.partition_count import partition_count
 from floodmark.checkers.spark.session import is_local
 from floodmark.checkers.spark.shard import Array
+from floodmark.language.conditions import Condition
 from floodmark.language.errors import SourceError
 from floodmark.language.model import Model
 from floodmark.language.plurals import counted
@@ -43,6 +46,9 @@ if TYPE_CHECKING:
 
 WIDE = 100_000
 """Levels at least this wide go to Spark, with everything found before; narrower ones are faster here."""
+FEW_STATES = 1_000_000
+"""The runs of a search that found no more states are judged by the driver, in less time than Spark's rounds would take,
+and less than a gigabyte."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +84,7 @@ def explore(
             try:
                 found = search.run()
                 if of_runs and found.complete:
-                    pieces = search.pieces() if search.cluster is None else search.cluster.pieces()
-                    check.after_native(model, of_runs, options, pieces, found)
+                    search.judge(of_runs)
                 if distribution.keep_states is not None and found.complete:
                     search.keep(distribution.keep_states)
                 return found
@@ -155,6 +160,23 @@ class Search(_Search):
         super().close()
         if self.cluster is not None:
             self.cluster.close()
+
+    def judge(self, liveness: Sequence[Property]) -> None:
+        """Judges properties of runs where the states are."""
+        cluster = self.cluster
+        if cluster is None or cluster.count <= FEW_STATES:
+            pieces = self.pieces() if cluster is None else cluster.pieces()
+            check.after_native(self.model, liveness, self.options, pieces, self.found)
+            return
+
+        def begin(conditions: Sequence[Condition], assumptions: Assumptions, paused: Callable[[], None]) -> Judgement:
+            started = time.perf_counter()
+            judgement = Judgement(cluster, self.model, conditions, assumptions, paused)
+            self.found.compile_seconds += time.perf_counter() - started
+            self.found.seconds -= time.perf_counter() - started
+            return judgement
+
+        check.after_native(self.model, liveness, self.options, cluster.pieces(), self.found, begin)
 
     def keep(self, url: str) -> None:
         """Writes the reachable set as Parquet."""

@@ -24,6 +24,7 @@ import json
 import mmap
 import os
 import socket
+import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
@@ -69,13 +70,15 @@ def this_boot() -> str:
 class Header:
     """What files should hold: a row for each complete level, and which file on which machine it describes.
 
-    ``bits`` is the size of the table of these states, 0 if there is none.
+    ``bits`` is the size of the table of these states, 0 if there is none. ``order`` identifies the order in which the
+    newest level was written: another attempt at it may find the same states in another order.
     """
 
     rows: Array = field(default_factory=lambda: np.zeros((0, ledger.COLUMNS), dtype=np.uint64))
     bits: int = 0
     file: tuple[int, int] = (0, 0)
     boot: str = ""
+    order: str = ""
 
     @property
     def levels(self) -> int:
@@ -90,7 +93,7 @@ class Header:
         return int(self.rows[level, ledger.END]) if level >= 0 else 0
 
     def packed(self) -> bytes:
-        said = {"levels": self.levels, "bits": self.bits, "file": self.file, "boot": self.boot}
+        said = {"levels": self.levels, "bits": self.bits, "file": self.file, "boot": self.boot, "order": self.order}
         content = json.dumps(said).encode() + b"\n" + self.rows.tobytes()
         return hashlib.blake2b(content, digest_size=16).digest() + content
 
@@ -102,7 +105,7 @@ def unpacked(content: bytes) -> Header:
     said, _, rows = content[16:].partition(b"\n")
     known = json.loads(said)
     table = np.frombuffer(rows, dtype=np.uint64).reshape(known["levels"], ledger.COLUMNS)
-    return Header(table, known["bits"], (known["file"][0], known["file"][1]), known["boot"])
+    return Header(table, known["bits"], (known["file"][0], known["file"][1]), known["boot"], known["order"])
 
 
 class Lost(Exception):  # noqa: N818 - the driver has it recomputed
@@ -161,6 +164,15 @@ class Shard:
             yield
 
     @contextlib.contextmanager
+    def looking_up(self, levels: int, seal: bytes) -> Iterator[None]:
+        """Opens the accepted levels, the last ones, with the table in which their states are found. Raises Lost."""
+        with self.reading(levels, seal):
+            self.fields[native_loops.COUNT] = self.header.count
+            if self.header.levels != levels or not self.header.bits or not self._take_table(self.header.bits):
+                raise Lost(f"{self.folder} has no table of the accepted levels")
+            yield
+
+    @contextlib.contextmanager
     def extending(self, levels: int, seal: bytes) -> Iterator[None]:
         """Opens the level after the accepted ones for writing; it is complete when the block ends without an error.
 
@@ -178,7 +190,8 @@ class Shard:
             first = self.count
             yield
             row = ledger.row_after(self.header.rows, self.count - first, self.digest)
-            self._name(np.vstack([self.header.rows, row[np.newaxis]]), int(self.fields[native_loops.BITS]))
+            rows = np.vstack([self.header.rows, row[np.newaxis]])
+            self._name(rows, int(self.fields[native_loops.BITS]), uuid.uuid4().hex)
 
     @property
     def digest(self) -> tuple[int, int]:
@@ -247,7 +260,7 @@ class Shard:
                 path.touch()
             os.truncate(path, min(path.stat().st_size, int(rows[-1, ledger.END]) * self.words * 8))
             os.replace(path, self.folder / "states")
-            self.header = Header(rows, 0, _file_of(self.folder / "states"), this_boot())
+            self.header = Header(rows, 0, _file_of(self.folder / "states"), this_boot(), uuid.uuid4().hex)
             self._open()
             if not self._is_as_named():
                 raise Lost("what was put there is not what is known")
@@ -321,10 +334,11 @@ class Shard:
                 return False
         return True
 
-    def _name(self, rows: Array, bits: int) -> None:
+    def _name(self, rows: Array, bits: int, order: str | None = None) -> None:
         """Writes a header. Raises Lost if its file is no longer the one that this process has open."""
         assert self._file is not None
-        self.header = Header(rows, bits, _stat_of(self._file), this_boot())
+        known = self.header.order if order is None else order
+        self.header = Header(rows, bits, _stat_of(self._file), this_boot(), known)
         new = self.folder / "header.new"
         try:
             new.write_bytes(self.header.packed())

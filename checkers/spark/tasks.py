@@ -240,7 +240,7 @@ def carrying(
 
 
 @contextlib.contextmanager
-def _held(accepted: Accepted, files: contextlib.AbstractContextManager[None]) -> Iterator[None]:
+def held(accepted: Accepted, files: contextlib.AbstractContextManager[None]) -> Iterator[None]:
     """A partition's files, while a task needs them. Raises Lost, in a second attempt only after a wait."""
     with contextlib.ExitStack() as stack:
         try:
@@ -252,7 +252,7 @@ def _held(accepted: Accepted, files: contextlib.AbstractContextManager[None]) ->
 
 
 def _reading(shard: Shard, accepted: Accepted, partition: int) -> contextlib.AbstractContextManager[None]:
-    return _held(accepted, shard.reading(accepted.levels, accepted.seal(partition)))
+    return held(accepted, shard.reading(accepted.levels, accepted.seal(partition)))
 
 
 def _be_patient(accepted: Accepted) -> None:
@@ -371,7 +371,7 @@ def merge(run: Run, level: Level, partition: int, records: Iterable[Record]) -> 
     shard = shard_of(run, partition)
     report = Merged(partition, place=f"{socket.gethostname()}:{os.getpid()}")
     try:
-        with _held(level.accepted, shard.extending(level.accepted.levels, level.accepted.seal(partition))):
+        with held(level.accepted, shard.extending(level.accepted.levels, level.accepted.seal(partition))):
             first = shard.count
             _take(run, level, shard, records, report)
             shard.check(first, shard.count, level.invariants, level.reachable)

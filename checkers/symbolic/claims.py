@@ -130,11 +130,13 @@ def _holds_for_any_number(claim: Claim, seconds: float | None, record: Record | 
         false = _false(values, model, claim, kinds)
     except ModelError:
         return False
-    some = conj(values.individuals(kind).limit >= 1 for kind in counted.values())
-    asking = Asking([as_term(some)], values.facts.about, seconds)
+    every = [values.individuals(kind) for kind in counted.values()]
+    some = as_term(conj(it.limit >= 1 for it in every))
+    known = as_term(conj((some, *(it.strict_law() for it in every if it.are_counted))))
+    asking = Asking([known, some], values.facts.about, seconds)
     proved = bool(asking.answer(as_term(false))[0] == z3.unsat)
     if proved and record is not None:
-        terms = [*values.facts.about([as_term(false)]), as_term(some), as_term(false)]
+        terms = [*values.facts.about([known, as_term(false)]), known, as_term(false)]
         record("any-size", "a case of any size in which the claim is false", terms, "unsat")
     return proved
 

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from floodmark.checkers.properties import Property
+from floodmark.checkers.symbolic.deadline import MOST_EFFORT, Deadline
 from floodmark.checkers.symbolic.enumeration import Reachable
 from floodmark.checkers.symbolic.induction import Obligation, Proof, refuted, with_reachability
 from floodmark.checkers.symbolic.system import System, system_of
@@ -18,8 +19,6 @@ from floodmark.language.errors import ModelError
 from floodmark.language.model import Model
 
 SIZES = (1, 2, 3)
-SECONDS = 30.0
-"""The seconds that z3 may spend on one size."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +50,7 @@ def countermodels(
     seconds: float | None = None,
 ) -> list[Countermodel]:
     """A countermodel of the smallest size for as many of some obligations (action, property) as have one."""
-    limit = SECONDS if seconds is None else min(seconds, SECONDS)
+    deadline = Deadline(seconds)
     left = set(wanted)
     found: list[Countermodel] = []
     for constants, sized in at_sizes(model, counting, SIZES):
@@ -59,7 +58,7 @@ def countermodels(
             break
         try:
             system = system_of(sized, properties)
-            failing = refuted(system, properties, left, limit)
+            failing = refuted(system, properties, left, deadline.left, MOST_EFFORT)
         except ModelError:  # no initial state at this size, or too much for z3
             continue
         marked = with_reachability(Proof(failing), Reachable(sized).asks)

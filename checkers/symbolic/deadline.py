@@ -1,4 +1,8 @@
-"""The time limit on z3's work."""
+"""The limits on z3's work: the seconds that a user gives it, and effort in z3's own units.
+
+Units are the same on a busy machine as on an idle one, so every limit that nobody asked for is in units: how busy a
+machine is must not decide what is proved.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +12,17 @@ from typing import Any
 
 from floodmark.language.plurals import counted_seconds
 
+MOST_EFFORT = 150_000_000
+"""What z3 may do about a model at given constants, in its own units: some 20 seconds without quantifiers."""
+
 
 @dataclass(slots=True)
 class Deadline:
-    """When time for queries runs out: ``seconds`` after the deadline was created, or never."""
+    """When z3 has to stop: ``seconds`` after the deadline was created, or after so much ``effort``; or never."""
 
     seconds: float | None = None
+    effort: int | None = None
+    spent: int = 0
     started: float = field(default_factory=time.perf_counter)
 
     @property
@@ -21,16 +30,44 @@ class Deadline:
         return time.perf_counter() - self.started
 
     @property
+    def left(self) -> float | None:
+        """Seconds that are left; None without a limit."""
+        return None if self.seconds is None else max(0.0, self.seconds - self.taken)
+
+    @property
     def ended(self) -> bool:
-        return self.seconds is not None and self.taken >= self.seconds
+        return self._is_late or (self.effort is not None and self.spent >= self.effort)
 
     @property
     def reason(self) -> str:
-        return f"the limit of {counted_seconds(self.seconds)}"
+        """Why z3 had to stop."""
+        if self._is_late or self.effort is None:
+            return f"the limit of {counted_seconds(self.seconds)}"
+        return f"z3's limit of {self.effort:,} units"
 
-    def limit(self, solver: Any, most: float | None = None) -> None:
-        """Gives a solver the remaining time, but at most ``most`` seconds."""
-        left = None if self.seconds is None else self.seconds - self.taken
-        limits = [limit for limit in (left, most) if limit is not None]
-        if limits:
-            solver.set("timeout", max(1, int(min(limits) * 1000)))
+    @property
+    def _is_late(self) -> bool:
+        return self.seconds is not None and self.taken >= self.seconds
+
+    def check(self, solver: Any, *assumed: Any, most: int | None = None) -> Any:
+        """A solver's answer with what is left, but with at most ``most`` units."""
+        if self.left is not None:
+            solver.set("timeout", max(1, int(self.left * 1000)))
+        units = [it for it in (None if self.effort is None else self.effort - self.spent, most) if it is not None]
+        if units:
+            solver.set("rlimit", max(1, min(units)))
+        before = 0 if self.effort is None else _units(solver)
+        found = solver.check(*assumed)
+        if self.effort is not None:
+            self.spent += (_units(solver) - before) % _COUNTED
+        return found
+
+
+_COUNTED = 1 << 32
+"""z3 counts its units up to here, and then from zero again."""
+
+
+def _units(solver: Any) -> int:
+    """What z3 has done so far in this process; it does not tell before its first work."""
+    told = {name: value for name, value in solver.statistics() if name == "rlimit count"}
+    return int(told.get("rlimit count", 0))

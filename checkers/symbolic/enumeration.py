@@ -18,10 +18,8 @@ from floodmark.compiler.layout import Layout, lay_out
 from floodmark.language.errors import SourceError
 from floodmark.language.model import Model, State
 
-STATES = 3_000_000
-"""Up to this many states are enumerated,"""
-SECONDS = 60.0
-"""within this many seconds."""
+MOST = Limits(states=3_000_000, generated=200_000_000)
+"""How much is enumerated. Unlike a minute, this is the same on a busy machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,15 +42,14 @@ class Enumeration:
 def enumerate_states(model: Model, properties: Sequence[Property], seconds: float | None = None) -> Enumeration:
     """Evaluates properties, lemmas and the boundary in every reachable state, or gives up at a limit.
 
-    ``seconds`` is the time that is left, if that is less than ``SECONDS``.
+    ``seconds`` is the time that is left, if there is a limit.
     """
     from floodmark.checkers.native.search import explore
 
-    limits = Limits(states=STATES, seconds=SECONDS if seconds is None else min(seconds, SECONDS))
     judged = [replace(prop, kind="invariant") if prop.kind not in ("transition", "reachable") else prop
               for prop in properties]
     try:
-        found = explore(model, judged, Options(workers=1, limits=limits))
+        found = explore(model, judged, Options(workers=1, limits=replace(MOST, seconds=seconds)))
     except SourceError as error:  # this engine cannot run the model, or not with these numbers
         return Enumeration(reason=str(error))
     if found.violations:
@@ -81,9 +78,8 @@ class Reachable:
             self._tried = True
             from floodmark.checkers.native.search import reachable_set
 
-            limits = Limits(states=STATES, seconds=SECONDS)
             try:
-                self._rows, packed = reachable_set(self._model, Options(workers=1, limits=limits))
+                self._rows, packed = reachable_set(self._model, Options(workers=1, limits=MOST))
                 self._layout = lay_out(packed.variable_types)
             except (RuntimeError, SourceError):
                 self._rows = None

@@ -21,12 +21,12 @@ import z3
 from floodmark.checkers.properties import Property
 from floodmark.checkers.symbolic.clauses import Asked, predicate_of
 from floodmark.checkers.symbolic.counts import Count
+from floodmark.checkers.symbolic.deadline import Deadline
 from floodmark.checkers.symbolic.smtlib import Record
 from floodmark.checkers.symbolic.system import Components, System, Transition, replaced
 from floodmark.checkers.symbolic.terms import Truth, as_term, conj, disj, negation
 from floodmark.checkers.symbolic.value_components import Leaf
 from floodmark.checkers.symbolic.value_types import UnsupportedError
-from floodmark.language.plurals import counted_seconds
 from floodmark.language.types import BoolType, EnumType, IdentifierType, IntType
 
 MOST_ATOMS_OF_A_NUMBER = 64
@@ -110,8 +110,7 @@ class Inference:
     ) -> None:
         self.system = system
         self.counts = [as_term(_said(system, count.question)) for count in counts]
-        self.deadline = None if seconds is None else time.perf_counter() + seconds
-        self.limit = seconds
+        self.deadline = Deadline(seconds)
         self.queries = 0
         self.step = Transition(system)
         self.leaves = system.leaves(system.now.state)
@@ -164,12 +163,9 @@ class Inference:
 
     def _check(self, solver: Any, assumptions: Iterable[Any]) -> bool:
         self.queries += 1
-        if self.deadline is not None:
-            left = self.deadline - time.perf_counter()
-            if left <= 0:
-                raise _GaveUpError(f"the limit of {counted_seconds(self.limit)}")
-            solver.set("timeout", max(1, int(left * 1000)))
-        answer = solver.check(*assumptions)
+        if self.deadline.ended:
+            raise _GaveUpError(self.deadline.reason)
+        answer = self.deadline.check(solver, *assumptions)
         if answer == z3.unknown:
             raise _GaveUpError(f"z3's answer {solver.reason_unknown()!r}")
         return bool(answer == z3.sat)

@@ -79,6 +79,12 @@ class Individuals:
                 self._facts.add([self._size], law)
         return self._size(members)
 
+    def strict_law(self) -> Any:
+        """What claims are asked with as well: it has an instance for each member of any two sets, and no induction of
+        this repository needs it.
+        """
+        return strict_law(self._size, self.sets, self._facts)
+
 
 def laws(size: Any, members: SetSort, limit: Any, facts: Facts) -> list[Any]:
     """What is known of the sizes of sets."""
@@ -108,3 +114,14 @@ def laws(size: Any, members: SetSort, limit: Any, facts: Facts) -> list[Any]:
             patterns=[z3.MultiPattern(size(a), size(b), size(c))],
         ),
     ]
+
+
+def strict_law(size: Any, members: SetSort, facts: Facts) -> Any:
+    """That a set is smaller than one that has all of its members and another."""
+    holds, sort = members.holds, members.holds.domain(1)
+    a, b = z3.Consts("a b", members.sort)
+    x = z3.Const("x", sort)
+    only = facts.symbols.function("only in the smaller", [members.sort, members.sort], sort)(a, b)
+    exceeds = z3.And(holds(a, only), z3.Not(holds(b, only)))
+    said = z3.Or(size(a) < size(b), exceeds, z3.Not(holds(b, x)), holds(a, x))
+    return z3.ForAll([a, b, x], said, patterns=[z3.MultiPattern(size(a), size(b), holds(b, x))])

@@ -11,6 +11,7 @@ import z3
 
 from floodmark.checkers.properties import Property
 from floodmark.checkers.symbolic.assumptions import NOTHING_WEAKER, Assumed, Weaker
+from floodmark.checkers.symbolic.deadline import Deadline
 from floodmark.checkers.symbolic.effects import Fired
 from floodmark.checkers.symbolic.obligations import (
     BOUNDARY,
@@ -26,7 +27,6 @@ from floodmark.checkers.symbolic.system import System
 from floodmark.checkers.symbolic.terms import Truth, as_term, conj, disj
 from floodmark.language.errors import SourceError
 from floodmark.language.model import Model, State
-from floodmark.language.plurals import counted_seconds
 from floodmark.language.reference import Step, fire, holds, within_boundary
 
 COARSE = "z3 knows a model, perhaps one with infinitely many identifiers, or sets whose sizes only follow some laws"
@@ -85,14 +85,15 @@ def _nowhere(name: str, about: str, terms: Iterable[Truth], status: Status) -> N
 
 
 class Questions:
-    """Asks z3 questions within a time limit."""
+    """Asks z3 questions within a limit."""
 
-    def __init__(self, system: System, seconds: float | None, record: Record | None = None) -> None:
+    def __init__(
+        self, system: System, seconds: float | None, record: Record | None = None, effort: int | None = None
+    ) -> None:
         self.system = system
         self.records = record is not None
         self._record: Record = record or _nowhere
-        self.deadline = None if seconds is None else time.perf_counter() + seconds
-        self.limit = seconds
+        self.deadline = Deadline(seconds, effort)
 
     def solver(self) -> Any:
         return z3.Solver() if self.system.values.unbounded else z3.SolverFor("QF_FD")
@@ -103,17 +104,14 @@ class Questions:
 
         What is ``weaker`` follows from the assertions, so a goal that cannot be true with it cannot be with those.
         """
-        left = None if self.deadline is None else self.deadline - time.perf_counter()
-        if left is not None and left <= 0:
-            return z3.unknown, f"the limit of {counted_seconds(self.limit)}"
+        if self.deadline.ended:
+            return z3.unknown, self.deadline.reason
         if self.system.values.any_size:
             assumed = [z3.And(*solver.assertions()), *map(as_term, weaker.parts)]
             uncounted = self.system.values.uncounted()
-            return Asking(assumed, self.known, left, weaker.likely, uncounted).answer(as_term(goal))
-        if left is not None:
-            solver.set("timeout", max(1, int(left * 1000)))
+            return Asking(assumed, self.known, self.deadline.left, weaker.likely, uncounted).answer(as_term(goal))
         solver.add(as_term(goal))
-        found = solver.check()
+        found = self.deadline.check(solver)
         return found, solver.reason_unknown() if found == z3.unknown else ""
 
     def record(self, name: str, about: str, terms: Iterable[Truth], status: Status) -> None:
@@ -135,13 +133,15 @@ def induction(
     properties: Sequence[Property],
     seconds: float | None = None,
     record: Record | None = None,
+    effort: int | None = None,
 ) -> Proof:
     """Tries to prove properties (invariants, lemmas, transition properties) by induction, all of them together.
 
-    ``record`` receives every obligation.
+    ``record`` receives every obligation. ``effort`` limits z3's work in its own units, unless identifiers have no
+    number: then each question has limits of its own.
     """
     started = time.perf_counter()
-    questions = Questions(system, seconds, record)
+    questions = Questions(system, seconds, record, effort)
     states = [prop for prop in properties if prop.kind != "transition"]
     system.initial_states()
     proof = Proof(assumed=[prop.name for prop in states])
@@ -229,10 +229,14 @@ def _preserved(
 
 
 def asked(
-    system: System, properties: Sequence[Property], wanted: Collection[tuple[str, str]], seconds: float | None = None
+    system: System,
+    properties: Sequence[Property],
+    wanted: Collection[tuple[str, str]],
+    seconds: float | None = None,
+    effort: int | None = None,
 ) -> list[Obligation]:
     """The answers to some of the obligations (action, property) of an induction."""
-    questions = Questions(system, seconds)
+    questions = Questions(system, seconds, effort=effort)
     states = [prop for prop in properties if prop.kind != "transition"]
     start = _beginning if system.values.unbounded else _initiation
     first = [prop for prop in states if (INITIAL, prop.name) in wanted]
@@ -249,13 +253,17 @@ def asked(
 
 
 def refuted(
-    system: System, properties: Sequence[Property], wanted: Collection[tuple[str, str]], seconds: float | None = None
+    system: System,
+    properties: Sequence[Property],
+    wanted: Collection[tuple[str, str]],
+    seconds: float | None = None,
+    effort: int | None = None,
 ) -> list[Obligation]:
     """Which of some obligations (action, property) fail, each with a counterexample to induction that CPython confirms.
 
     For models without open constants.
     """
-    found = asked(system, properties, wanted, seconds)
+    found = asked(system, properties, wanted, seconds, effort)
     failing = [obligation for obligation in found if obligation.outcome == "fails"]
     for obligation in failing:
         confirm(system.model, properties, obligation)

@@ -76,8 +76,7 @@ def k_induction(
         last = system.values.symbols.truth(f"fails:{k}")
         goal = unrolling.at(as_term(disj(failing)), k - 1)
         unrolling.add(z3.Implies(last, goal))
-        deadline.limit(unrolling.solver)
-        answer = unrolling.solver.check(last)
+        answer = deadline.check(unrolling.solver, last)
         if record is not None:
             about = f"{k} different states that have the properties, and a step from the last that fails or breaks one"
             record(f"k={k}-step", about, (*unrolling.meaning, goal), status_of(answer))
@@ -87,8 +86,7 @@ def k_induction(
                 _all_different(unrolling, k - 1)
             goal = unrolling.at(as_term(broken), k)
             unrolling.add(z3.Implies(mark, goal))
-            deadline.limit(unrolling.solver)
-            answer = unrolling.solver.check(mark)
+            answer = deadline.check(unrolling.solver, mark)
             if record is not None:
                 about = f"{k} different states that have the properties, and a step to one that does not have them"
                 record(f"k={k}-state", about, (*unrolling.meaning, goal), status_of(answer))

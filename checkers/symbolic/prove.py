@@ -50,7 +50,7 @@ def prove_check(check: Check, task: Task, scripts: Scripts | None = None) -> Pro
         return result
     if task.method != "bmc":
         require_capacities(model, [prop for prop in properties if not prop.is_liveness])
-    record = None if scripts is None else scripts.of(_subject(result, task))
+    record = None if scripts is None else scripts.of(subject_of(result, task))
     attempt = Attempt(check, task, model, properties, result, record)
     match task.method:
         case "bmc":
@@ -70,7 +70,8 @@ def prove_check(check: Check, task: Task, scripts: Scripts | None = None) -> Pro
     return result
 
 
-def _subject(result: Proved, task: Task) -> str:
+def subject_of(result: Proved, task: Task) -> str:
+    """What a proof is called where its obligations are written."""
     words = [result.name, *filter(None, [result.variant]), task.method, *(["unbounded"] if task.unbounded else [])]
     words += ["any size"] if task.any_size else []
     words += [f"{name}={value}" for name, value in task.constants.items()]
@@ -104,10 +105,15 @@ def reproduce(spec: Spec, proving: Proving) -> str:
     return shlex.join(words)
 
 
+def claim_subject(claim: claims.Claim) -> str:
+    """What a claim is called where its questions are written."""
+    return f"claim {Path(claim.file).stem}.{claim.name}"
+
+
 def prove_claim(claim: claims.Claim, seconds: float | None = None, scripts: Scripts | None = None) -> Proved:
     """Asks one claim."""
     name = f"{Path(claim.file).stem}.{claim.name}"
-    answered = claims.ask(claim, seconds, None if scripts is None else scripts.of(f"claim {name}"))
+    answered = claims.ask(claim, seconds, None if scripts is None else scripts.of(claim_subject(claim)))
     code = ExitCode.AS_EXPECTED if answered.expected else ExitCode.NOT_AS_EXPECTED
     verdict: Verdict = "holds"
     lines = []

@@ -58,8 +58,7 @@ class Runs(Unrolling):
         solver = self.solver
         if self._hard:
             solver = self._simplifying(goal)
-            deadline.limit(solver)
-            answer = solver.check()
+            answer = deadline.check(solver)
         if answer == z3.unknown:
             return deadline.reason if deadline.ended else f"z3's answer {solver.reason_unknown()!r}"
         if answer == z3.sat:
@@ -72,8 +71,7 @@ class Runs(Unrolling):
         mark = self.system.values.symbols.truth("goal")
         self.add(z3.Implies(mark, goal))
         self.solver.set("max_conflicts", MOST_CONFLICTS)
-        deadline.limit(self.solver)
-        answer = self.solver.check(mark)
+        answer = deadline.check(self.solver, mark)
         if answer == z3.unknown and not deadline.ended:
             self._hard = True
             self.order(interchangeable(self.system, self._properties, deadline))

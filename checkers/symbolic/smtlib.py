@@ -64,7 +64,7 @@ class Scripts:
 
     def of(self, subject: str) -> Record:
         """The recorder for the files of one proof or claim."""
-        name = _file_name(subject)
+        name = file_name(subject)
         self._subjects[name] += 1
         folder = self.folder / (name if self._subjects[name] == 1 else f"{name}-{self._subjects[name]}")
         folder.mkdir()
@@ -74,7 +74,7 @@ class Scripts:
         def write(name: str, about: str, terms: Iterable[Truth], status: Status) -> None:
             plain = tuple(symbols.plain(as_term(term)) for term in terms)
             script = Script(name, f"{subject}: {about}", plain, status, "QF_BV" if symbols.bits_alone else "ALL")
-            file = folder / f"{next(numbers):04}-{_file_name(name)}.smt2"
+            file = folder / f"{next(numbers):04}-{file_name(name)}.smt2"
             file.write_text(text(script), encoding="utf-8")
 
         return write
@@ -153,7 +153,7 @@ def text(script: Script) -> str:
     return f"{comment}{body.strip()}\n"
 
 
-def _file_name(name: str) -> str:
+def file_name(name: str) -> str:
     """A name that every file system accepts."""
     plain = re.sub(r"[^A-Za-z0-9.=_-]+", "_", name).strip("_.") or "proof"
     return plain[:_FILE_NAME_BYTES]

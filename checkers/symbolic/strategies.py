@@ -7,7 +7,6 @@ in z3's own units and not in seconds, so that a busy machine gives the same answ
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,8 +14,8 @@ from typing import Any
 import z3
 
 from floodmark.checkers.symbolic.cases import Case, cases
+from floodmark.checkers.symbolic.deadline import Deadline
 from floodmark.checkers.symbolic.witnesses import View, seen
-from floodmark.language.plurals import counted_seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +79,9 @@ class Asking:
     ) -> None:
         self._assumed = list(assumed)
         self._known = known
-        self._seconds = seconds
+        self._deadline = Deadline(seconds)
         self._likely: Callable[[], Any] | None = likely
         self._uncounted = uncounted
-        self._started = time.perf_counter()
         self._learned: int | None = None
         self._best = 0
         self._reason = ""
@@ -101,7 +99,8 @@ class Asking:
         possible: set[int] = set()
         for strategy in self._turns():
             for at in self._parts(strategy.view):
-                if self._is_late():
+                if self._deadline.ended:
+                    self._reason = self._deadline.reason
                     return z3.unknown
                 if at in possible:
                     continue
@@ -145,19 +144,10 @@ class Asking:
         seen.
         """
         solver = z3.SimpleSolver()
-        solver.set(rlimit=strategy.effort, **strategy.options)
-        if self._seconds is not None:
-            left = self._seconds - (time.perf_counter() - self._started)
-            solver.set(timeout=max(1, int(left * 1000)))
+        solver.set(**strategy.options)
         stated = seen(strategy.view, self._assumed[at], case, self._uncounted)
         solver.add(*stated, *self._known(stated))
-        found = solver.check()
+        found = self._deadline.check(solver, most=strategy.effort)
         if found == z3.unknown:
             self._reason = f"z3 gave up in {len(STRATEGIES)} ways, at last: {solver.reason_unknown()}"
         return found
-
-    def _is_late(self) -> bool:
-        if self._seconds is None or time.perf_counter() - self._started < self._seconds:
-            return False
-        self._reason = f"the limit of {counted_seconds(self._seconds)}"
-        return True

@@ -23,7 +23,6 @@ from floodmark.checkers.symbolic.values import Values
 from floodmark.compiler.ir import Predicate, Witness
 from floodmark.compiler.renaming import Renaming, is_renamed, renamed, symmetric_types
 from floodmark.language.model import Model
-from floodmark.language.plurals import counted_seconds
 from floodmark.language.types import (
     BagType,
     IdentifierType,
@@ -36,8 +35,8 @@ from floodmark.language.types import (
 )
 from floodmark.language.values import Identifier
 
-MOST_SECONDS = 30.0
-"""The seconds that z3 may spend on one action or property; without an answer there is no symmetry."""
+MOST_EFFORT = 200_000_000
+"""What z3 may do about one action or property, in its own units; without an answer there is no symmetry."""
 
 
 def interchangeable(system: System, properties: Sequence[Property], deadline: Deadline) -> list[tuple[Identifier, ...]]:
@@ -88,9 +87,8 @@ class Swap:
 
     def _is_proved(self, goal: Truth) -> bool:
         solver = z3.SolverFor("QF_FD")
-        self.deadline.limit(solver, MOST_SECONDS)
         solver.add(as_term(negation(goal)))
-        return bool(solver.check() == z3.unsat)
+        return bool(self.deadline.check(solver, most=MOST_EFFORT) == z3.unsat)
 
     def same_step(self, one: Fired) -> Truth:
         """That an action behaves the same after renaming, in every state and with every choice of its parameters."""
@@ -171,12 +169,12 @@ class Judge:
         model: Model,
         properties: Mapping[str, Callable[..., bool]],
         kinds: Sequence[IdentifierType],
-        seconds: float,
+        effort: int,
     ) -> None:
         self.model = model
         self.properties = properties
         self.kinds = kinds
-        self.deadline = Deadline(seconds)
+        self.deadline = Deadline(effort=effort)
         self._system: System | None = None
 
     @property
@@ -208,7 +206,7 @@ class Judge:
                 if found is not None:
                     return self._doubt(swap, place, found)
                 if answer != z3.unsat:
-                    return Doubt(f"z3 gave no answer within {counted_seconds(self.deadline.seconds)}", shown=False)
+                    return Doubt("z3 gave up without an answer", shown=False)
         except UnsupportedError as error:
             return Doubt(f"z3 cannot decide it: {error.message}", shown=False)
         return None
@@ -231,9 +229,8 @@ class Judge:
         if self.deadline.ended:
             return z3.unknown, None
         solver = z3.SolverFor("QF_FD")
-        self.deadline.limit(solver, MOST_SECONDS)
         solver.add(as_term(goal))
-        answer = solver.check()
+        answer = self.deadline.check(solver, most=MOST_EFFORT)
         return answer, solver.model() if answer == z3.sat else None
 
     def _doubt(self, swap: Swap, place: int, found: z3.ModelRef) -> Doubt:

@@ -5,18 +5,25 @@ The specs list their proofs in ``[[prove]]`` tables.
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from floodmark.checkers.proof_result import Proved
 from floodmark.checkers.report.value import show
 from floodmark.checkers.spec import ProofMethod, find, read
 from floodmark.checkers.symbolic import claims
-from floodmark.checkers.symbolic.prove import prove_listed
+from floodmark.checkers.symbolic.prove import claim_subject, prove_listed, subject_of
+from floodmark.checkers.symbolic.smtlib import file_name
 from floodmark.checkers.symbolic.task import Task, task_of
 from floodmark.language.plurals import counted
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+OPINIONS = ROOT / "docs" / "second_opinions.json"
+"""What cvc5 says of the obligations of each proof and claim; ``python -m tests.second_solver --record`` writes it."""
+
+Opinions = dict[str, dict[str, Any]]
 
 _METHODS: dict[ProofMethod, str] = {
     "induction": "induction",
@@ -48,6 +55,10 @@ No proof is trusted by itself: unless there are too many states, compiled code e
 and inferred clause in each reachable state before anything counts as proved. "States" gives their number; with "for
 every", they are the states for the constants that the spec sets. A bounded search whose runs do not reach all of them
 proves nothing about longer runs.
+
+Every obligation can be written for other solvers (`--smt`). "cvc5" says how many of them cvc5 answers as z3 does, of
+how many; about the others it gives up, and a different answer would not be recorded but fail the run
+(`python -m tests.second_solver --record`). Where nothing is said, it was not asked about these obligations.
 """
 
 
@@ -65,11 +76,12 @@ def main() -> None:
 
 def page(proofs: list[tuple[Task, Proved]], answers: list[claims.Answered]) -> str:
     """The page as Markdown."""
+    opinions = json.loads(OPINIONS.read_text(encoding="utf-8"))
     lines = [HEAD, "## Proofs", ""]
-    lines += ["| spec | method | properties | lemmas | for | for every | result | states | time |"]
-    lines += ["|---|---|---|---|---|---|---|---|---|"]
+    lines += ["| spec | method | properties | lemmas | for | for every | result | states | cvc5 | time |"]
+    lines += ["|---|---|---|---|---|---|---|---|---|---|"]
     for task, result in proofs:
-        lines.append("| " + " | ".join(_row(task, result)) + " |")
+        lines.append("| " + " | ".join(_row(task, result, opinions)) + " |")
     lines += ["", "### Properties and lemmas", ""]
     told: set[tuple[str, ...]] = set()
     for task, result in proofs:
@@ -80,7 +92,7 @@ def page(proofs: list[tuple[Task, Proved]], answers: list[claims.Answered]) -> s
             lines += [f"- properties: {_names(result.facts['properties'])}"]
             lines += [f"- rankings: {_names(result.facts['rankings'])}"] if task.method == "ranking" else []
             lines += [f"- lemmas: {_names(result.facts['lemmas'])}", ""]
-    lines += _any_size(proofs)
+    lines += _any_size(proofs, opinions)
     lines += ["### Inferred clauses", ""]
     for task, result in proofs:
         if task.method == "infer" and result.expected:
@@ -91,18 +103,33 @@ def page(proofs: list[tuple[Task, Proved]], answers: list[claims.Answered]) -> s
     lines += [f"{len(answers)} claims in `specs/claims`, {total:.0f} s in total. Sets range over up to eight brokers,"]
     lines += ['or over any number of them where the answer is "holds, any size"; integers are unbounded. For a claim']
     lines += ["that fails, the table shows the smallest case.", ""]
-    lines += ["| claim | source | answer | smallest case |", "|---|---|---|---|"]
+    lines += ["| claim | source | answer | cvc5 | smallest case |", "|---|---|---|---|---|"]
     for answered in answers:
         claim = answered.claim
         name = f"{Path(claim.file).stem}: {claim.name.replace('_', ' ')}"
         case = ", ".join(f"{key} = {show(value)}" for key, value in answered.witness.items())
         answer = answered.answer if answered.expected else f"**{answered.answer}, not as expected**"
         answer += ", any size" if answered.any_size else ""
-        lines.append(f"| {name} | {claim.expectation.source} | {answer} | {case} |")
+        agreed = _agreed(opinions.get(file_name(claim_subject(claim))))
+        lines.append(f"| {name} | {claim.expectation.source} | {answer} | {agreed} | {case} |")
     return "\n".join(lines) + "\n"
 
 
-def _any_size(proofs: list[tuple[Task, Proved]]) -> list[str]:
+def opinion_of(task: Task, result: Proved, opinions: Opinions) -> dict[str, Any] | None:
+    """What cvc5 says of a proof; None when it was not asked, or about other obligations than there are now."""
+    found = opinions.get(file_name(subject_of(result, task)))
+    if found is not None and result.facts.get("obligations", found["obligations"]) != found["obligations"]:
+        return None
+    return found
+
+
+def _agreed(opinion: dict[str, Any] | None) -> str:
+    if opinion is None:
+        return ""
+    return f"{opinion['obligations'] - len(opinion['open'])} of {opinion['obligations']}"
+
+
+def _any_size(proofs: list[tuple[Task, Proved]], opinions: Opinions) -> list[str]:
     """What was proved for any number of identifiers, on what it rests, and how long each obligation took."""
     lines = []
     for task, result in proofs:
@@ -123,8 +150,14 @@ def _any_size(proofs: list[tuple[Task, Proved]]) -> list[str]:
             f"This rests on z3, which finds no counterexample to any of the {facts['obligations']} obligations below, "
             "with sets as predicates and sizes of sets known by their laws alone; it was proved again, without "
             f"quantifiers, with {' and '.join(facts['spots'])}.",
-            "",
         ]
+        opinion = opinion_of(task, result, opinions)
+        if opinion is not None:
+            said = f"cvc5 {opinion['cvc5']} answers as z3 does to {_agreed(opinion)} obligations."
+            if opinion["open"]:
+                said += f" It gives up after {opinion['units']:,} units about {_names(opinion['open'])}."
+            lines += [said]
+        lines.append("")
         lines += ["| action | obligations | seconds | the slowest | seconds |", "|---|---|---|---|---|"]
         by_action: dict[str, list[tuple[float, str]]] = {}
         for action, name, seconds in facts["times"]:
@@ -137,7 +170,7 @@ def _any_size(proofs: list[tuple[Task, Proved]]) -> list[str]:
     return lines
 
 
-def _row(task: Task, result: Proved) -> list[str]:
+def _row(task: Task, result: Proved, opinions: Opinions) -> list[str]:
     facts = result.facts
     method = _METHODS[task.method] + (", any size" if task.any_size else "")
     if task.method == "k-induction":
@@ -159,6 +192,7 @@ def _row(task: Task, result: Proved) -> list[str]:
         ", ".join(unbounded),
         outcome,
         "" if states is None else f"{states:,}",
+        _agreed(opinion_of(task, result, opinions)),
         f"{result.seconds:.1f} s",
     ]
 

@@ -7,6 +7,8 @@
   inlined, or shared by their calls where copies would be large. ``unions.py``: records of several classes;
   ``pairs.py``: loops with several variables, such as those over ``enumerate(log)``. ``lowering.py`` is what all of
   these share; ``failures.py``: which expressions can fail.
+- ``reading.py``: what a graph was made from, so that a known-bad design, which differs from its model in a rule or two,
+  shares all others with it.
 - ``joins.py``: the type that holds two others; ``frame.py``: what the names of a function mean.
 - ``layout.py``: gives every value a code and every variable its bits, and defines the digest of a set of states.
 - ``fingerprint.py``: which graphs produce the same code, by shapes and codes, never by what a model calls or prints.

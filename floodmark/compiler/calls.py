@@ -43,6 +43,7 @@ from floodmark.compiler.ir import (
 )
 from floodmark.compiler.joins import fits, hull, join
 from floodmark.compiler.lowering import no_field, size_bound
+from floodmark.compiler.reading import attribute, has_base, member
 from floodmark.compiler.statements import Statements
 from floodmark.compiler.unions import Unions
 from floodmark.language.model import Model
@@ -56,6 +57,7 @@ from floodmark.language.types import (
     SetType,
     Type,
     UnionType,
+    classes_in,
 )
 from floodmark.language.values import Bag, Identifier, Map, Record, Seq, Set, implies, require
 
@@ -324,6 +326,7 @@ class Calls(Expressions, Statements, Unions):
             if name in given:
                 fields[name] = self.convert(self.expression(frame, given[name]), of, f"{kind}.{name}")
             elif name in vars(kind.cls) or hasattr(kind.cls, name):
+                self.reading.rests_on(attribute, kind.cls, name)
                 default = self.known(frame, node, getattr(kind.cls, name))
                 fields[name] = self.convert(default, of, f"{kind}.{name}")
             else:
@@ -342,6 +345,7 @@ class Calls(Expressions, Statements, Unions):
         if isinstance(owner, Static) and isinstance(owner.value, Set | Seq | frozenset):
             owner = self.known(frame, func.value, owner.value)
         if isinstance(owner, Static):
+            self.reading.rests_on(attribute, owner.value, func.attr)
             if hasattr(owner.value, func.attr):
                 return self._static_method(frame, node, owner.value, func.attr)
             raise frame.refuse(node, f"{ast.unparse(func)} is not defined")
@@ -361,9 +365,11 @@ class Calls(Expressions, Statements, Unions):
         return self._function(frame, node, member)
 
     def _is_model(self, owner: type) -> bool:
+        self.reading.rests_on(has_base, owner)
         return issubclass(owner, Model) or owner in type(self.model).__mro__
 
     def _own_method(self, frame: Frame, node: ast.Call, name: str, first: ModelRef) -> Expr:
+        self.reading.rests_on(member, name)
         for base in type(self.model).__mro__:
             if name in vars(base):
                 return self._inline_member(frame, node, vars(base)[name], first)
@@ -375,6 +381,7 @@ class Calls(Expressions, Statements, Unions):
         first = frame.bindings.get(frame.source.parameters[0]) if frame.source.parameters else None
         if written_in not in order or not isinstance(first, ModelRef):
             raise frame.refuse(node, "super() works in a method written in the class of the model or a base of it")
+        self.reading.rests_on(member, name, written_in)
         for base in order[order.index(written_in) + 1 :]:
             if name in vars(base):
                 return self._inline_member(frame, node, vars(base)[name], first)
@@ -392,6 +399,8 @@ class Calls(Expressions, Statements, Unions):
     def _value_method(self, frame: Frame, node: ast.Call, name: str, owner: Expr) -> Expr:
         owner = self.unwrapped(owner)
         at = frame.at(node)
+        for cls in classes_in(owner.type):
+            self.reading.rests_on(attribute, cls, name)
         if isinstance(owner.type, RecordType) and (own := _own_function(owner.type, name)) is not None:
             return self.inline(frame, node, own.__func__, None) if isinstance(own, staticmethod) else self.inline(
                 frame, node, own, owner)

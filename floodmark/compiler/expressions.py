@@ -46,6 +46,7 @@ from floodmark.compiler.ir import (
 )
 from floodmark.compiler.joins import changes_class, either, fits, hull, join
 from floodmark.compiler.lowering import no_field, size_bound
+from floodmark.compiler.reading import attribute, member, name_around, name_in_file
 from floodmark.language.linear import Linear
 from floodmark.language.members import Constant
 from floodmark.language.model import bounds_of
@@ -193,6 +194,8 @@ class Expressions(Comprehensions):
             return bound
         if name in frame.local_types.types or name in frame.slots or name in frame.source.own_names:
             raise frame.refuse(node, f"{name} may have no value here; assign it first")
+        self.reading.rests_on(name_around, frame.source.function, name)
+        self.reading.rests_on(name_in_file, frame.source.function, name)
         found = frame.free_name(name)
         if found is not None:
             return found
@@ -205,6 +208,7 @@ class Expressions(Comprehensions):
         if isinstance(base, ModelRef):
             return self._member(frame, node, base)
         if isinstance(base, Static):
+            self.reading.rests_on(attribute, base.value, node.attr)
             if (
                 isinstance(base.value, type)
                 and issubclass(base.value, enum.Enum)
@@ -226,6 +230,7 @@ class Expressions(Comprehensions):
         raise frame.refuse(node, f"{record.type} has no attribute {node.attr!r}{hint}")
 
     def _member(self, frame: Frame, node: ast.Attribute, base: ModelRef) -> Binding:
+        self.reading.rests_on(member, node.attr)
         kinds = self.model.variable_types
         if node.attr in kinds:
             return StateVar(kinds[node.attr], frame.at(node), node.attr, base.which)

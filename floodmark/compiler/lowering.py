@@ -39,6 +39,7 @@ from floodmark.compiler.ir import (
 )
 from floodmark.compiler.ir import Compare as CompareNode
 from floodmark.compiler.joins import changes_class, convertible, join, set_type
+from floodmark.compiler.reading import Reading, meant_type
 from floodmark.language.errors import ModelError
 from floodmark.language.model import Model
 from floodmark.language.types import (
@@ -69,8 +70,9 @@ LARGEST_TWICE = 200
 class Lowering:
     """Lowers functions of one model, with its constants, to the expression graph."""
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, reading: Reading | None = None) -> None:
         self.model = model
+        self.reading = reading or Reading(model)
         self.next_slot = 0
         self.depth = 0
         self.calls = self.steps = 0
@@ -147,17 +149,20 @@ class Lowering:
                 if not 1 <= value.number <= count:
                     message = f"there is no {type(value).__name__}({value.number}): the model has {count}"
                     raise ModelError(message, at.file, at.line)
+                self.reading.rests_on(meant_type, type(value))
                 return Const(self.model.declared_type(type(value)), at, value)
         return None
 
     def class_type(self, value: Any) -> Type | None:
         """The type whose values a class stands for when it is iterated: identifiers and enums."""
         if isinstance(value, type) and issubclass(value, Identifier | enum.Enum):
+            self.reading.rests_on(meant_type, value)
             return self.model.declared_type(value)
         return None
 
     def record_type(self, cls: type[Record]) -> RecordType:
         """The type of a record with the model's constants."""
+        self.reading.rests_on(meant_type, cls)
         kind = self.model.record_type(cls)
         if is_unlimited(kind):
             raise AssertionError(f"{kind} is read before its containers have widths")

@@ -38,6 +38,7 @@ from floodmark.compiler.ir import (
     weight,
 )
 from floodmark.compiler.lowering import size_bound
+from floodmark.compiler.reading import Readings, name_in_file, own_source, parameters_of
 from floodmark.language.errors import ModelError
 from floodmark.language.members import kind_of
 from floodmark.language.model import Model
@@ -74,15 +75,15 @@ def read_program(model: Model, properties: Mapping[str, Callable[..., bool]]) ->
     return Program(
         cls.__name__,
         model.variable_types,
-        [_action(model, name, method) for name, method in cls.methods("action").items()],
-        [_predicate(model, name, function) for name, function in properties.items()],
-        [_predicate(model, name, function, "boundary") for name, function in cls.methods("boundary").items()],
+        [read_action(model, name, method) for name, method in cls.methods("action").items()],
+        [read_predicate(model, name, function) for name, function in properties.items()],
+        [read_predicate(model, name, function, "boundary") for name, function in cls.methods("boundary").items()],
     )
 
 
 def read_beginnings(model: Model) -> list[Action]:
     """Reads the source of the methods that set the initial states of ``model``."""
-    return [_action(model, name, method) for name, method in type(model).methods("initial").items()]
+    return [read_action(model, name, method) for name, method in type(model).methods("initial").items()]
 
 
 def growing_parts(program: Program) -> Iterator[tuple[str, Position]]:
@@ -100,11 +101,28 @@ def expressions_of(action: Action) -> list[Expr]:
     return [*action.guards, Inline(BOOL, action.at, action.body, None)]
 
 
-def _action(model: Model, name: str, method: Callable[..., Any]) -> Action:
-    source = source_of(method)
+_READINGS = Readings()
+"""Of actions and predicates, which nobody changes once they are made."""
+
+
+def read_action(model: Model, name: str, method: Callable[..., Any]) -> Action:
+    """Reads an action of ``model``. Raises ModelError as ``read_program`` does."""
+    what = ("action", name, method)
+    known: Action | None = _READINGS.find(model, what)
+    if known is not None:
+        return known
     compiler = Calls(model)
+    made = _action(compiler, name, method)
+    _READINGS.keep(what, compiler.reading, made, compiler.steps)
+    return made
+
+
+def _action(compiler: Calls, name: str, method: Callable[..., Any]) -> Action:
+    model, source = compiler.model, source_of(method)
+    compiler.reading.rests_on(own_source, method)
+    compiler.reading.rests_on(parameters_of, method)
     at = Position(source.file, source.tree.lineno)
-    kinds = _with_widths(model, source, parameter_types(model, method))
+    kinds = _with_widths(compiler, source, parameter_types(model, method))
     for node in ast.walk(source.tree):
         targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
         if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.For):
@@ -143,7 +161,7 @@ def _must_not_be_too_large(name: str, parts: list[Expr], at: Position) -> None:
         raise ModelError(f"{message}; {advice}", at.file, at.line)
 
 
-def _with_widths(model: Model, source: Source, kinds: dict[str, Type]) -> dict[str, Type]:
+def _with_widths(compiler: Calls, source: Source, kinds: dict[str, Type]) -> dict[str, Type]:
     """The types of an action's parameters, where one without a capacity has the type of what it is drawn from.
 
     So every element that a guard offers is one that the parameter can be. Raises ModelError for one that no leading
@@ -153,13 +171,13 @@ def _with_widths(model: Model, source: Source, kinds: dict[str, Type]) -> dict[s
     known = {name: kind for name, kind in kinds.items() if not any(growing(kind))}
     for name, kind in kinds.items():
         if name not in known:
-            known[name] = _drawn_type(model, source, name, kind, known)
+            known[name] = _drawn_type(Calls(compiler.model, compiler.reading), source, name, kind, known)
     return {name: known[name] for name in kinds}
 
 
-def _drawn_type(model: Model, source: Source, name: str, kind: Type, known: Mapping[str, Type]) -> Type:
+def _drawn_type(compiler: Calls, source: Source, name: str, kind: Type, known: Mapping[str, Type]) -> Type:
     guards, _ = leading_guards(source)
-    compiler = Calls(model)
+    compiler.reading.rests_on(name_in_file, source.function, "require")
     at = Position(source.file, source.tree.lineno)
     for guard in guards:
         match guard:
@@ -223,10 +241,23 @@ def _returns(body: list[Stmt]) -> bool:
     return False
 
 
-def _predicate(model: Model, name: str, function: Callable[..., Any], kind: str | None = None) -> Predicate:
-    source = source_of(function)
+def read_predicate(model: Model, name: str, function: Callable[..., Any], kind: str | None = None) -> Predicate:
+    """Reads a property of ``model`` or, as the ``kind`` that is given, a boundary. Raises ModelError as
+    ``read_program`` does."""
     kind = kind or kind_of(function) or "invariant"
+    what = (kind, name, function)
+    known: Predicate | None = _READINGS.find(model, what)
+    if known is not None:
+        return known
     compiler = Calls(model)
+    made = _read_predicate(compiler, name, function, kind)
+    _READINGS.keep(what, compiler.reading, made, compiler.steps)
+    return made
+
+
+def _read_predicate(compiler: Calls, name: str, function: Callable[..., Any], kind: str) -> Predicate:
+    source = source_of(function)
+    compiler.reading.rests_on(own_source, function)
     compiler.guarded = False
     at = Position(source.file, source.tree.lineno)
     wanted = 2 if kind == "transition" else 1

@@ -35,6 +35,7 @@ from floodmark.compiler.ir import (
 )
 from floodmark.compiler.lowering import Lowering, common_fields, no_field
 from floodmark.compiler.pairs import Several
+from floodmark.compiler.reading import own_source
 from floodmark.language.errors import ModelError
 from floodmark.language.plurals import counted
 from floodmark.language.source import Source, source_of
@@ -375,6 +376,7 @@ class Statements(Lowering):
         each other twice, level over level, would double in size with each level.
         """
         source = source_of(function)
+        self.reading.rests_on(own_source, function)
         if self.depth >= DEEPEST_CALL:
             raise frame.refuse(node, f"{function.__name__} calls itself; recursion is not part of the language")
         self.calls += 1

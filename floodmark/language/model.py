@@ -130,6 +130,7 @@ class Model(metaclass=ModelClass):
         self._values: dict[str, Any] = {}
         self._records: dict[type[Record], RecordType] = {}
         self._counts: dict[type[Identifier], int] = {}
+        self._parameters: dict[Callable[..., Any], dict[str, Type]] = {}
         self._classes: dict[str, type] = {}
         self._constants = self._bind(constants)
         self._bounds: dict[str, Bound] = dict(self._constants)
@@ -330,6 +331,16 @@ def bounds_of(model: Model) -> Mapping[str, Bound]:
     return model._bounds
 
 
+def widths_of(model: Model) -> Widths:
+    """The widths of a model's containers without a capacity."""
+    return model._widths
+
+
+def is_any_size(model: Model) -> bool:
+    """Whether there may be any number of each kind of identifier."""
+    return model._any_size
+
+
 def opened(model: Model, names: Iterable[str], any_size: bool = False) -> Model:
     """A model with these constants left open, so that they may be any natural number: it can be read but not run.
 
@@ -339,7 +350,7 @@ def opened(model: Model, names: Iterable[str], any_size: bool = False) -> Model:
     copy = object.__new__(type(model))
     copy.__dict__.update(model.__dict__)
     copy._bounds = {**copy._bounds, **{name: left_open(name) for name in names}}
-    copy._records, copy._counts, copy._any_size = {}, {}, any_size
+    copy._records, copy._counts, copy._parameters, copy._any_size = {}, {}, {}, any_size
     copy._types = {name: copy._declared(name) for name in copy._variables}
     return copy
 
@@ -352,7 +363,7 @@ def sized(model: Model, widths: Widths) -> Model:
     copy = object.__new__(type(model))
     copy.__dict__.update(model.__dict__)
     copy._widths = widths
-    copy._records, copy._counts, copy._largest = {}, {}, {}
+    copy._records, copy._counts, copy._parameters, copy._largest = {}, {}, {}, {}
     copy._types = {name: copy._declared(name) for name in copy._variables}
     return copy
 
@@ -375,8 +386,8 @@ def defaults_of(model: Model) -> dict[str, Any]:
 
 _FIELDS = frozenset(
     {
-        "_frozen", "_any_size", "_widths", "_largest", "_values", "_records", "_counts", "_constants", "_bounds",
-        "_types", "_classes",
+        "_frozen", "_any_size", "_widths", "_largest", "_values", "_records", "_counts", "_parameters", "_constants",
+        "_bounds", "_types", "_classes",
     }
 )
 _OWN = _FIELDS | {name for name in vars(Model) if not name.startswith("__")} - {"_variables", "_defaults"}

@@ -6,8 +6,10 @@ Every other reader of a model (the native engine, the symbolic one) has to agree
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from types import CodeType
 from typing import Any
 
 from floodmark.language.errors import Disabled, ModelError, SourceError, ValueOutOfRange, user_position
@@ -33,6 +35,13 @@ class Step:
 
 def parameter_types(model: Model, function: Callable[..., Any]) -> dict[str, Type]:
     """The finite type of each parameter of an action, by name. Raises ModelError for one without a type."""
+    known = model._parameters  # asked at every step: a model's types stay the same, and so do a function's parameters
+    if function not in known:
+        known[function] = _parameter_types(model, function)
+    return dict(known[function])
+
+
+def _parameter_types(model: Model, function: Callable[..., Any]) -> dict[str, Type]:
     source = source_of(function)
     given = source.tree.args
     if not given.args or given.posonlyargs or given.kwonlyargs or given.vararg or given.kwarg or given.defaults:
@@ -230,12 +239,18 @@ def _drawn(
 
 def _evaluate(model: Model, expression: ast.expr, names: dict[str, Any]) -> Any:
     """The value of part of a guard, or None if it cannot be evaluated apart from the rest of the action."""
-    code = compile(ast.Expression(expression), "<guard>", "eval")
+    code = _compiled(expression)
     try:
         with running(model):
             return eval(code, names)
     except Exception:
         return None
+
+
+@functools.lru_cache(maxsize=4096)
+def _compiled(expression: ast.expr) -> CodeType:
+    """Part of a guard as code; a syntax tree is known by its identity, and is never changed."""
+    return compile(ast.Expression(expression), "<guard>", "eval")
 
 
 def _admitted(model: Model, kind: Type, members: Any) -> list[Any]:

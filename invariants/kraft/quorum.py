@@ -3,7 +3,8 @@
 Start here. What must be able to happen is in quorum_scenarios.py; quorum_lemmas.py helps to prove elections. The others
 are about models of their names: batch.py (multi-raft), clusters.py, network.py (late messages), pre_vote.py (KIP-996),
 observers.py (what followers know), reads.py (clients), former_voter.py, timely.py (who deposes a leader), goodbye.py;
-what must happen some day: progress.py, elections.py, hand_over.py, purgatory.py, high_watermark.py (KIP-1166).
+what must happen some day: progress.py, batch_progress.py, elections.py, hand_over.py, purgatory.py,
+high_watermark.py (KIP-1166).
 
 "Raft" is Ongaro and Ousterhout's paper, "VRAFT" Jack Vanlightly's KRaft.tla, and "simulation" Apache Kafka's
 RaftEventSimulationTest, which checks some of these after every event of a random run.

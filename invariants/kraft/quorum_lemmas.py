@@ -8,7 +8,8 @@ Logs: while an epoch has its leader, that has every record of the epoch, whereve
 copies from it copies what all others have at that offset. Once the leader is gone, no record of the epoch is written
 any more.
 
-What is committed, and that later leaders have it, is not proved: it takes lemmas about what a majority has flushed.
+What is committed, and that later leaders have it, takes more lemmas, about what a majority has flushed: those of
+specs/kraft/completeness_lemmas.py, which are proved for three voters.
 """
 
 from __future__ import annotations

@@ -10,7 +10,9 @@ from __future__ import annotations
 from floodmark import Set, action, require
 from model.reassignment.continuing import ContinuingKip455, ContinuingReassignment
 from model.reassignment.kraft import KraftReassignment
+from model.reassignment.queue import QueuedReassignment
 from model.reassignment.replicas import Broker, Partition, ReassignedReplicas
+from model.reassignment.throttle import ThrottledReassignment
 
 
 class Calm(ReassignedReplicas):
@@ -55,6 +57,14 @@ class CalmBrokers(Calm):
 
 class CalmReassignment(CalmBrokers, CalmControllers):
     """KIP-236, and nothing fails any more."""
+
+
+class CalmThrottles(CalmControllers, ThrottledReassignment):
+    """The same controllers, which take off a throttle in two steps."""
+
+
+class CalmQueue(CalmReassignment, QueuedReassignment):
+    """The same, and requests are queued while a reassignment is pending."""
 
 
 class CalmKip455(CalmBrokers, ContinuingKip455):

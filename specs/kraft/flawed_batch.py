@@ -85,3 +85,21 @@ class TellsEarlierLeader(KraftBatch):
         return super().judge(partition, candidate, voter, data).replace(
             leader=self.quorum_state[partition][voter].leader
         )
+
+
+class AnswersOnce(KraftBatch):
+    """A candidate that asks again is refused, although it has the vote."""
+
+    def judge(self, partition: Partition, candidate: Replica, voter: Replica, data: PartitionData) -> PartitionResult:
+        result = super().judge(partition, candidate, voter, data)
+        return result.replace(vote_granted=False) if self.quorum_state[partition][voter].voted == candidate else result
+
+
+class VotesOnJoining(KraftBatch):
+    """A replica votes when it hears of an epoch from a candidate, and not if it has heard of it before."""
+
+    def judge(self, partition: Partition, candidate: Replica, voter: Replica, data: PartitionData) -> PartitionResult:
+        result = super().judge(partition, candidate, voter, data)
+        state = self.quorum_state[partition][voter]
+        known = state.epoch == data.candidate_epoch and state.voted is None
+        return result.replace(vote_granted=False) if known else result

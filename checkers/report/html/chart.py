@@ -21,6 +21,8 @@ _LINE = 13
 _ARROW = 22
 _NOTE = 18
 _STANDING = 14
+_LOOP = 14
+"""The width of the arrow that leads back to the beginning of a loop."""
 _WIDTH = 330
 """The width in pixels that the lifelines share, if that leaves enough for each: that of a phone."""
 _WIDEST_SPACE = 110
@@ -119,6 +121,7 @@ class _Drawing:
 
     def svg(self) -> Element:
         steps = counted(len(self.sequence.events), "step")
+        width = self.width + (0 if self.sequence.loop is None else _LOOP)
         end = f", ending with {self.end}" if self.end else ""
         return tag(
             "svg",
@@ -127,11 +130,12 @@ class _Drawing:
             [self._arrows_of(event) for event in self.sequence.events],
             [self._standings(event) for event in self.sequence.events],
             [self._event(event) for event in self.sequence.events],
+            None if self.sequence.loop is None else self._loop(self.sequence.loop),
             self._ending() if self.end else None,
-            viewBox=f"0 0 {self.width:.0f} {self.height:.0f}",
-            width=f"{self.width:.0f}",
+            viewBox=f"0 0 {width:.0f} {self.height:.0f}",
+            width=f"{width:.0f}",
             class_="chart",
-            style=f"min-width:{self.width * _SHRINKS:.0f}px",
+            style=f"min-width:{width * _SHRINKS:.0f}px",
             role="img",
         )
 
@@ -222,6 +226,16 @@ class _Drawing:
         return [
             *_arrow(x, y, to_x, max(to_y, y), "message"),
             _message_name(message, x + near * 8, y - 5, side),
+        ]
+
+    def _loop(self, number: int) -> list[Element]:
+        """From the last step back to the first of those that are repeated, to the right of all labels."""
+        start, end = self.width - 6, self.width + _LOOP - 6
+        first, last = self.rows[number].y - 5, self.rows[len(self.rows)].y + 5
+        return [
+            tag("line", x1=start, y1=last, x2=end, y2=last, class_="loop"),
+            tag("line", x1=end, y1=last, x2=end, y2=first, class_="loop"),
+            *_arrow(end, first, start, first, "loop"),
         ]
 
     def _ending(self) -> list[Element]:

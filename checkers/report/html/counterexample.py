@@ -16,7 +16,7 @@ from floodmark.checkers.report.html.chart import chart
 from floodmark.checkers.report.html.markup import Part, code, tag
 from floodmark.checkers.report.html.states import changes, whole
 from floodmark.checkers.report.liveness import ending, finding_of, lasso_lines
-from floodmark.checkers.report.sequence import Message, MessageSequence, message_sequence
+from floodmark.checkers.report.sequence import Message, MessageSequence, violation_sequence
 from floodmark.checkers.report.source_location import place
 from floodmark.checkers.report.text import figures
 from floodmark.checkers.report.value import show_step
@@ -31,7 +31,7 @@ def counterexample(result: CheckResult, anchor: str) -> list[Element]:
     model, violation = result.subject, result.violation
     if model is None or violation is None:
         return []
-    sequence = message_sequence(model, violation.trace, violation.failed_step)
+    sequence = violation_sequence(model, violation)
     drawn = chart(sequence, _ending(violation), anchor)
     return [
         tag(
@@ -53,6 +53,7 @@ def _legend(sequence: MessageSequence) -> Element | None:
         "a solid arrow is a message" if any(it.receiver is not None for it in messages) else "",
         "a message that ends in a ring has not been received" if any(_waits(it) for it in messages) else "",
         "what ends in a cross is lost" if _loses(sequence) else "",
+        "the arrow on the right leads back to the first of the steps that are repeated" if sequence.loop else "",
         "a dotted arrow points to whatever a step is about" if any(event.others for event in sequence.events) else "",
         "e2 on a lifeline is epoch 2" if any(_EPOCH.search(it) for it in _standings(sequence)) else "",
     ]

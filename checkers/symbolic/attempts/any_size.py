@@ -9,6 +9,7 @@ from floodmark.checkers.result import ExitCode
 from floodmark.checkers.symbolic.attempts.attempt import Attempt
 from floodmark.checkers.symbolic.attempts.obligation_text import obligation_lines
 from floodmark.checkers.symbolic.countermodels import at_sizes, countermodels
+from floodmark.checkers.symbolic.deadline import MOST_EFFORT
 from floodmark.checkers.symbolic.induction import Proof, induction
 from floodmark.checkers.symbolic.lemmas import lemmas_of
 from floodmark.checkers.symbolic.system import System, system_of
@@ -18,8 +19,6 @@ from floodmark.language.plurals import counted
 
 AGAIN = (1, 2)
 """The numbers of identifiers for which a proof is repeated."""
-SECONDS = 20.0
-"""The seconds that z3 may spend on one of them; without an answer it does not count."""
 
 
 def attempt_at_any_size(attempt: Attempt) -> None:
@@ -63,12 +62,15 @@ def domain_of(system: System) -> list[str]:
 
 
 def prove_again(attempt: Attempt, properties: list[Property], counting: list[str]) -> None:
-    """Proves at a few sizes what was proved for every size. Raises RuntimeError when an obligation fails."""
+    """Proves at a few sizes what was proved for every size; without z3's answer a size does not count.
+
+    Raises RuntimeError when an obligation fails.
+    """
     proved = []
     for constants, model in at_sizes(attempt.model, counting, AGAIN):
         said = ", ".join(f"{name} = {value}" for name, value in constants.items())
         try:
-            again = induction(system_of(model, properties), properties, SECONDS)
+            again = induction(system_of(model, properties), properties, attempt.left, effort=MOST_EFFORT)
         except ModelError:  # too few for what an initial method mentions
             continue
         attempt.result.seconds += again.seconds
@@ -90,7 +92,7 @@ def _show_what_is_missing(
     result = attempt.result
     failing = proof.failing()
     wanted = [(obligation.action, obligation.property) for obligation in failing]
-    found = countermodels(attempt.model, properties, counting, wanted, attempt.task.seconds)
+    found = countermodels(attempt.model, properties, counting, wanted, attempt.left)
     shown = {(it.obligation.action, it.obligation.property): it for it in found}
     counts = Counter("fails" if key in shown else "undetermined" for key in wanted)
     parts = [f"{counts['fails']} fail"] if counts["fails"] else []
@@ -106,6 +108,6 @@ def _show_what_is_missing(
     for obligation in failing:
         real = shown.get((obligation.action, obligation.property))
         if real is not None:
-            result.lines += obligation_lines(real.system, real.obligation)
+            result.lines += obligation_lines(real.system, real.obligation, attempt.not_assumed)
         else:
             result.lines += obligation_lines(system, obligation)

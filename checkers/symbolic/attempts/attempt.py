@@ -38,6 +38,13 @@ class Attempt:
         """Seconds left of the time limit."""
         return None if self.task.seconds is None else max(0.0, self.task.seconds - self.result.seconds)
 
+    @property
+    def not_assumed(self) -> list[Property]:
+        """The invariants of the model that are not proved here, so that nothing assumes them."""
+        found = self.check.spec.properties(type(self.model), self.check.settings.invariant_files)
+        names = {prop.name for prop in self.properties}
+        return [prop for prop in found.values() if prop.kind == "invariant" and prop.name not in names]
+
     def proved(self, headline: str, judged: Sequence[Property]) -> None:
         """Reports a proof, unless compiled code contradicts it in a reachable state.
 

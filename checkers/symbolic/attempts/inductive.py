@@ -75,13 +75,13 @@ def _show_what_fails(attempt: Attempt, system: System, proof: Proof, about: str)
     parts += [f"{counts['undetermined']} are undetermined ({failing[0].reason})"] if counts["undetermined"] else []
     attempt.result.headline = f"not proved: {about}; {' and '.join(parts)}"
     for obligation in failing:
-        attempt.result.lines += obligation_lines(system, obligation)
+        attempt.result.lines += obligation_lines(system, obligation, attempt.not_assumed)
 
 
 def spot_checked(attempt: Attempt, system: System, properties: list[Property]) -> None:
     """Proves again, at a few values, what was proved for every value; if none succeeds, the proof is not believed."""
     result = attempt.result
-    spots = spot_check(system, properties, attempt.task.seconds)
+    spots = spot_check(system, properties, attempt.left)
     result.facts["spots"] = spots.proved
     result.seconds += spots.seconds
     tried = [", ".join(str(value) for value in constants.values()) for constants in spots.proved]

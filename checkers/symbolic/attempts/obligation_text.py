@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from floodmark.checkers.properties import Property
 from floodmark.checkers.report.trace import change_lines
 from floodmark.checkers.report.value import show, show_step
 from floodmark.checkers.symbolic.induction import Counterexample, Obligation
 from floodmark.checkers.symbolic.obligations import BOUNDARY, INITIAL, TYPES
 from floodmark.checkers.symbolic.system import System
-from floodmark.language.model import State
+from floodmark.language.errors import SourceError
+from floodmark.language.model import Model, State
+from floodmark.language.reference import holds
 
 
-def obligation_lines(system: System, obligation: Obligation) -> list[str]:
-    """An obligation that was not proved, with its counterexample to induction."""
+def obligation_lines(system: System, obligation: Obligation, known: Sequence[Property] = ()) -> list[str]:
+    """An obligation that was not proved, with its counterexample to induction.
+
+    ``known`` are properties of states that were not assumed; those that exclude the counterexample are named.
+    """
     if obligation.action == INITIAL:
         said = f"{obligation.property} is false in an initial state"
         if obligation.property == TYPES:
@@ -24,13 +32,15 @@ def obligation_lines(system: System, obligation: Obligation) -> list[str]:
     if obligation.outcome == "undetermined":
         return [f"undetermined whether {obligation.action} preserves {obligation.property}: {obligation.reason}"]
     shown = obligation.counterexample
-    return [said] if shown is None else [said, *(f"    {line}" for line in _counterexample_lines(system, shown)), ""]
+    if shown is None:
+        return [said]
+    return [said, *(f"    {line}" for line in _counterexample_lines(system, shown, known)), ""]
 
 
-def _counterexample_lines(system: System, shown: Counterexample) -> list[str]:
+def _counterexample_lines(system: System, shown: Counterexample, known: Sequence[Property]) -> list[str]:
     """Two states: how the first differs from an initial one, and how the second differs from the first."""
     names = list(system.variables)
-    lines = state_lines(system, shown)
+    lines = state_lines(system, shown, known)
     if shown.after is None:
         lines.append(f"{show_step(shown.step)} leaves the declared types")
         return lines
@@ -39,17 +49,34 @@ def _counterexample_lines(system: System, shown: Counterexample) -> list[str]:
     return lines
 
 
-def state_lines(system: System, shown: Counterexample) -> list[str]:
+def state_lines(system: System, shown: Counterexample, known: Sequence[Property] = ()) -> list[str]:
     """The first state of a counterexample: how it differs from an initial one."""
     names = list(system.variables)
     _, first = system.initial_states()[0]
-    reached = {True: "which is reachable", False: "which is not reachable: a lemma that excludes it is missing"}
     constants = ", ".join(f"{name} = {value}" for name, value in shown.constants.items())
-    lines = [
-        f"in a state{', with ' + constants if constants else ''}"
-        f"{', ' + reached[shown.reachable] if shown.reachable is not None else ''}:"
-    ]
+    said = f"in a state{', with ' + constants if constants else ''}"
+    excluding = _excluding(system.model, shown, known)
+    if shown.reachable:
+        said += ", which is reachable"
+    elif excluding:
+        said += f", which {' and '.join(excluding)} would exclude, if proved together with this"
+    elif shown.reachable is not None:
+        said += ", which is not reachable: a lemma that excludes it is missing"
+    lines = [f"{said}:"]
     return lines + ([f"  {line}" for line in _differences(names, first, shown.before)] or ["  as in an initial one"])
+
+
+def _excluding(model: Model, shown: Counterexample, known: Sequence[Property]) -> list[str]:
+    """Which properties CPython finds false in the first state of a counterexample."""
+    sized = type(model)(**{**model.constant_values, **shown.constants})
+    return [prop.name for prop in known if not _is_true(sized, prop, shown.before)]
+
+
+def _is_true(model: Model, prop: Property, state: State) -> bool:
+    try:
+        return holds(model, prop.function, state)
+    except SourceError:
+        return False
 
 
 def _differences(names: list[str], first: State, state: State) -> list[str]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection
+from dataclasses import replace
 
-from floodmark.checkers.exploration import Limits, Options, Violation
+from floodmark.checkers.exploration import Options, Violation
 from floodmark.checkers.liveness.assumptions import Assumptions, assumptions_of
 from floodmark.checkers.liveness.goals import Goal, goals_of
 from floodmark.checkers.properties import Property
@@ -15,7 +16,7 @@ from floodmark.checkers.result import ExitCode
 from floodmark.checkers.symbolic.attempts.attempt import Attempt
 from floodmark.checkers.symbolic.attempts.inductive import induction_failed, spot_checked
 from floodmark.checkers.symbolic.attempts.obligation_text import state_lines
-from floodmark.checkers.symbolic.enumeration import SECONDS, STATES, Reachable
+from floodmark.checkers.symbolic.enumeration import MOST, Reachable
 from floodmark.checkers.symbolic.induction import Obligation, Proof, induction, with_reachability
 from floodmark.checkers.symbolic.lemmas import lemmas_of
 from floodmark.checkers.symbolic.progress import EXPLAINED, HELPED, KEPT, NATURAL, Ranked, confirmed
@@ -120,8 +121,7 @@ def _proved(attempt: Attempt, headline: str, assumptions: Assumptions) -> None:
 
     result = attempt.result
     result.facts["fairness"] = sorted(str(it) for it in assumptions.by_action.values())
-    limits = Limits(states=STATES, seconds=SECONDS if attempt.left is None else min(SECONDS, attempt.left))
-    options = Options(workers=1, limits=limits, fairness=attempt.check.spec.fairness)
+    options = Options(workers=1, limits=replace(MOST, seconds=attempt.left), fairness=attempt.check.spec.fairness)
     try:
         found = explore(attempt.model, attempt.properties, options)
     except SourceError as error:

@@ -1,0 +1,95 @@
+"""How a whole run is measured and ordered: ``pytest -p tests.measuring``, as the README's command has it.
+
+Tracing every line doubles the time of whatever Python does. What is measured are the language, the compiler and the
+engines. So tests of anything else are not traced, nor are those that repeat on many models what others do on one. All
+tests run all the same, and what they find does not depend on it. Without this plug-in everything is traced.
+
+What takes longest begins first, so that the processes of pytest-xdist end at about the same time: each of them takes
+the next file when it has nearly finished one.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from multiprocessing.process import BaseProcess
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from coverage import Coverage
+
+FOR_PROCESSES = "COVERAGE_PROCESS_CONFIG"
+"""With this in the environment coverage measures the Python processes that are started."""
+
+LONGEST = ("test_generated_models", "test_spark_harmed", "test_processes", "test_spark_runs", "test_spark_losses")
+"""Files of tests that take longest."""
+
+OF_OTHER_THINGS = frozenset({
+    "architecture", "cli", "closure", "conformance", "counting", "counts_alone", "divergence", "drift", "edits",
+    "explore", "explore_page", "export", "findings", "gate", "gate_limits", "growth_commands", "guard_order",
+    "hostile_inputs", "html", "imports", "itf", "junit", "known_counts", "known_mistakes", "kraft", "language_page",
+    "live", "lock", "metadata_log", "mutation", "options", "outputs", "package", "plan", "planting", "plurals",
+    "processes", "project", "proofs_page", "properties", "pure_functions", "pysyncobj", "pytest_plugin", "readme",
+    "reassignment", "reassignment_json", "replay", "replica_log", "report", "rows", "sarif", "scaling_page",
+    "sequence", "silent_greens", "spec", "spec_page", "specs_agree", "spoilt_inputs", "starter", "state_graph",
+    "step_numbers", "trace_validation", "under_replicated", "verdict_cache", "verdict_summary", "walks",
+    "where_to_begin", "without_spark", "zk_controller", "zookeeper",
+})
+"""Files of tests, without ``test_``, of commands, reports, specs, models and pages."""
+
+REPEATING = frozenset({
+    "compiler", "container_sizes", "exact_terms", "fingerprint", "generated_models", "numbers", "random_edits",
+    "spark_harmed", "symbolic", "symmetric_models",
+})
+"""Files of tests that ask of many models what others ask of one."""
+
+
+def is_traced(name: str) -> bool:
+    """Whether the tests of a file, named without its suffix, are measured."""
+    return name.removeprefix("test_") not in OF_OTHER_THINGS | REPEATING
+
+
+@contextmanager
+def untraced(measured: Coverage) -> Iterator[None]:
+    """Nothing is traced in this process, nor in those that it starts."""
+    from coverage.multiproc import original_bootstrap
+
+    measured.stop()
+    measured.save()  # a fork that ends would save it once more
+    for_processes = os.environ.pop(FOR_PROCESSES, None)
+    bootstrap: Any = BaseProcess._bootstrap  # type: ignore[attr-defined]
+    BaseProcess._bootstrap = original_bootstrap  # type: ignore[attr-defined]
+    try:
+        yield
+    finally:
+        BaseProcess._bootstrap = bootstrap  # type: ignore[attr-defined]
+        if for_processes is not None:
+            os.environ[FOR_PROCESSES] = for_processes
+        measured.start()
+
+
+_STOPPED = ExitStack()
+"""What continues what has been stopped."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> None:
+    """Tracing stops at the first test that is not traced, and continues at the next one that is."""
+    if is_traced(item.path.stem):
+        _STOPPED.close()
+    elif "coverage" in sys.modules and (measured := sys.modules["coverage"].Coverage.current()) is not None:
+        _STOPPED.enter_context(untraced(measured))
+
+
+def pytest_sessionfinish() -> None:
+    _STOPPED.close()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Moves the longest files to the beginning."""
+    places = {name: place for place, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: places.get(item.path.stem, len(LONGEST)))
