@@ -9,14 +9,18 @@ from unittest.mock import patch
 import pytest
 
 from floodmark.checkers.check import Check, Settings, checks, variant_name
+from floodmark.checkers.exploration import Options
+from floodmark.checkers.native.search import explore
 from floodmark.checkers.spec import read
 from floodmark.checkers.symbolic import strategies
 from floodmark.checkers.symbolic.attempts import lifted as attempts
 from floodmark.checkers.symbolic.clauses import Asked
 from floodmark.checkers.symbolic.counts import counts_of
+from floodmark.checkers.symbolic.lemmas import lemmas_of
 from floodmark.checkers.symbolic.lifting import Lifted, lifted
 from floodmark.checkers.symbolic.prove import prove_check
 from floodmark.checkers.symbolic.task import Task
+from tests.any_size_protocols import as_invariants
 from tests.projects import write
 
 TWO_PHASE_COMMIT = Path(__file__).resolve().parent.parent / "specs" / "examples" / "two_phase_commit.toml"
@@ -27,21 +31,23 @@ def _model() -> Check:
     return Check(read(TWO_PHASE_COMMIT), None, Settings())
 
 
+def _pasted(folder: Path, file: Path, cls: str, clauses: list[str]) -> Check:
+    """A check of a copy of a model, with inferred clauses as its lemmas."""
+    write(folder, {
+        f"specs/examples/{file.name}": file.read_text(encoding="utf-8"),
+        "specs/examples/pasted.py": f"from floodmark import lemma\nfrom specs.examples.{file.stem} import *\n\n"
+        + "\n".join(clauses),
+        "specs/examples/pasted.toml": f'model = "{file.name}:{cls}"\ninvariant_files = ["pasted.py"]\n',
+    })
+    return Check(read(folder / "specs" / "examples" / "pasted.toml"), None, Settings())
+
+
 def test_inferred_lemmas_are_inductive_for_any_number_and_can_be_pasted(tmp_path: Path) -> None:
     proved = prove_check(_model(), INFER)
     assert proved.verdict == "holds"
     assert "lifted clauses" in proved.headline
     assert proved.facts["any_size"] == ["managers"]
-    names = "Coordinator, Manager, ResourceManager, TwoPhaseCommit"
-    header = f"from floodmark import lemma\nfrom specs.examples.two_phase_commit import {names}\n\n"
-    spec = f'model = "{TWO_PHASE_COMMIT.with_suffix(".py")}:TwoPhaseCommit"\ninvariant_files = ["pasted.py"]\n'
-    source = TWO_PHASE_COMMIT.with_suffix(".py").read_text(encoding="utf-8")
-    write(tmp_path, {
-        "specs/examples/two_phase_commit.py": source,
-        "specs/examples/pasted.py": header + "\n".join(proved.facts["clauses"]),
-        "specs/examples/pasted.toml": spec.replace(str(TWO_PHASE_COMMIT.with_suffix(".py")), "two_phase_commit.py"),
-    })
-    pasted = Check(read(tmp_path / "specs" / "examples" / "pasted.toml"), None, Settings())
+    pasted = _pasted(tmp_path, TWO_PHASE_COMMIT.with_suffix(".py"), "TwoPhaseCommit", proved.facts["clauses"])
     again = prove_check(pasted, Task(any_size=True, properties=("consistent",)))
     assert again.verdict == "holds"
     assert len(again.facts["lemmas"]) == len(proved.facts["clauses"])
@@ -104,6 +110,24 @@ def inferred_1(model: Election) -> bool:
         for v1 in Voter
     )
 """]
+
+
+@pytest.mark.parametrize("of", ["two-phase commit", "election"])
+def test_inferred_clauses_hold_in_the_reachable_states_of_a_few_sizes(of: str, tmp_path: Path) -> None:
+    if of == "election":
+        file, cls, size, others = ELECTION.with_suffix(".py"), "Election", "voters", {"epochs": 2}
+        proved = prove_check(_election(), ONE_LEADER)
+    else:
+        file, cls, size, others = TWO_PHASE_COMMIT.with_suffix(".py"), "TwoPhaseCommit", "managers", {}
+        proved = prove_check(_model(), INFER)
+    pasted = _pasted(tmp_path, file, cls, proved.facts["clauses"])
+    model = pasted.spec.model_class()
+    lemmas = lemmas_of(pasted.spec, model)
+    assert len(lemmas) == len(proved.facts["clauses"])
+    for number in (2, 3, 4):
+        found = explore(model(**{size: number, **others}), as_invariants(lemmas), Options(workers=1))
+        assert found.complete
+        assert found.violations == []
 
 
 def test_without_what_actions_count_nothing_about_three_voters_is_true_of_any_number() -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from floodmark.checkers.gate.job import Sources
+from floodmark.checkers.gate.job import PROPERTIES, Sources
 from floodmark.checkers.gate.lock import Entry
 from floodmark.checkers.proof_result import Proved
 from floodmark.checkers.report.liveness import needs_lines
@@ -17,10 +17,12 @@ from floodmark.checkers.result import CheckResult
 
 def spec_entry(result: CheckResult, sources: Sources, flawed: dict[str, Entry]) -> Entry:
     """The entry of a spec's model, with those of the spec's known-bad designs as a table."""
-    entry: Entry = {"tier": result.tier, "model": result.model, **sources}
+    entry: Entry = {"tier": result.tier, "model": result.model}
+    entry |= {name: said for name, said in sources.items() if name != PROPERTIES}
     entry["constants"] = dict(sorted(result.constants.items()))
     if result.symmetry:
         entry["symmetry"] = sorted(result.symmetry) if isinstance(result.symmetry, tuple) else True
+    entry[PROPERTIES] = sources.get(PROPERTIES, {})
     if result.verdict in ("holds", "violated"):
         entry |= _figures(result)
     if flawed:

@@ -37,7 +37,8 @@ from floodmark.language.errors import SourceError
 from floodmark.language.model import Model
 
 Sources = Mapping[str, Any]
-"""Hashes of what was checked, as they are in the lock; that of each property in a table."""
+"""Hashes of what was checked, as they are in the lock; those of properties are a table of their own."""
+PROPERTIES = "properties"
 Found = tuple[CheckResult | Proved, Sources]
 
 
@@ -162,7 +163,7 @@ class CheckJob:
         if self.variant is not None:
             return self.model_sources()
         by_name = sorted(self.check.properties(), key=lambda prop: prop.name)
-        return {**self.model_sources(), "properties": meanings(by_name, type(result.subject))}
+        return {**self.model_sources(), PROPERTIES: meanings(by_name, type(result.subject))}
 
     def model_sources(self) -> Sources:
         """The hashes of the model and its properties, once they have been read."""

@@ -158,14 +158,14 @@ def _any_size(proofs: list[tuple[Task, Proved]], opinions: Opinions) -> list[str
                 said += f" It gives up after {opinion['units']:,} units about {_names(opinion['open'])}."
             lines += [said]
         lines.append("")
-        lines += ["| action | obligations | seconds | the slowest | seconds |", "|---|---|---|---|---|"]
+        lines += ["| action | obligations | seconds | milliseconds for each |", "|---|---|---|---|"]
         by_action: dict[str, list[tuple[float, str]]] = {}
         for action, name, seconds in facts["times"]:
             by_action.setdefault(action, []).append((seconds, name))
         for action, timed in by_action.items():
-            slowest, name = max(timed)
             total = sum(seconds for seconds, _ in timed)
-            lines.append(f"| {action} | {len(timed)} | {total:.2f} | {name} | {slowest:.2f} |")
+            each = ", ".join(f"{name} {seconds * 1000:.0f}" for seconds, name in sorted(timed, reverse=True))
+            lines.append(f"| {action} | {len(timed)} | {total:.2f} | {each} |")
         lines.append("")
     return lines
 
