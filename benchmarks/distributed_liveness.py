@@ -1,6 +1,6 @@
 """Liveness judged by a cluster's workers: ``python -m benchmarks.distributed_liveness [--managers N] [--write]``.
 
-Two-phase commit with its properties of runs, by the native engine on two threads and by Spark with two local workers,
+Two-phase commit with its properties of runs and another one, by the native engine on two threads and by Spark with two local workers,
 each in a process of its own; verdicts and needed fairness have to be the same. Processor time is that of the process
 and all that it starts, in the search and in the judgement after it. Memory is the most that the command used, looked at
 every second: mapped files, in which Spark's workers have the states, do not count.
@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.results import section
+from floodmark import leads_to
 from floodmark.checkers import spec as specs
 from floodmark.checkers.exploration import Exploration, Options
 from floodmark.checkers.liveness import check
@@ -28,6 +29,7 @@ from floodmark.checkers.properties import collect
 from floodmark.checkers.resources import CommandMemory
 from floodmark.checkers.spark import search as spark
 from floodmark.checkers.spark.rounds import Rounds
+from specs.examples.two_phase_commit import Coordinator, Manager, ResourceManager, TwoPhaseCommit
 
 ROOT = Path(__file__).parent.parent
 SPEC = "specs/examples/two_phase_commit_progress.toml"
@@ -38,6 +40,13 @@ HEAD = [
     "| memory |",
     "|---|---|---|---|---|---|---|---|---|",
 ]
+
+
+@leads_to
+def abort_reaches_everybody(model: TwoPhaseCommit) -> tuple[bool, bool]:
+    """Once the coordinator has aborted, every manager aborts some day."""
+    aborted = all(model.managers_state[manager] == Manager.ABORTED for manager in ResourceManager)
+    return model.coordinator == Coordinator.ABORTED, aborted
 
 
 @dataclass
@@ -126,7 +135,7 @@ def once(engine: str, managers: int) -> Measured:
 def _explored(engine: str, managers: int) -> Exploration:
     spec = specs.read(ROOT / SPEC)
     cls = spec.model_class()
-    properties = list(collect(cls, []).values())
+    properties = list(collect(cls, [sys.modules[__name__]]).values())
     options = Options(workers=2, fairness=spec.fairness)
     model = cls(managers=managers)
     if engine == "native":
