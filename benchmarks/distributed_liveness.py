@@ -1,9 +1,9 @@
 """Liveness judged by a cluster's workers: ``python -m benchmarks.distributed_liveness [--managers N] [--write]``.
 
-Two-phase commit with its properties of runs and another one, by the native engine on two threads and by Spark with two local workers,
-each in a process of its own; verdicts and needed fairness have to be the same. Processor time is that of the process
-and all that it starts, in the search and in the judgement after it. Memory is the most that the command used, looked at
-every second: mapped files, in which Spark's workers have the states, do not count.
+Two-phase commit with its properties of runs and another one, by the native engine on two threads and by Spark with two
+local workers, each in a process of its own; verdicts and needed fairness have to be the same. Processor time is that of
+the process and all that it starts, in the search and in the judgement after it. Memory is the most that the command
+used, looked at every second: mapped files, in which Spark's workers have the states, do not count.
 """
 
 from __future__ import annotations
