@@ -1,10 +1,12 @@
 """Measures how a distributed search copes with losses: ``python -m benchmarks.losses [--schedules N] [--seed N]
 [--kept FILE] [--write]``.
 
-Each schedule is a search on a standalone cluster of two workers on loopback, with speculation on. At random moments
-something is killed or removed: a Python worker, an executor, a worker with everything that it runs, a partition's
-files, a disk, shuffled data (so that Spark runs a stage again), or the driver, which is then resumed from its
-checkpoints. The result has to be that of the native search. ``--write`` puts the figures into docs/scaling.md.
+Each schedule is a search on a standalone cluster of two workers on loopback, with speculation on; two run at a time. At
+random moments something is killed, paused, removed or put back (`harm.py`): a Python worker, an executor, a worker with
+everything that it runs, a partition's files, a disk, shuffled data (so that Spark runs a stage again), or the driver,
+whose search is then resumed from its checkpoints. The moments are drawn relative to the jobs of the search, so that
+they are within it on any machine. The result has to be that of the native search. ``--write`` puts the figures into
+docs/scaling.md.
 """
 
 from __future__ import annotations
@@ -13,7 +15,6 @@ import argparse
 import json
 import os
 import random
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -21,39 +22,63 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
-from functools import cache
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
+from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
+from unittest.mock import patch
 
-from benchmarks.standalone import Standalone, kill, standalone
+from benchmarks.harm import Harm, drawn
+from benchmarks.shared_classes import java_home
+from benchmarks.standalone import Standalone, descendants, kill, standalone
 from floodmark.checkers import spec as specs
-from floodmark.checkers.check import Check, Settings, checks
+from floodmark.checkers.check import Settings, checks
 from floodmark.checkers.exploration import Exploration, Options
 from floodmark.checkers.native import search as native
+from floodmark.checkers.properties import Property
+from floodmark.checkers.spark import search
 from floodmark.checkers.spark.cluster import Cluster
+from floodmark.checkers.spark.frontier import MOST_BYTES
 from floodmark.checkers.spark.search import Distribution, explore
 from floodmark.checkers.spark.session import session, stop
+from floodmark.language.model import Model
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "scaling.md"
 START, END = "<!-- losses -->\n", "<!-- end of losses -->\n"
 SPARK = {
+    "spark.cores.max": "2",
+    "spark.executor.cores": "1",
+    "spark.executor.memory": "512m",
+    "spark.scheduler.minRegisteredResourcesRatio": "1.0",
+    "spark.locality.wait": "1s",
     "spark.speculation": "true",
     "spark.speculation.interval": "20ms",
     "spark.speculation.multiplier": "1.1",
     "spark.speculation.quantile": "0.3",
-    "spark.speculation.minTaskRuntime": "60ms",
+    "spark.speculation.minTaskRuntime": "300ms",
     "spark.python.task.killTimeout": "50ms",
-    "spark.shuffle.io.retryWait": "300ms",
+    "spark.python.daemon.module": "benchmarks.python_daemon",
+    "spark.shuffle.io.maxRetries": "1",
+    "spark.shuffle.io.retryWait": "100ms",
 }
-"""Makes Spark start a second attempt of whatever takes slightly longer than the rest, and wait little at the end."""
-DRIVER_EVERY = 5
+"""Two executors of one core, so that another application has room beside this one. Spark starts a second attempt of
+whatever takes longer than the rest, which a paused worker does, and waits little for what is gone, so that partitions
+move more often than they otherwise would."""
+NARROW = (MOST_BYTES, -1, 40)
+"""The size of the levels that the driver expands itself, in bytes: almost all here, none, the first and the last."""
+DRIVER_EVERY = 7
 """One in this many schedules also kills the driver."""
+AT_A_TIME = 2
 PATIENCE = 300
-"""Seconds without news after which a driver is given up."""
-FIGURES = ("complete", "distinct", "generated", "depth", "digest", "levels", "actions")
+"""Seconds without news after which a driver, or the cluster, is given up."""
+JAVA_LASTS = 2.0
+"""For how many seconds the Java process of a killed driver lasts, if it is not killed with it: enough to end by itself,
+but meanwhile its executors may go on with what they were asked to do."""
+FIGURES = ("complete", "distinct", "generated", "depth", "digest", "levels", "actions", "values_seen")
 
 
 @dataclass(frozen=True)
@@ -64,22 +89,30 @@ class Subject:
     variant: str
     constants: tuple[tuple[str, int], ...]
 
-    def check(self) -> Check:
+    @cache  # noqa: B019 - there are three of them
+    def loaded(self) -> tuple[type[Model], dict[str, int], list[Property]]:
         settings = Settings(constants=dict(self.constants), only_variant=self.variant, workers=1)
-        return checks(specs.read(ROOT / self.path), settings)[0]
+        check = checks(specs.read(ROOT / self.path), settings)[0]
+        return check.cls(), check.constants, check.properties()
 
     def found_by(self, engine: Callable[..., Exploration], *more: Any) -> Exploration:
-        check = self.check()
-        return engine(check.cls()(**check.constants), check.properties(), Options(workers=1), *more)
+        cls, constants, properties = self.loaded()
+        return engine(cls(**constants), properties, Options(workers=1), *more)
 
-    @cache  # noqa: B019 - there are two of them
+    @cache  # noqa: B019 - there are three of them
     def wanted(self) -> Exploration:
         return self.found_by(native.explore)
+
+    def jobs(self) -> int:
+        """About how many jobs a search takes that is not disturbed: the levels, and the way back from a violation."""
+        found = self.wanted()
+        return found.depth + 3 + sum(len(violation.trace) for violation in found.violations)
 
 
 SUBJECTS = (
     Subject("specs/examples/philosophers.toml", "Philosophers", (("last", 2),)),
-    Subject("specs/examples/two_phase_commit.toml", "CommitsOnMajority", (("managers", 5),)),
+    Subject("specs/examples/two_phase_commit.toml", "CommitsOnMajority", (("managers", 3),)),
+    Subject("specs/examples/two_phase_commit.toml", "TwoPhaseCommit", (("managers", 3),)),
 )
 
 
@@ -96,106 +129,99 @@ class Outcome:
     differs: str = ""
 
 
-class Trouble:
-    """What happens to a cluster while something runs."""
+class Rig:
+    """A cluster, and a session on it in this process."""
 
-    def __init__(self, cluster: Standalone, seed: int, done: Counter[str]) -> None:
+    def __init__(self, cluster: Standalone) -> None:
         self.cluster = cluster
-        self.draw = random.Random(seed)
-        self.done = done
-        self.ended = threading.Event()
-        self.kinds: dict[str, Callable[[], bool]] = {
-            "Python worker killed": self.python_worker,
-            "executor killed": self.executor,
-            "worker killed with its executors": self.worker,
-            "partition removed": self.partition,
-            "disk removed": self.disk,
-            "shuffled files removed": self.shuffled,
-        }
-        self.weights = [4, 2, 1, 4, 2, 4]
+        self.context: Any = session(cluster.url).sparkContext
+        self.application = str(self.context.applicationId)
 
-    @contextmanager
-    def at_work(self, most: int) -> Iterator[None]:
-        """Harms the cluster at random moments, at most this many times."""
-        worker = threading.Thread(target=self._work, args=(most,), daemon=True)
-        worker.start()
-        try:
-            yield
-        finally:
-            self.ended.set()
-            worker.join()
-
-    def _work(self, most: int) -> None:
-        for _ in range(most):
-            if self.ended.wait(self.draw.uniform(0.05, 1.2)):
-                return
-            (kind,) = self.draw.choices(list(self.kinds), self.weights)
-            if self.kinds[kind]():
-                self.done[kind] += 1
-
-    def _one(self, of: list[Any]) -> Any:
-        return self.draw.choice(sorted(of)) if of else None
-
-    def python_worker(self) -> bool:
-        return _killed(self._one(self.cluster.python_workers()))
-
-    def executor(self) -> bool:
-        return _killed(self._one(self.cluster.executors()))
-
-    def worker(self) -> bool:
-        number = self.draw.randrange(len(self.cluster.workers))
-        process = self.cluster.workers[number]
-        process.kill()
-        process.wait()
-        self.cluster.start_worker(number)
-        return True
-
-    def partition(self) -> bool:
-        return _removed(self._one(list(self.cluster.folder.glob("disk-*/*/*/*"))))
-
-    def disk(self) -> bool:
-        return _removed(self._one(list(self.cluster.folder.glob("disk-*/*"))))
-
-    def shuffled(self) -> bool:
-        found = list(self.cluster.folder.glob("shuffled-*/**/shuffle_*.data"))
-        newest = sorted(found, key=lambda path: path.stat().st_mtime if path.exists() else 0)[-4:]
-        return sum(_removed(path) for path in newest) > 0
+    def wait(self) -> None:
+        """Waits until each worker has an executor for the session."""
+        end = time.monotonic() + PATIENCE
+        while self.context._jsc.sc().getExecutorMemoryStatus().size() <= len(self.cluster.workers):
+            if time.monotonic() > end:
+                raise TimeoutError("the cluster does not replace what was killed")
+            time.sleep(0.02)
 
 
-def _killed(pid: int | None) -> bool:
-    if pid is not None:
-        kill(pid)
-    return pid is not None
+@dataclass
+class Course:
+    """How far a search has come. Some of its jobs begin only when nothing is missing; the states of levels that take at
+    most ``narrow`` bytes are expanded by the driver."""
+
+    rig: Rig
+    narrow: int = MOST_BYTES
+    whole_at: frozenset[int] = frozenset()
+    jobs: int = 0
+    repairs: int = 0
+    folder: str = ""
+
+    def begin(self) -> None:
+        """A job begins."""
+        self.jobs += 1
+        if self.jobs in self.whole_at:
+            self.rig.wait()
 
 
-def _removed(path: Path | None) -> bool:
-    if path is None or not path.exists():
-        return False
-    if path.is_dir():
-        shutil.rmtree(path, ignore_errors=True)
-    else:
-        path.unlink(missing_ok=True)
-    return True
+COURSE: ContextVar[Course] = ContextVar("COURSE")
+"""Of the search that this thread begins."""
+
+
+class Watched(Cluster):
+    """The cluster of a search whose course is known."""
+
+    def __init__(self, *given: Any) -> None:
+        self.course = COURSE.get()
+        super().__init__(*given)
+        self.run = replace(self.run, narrow=self.course.narrow)
+        self.course.folder = self.run.folder
+
+    def _collect(self, *given: Any) -> list[Any]:
+        self.course.begin()
+        return super()._collect(*given)
+
+    def _repair(self) -> bool:
+        self.course.repairs += 1
+        return super()._repair()
+
+
+def found_on(course: Course, subject: Subject, resume: str | None = None) -> Exploration:
+    """The result of a search in the session."""
+    COURSE.set(course)
+    return subject.found_by(explore, None, Distribution(course.rig.cluster.url, 3, wide=0, resume=resume))
 
 
 # Schedules.
 
 
-def schedule(cluster: Standalone, seed: int) -> Outcome:
+def schedules(rig: Rig, seeds: Iterable[int]) -> Iterator[Outcome]:
+    """Runs schedules, two at a time: what is done to the processes of one happens to the other, too."""
+    with ThreadPoolExecutor(AT_A_TIME) as threads:
+        yield from threads.map(partial(schedule, rig), seeds)
+
+
+def schedule(rig: Rig, seed: int) -> Outcome:
     """Runs one schedule and compares its result."""
     outcome = Outcome(seed)
-    trouble = Trouble(cluster, seed, outcome.done)
+    draw = random.Random(seed)
     subject = SUBJECTS[seed % len(SUBJECTS)]
+    rig.wait()
     started = time.monotonic()
-    if seed % DRIVER_EVERY == DRIVER_EVERY - 1:
-        with trouble.at_work(10):
-            outcome.differs = _of_killed_driver(cluster, subject, trouble)
-    else:
-        before = _repairs[0]
-        with trouble.at_work(6):
-            found = subject.found_by(explore, None, Distribution(cluster.url, 3, wide=0))
-        outcome.repaired = _repairs[0] - before
-        outcome.differs = differs(_figures(found), _figures(subject.wanted()))
+    with tempfile.TemporaryDirectory(dir=rig.cluster.folder) as folder:
+        resume = None
+        if seed % DRIVER_EVERY == DRIVER_EVERY - 1:
+            resume = killed_driver(rig, subject, Path(folder), draw, outcome.done)
+        losses = drawn(draw, draw.randint(2, 5), subject.jobs())
+        whole = frozenset(loss.job for loss in losses if loss.whole)
+        course = Course(rig, NARROW[seed // len(SUBJECTS) % len(NARROW)], whole)
+        harm = Harm(rig.cluster, draw, lambda: course.jobs, lambda line: rig.application in line, lambda: course.folder)
+        with harm.at_work(losses):
+            found = found_on(course, subject, resume)
+    outcome.done += harm.done
+    outcome.repaired = course.repairs
+    outcome.differs = differs(_figures(found), _figures(subject.wanted()))
     outcome.seconds = time.monotonic() - started
     return outcome
 
@@ -212,76 +238,63 @@ def differs(found: dict[str, Any], wanted: dict[str, Any]) -> str:
     )
 
 
-def _of_killed_driver(cluster: Standalone, subject: Subject, trouble: Trouble) -> str:
-    """Kills a driver once it has written a few checkpoints, and continues from them with another."""
-    stop()  # this process's own session has all cores of the cluster
-    with tempfile.TemporaryDirectory(dir=cluster.folder) as folder:
-        kept, results = Path(folder) / "kept", Path(folder) / "results.json"
-        most = trouble.draw.randrange(1, subject.wanted().depth)
-        process = _driver(cluster, subject, ["--checkpoint", str(kept), "--json", str(results)])
+def killed_driver(rig: Rig, subject: Subject, folder: Path, draw: random.Random, done: Counter[str]) -> str:
+    """Kills a driver once it has written a few checkpoints; returns where they are."""
+
+    def written() -> int:
+        return len(list(folder.glob("*/*/level-*.json")))
+
+    most = draw.randint(2, 5)
+    losses = drawn(draw, draw.randint(1, 2), most)
+    java_lasts = 0.0 if draw.random() < 0.5 else JAVA_LASTS
+    harm = Harm(rig.cluster, draw, written, lambda line: rig.application not in line, str)
+    with tempfile.TemporaryFile("w+") as said:
+        process = _driver(rig.cluster, subject, ["--checkpoint", str(folder)], said)
         end = time.monotonic() + PATIENCE
         try:
-            while process.poll() is None and len(list(kept.glob("*/*/level-*.json"))) < most and time.monotonic() < end:
-                time.sleep(0.05)
-            trouble.done["driver killed"] += process.poll() is None
+            with harm.at_work(losses):
+                while process.poll() is None and written() < most and time.monotonic() < end:
+                    time.sleep(0.01)
+                time.sleep(draw.uniform(0, 0.3))
+            done["driver killed"] += process.poll() is None
         finally:
+            below = list(descendants(process.pid))
             process.kill()
-            process.communicate()
-        results.unlink(missing_ok=True)
-        again = _driver(cluster, subject, ["--resume", str(kept), "--json", str(results)])
-        try:
-            said, errors = again.communicate(timeout=PATIENCE)
-        finally:
-            again.kill()
-        if not results.exists():
-            return f"no result: {said}{errors}"
-        (found,) = json.loads(results.read_text())["results"]
-        wanted = subject.wanted()
-        of_both = {name: getattr(wanted, name) for name in ("distinct", "generated", "depth", "digest")}
-        of_both["verdict"] = "violated" if wanted.violations else "holds"
-        for violation in wanted.violations[:1]:
-            of_both |= {"property": violation.property, "length": len(violation.trace)}
-            found["length"] = len(found["trace"] or ())
-        return differs(found, of_both)
+            process.wait()
+            threading.Timer(java_lasts, kill, below).start()
+        done += harm.done
+        for claim in folder.glob("*/*/claim.json"):
+            return str(claim.parent)
+        said.seek(0)
+        raise RuntimeError(f"the driver has not begun to write checkpoints: {said.read()}")
 
 
-def _driver(cluster: Standalone, subject: Subject, options: list[str]) -> subprocess.Popen[str]:
+def _driver(cluster: Standalone, subject: Subject, options: list[str], said: IO[str]) -> subprocess.Popen[str]:
     sets = [f"--set={name}={value}" for name, value in subject.constants]
     command = [
         sys.executable, "-m", "floodmark", "check", subject.path, *sets, "--only-variant",
         subject.variant, "--engine", "spark", "--master",
         cluster.url, "--distribute", "always", "--partitions", "3", *options,
     ]
-    return subprocess.Popen(command, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-
-
-_repairs = [0]
+    return subprocess.Popen(command, cwd=ROOT, text=True, stdout=said, stderr=subprocess.STDOUT)
 
 
 @contextmanager
-def harmed(folder: Path) -> Iterator[Standalone]:
-    """A cluster, and a session on it in this process, with speculation on; repairs are counted."""
-    original = Cluster._repair
-
-    def counting(self: Cluster) -> bool:
-        _repairs[0] += 1
-        return original(self)
-
-    kept = os.environ.get("FLOODMARK_SPARK_CONF")
-    os.environ["FLOODMARK_SPARK_CONF"] = " ".join(f"{name}={value}" for name, value in SPARK.items())
-    Cluster._repair = counting  # type: ignore[method-assign]
-    try:
-        with standalone(folder) as cluster:
-            try:
-                session(cluster.url)
-                yield cluster
-            finally:
-                stop()
-    finally:
-        Cluster._repair = original  # type: ignore[method-assign]
-        os.environ.pop("FLOODMARK_SPARK_CONF")
-        if kept is not None:
-            os.environ["FLOODMARK_SPARK_CONF"] = kept
+def harmed(folder: Path) -> Iterator[Rig]:
+    """A cluster, and a session on it in this process, with speculation on."""
+    for subject in SUBJECTS:
+        subject.wanted()  # loads models, which only one thread may do
+    conf = " ".join(f"{name}={value}" for name, value in SPARK.items())
+    with (
+        java_home() as home,
+        patch.dict(os.environ, {"FLOODMARK_SPARK_CONF": conf, "JAVA_HOME": str(home)}),
+        patch.object(search, "Cluster", Watched),
+        standalone(folder, cores=2, modules=ROOT) as known,
+    ):
+        try:
+            yield Rig(known)
+        finally:
+            stop()
 
 
 # Figures.
@@ -317,17 +330,24 @@ def page(text: str, said: list[str]) -> str:
 
 def outcomes_of(seeds: Iterable[int]) -> Iterator[Outcome]:
     """Runs schedules on a cluster of their own."""
-    with tempfile.TemporaryDirectory() as folder, harmed(Path(folder)) as cluster:
-        times = []
-        for subject in SUBJECTS * 2:  # the first searches start Python workers
+    with tempfile.TemporaryDirectory() as folder, harmed(Path(folder)) as rig, ThreadPoolExecutor(AT_A_TIME) as threads:
+
+        def seconds(subject: Subject) -> float:
             started = time.monotonic()
-            subject.found_by(explore, None, Distribution(cluster.url, 3, wide=0))
-            times.append(time.monotonic() - started)
-        undisturbed = sum(times[len(SUBJECTS) :]) / len(SUBJECTS)
-        for seed in seeds:
-            one = schedule(cluster, seed)
+            found_on(Course(rig), subject)
+            return time.monotonic() - started
+
+        times = list(threads.map(seconds, SUBJECTS * 2))
+        undisturbed = sum(times[len(SUBJECTS) :]) / len(SUBJECTS)  # the first searches start Python workers
+        for one in schedules(rig, seeds):
             one.slower = one.seconds / undisturbed
             yield one
+
+
+def keep(one: Outcome, kept: Path) -> None:
+    """Adds an outcome to a file."""
+    with kept.open("a") as file:
+        print(json.dumps(vars(one)), file=file)
 
 
 def read(kept: Path) -> dict[int, Outcome]:
@@ -348,8 +368,7 @@ def main() -> None:
         kept = arguments.kept or Path(folder) / "outcomes"
         missing = [seed for seed in seeds if seed not in read(kept)]
         for one in outcomes_of(missing) if missing else ():
-            with kept.open("a") as file:
-                print(json.dumps(asdict(one)), file=file)
+            keep(one, kept)
             what = ", ".join(f"{kind} {times}" for kind, times in one.done.items())
             said = one.differs or "the same"
             print(f"{one.seed}: {one.seconds:.1f} s, {one.repaired} repairs, {said} ({what})", flush=True)

@@ -1,4 +1,4 @@
-"""A standalone Spark cluster on loopback for fault injection: two workers, each with its own disk and core."""
+"""A standalone Spark cluster on loopback for fault injection: two workers, each with its own disk."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ import shutil
 import signal
 import socket
 import subprocess
+import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pyspark
 
@@ -19,18 +21,22 @@ from floodmark.checkers.spark.java import find_java, java_home
 
 SPARK = Path(pyspark.__file__).parent
 LOOPBACK = "127.0.0.1"
-START_SECONDS = 60
+START_SECONDS = 180
 
 
 @dataclass
 class Standalone:
-    """A master and its workers, child processes of this one. They write to ``folder``."""
+    """A master and its workers, child processes of this one. They write to ``folder``. Each worker has so many cores,
+    and a gigabyte for each. Their Python finds modules in the folder ``modules``, besides those that are installed."""
 
     folder: Path
     home: Path
     port: int
+    cores: int = 1
+    modules: Path | None = None
     master: subprocess.Popen[bytes] | None = None
     workers: list[subprocess.Popen[bytes]] = field(default_factory=list)
+    replacing: threading.Lock = field(default_factory=threading.Lock)
 
     @property
     def url(self) -> str:
@@ -59,7 +65,8 @@ class Standalone:
         for folder in (self.disk(number), self.scratch(number)):
             folder.mkdir(exist_ok=True)
         host = f"127.0.0.{2 + number}"  # still loopback, but to Spark another machine
-        options = ["--host", host, "--cores", "1", "--memory", "1g", "--webui-port", "0", self.url]
+        size = ["--cores", str(self.cores), "--memory", f"{self.cores}g"]
+        options = ["--host", host, *size, "--webui-port", "0", self.url]
         own = {
             "SPARK_LOCAL_IP": host,
             "FLOODMARK_LOCAL_DIR": str(self.disk(number)),
@@ -68,8 +75,20 @@ class Standalone:
         started = self._start("org.apache.spark.deploy.worker.Worker", options, own)
         self.workers[number : number + 1] = [started]
 
+    def replace_worker(self, number: int) -> None:
+        """Kills a worker with all that it runs, and starts another, which has its disk.
+
+        An executor that has just started would not notice the end of its worker.
+        """
+        with self.replacing:
+            process = self.workers[number]
+            kill(*descendants(process.pid), process.pid)
+            process.wait()
+            self.start_worker(number)
+
     def _start(self, name: str, options: list[str], more: dict[str, str]) -> subprocess.Popen[bytes]:
         environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+        environment |= {"PYTHONPATH": str(self.modules)} if self.modules is not None else {}
         environment |= {
             "JAVA_HOME": str(self.home),
             "SPARK_LOCAL_IP": LOOPBACK,
@@ -83,14 +102,13 @@ class Standalone:
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )
 
-    def executors(self) -> list[int]:
-        """The processes in which Spark's tasks run."""
+    def executors(self) -> dict[int, str]:
+        """The processes in which Spark's tasks run, with their command lines."""
         below = [item for worker in self.workers for item in descendants(worker.pid).items()]
-        return [pid for pid, (_, line) in below if "CoarseGrainedExecutorBackend" in line and "java" in line.split()[0]]
-
-    def python_workers(self) -> list[int]:
-        """The Python processes in which this project's tasks run."""
-        return [pid for worker in self.workers for pid in python_workers(worker.pid)]
+        return {
+            pid: line for pid, (_, line) in below
+            if "CoarseGrainedExecutorBackend" in line and "java" in line.split()[0]
+        }
 
     def close(self) -> None:
         """Ends all processes started here and their descendants."""
@@ -99,17 +117,16 @@ class Standalone:
             process.terminate()
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(20)
-            for pid in [*below, process.pid]:
-                kill(pid)
+            kill(*below, process.pid)
             process.wait()
         shutil.rmtree(self.home, ignore_errors=True)
 
 
 @contextlib.contextmanager
-def standalone(folder: Path, workers: int = 2) -> Iterator[Standalone]:
+def standalone(folder: Path, workers: int = 2, **options: Any) -> Iterator[Standalone]:
     """A cluster that ends with the block."""
     folder.mkdir(parents=True, exist_ok=True)
-    cluster = Standalone(folder, java_home(find_java()), free_port())
+    cluster = Standalone(folder, java_home(find_java()), free_port(), **options)
     try:
         cluster.start_master()
         for number in range(workers):
@@ -134,17 +151,18 @@ def descendants(root: int) -> dict[int, tuple[int, str]]:
 
 
 def python_workers(root: int) -> list[int]:
-    """The Python workers below a process: those that PySpark's daemon has started."""
+    """The Python workers below a process: those that a daemon of PySpark's has started."""
     below = descendants(root)
     return [
         pid for pid, (parent, line) in below.items()
-        if "pyspark.daemon" in line and "pyspark.daemon" in below.get(parent, (0, ""))[1]
+        if "pyspark.worker" in line and "pyspark.worker" in below.get(parent, (0, ""))[1]
     ]
 
 
-def kill(pid: int) -> None:
-    with contextlib.suppress(ProcessLookupError):
-        os.kill(pid, signal.SIGKILL)
+def kill(*processes: int) -> None:
+    for pid in processes:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
 
 
 def free_port() -> int:

@@ -5,36 +5,48 @@
 
 from __future__ import annotations
 
+import random
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from benchmarks import losses
-from benchmarks.losses import END, PAGE, START, Outcome, differs, harmed, lines, page, schedule
-from benchmarks.standalone import Standalone
+from benchmarks.harm import SET_ASIDE, WEIGHTS, drawn
+from benchmarks.losses import END, PAGE, START, Outcome, Rig, differs, harmed, keep, lines, page, read, schedules
 
-QUICK = (0, 1)
-MANY = range(2, 300)
+QUICK = range(24)
+MANY = range(len(QUICK), 400, 20)
 
 
 @pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Standalone]:
+def rig(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rig]:
     with harmed(tmp_path_factory.mktemp("harmed")) as known:
         yield known
 
 
-@pytest.mark.parametrize("seed", QUICK)
-def test_what_happens_changes_nothing(cluster: Standalone, seed: int) -> None:
-    outcome = schedule(cluster, seed)
-    assert outcome.differs == "", outcome
-    assert outcome.done
+def test_what_happens_changes_nothing(rig: Rig) -> None:
+    outcomes = list(schedules(rig, QUICK))
+    assert [one for one in outcomes if one.differs] == []
+    happened: Counter[str] = sum((one.done for one in outcomes), Counter())
+    assert set(happened) == {*WEIGHTS, SET_ASIDE, "driver killed"}
+    assert happened.total() > 2 * len(outcomes)
+    assert sum(one.repaired > 0 for one in outcomes) > len(outcomes) / 4
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", MANY)
-def test_many_schedules(cluster: Standalone, seed: int) -> None:
-    assert schedule(cluster, seed).differs == ""
+@pytest.mark.parametrize("first", MANY)
+def test_many_schedules(rig: Rig, first: int) -> None:
+    assert [one for one in schedules(rig, range(first, first + MANY.step)) if one.differs] == []
+
+
+def test_losses_are_drawn_within_the_search() -> None:
+    for seed in range(100):
+        found = drawn(random.Random(seed), 4, 20)
+        assert len(found) >= 4
+        assert all(2 <= loss.job <= 20 + 3 * 3 + 4 and 0 <= loss.part < 1 for loss in found)
+        assert [loss.job for loss in found] == sorted(loss.job for loss in found)
 
 
 def test_a_difference_is_told() -> None:
@@ -51,6 +63,13 @@ def test_the_figures_of_many() -> None:
     assert said[0] == "2 schedules, 4 losses, 3 repairs. Results equal to the native search's: 1; different: 1."
     assert "| executor killed | 3 | 2 |" in said
     assert "took 2.0 times as long" in said[-1]
+
+
+def test_outcomes_are_kept(tmp_path: Path) -> None:
+    known = {seed: Outcome(seed, Counter({"executor killed": seed}), repaired=3, slower=2.0) for seed in (4, 7)}
+    for one in known.values():
+        keep(one, tmp_path / "kept")
+    assert read(tmp_path / "kept") == known
 
 
 def test_the_page_has_a_place_for_them() -> None:
