@@ -110,7 +110,7 @@ class Pinned:
         assert not facts.free(*stated)
         solver = z3.SimpleSolver()
         solver.set(rlimit=EFFORT)
-        solver.add(*stated, *facts.about(stated))
+        solver.add(*stated, *(fact.term for fact in facts.about(stated)))
         return bool(solver.check() == z3.unsat)
 
 

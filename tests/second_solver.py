@@ -29,7 +29,7 @@ from floodmark.checkers.resources import cores
 from floodmark.checkers.spec import Proving, Spec, find, read
 from floodmark.checkers.symbolic import claims
 from floodmark.checkers.symbolic.prove import prove_claim, prove_listed
-from floodmark.checkers.symbolic.smtlib import Scripts
+from floodmark.checkers.symbolic.smtlib import PART, Scripts
 
 ROOT = Path(__file__).resolve().parent.parent
 SPECS = ROOT / "specs"
@@ -127,7 +127,8 @@ def write(folder: Path, proofs: Iterable[tuple[Spec, Proving]], files: Sequence[
 
 def recorded_opinions(opinions: Sequence[Opinion], effort: int) -> dict[str, dict[str, object]]:
     """What docs/second_opinions.json says of each proof: cvc5's version, what it may do about an obligation, how many
-    there are, and which of them a solver does not know. Raises RuntimeError when the solvers differ.
+    there are, and which of them a solver does not know, neither as a whole nor part by part. Raises RuntimeError when
+    the solvers differ.
     """
     found: dict[str, dict[str, object]] = {}
     for proof, said in itertools.groupby(opinions, key=lambda it: it.file.parent.name):
@@ -135,8 +136,21 @@ def recorded_opinions(opinions: Sequence[Opinion], effort: int) -> dict[str, dic
         for opinion in asked:
             if opinion.outcome == "differs":
                 raise RuntimeError(f"{opinion.file}: z3 says {opinion.expected}, cvc5 {opinion.answer}")
-        undetermined = [it.file.stem.partition("-")[2] for it in asked if it.outcome == "undetermined"]
-        found[proof] = {"cvc5": cvc5.__version__, "units": effort, "obligations": len(asked), "open": undetermined}
+        parts: dict[str, list[Opinion]] = {}
+        whole = []
+        for opinion in asked:
+            name, part, _ = opinion.file.stem.partition("-")[2].partition(PART)
+            if part:
+                parts.setdefault(name, []).append(opinion)
+            else:
+                whole.append((name, opinion))
+        undetermined = [
+            name
+            for name, opinion in whole
+            if opinion.outcome != "agrees"
+            and not (name in parts and all(it.outcome == "agrees" for it in parts[name]))
+        ]
+        found[proof] = {"cvc5": cvc5.__version__, "units": effort, "obligations": len(whole), "open": undetermined}
     return found
 
 

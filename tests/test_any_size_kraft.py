@@ -117,6 +117,22 @@ def test_the_lemmas_about_committed_records_hold_in_the_reachable_states(voters:
     assert found.complete
 
 
+ELECTION = ("leader_completeness", "majority_holds_committed", "later_candidates_hold_committed_or_lose")
+
+
+@pytest.mark.slow
+def test_who_stands_preserves_leader_completeness_whatever_the_number_of_voters() -> None:
+    """One voter alone leads as soon as it stands. z3 gives up on the whole question, and refutes it path by path."""
+    spec = read(SPECS / "kraft" / "completeness.toml")
+    (proving,) = spec.prove
+    model = Check(spec, None, Settings(constants=dict(proving.constants))).model()
+    properties = _completeness(type(model))
+    system = system_of(model, properties, any_size_constants(model)[0], any_size=True)
+    found = asked(system, properties, [("election_timeout", name) for name in ELECTION])
+    assert {it.property: it.outcome for it in found} == dict.fromkeys(ELECTION, "proved")
+    assert any(it.parts for it in found)
+
+
 def _breaks_completeness() -> list[str]:
     flawed = [it for it in checks(read(SPECS / "kraft" / "quorum.toml"), Settings()) if it.flawed is not None]
     return [variant_name(it) for it in flawed if it.wanted_property in COMPLETE]

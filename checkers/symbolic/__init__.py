@@ -11,7 +11,7 @@ prove, and ``attempts/`` has one proof attempt for each method. The translation:
 - ``evaluation.py``, ``reductions.py``, ``expressions.py``: values as terms: what an evaluation carries along, loops and
   comprehensions, everything else; ``effects.py``: statements and whole actions.
 - ``facts.py``, ``individuals.py``, ``set_sorts.py``, ``unordered_slots.py``, ``folds.py``: identifiers of which there
-  may be any number, sets and maps of them, and loops over them. ``strategies.py``, ``cases.py`` and
+  may be any number, sets and maps of them, and loops over them. ``strategies.py``, ``cases.py``, ``paths.py`` and
   ``witnesses.py``: how z3 is asked about them.
 - ``system.py``: a model as a transition system: states, initial states, actions, and one step as a relation.
 - ``unrolling.py``, ``runs.py``: copies of the step, one after the other; questions about runs, and what makes hard ones

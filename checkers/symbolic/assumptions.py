@@ -94,9 +94,9 @@ class Needed:
 
     def _found(self, action: str, name: str) -> list[str] | None:
         system = self._system
-        if action not in self._goals:
+        if action not in self._goals:  # that the action does not fail may take assumptions, too
             fired = next(it for it in system.fired if it.action.name == action)
-            self._goals[action] = dict(goals_of(system, self._properties, fired, fired.succeeds))
+            self._goals[action] = dict(goals_of(system, self._properties, fired, fired.enabled))
         if name not in self._goals[action]:  # it is about steps
             return None
         solver = z3.SolverFor("QF_FD")

@@ -136,7 +136,8 @@ def _holds_for_any_number(claim: Claim, seconds: float | None, record: Record | 
     asking = Asking([known, some], values.facts.about, seconds)
     proved = bool(asking.answer(as_term(false))[0] == z3.unsat)
     if proved and record is not None:
-        terms = [*values.facts.about([known, as_term(false)]), known, as_term(false)]
+        about = values.facts.about([known, as_term(false)])
+        terms = [*(fact.term for fact in about), known, as_term(false)]
         record("any-size", "a case of any size in which the claim is false", terms, "unsat")
     return proved
 

@@ -9,7 +9,7 @@ that it mentions.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +20,9 @@ from floodmark.checkers.symbolic.terms import Truth, as_term
 
 
 @dataclass(frozen=True, slots=True)
-class _Fact:
+class Fact:
+    """What is known of some symbols: ``heads`` has the numbers of their declarations."""
+
     heads: frozenset[int]
     term: Any
 
@@ -30,7 +32,7 @@ class Facts:
 
     def __init__(self, symbols: Symbols) -> None:
         self.symbols = symbols
-        self._facts: list[_Fact] = []
+        self._facts: list[Fact] = []
         self._bound: dict[int, Any] = {}
         self._mentioned: dict[int, frozenset[int]] = {}
         self._alive: list[Any] = []  # z3 reuses the ids of terms that are gone
@@ -64,50 +66,61 @@ class Facts:
             stated = z3.ForAll(over, stated, patterns=list(patterns))
         declarations = [head if isinstance(head, z3.FuncDeclRef) else head.decl() for head in heads]
         self._alive += declarations
-        self._facts.append(_Fact(frozenset(it.get_id() for it in declarations), stated))
+        self._facts.append(Fact(frozenset(it.get_id() for it in declarations), stated))
 
-    def about(self, terms: Iterable[Any]) -> list[Any]:
+    def about(self, terms: Iterable[Any]) -> list[Fact]:
         """The facts about the symbols of these terms, and about the symbols of those facts."""
-        mentioned: set[int] = set()
-        for term in terms:
-            mentioned |= self.symbols_of(term)
-        found: list[Any] = []
-        waiting = list(self._facts)
-        while True:
-            told = [fact for fact in waiting if fact.heads & mentioned]
-            if not told:
-                return found
-            waiting = [fact for fact in waiting if not fact.heads & mentioned]
-            for fact in told:
-                found.append(fact.term)
-                mentioned |= self.symbols_of(fact.term)
+        return _told(self._facts, terms, self.symbols_of)
 
     def symbols_of(self, term: Any) -> frozenset[int]:
         """The uninterpreted symbols of a term."""
         key = term.get_id()
         if key not in self._mentioned:
             self._alive.append(term)
-            self._mentioned[key] = frozenset(self._symbols_of(term))
+            self._mentioned[key] = frozenset(_symbols_of(term, self._mentioned, self._alive))
         return self._mentioned[key]
 
-    def _symbols_of(self, term: Any) -> set[int]:
-        found: set[int] = set()
-        seen: set[int] = set()
-        waiting = [term]
-        while waiting:
-            part = waiting.pop()
-            key = part.get_id()
-            if key in seen:
-                continue
-            seen.add(key)
-            if key in self._mentioned:
-                found |= self._mentioned[key]
-            elif z3.is_quantifier(part):
-                waiting.append(part.body())
-            elif z3.is_app(part):
-                declaration = part.decl()
-                if declaration.kind() == z3.Z3_OP_UNINTERPRETED:
-                    self._alive.append(declaration)
-                    found.add(declaration.get_id())
-                waiting += part.children()
-        return found
+
+def told(facts: Iterable[Fact], terms: Iterable[Any]) -> list[Fact]:
+    """Those of some facts that are about the symbols of these terms, or about the symbols of such facts."""
+    return _told(facts, terms, lambda term: _symbols_of(term, {}, []))
+
+
+def _told(facts: Iterable[Fact], terms: Iterable[Any], symbols_of: Callable[[Any], Set[int]]) -> list[Fact]:
+    mentioned: set[int] = set()
+    for term in terms:
+        mentioned |= symbols_of(term)
+    found: list[Fact] = []
+    waiting = list(facts)
+    while True:
+        about = [fact for fact in waiting if fact.heads & mentioned]
+        if not about:
+            return found
+        waiting = [fact for fact in waiting if not fact.heads & mentioned]
+        found += about
+        for fact in about:
+            mentioned |= symbols_of(fact.term)
+
+
+def _symbols_of(term: Any, known: Mapping[int, Set[int]], alive: list[Any]) -> set[int]:
+    """The uninterpreted symbols of a term, with those of parts that are known; their declarations are kept alive."""
+    found: set[int] = set()
+    seen: set[int] = set()
+    waiting = [term]
+    while waiting:
+        part = waiting.pop()
+        key = part.get_id()
+        if key in seen:
+            continue
+        seen.add(key)
+        if key in known:
+            found |= known[key]
+        elif z3.is_quantifier(part):
+            waiting.append(part.body())
+        elif z3.is_app(part):
+            declaration = part.decl()
+            if declaration.kind() == z3.Z3_OP_UNINTERPRETED:
+                alive.append(declaration)
+                found.add(declaration.get_id())
+            waiting += part.children()
+    return found

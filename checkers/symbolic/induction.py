@@ -13,6 +13,7 @@ from floodmark.checkers.properties import Property
 from floodmark.checkers.symbolic.assumptions import NOTHING_WEAKER, Assumed, Weaker
 from floodmark.checkers.symbolic.deadline import Deadline
 from floodmark.checkers.symbolic.effects import Fired
+from floodmark.checkers.symbolic.facts import Fact
 from floodmark.checkers.symbolic.obligations import (
     BOUNDARY,
     INITIAL,
@@ -21,7 +22,7 @@ from floodmark.checkers.symbolic.obligations import (
     goals_of,
     subjects,
 )
-from floodmark.checkers.symbolic.smtlib import Record, Status
+from floodmark.checkers.symbolic.smtlib import PART, Record, Status
 from floodmark.checkers.symbolic.strategies import Asking
 from floodmark.checkers.symbolic.system import System
 from floodmark.checkers.symbolic.terms import Truth, as_term, conj, disj
@@ -51,7 +52,10 @@ class Counterexample:
 
 @dataclass(frozen=True, slots=True)
 class Obligation:
-    """One thing to prove: that ``action`` preserves ``property``, or that the initial states satisfy it."""
+    """One thing to prove: that ``action`` preserves ``property``, or that the initial states satisfy it.
+
+    ``parts`` are the questions that were answered instead of one, where it was proved path by path.
+    """
 
     action: str
     property: str
@@ -59,6 +63,7 @@ class Obligation:
     counterexample: Counterexample | None = None
     reason: str = ""
     seconds: float = 0.0
+    parts: tuple[Sequence[Any], ...] = field(default=(), compare=False, repr=False)
 
 
 @dataclass(slots=True)
@@ -94,6 +99,8 @@ class Questions:
         self.records = record is not None
         self._record: Record = record or _nowhere
         self.deadline = Deadline(seconds, effort)
+        self.parts: tuple[Sequence[Any], ...] = ()
+        """The questions that the last answer is from, if it was found path by path."""
 
     def solver(self) -> Any:
         return z3.Solver() if self.system.values.unbounded else z3.SolverFor("QF_FD")
@@ -104,22 +111,31 @@ class Questions:
 
         What is ``weaker`` follows from the assertions, so a goal that cannot be true with it cannot be with those.
         """
+        self.parts = ()
         if self.deadline.ended:
             return z3.unknown, self.deadline.reason
         if self.system.values.any_size:
             assumed = [z3.And(*solver.assertions()), *map(as_term, weaker.parts)]
             uncounted = self.system.values.uncounted()
-            return Asking(assumed, self.known, self.deadline.left, weaker.likely, uncounted).answer(as_term(goal))
+            asking = Asking(assumed, self.known, self.deadline.left, weaker.likely, uncounted)
+            found = asking.answer(as_term(goal))
+            self.parts = tuple(asking.parts)
+            return found
         solver.add(as_term(goal))
-        found = self.deadline.check(solver)
-        return found, solver.reason_unknown() if found == z3.unknown else ""
+        answered = self.deadline.check(solver)
+        return answered, solver.reason_unknown() if answered == z3.unknown else ""
 
-    def record(self, name: str, about: str, terms: Iterable[Truth], status: Status) -> None:
-        """Hands on an obligation, together with the facts about what it mentions."""
+    def record(self, name: str, about: str, terms: Iterable[Truth], obligation: Obligation) -> None:
+        """Hands on an obligation, together with the facts about what it mentions, and its parts."""
+        if not self.records:
+            return
         stated = list(terms)
-        self._record(name, about, [*self.known(stated), *stated] if self.records else stated, status)
+        known = (it.term for it in self.known(stated))
+        self._record(name, about, [*known, *stated], _STATUS[obligation.outcome])
+        for number, part in enumerate(obligation.parts, 1):
+            self._record(f"{name}{PART}{number}", f"{about}, part {number} of {len(obligation.parts)}", part, "unsat")
 
-    def known(self, terms: Iterable[Truth]) -> list[Any]:
+    def known(self, terms: Iterable[Truth]) -> list[Fact]:
         """The facts about what terms mention, which has to be closed."""
         facts = self.system.values.facts
         asked = [as_term(term) for term in terms]
@@ -168,7 +184,7 @@ def _initiation(system: System, questions: Questions, properties: Sequence[Prope
         if questions.records:
             now = system.now.state
             terms = (system.initial(now), broken(system, prop, now))
-            questions.record(f"initial-{name}", _at_first(name), terms, _STATUS[obligation.outcome])
+            questions.record(f"initial-{name}", _at_first(name), terms, obligation)
     return found
 
 
@@ -185,7 +201,7 @@ def _beginning(system: System, questions: Questions, properties: Sequence[Proper
             if name != TYPES:
                 goal = conj((fired.succeeds, broken(system, prop, fired.after)))
             obligation = _one(system, questions, solver, fired, name, goal, INITIAL)
-            questions.record(f"initial-{name}", _at_first(name), (allowed, goal), _STATUS[obligation.outcome])
+            questions.record(f"initial-{name}", _at_first(name), (allowed, goal), obligation)
             if obligation.outcome != "proved":
                 break
         found.append(obligation)
@@ -209,7 +225,10 @@ def _preserved(
     """
     solver = questions.solver()
     solver.add(as_term(assumed.whole))
-    types = _one(system, questions, solver, fired, TYPES, fired.failed) if system.values.unbounded else None
+    types = None
+    if system.values.unbounded:
+        weaker = assumed.weaker(fired.action.name, TYPES)
+        types = _one(system, questions, solver, fired, TYPES, fired.failed, weaker=weaker)
     taken = fired.enabled if types is not None and types.outcome == "proved" else fired.succeeds
     goals = goals_of(system, properties, fired, taken)
     found = [types, *_each(system, questions, solver, fired, goals[1:], assumed)] if types is not None else None
@@ -224,7 +243,7 @@ def _preserved(
     for obligation, (name, goal) in zip(found, goals, strict=True):
         about = f"{fired.action.name} does not preserve {name}"
         terms = (assumed.whole, goal)
-        questions.record(f"{fired.action.name}-{name}", about, terms, _STATUS[obligation.outcome])
+        questions.record(f"{fired.action.name}-{name}", about, terms, obligation)
     return found
 
 
@@ -304,7 +323,7 @@ def _one(
     seconds = time.perf_counter() - started
     found = Obligation(action, name, "undetermined", None, reason, seconds)
     if answered == z3.unsat:
-        found = Obligation(action, name, "proved", seconds=seconds)
+        found = Obligation(action, name, "proved", seconds=seconds, parts=questions.parts)
     elif answered == z3.sat and system.values.any_size:
         found = Obligation(action, name, "undetermined", None, COARSE, seconds)
     elif answered == z3.sat:

@@ -20,7 +20,7 @@ from floodmark.checkers.symbolic.effects import Effects, Fired, fire
 from floodmark.checkers.symbolic.induction import Counterexample, Obligation, Questions
 from floodmark.checkers.symbolic.obligations import assumption
 from floodmark.checkers.symbolic.rankings import Explanations, Help, Level
-from floodmark.checkers.symbolic.smtlib import Record, Status
+from floodmark.checkers.symbolic.smtlib import Record
 from floodmark.checkers.symbolic.system import Components, System
 from floodmark.checkers.symbolic.terms import Truth, as_term, conj, disj, negation, same_truth
 from floodmark.checkers.symbolic.value_components import Relation
@@ -52,8 +52,6 @@ NATURAL, HELPED, EXPLAINED, KEPT = "is natural", "has help", "explains", "keeps 
 MOST_ARGUMENTS = 64
 """So many choices of a helper's arguments are tried."""
 FEW_VALUES = 8
-
-_STATUS: dict[str, Status] = {"proved": "unsat", "fails": "sat", "undetermined": "unknown"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +135,7 @@ class Ranked:
             later = None if after is None else self.system.decode(after, model)
             shown = Counterexample(state, step, later, constants=self.system.constants(model))
             found = Obligation(action, name, "fails", shown, seconds=seconds)
-        questions.record(f"{action}-{name}", f"{action}: {name}", (self._state, goal), _STATUS[found.outcome])
+        questions.record(f"{action}-{name}", f"{action}: {name}", (self._state, goal), found)
         return found
 
     # The rule.

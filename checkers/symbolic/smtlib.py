@@ -1,7 +1,8 @@
 """Writes obligations as SMT-LIB 2 for other solvers: one file each, with the expected answer.
 
 A file states everything that an obligation assumes, in the same terms that z3 is asked about, and nothing that comes
-from an earlier answer of z3.
+from an earlier answer of z3. An obligation that was proved path by path (``paths.py``) has such a file, and one for
+each of its parts with what was assumed there: if none of the parts has a model, the obligation has none.
 """
 
 from __future__ import annotations
@@ -20,6 +21,9 @@ from floodmark.checkers.symbolic.terms import Truth, as_term
 from floodmark.language.errors import SourceError
 
 Status = Literal["unsat", "sat", "unknown"]
+
+PART = "-part-"
+"""Stands before the number of a part of an obligation, in its name."""
 
 _FILE_NAME_BYTES = 150
 

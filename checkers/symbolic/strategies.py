@@ -1,30 +1,38 @@
 """How z3 is asked about any number of identifiers: with quantifiers, so some questions need another way of looking.
 
 Each strategy is a way for one solver to answer the same question, so whichever says that there is no model is right. A
-question is asked case by case (``cases.py``), each in one way after the other until it is answered. Effort is limited
-in z3's own units and not in seconds, so that a busy machine gives the same answers.
+question is asked case by case (``cases.py``), each in one way after the other until it is answered; one of the ways is
+path by path, where all paths together are the case (``paths.py``). Effort is limited in z3's own units and not in
+seconds, so that a busy machine gives the same answers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import z3
 
 from floodmark.checkers.symbolic.cases import Case, cases
 from floodmark.checkers.symbolic.deadline import Deadline
+from floodmark.checkers.symbolic.facts import Fact
+from floodmark.checkers.symbolic.paths import Look, Path, path_by_path, simple, start
 from floodmark.checkers.symbolic.witnesses import View, seen
 
 
 @dataclass(frozen=True, slots=True)
 class Strategy:
-    """Options of z3, how much it may do (three million units take it about a second), and what it gets to see."""
+    """Options of z3, how much it may do (three million units take it about a second), and what it gets to see.
+
+    With ``paths`` a case is asked path by path (``paths.py``), of which there may be so many. One that decides
+    everything, and is not refuted so, is asked in the ways of ``THOROUGH``.
+    """
 
     effort: int
     options: dict[str, Any] = field(default_factory=dict)
     view: View = "everything"
+    paths: int = 0
 
 
 _SUGGESTED = {"auto_config": False, "mbqi": False}
@@ -32,6 +40,7 @@ _PATTERNS = {**_SUGGESTED, "relevancy": 0}
 _SHALLOW = {**_SUGGESTED, "qi.lazy_threshold": 10.0}
 _LATE = {**_SUGGESTED, "qi.eager_threshold": 0.0}
 _LATE_RELEVANT = {**_LATE, "case_split": 3}
+_NEAR = {**_SUGGESTED, "qi.eager_threshold": 2.0, "qi.lazy_threshold": 3.0}
 STRATEGIES = (
     Strategy(300_000),
     Strategy(600_000, _LATE_RELEVANT),
@@ -41,6 +50,7 @@ STRATEGIES = (
     Strategy(600_000, _LATE_RELEVANT, "witnesses"),
     Strategy(600_000, view="namesakes"),
     Strategy(1_000_000, _LATE_RELEVANT, "namesakes"),
+    Strategy(600_000, _LATE_RELEVANT, paths=400),
     Strategy(1_500_000, {**_LATE_RELEVANT, "random_seed": 7}),
     Strategy(1_500_000, {**_LATE, "random_seed": 7}),
     Strategy(1_500_000, _SHALLOW),
@@ -57,7 +67,21 @@ STRATEGIES = (
 """In turns: instances that also a model that z3 has in mind would break; only those that terms suggest, and these only
 once z3 has decided what else is true, so that it looks at one path through an action at a time (``_LATE``); those that
 all terms suggest (``_PATTERNS``); and only those that do not come from many others (``_SHALLOW``). What is assumed of
-everything may be looked at as said of witnesses (``witnesses.py``).
+everything may be looked at as said of witnesses (``witnesses.py``). Path by path (``paths.py``) comes after the ways
+that take less than half a second each, which are enough for most questions.
+"""
+
+GLANCE = 20_000
+"""The effort that tells whether a condition is possible on a path at all, so far as that is plain."""
+THOROUGH = (
+    Strategy(3_000_000, _LATE_RELEVANT),
+    Strategy(3_000_000, _NEAR),
+    Strategy(3_000_000, _LATE),
+    Strategy(12_000_000, _LATE_RELEVANT),
+    Strategy(12_000_000, _NEAR),
+)
+"""How a path is asked that has decided everything; there, instances of instances of instances are seldom needed, which
+``_NEAR`` leaves out.
 """
 
 
@@ -72,7 +96,7 @@ class Asking:
     def __init__(
         self,
         assumed: Sequence[Any],
-        known: Callable[[Sequence[Any]], Sequence[Any]],
+        known: Callable[[Sequence[Any]], Sequence[Fact]],
         seconds: float | None = None,
         likely: Callable[[], Any] = lambda: None,
         uncounted: Sequence[Any] = (),
@@ -83,8 +107,16 @@ class Asking:
         self._likely: Callable[[], Any] | None = likely
         self._uncounted = uncounted
         self._learned: int | None = None
+        self._simple: dict[int, list[Any]] = {}
+        self._refuted: list[Sequence[Any]] = []
+        self._parted = False
         self._best = 0
         self._reason = ""
+
+    @property
+    def parts(self) -> list[Sequence[Any]]:
+        """The questions that were refuted instead of the whole one, if that was necessary path by path."""
+        return self._refuted if self._parted else []
 
     def answer(self, goal: Any) -> tuple[Any, str]:
         """z3's answer, and the reason if it is unknown."""
@@ -98,6 +130,11 @@ class Asking:
         """What one of several ways finds."""
         possible: set[int] = set()
         for strategy in self._turns():
+            if strategy.paths:
+                found = self._path_by_path(case, strategy)
+                if found != z3.unknown:
+                    return found
+                continue
             for at in self._parts(strategy.view):
                 if self._deadline.ended:
                     self._reason = self._deadline.reason
@@ -143,10 +180,56 @@ class Asking:
         """What one way finds with some of the assumptions; a model only counts when all are made and everything is
         seen.
         """
+        stated = seen(strategy.view, self._assumed[at], case, self._uncounted)
+        terms = [*stated, *(fact.term for fact in self._known(stated))]
+        found = self._checked(terms, strategy)
+        if found == z3.unsat:
+            self._refuted.append(terms)
+        return found
+
+    def _path_by_path(self, case: Case, strategy: Strategy) -> Any:
+        """What is found on the paths of a case: no model, if each of them is refuted; or the model of one."""
+        self._learn()
+        parts = [0] if self._learned is None else [self._learned, 0]
+        refuted: list[Sequence[Any]] = []
+        ways: dict[Look, Sequence[tuple[int, Strategy]]] = {
+            "at a glance": [(parts[0], replace(strategy, effort=GLANCE))],
+            "quickly": [(parts[0], strategy)],
+            "thoroughly": [(at, way) for way in THOROUGH for at in parts],
+        }
+
+        def answer(path: Path, look: Look) -> Any:
+            for at, way in ways[look]:
+                if self._deadline.ended:
+                    self._reason = self._deadline.reason
+                    return z3.unknown
+                terms = self._on(path, at)
+                found = self._checked(terms, way)
+                if found == z3.unsat:
+                    refuted.append(terms)
+                if found == z3.unsat or (found == z3.sat and at == 0):
+                    return found
+            return z3.unknown
+
+        found = path_by_path(start(case, self._known(case)), answer, strategy.paths)
+        if found == z3.unsat:
+            self._refuted += refuted
+            self._parted = True
+        return found
+
+    def _on(self, path: Path, at: int) -> list[Any]:
+        """What is asked about a path with some of the assumptions."""
+        assumed = self._assumed[at]
+        if at not in self._simple:
+            self._simple[at] = [fact.term for fact in simple(self._known([assumed]))]
+        known = {term.get_id(): term for term in (*self._simple[at], *path.known)}
+        return [assumed, *known.values(), *path.stated]
+
+    def _checked(self, terms: Sequence[Any], strategy: Strategy) -> Any:
+        """What z3 finds in one way about terms that are to be true together."""
         solver = z3.SimpleSolver()
         solver.set(**strategy.options)
-        stated = seen(strategy.view, self._assumed[at], case, self._uncounted)
-        solver.add(*stated, *self._known(stated))
+        solver.add(*terms)
         found = self._deadline.check(solver, most=strategy.effort)
         if found == z3.unknown:
             self._reason = f"z3 gave up in {len(STRATEGIES)} ways, at last: {solver.reason_unknown()}"

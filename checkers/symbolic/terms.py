@@ -7,7 +7,7 @@ operand's sort again, which took longer than most proofs.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import z3
@@ -117,3 +117,20 @@ def substituted(term: Any, old: list[Any], new: list[Any]) -> Any:
 def as_term(truth: Truth) -> Any:
     """A truth value as a z3 term."""
     return z3.BoolVal(truth) if isinstance(truth, bool) else truth
+
+
+def subterms(terms: Iterable[Any]) -> Iterator[Any]:
+    """The terms of which terms consist, themselves and the bodies of quantifiers among them, each once."""
+    alive = list(terms)  # z3 reuses the ids of what is not
+    met: set[int] = set()
+    waiting = list(alive)
+    while waiting:
+        term = waiting.pop()
+        if term.get_id() in met:
+            continue
+        met.add(term.get_id())
+        yield term
+        if z3.is_quantifier(term):
+            waiting.append(term.body())
+        elif z3.is_app(term):
+            waiting += term.children()

@@ -18,6 +18,8 @@ from typing import Any, Literal
 
 import z3
 
+from floodmark.checkers.symbolic.terms import subterms
+
 View = Literal["everything", "witnesses", "namesakes"]
 """Assumptions as they are; those about identifiers that nobody counts only as said of witnesses; and in addition what
 all of them say of those witnesses that have the name of the variable. Identifiers that are counted have to be looked at
@@ -49,21 +51,7 @@ def seen(view: View, assumed: Any, case: Sequence[Any], uncounted: Sequence[Any]
 
 def _constants(terms: Iterable[Any]) -> list[Any]:
     """The constants in terms, each once."""
-    found: list[Any] = []
-    met: set[int] = set()
-    waiting = list(terms)
-    while waiting:
-        term = waiting.pop()
-        if term.get_id() in met:
-            continue
-        met.add(term.get_id())
-        if z3.is_quantifier(term):
-            waiting.append(term.body())
-        elif z3.is_const(term) and term.decl().kind() == z3.Z3_OP_UNINTERPRETED:
-            found.append(term)
-        elif z3.is_app(term):
-            waiting += term.children()
-    return found
+    return [it for it in subterms(terms) if z3.is_const(it) and it.decl().kind() == z3.Z3_OP_UNINTERPRETED]
 
 
 class _Rewritten:

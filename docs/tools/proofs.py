@@ -56,9 +56,10 @@ and inferred clause in each reachable state before anything counts as proved. "S
 every", they are the states for the constants that the spec sets. A bounded search whose runs do not reach all of them
 proves nothing about longer runs.
 
-Every obligation can be written for other solvers (`--smt`). "cvc5" says how many of them cvc5 answers as z3 does, of
-how many; about the others it gives up, and a different answer would not be recorded but fail the run
-(`python -m tests.second_solver --record`). Where nothing is said, it was not asked about these obligations.
+Every obligation can be written for other solvers (`--smt`). "cvc5" says how many of them cvc5 answers as z3 does, as a
+whole or path by path where z3 was asked so, of how many; about the others it gives up, and a different answer would not
+be recorded but fail the run (`python -m tests.second_solver --record`). Where nothing is said, it was not asked about
+these obligations.
 """
 
 

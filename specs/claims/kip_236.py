@@ -157,13 +157,12 @@ def producers_go_on_excluding(
 
 
 @holds("KIP-236, drop, including: by the assumption top >= min.insync.replicas producers are not blocked")
-def producers_go_on_including(
-    assigned: Replicas, isr: Set[Broker], leader: Broker, top: int, min_insync_replicas: int
-) -> bool:
-    require(is_assigned(assigned, isr, leader))
-    require(min_insync_replicas >= 1 and min_insync_replicas <= top and min_insync_replicas <= len(isr))
+def producers_go_on_including(assigned: Replicas, isr: Set[Broker], leader: Broker, top: int) -> bool:
+    """The ISR stays whole, or ``top`` of it stay: in both cases min.insync.replicas of it do, which are at most
+    ``top`` and were in it before."""
+    require(is_assigned(assigned, isr, leader) and top >= 1)
     drop = dropped_including(assigned, isr, leader, top)
-    return len(isr - drop) >= min_insync_replicas
+    return isr - drop == isr or len(isr - drop) >= top
 
 
 @fails("KIP-236, drop, including: a leader outside of the ISR takes up a place")
