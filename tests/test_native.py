@@ -287,6 +287,31 @@ def test_states_outside_of_the_boundary_are_checked_but_not_expanded() -> None:
     assert steps(both(Broken)) == ["start(one=True)", "step(by=2)"]
 
 
+@pytest.mark.parametrize("wrong", [2, 3, 4])
+def test_every_step_out_of_the_boundary_is_checked(wrong: int) -> None:
+    class Bounded(Counter):
+        @boundary
+        def at_first(self) -> bool:
+            return self.n == 1
+
+        @action
+        def jump(self) -> None:
+            self.n = 4
+
+        @invariant
+        def right(self) -> bool:
+            return self.n != wrong
+
+    class FromOne(Bounded):
+        @initial
+        def start(self, one: bool) -> None:
+            require(one)
+            self.n = 1
+
+    # 1 -> [2], [3], [4]: the first, one between, or the last.
+    assert shapes(both(FromOne)) == [("invariant", "right", 2)]
+
+
 def test_an_initial_state_outside_of_the_boundary() -> None:
     class Bounded(Counter):
         @boundary

@@ -66,6 +66,15 @@ class ArrayType(Type):
         self.text = f"[{count} x {element.text}]"
 
 
+class VectorType(Type):
+    """``count`` integers that one instruction processes together."""
+
+    def __init__(self, element: IntType, count: int) -> None:
+        self.element = element
+        self.count = count
+        self.text = f"<{count} x {element.text}>"
+
+
 class StructType(Type):
     """Several values side by side."""
 
@@ -313,6 +322,19 @@ class IRBuilder:
             sides = [_signed(side) if order[0] == "s" else side.constant for side in (left, right)]
             return Constant(_BIT, int(_ORDERS[order](*sides)))
         return self._pure(_BIT, f"icmp {order} {left.type.text} {left.text}, {right.text}")
+
+    def same_lanes(self, left: Value, right: Value) -> Value:
+        """A bit for each element of two vectors: whether they are equal there."""
+        lanes = VectorType(_BIT, left.type.count)
+        equal = self._pure(lanes, f"icmp eq {left.typed}, {right.text}")
+        return self._pure(IntType(lanes.count), f"bitcast {equal.typed} to i{lanes.count}")
+
+    def splat(self, value: Value, count: int) -> Value:
+        """A vector that has the same integer ``count`` times."""
+        kind = VectorType(value.type, count)
+        first = self._pure(kind, f"insertelement {kind.text} poison, {value.typed}, i32 0")
+        zeros = f"<{count} x i32> zeroinitializer"
+        return self._pure(kind, f"shufflevector {first.typed}, {kind.text} poison, {zeros}")
 
     def select(self, condition: Value, then: Value, otherwise: Value) -> Value:
         if type(condition) is Constant:

@@ -19,6 +19,8 @@ from floodmark.checkers.codegen.bits import I1, I64
 
 I8 = ir.IntType(8)
 I32 = ir.IntType(32)
+WINDOW = 8
+"""Cells that ``fitting`` looks at together."""
 
 
 Word = int
@@ -64,6 +66,17 @@ def peek(address: int) -> int:
 
 def poke(address: int, value: int) -> None:
     """Sets the word at an address, which may be any byte's."""
+    raise NotImplementedError
+
+
+def fitting(array: Cells, index: int, kept: int, wanted: int) -> int:
+    """Reads ``WINDOW`` cells that no other thread may write, from an element on. Bit i of the result says whether the
+    i-th is zero, or is ``wanted`` in the bits that are ``kept``."""
+    raise NotImplementedError
+
+
+def lowest_bit(word: int) -> int:
+    """The place of the lowest bit that is set in a word, which is not zero."""
     raise NotImplementedError
 
 
@@ -319,12 +332,24 @@ class _Loop:
                 return self.builder.zext(self.builder.extract_value(result, 0), I64)
             case "release":
                 return self.builder.store_atomic(values[2], self.builder.gep(values[0], [values[1]]), "release", 8)
+            case "fitting":
+                return self._fitting(self.builder.gep(values[0], [values[1]]), values[2], values[3])
+            case "lowest_bit":
+                return self.builder.cttz(values[0], ir.Constant(I1, 1))
             case "prefetch":
                 return self._prefetch(self.builder.gep(values[0], [values[1]]))
             case "call_model":
                 kind = ir.FunctionType(I64, [value.type for value in values[1:]])
                 return self.builder.call(self.builder.inttoptr(values[0], kind.as_pointer()), values[1:])
         raise TypeError(f"loops have no function {name}")
+
+    def _fitting(self, first: Any, of_kept: Any, of_wanted: Any) -> Any:
+        window = ir.VectorType(I32, WINDOW)
+        cells = self.builder.load(self.builder.bitcast(first, window.as_pointer()), align=4)
+        kept, wanted = (self.builder.splat(self.builder.trunc(value, I32), WINDOW) for value in (of_kept, of_wanted))
+        there = self.builder.same_lanes(self.builder.and_(cells, kept), wanted)
+        empty = self.builder.same_lanes(cells, self.builder.splat(ir.Constant(I32, 0), WINDOW))
+        return self.builder.zext(self.builder.or_(there, empty), I64)
 
     def _prefetch(self, pointer: Any) -> Any:
         byte = I8.as_pointer()

@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import lru_cache
 
 from floodmark.checkers.codegen import llvm_ir as ir
 from floodmark.checkers.codegen.bits import I1, I64, Value, const
@@ -24,6 +25,7 @@ from floodmark.checkers.codegen.permutation import emit_canonical
 from floodmark.compiler.failures import may_outgrow
 from floodmark.compiler.fingerprint import Fingerprints
 from floodmark.compiler.ir import Action, Position, Predicate, Universe, walk
+from floodmark.compiler.itself import LATEST, Itself
 from floodmark.compiler.layout import Layout, lay_out
 from floodmark.compiler.program import Program, expressions_of
 from floodmark.compiler.renaming import Licence
@@ -124,10 +126,15 @@ def whole(parts: Sequence[Part], name: str) -> ir.Module:
 
 
 def _unbounded(program: Program) -> tuple[Position, ...]:
-    nodes = [p.value for p in [*program.predicates, *program.boundaries]]
-    for action in program.actions:
-        nodes += expressions_of(action)
-    return tuple(dict.fromkeys(part.at for node in nodes for part in walk(node) if may_outgrow(part)))
+    wholes = [*program.predicates, *program.boundaries, *program.actions]
+    return tuple(dict.fromkeys(at for whole in wholes for at in _unbounded_in(Itself(whole))))
+
+
+@lru_cache(maxsize=LATEST)
+def _unbounded_in(whole: Itself) -> tuple[Position, ...]:
+    """Where integers may outgrow a register in an action or a predicate."""
+    nodes = expressions_of(whole.it) if isinstance(whole.it, Action) else [whole.it.value]
+    return tuple(part.at for node in nodes for part in walk(node) if may_outgrow(part))
 
 
 def _most_bindings(steps: Plan) -> int:
@@ -170,6 +177,8 @@ class _Parts:
             found.append(self._predicate(predicate, symbol, place))
             place += len(predicate.premises)
         found += [self._check(), self._within(), self._judge()]
+        if self.program.boundaries:
+            found.append(self._outside())
         for index, (action, steps) in enumerate(zip(self.program.actions, plans, strict=True)):
             found.append(self._action(action, self.of_actions[index], steps, index))
         found.append(self._expand())
@@ -238,7 +247,8 @@ class _Parts:
     def _judge(self) -> Part:
         """``judge``: (old*, new*, context*) -> 1 for a successor to keep, 0 for one outside the boundary.
 
-        It checks the step, and the state predicates of a successor that is not kept.
+        It checks the step, and has what is outside looked at elsewhere: so little is left here that it is inlined where
+        a successor is made, and the boundary is tested on values that are still in registers.
         """
         names = self.of_transitions
         bounded = bool(self.program.boundaries)
@@ -257,14 +267,26 @@ class _Parts:
                 return
             inside = builder.call(_function(module, "within", I64, 2), [place, context])
             with builder.if_then(builder.icmp_unsigned("==", inside, const(0))):
-                cut_place = builder.gep(context, [const(CUT)])
-                builder.store(builder.add(builder.load(cut_place), const(1)), cut_place)
-                true_of = builder.gep(context, [const(OUTSIDE)])
-                mask = builder.call(_function(module, "check", I64, 2), [place, context])
-                builder.store(builder.and_(builder.load(true_of), mask), true_of)
+                builder.call(_outside(module), [place, context])
             builder.ret(inside)
 
         return self._part("judge", (names, bounded), emit)
+
+    def _outside(self) -> Part:
+        """``outside``: counts a successor outside the boundary, and notes which state predicates are true of it."""
+
+        def emit(module: ir.Module) -> None:
+            function = _outside(module)
+            builder = ir.IRBuilder(function.append_basic_block("entry"))
+            place, context = function.args
+            cut_place = builder.gep(context, [const(CUT)])
+            builder.store(builder.add(builder.load(cut_place), const(1)), cut_place)
+            true_of = builder.gep(context, [const(OUTSIDE)])
+            mask = builder.call(_function(module, "check", I64, 2), [place, context])
+            builder.store(builder.and_(builder.load(true_of), mask), true_of)
+            builder.ret(const(0))
+
+        return self._part("outside", (), emit)
 
     def _expand(self) -> Part:
         names = self.of_actions
@@ -359,6 +381,14 @@ def _function(module: ir.Module, name: str, result: ir.Type, parameters: int) ->
         return known
     function = ir.Function(module, ir.FunctionType(result, [POINTER] * parameters), name, "noalias")
     function.attributes.append("nounwind")
+    return function
+
+
+def _outside(module: ir.Module) -> ir.Function:
+    """The function ``outside`` in a module. It stays one: with it, ``judge`` would be too large to inline."""
+    function = _function(module, "outside", I64, 2)
+    if "noinline" not in function.attributes:
+        function.attributes.append("noinline")
     return function
 
 

@@ -35,8 +35,8 @@ CHUNK = 1 << 15
 """States whose edges are made in one call."""
 ROOM = 1 << 20
 """Edges that fit into the room of one call, at least."""
-MANY_STATES = 100_000
-"""From so many states on, code is worth to be optimised."""
+MANY_STATES = 600_000
+"""From so many states on, code is worth to be optimised: it looks at each of them once, as that of the search does."""
 
 
 class NativeSolver:

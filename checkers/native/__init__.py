@@ -16,6 +16,10 @@ Decisions; ``benchmarks/RESULTS.md`` has the figures behind them:
 - One table of 32-bit cells points into the workers' stores. States are stored once, in the order in which they were
   found, so a level's frontier is a slice, and a search needs no queue. The bits of a cell that an index does not need
   hold a tag from the fingerprint, so a lookup that misses rarely touches a state. States are compared in full.
+- A look-up examines several cells at once, so no branch depends on how many it has to pass; a wrong guess of that was
+  a fifth of the time of a fast model (``benchmarks/async_isr.c``). Successors are looked up in groups, whose cells and
+  states are prefetched. Larger groups, and prefetching the lines in which a window of cells or a state ends, were tried
+  and gained nothing.
 - Workers share the table. They claim a cell with one atomic operation, after the state has been written, and take
   chunks of the frontier from each other. Giving each worker the states of its own hash range and sending them through
   rings was also tried: it reached 1.2 to 1.4 times the speed of one worker on two cores, the shared table 1.7 to 1.9.

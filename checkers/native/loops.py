@@ -21,6 +21,8 @@ from collections.abc import Callable
 from typing import Any
 
 from floodmark.checkers.codegen.loop_compiler import (
+    WINDOW,
+    Cells,
     Word,
     Words,
     acquire,
@@ -28,6 +30,8 @@ from floodmark.checkers.codegen.loop_compiler import (
     cells_at,
     claim,
     exported,
+    fitting,
+    lowest_bit,
     offset,
     peek,
     poke,
@@ -75,6 +79,8 @@ PAUSE = 16384
 """States expanded before ``run`` lets Python check the budgets."""
 CHUNK = 128
 """Frontier states that a worker takes at once."""
+SHARED_WINDOW = 4
+"""Cells that a worker looks at together where others may write to them, so that it reads each one by itself."""
 LINE = 8
 """Words of a cache line: counters written by different workers are this far apart."""
 EVERYTHING = (1 << 64) - 1
@@ -170,6 +176,35 @@ def place_of(cells: Word, h: Word) -> Word:
     return ((h & 4294967295) * cells) >> 32
 
 
+def first_fitting(table: Cells, cells: Word, start: Word, kept: Word, wanted: Word) -> Word:
+    """Where a look-up that begins at ``start`` may go on: each cell before that place is taken, and is not ``wanted``
+    in the bits that are ``kept``. Mostly the cell at that place is empty or fits.
+
+    A cell that is taken never changes, so what was passed stays passed, whoever else writes to the table. Several cells
+    are looked at together, because a processor cannot predict how many a look-up has to pass.
+    """
+    width = WINDOW
+    if THREADS > 1:
+        width = SHARED_WINDOW
+    if cells < width:
+        return start
+    window = start
+    if window > cells - width:
+        window = cells - width
+    found = 1 << width
+    if THREADS == 1:
+        found = found | fitting(table, window, kept, wanted)
+    else:
+        for i in range(SHARED_WINDOW):
+            cell = acquire(table, window + i)
+            if (cell == 0) | (cell & kept == wanted):
+                found = found | (1 << i)
+    place = start + lowest_bit(found >> (start - window))
+    if place == cells:
+        place = 0
+    return place
+
+
 def note(w: Words, place: Word, position: Word) -> None:
     """Remembers the state at ``position`` unless a smaller one is noted at this place."""
     best = words_at(w[BEST])
@@ -183,9 +218,12 @@ def note(w: Words, place: Word, position: Word) -> None:
 
 def note_all(w: Words, first: Word, mask: Word, position: Word) -> None:
     """Remembers the state at the place of each bit of a mask."""
-    for bit in range(64):
-        if (mask >> bit) & 1 == 1:
-            note(w, first + bit, position)
+    place = first
+    while mask != 0:
+        if mask & 1 == 1:
+            note(w, place, position)
+        mask = mask >> 1
+        place = place + 1
 
 
 def insert_all(w: Words, buffer: Words, count: Word) -> None:
@@ -212,17 +250,13 @@ def insert_all(w: Words, buffer: Words, count: Word) -> None:
             prefetch(table, place_of(size_of_table, h))
         for j in range(size):
             h = scratch[j]
-            tag = (h >> 32) & tags
-            place = place_of(size_of_table, h)
-            cell = acquire(table, place)
-            while cell != 0 and (cell >> bits) != tag:
-                place = place + 1
-                if place == size_of_table:
-                    place = 0
-                cell = acquire(table, place)
+            wanted = ((h >> 32) & tags) << bits
+            place = first_fitting(table, size_of_table, place_of(size_of_table, h), tags << bits, wanted)
             scratch[GROUP + j] = place
-            if cell != 0:
-                prefetch(words_at(address_of(w, (cell & mask) - 1)), 0)
+            position = acquire(table, place) & mask
+            if position != 0:
+                position = position - 1
+            prefetch(words_at(address_of(w, position)), 0)
         for k in range(size):
             h = scratch[k]
             tag = (h >> 32) & tags
@@ -427,6 +461,7 @@ LOOPS: list[Callable[..., Any]] = [
     state_at,
     less,
     place_of,
+    first_fitting,
     note,
     note_all,
     insert_all,
