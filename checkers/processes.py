@@ -7,6 +7,7 @@ need not cooperate: one that ignores interrupts, or hangs outside Python code, i
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import os
 import pickle
@@ -15,8 +16,7 @@ import sys
 import threading
 import time
 import traceback
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from enum import IntEnum
 from math import inf
@@ -31,6 +31,9 @@ FORKS = sys.platform.startswith("linux")
 GRACE = 30.0
 """Seconds beyond twice its time limit after which a job is killed. Before it answers, a job also has to
 compile, and to reconstruct the counterexample that it found."""
+OBJECTS = 50_000
+"""Objects that a process makes before it looks for garbage. What a job makes lasts mostly as long as the job; to look
+after every 700, as Python does, takes a twentieth of the time of a small check."""
 _SOON, _LEAVING = 10.0, 60.0
 """Seconds that a process gets to clean up: when it is no longer needed, and when all jobs are done."""
 
@@ -58,8 +61,10 @@ def run_each(
     heard: Callable[[int, Any], None] | None = None,
     seconds: float | None = None,
     tick: Callable[[], None] | None = None,
+    kin: Callable[[J], Hashable] = lambda job: None,
 ) -> Iterator[tuple[int, R | Exception]]:
-    """The result of ``function`` for each job, with the job's position, as jobs finish; the first jobs start first.
+    """The result of ``function`` for each job, with the job's position, as jobs finish; the first jobs start first,
+    but a process goes on with jobs that have the same ``kin`` as its last one, if there are any.
 
     In place of a result there may be the exception that the function raised, or Lost. ``limit`` gives a job's time
     limit in seconds; ``heard`` receives what a job reports while it runs. After ``seconds`` all jobs are overdue;
@@ -67,12 +72,14 @@ def run_each(
     """
     end = inf if seconds is None else time.monotonic() + seconds + GRACE
     limits = [limit(job) for job in jobs]
-    waiting = deque(range(len(jobs)))
+    kinds = [kin(job) for job in jobs]
+    waiting = list(range(len(jobs)))
     workers: list[_Worker[J, R]] = []
     leaving: list[_Worker[J, R]] = []
 
-    def busy(worker: _Worker[J, R]) -> _Worker[J, R]:
-        position = waiting.popleft()
+    def busy(worker: _Worker[J, R], last: Hashable = None) -> _Worker[J, R]:
+        position = next((position for position in waiting if kinds[position] == last), waiting[0])
+        waiting.remove(position)
         worker.begin(position, limits[position], end)
         return worker
 
@@ -94,7 +101,7 @@ def run_each(
                             heard(position, content)
                         continue
                     case _News.RESULT if waiting:
-                        busy(worker)
+                        busy(worker, kinds[position])
                     case _News.RESULT:
                         workers.remove(worker)
                         leaving.append(worker)
@@ -234,6 +241,7 @@ def _work(
         other.close()
     threading.Thread(target=_end_with_parent, daemon=True).start()
     _line = line
+    gc.set_threshold(OBJECTS)
     try:
         while (position := _next(line)) is not None:
             line.send((_News.RESULT, _result(function, jobs[position])))

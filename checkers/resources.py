@@ -90,13 +90,13 @@ def _others() -> Iterator[int]:
     if parent is not None and parent.pid is not None:
         yield parent.pid
     children: dict[int, list[int]] = {}
-    for entry in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):  # it has ended
-            after_name = (entry / "stat").read_bytes().rpartition(b")")[2].split()
-            children.setdefault(int(after_name[1]), []).append(int(entry.name))
+    for process in filter(str.isdigit, os.listdir("/proc") if os.path.isdir("/proc") else ()):
+        with contextlib.suppress(OSError), open(f"/proc/{process}/stat", "rb") as file:  # it may have ended
+            after_name = file.read().rpartition(b")")[2].split(maxsplit=2)
+            children.setdefault(int(after_name[1]), []).append(int(process))
     found = [os.getpid()]
-    for process in found:
-        found += children.get(process, [])
+    for each in found:
+        found += children.get(each, [])
     yield from found[1:]
 
 

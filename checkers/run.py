@@ -68,7 +68,8 @@ def _run_parallel(
         if watch is not None:
             watch(asked[position], progress)
 
-    found = processes.run_each(function, run_as, count, lambda check: check.seconds, heard)
+    seconds, kin = (lambda check: check.seconds), (lambda check: check.spec.address)
+    found = processes.run_each(function, run_as, count, seconds, heard, kin=kin)
     for check, content in zip(asked, processes.in_order(found), strict=True):
         yield replace(received(check, content), reproduce=check.reproduce())
 

@@ -20,8 +20,9 @@ from floodmark.checkers.native.search import explore
 from floodmark.checkers.properties import Property, collect
 from floodmark.checkers.spec import read
 from floodmark.compiler import ir
-from floodmark.compiler.fingerprint import fingerprint
+from floodmark.compiler.fingerprint import Fingerprints, fingerprint
 from floodmark.compiler.ir import BOOL, Const, Local, Position, Predicate, Universe, Witness
+from floodmark.compiler.itself import LATEST
 from floodmark.compiler.program import read_program
 from floodmark.language.types import (
     BoolType,
@@ -181,6 +182,27 @@ def test_a_part_that_is_shared_is_written_once() -> None:
     for _ in range(60):
         shared = ir.And(BOOL, AT, [shared, shared])  # type: ignore[assignment]
     assert fingerprint(shared) == fingerprint(shared)
+
+
+def test_a_known_fingerprint_is_that_of_the_same_node_in_the_same_place() -> None:
+    """Equal nodes are written again, and so is everything behind another beginning: only the very node is known."""
+    one, equal, other = _true(), _true(), Const(BOOL, AT, False)
+    begun, elsewhere = Fingerprints("a beginning"), Fingerprints("another")
+    first = begun.of("part", (one, 1))
+    assert Fingerprints("a beginning").of("part", [one, 1]) == begun.of("part", (equal, 1)) == first
+    different = [
+        begun.of("part", (other, 1)), begun.of("part", (one, 2)), begun.of("part", (one, True)),
+        begun.of("part", one, 1), begun.of("another part", (one, 1)), elsewhere.of("part", (one, 1)),
+    ]
+    assert len({first, *different}) == 1 + len(different)
+
+
+def test_fingerprints_of_nodes_that_are_gone_are_of_no_others() -> None:
+    """Python gives the identity of what is gone to what comes next; what is known is known of nodes that are kept."""
+    found = set()
+    for number in range(3 * LATEST):
+        found.add(Fingerprints().of(Const(IntType(0, 1000), AT, number)))
+    assert len(found) == 3 * LATEST
 
 
 # Equal keys mean equal code.

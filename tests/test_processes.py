@@ -65,6 +65,13 @@ def test_jobs_begin_in_their_order_and_are_told_as_they_end() -> None:
     assert [position for position, _ in run_each(sleeps, [1.0, 0.0, 0.05], 2)] == [1, 2, 0]
 
 
+def test_a_process_goes_on_with_jobs_that_are_kin_to_its_last_one() -> None:
+    jobs = ["model a", "model b", "design a", "design b", "another a", "alone"]
+    done = [position for position, _ in run_each(str.upper, jobs, 1, kin=lambda job: job[-1])]
+    assert done == [0, 2, 4, 1, 3, 5]
+    assert [position for position, _ in run_each(str.upper, jobs, 1)] == list(range(6))
+
+
 @pytest.mark.parametrize(
     ("how", "said"),
     [

@@ -301,7 +301,5 @@ def _order(definitions: list[Definition]) -> list[int]:
 
 
 def _add(whole: Any, words: Iterable[str]) -> None:
-    for word in words:
-        text = word.encode("utf-8", "backslashreplace")
-        whole.update(b"%d:%b" % (len(text), text))
-    whole.update(b";")
+    texts = [word.encode("utf-8", "backslashreplace") for word in words]
+    whole.update(b"".join([b"%d:%b" % (len(text), text) for text in texts]) + b";")

@@ -1,4 +1,5 @@
-"""Runs jobs on all cores, the longest first, so that none is left to run alone at the end."""
+"""Runs jobs on all cores, the longest first, so that none is left to run alone at the end; but the known-bad designs of
+a model after it, in its process, where what was read of it need not be read again."""
 
 from __future__ import annotations
 
@@ -26,7 +27,8 @@ def run_all(
         shown.heard(ordered[position], at)
 
     seconds = seconds_left(deadline)
-    for index, content in processes.run_each(run_pickled, ordered, count, _limit, heard, seconds, shown.tell):
+    found = processes.run_each(run_pickled, ordered, count, _limit, heard, seconds, shown.tell, lambda job: job.name)
+    for index, content in found:
         yield order[index], content
 
 

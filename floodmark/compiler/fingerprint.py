@@ -7,8 +7,9 @@ codes in a packed state. How a model names and prints its classes and members do
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Hashable
 from dataclasses import fields
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from floodmark.compiler.ir import (
@@ -26,6 +27,7 @@ from floodmark.compiler.ir import (
     Stmt,
     Universe,
 )
+from floodmark.compiler.itself import LATEST, Itself
 from floodmark.compiler.layout import Layout, Slot, encode
 from floodmark.language.types import Type
 
@@ -40,7 +42,7 @@ def fingerprint(*parts: Any) -> str:
     hashed can be read in one way only, since each word is preceded by its length, each node has the fields of its
     class, and each list its size.
     """
-    return Fingerprints().of(*parts)
+    return Fingerprints(*parts)._begins.hex()
 
 
 class Fingerprints:
@@ -50,11 +52,46 @@ class Fingerprints:
         self._beginning = beginning  # no node may end, and leave its identity to another, while this is in use
         self._written = _Writer()
         self._written.write_all(beginning)
+        self._begins = self._written.hash.digest()
 
     def of(self, *parts: Any) -> str:
-        writer = self._written.copy()
-        writer.write_all(parts)
-        return writer.hash.hexdigest()
+        """The fingerprint of some parts: one of the latest, if it was of these very nodes."""
+        return _written(_Parts((self._begins, _known_by(parts)), self._written, parts))
+
+
+class _Parts:
+    """Parts behind a beginning; equal if the same is written of both."""
+
+    __slots__ = ("_key", "begun", "parts")
+
+    def __init__(self, key: Hashable, begun: _Writer, parts: tuple[Any, ...]) -> None:
+        self._key = key
+        self.begun = begun
+        self.parts = parts
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Parts) and other._key == self._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+
+@lru_cache(maxsize=LATEST)
+def _written(asked: _Parts) -> str:
+    writer = asked.begun.copy()
+    writer.write_all(asked.parts)
+    return writer.hash.hexdigest()
+
+
+def _known_by(part: Any) -> Hashable:
+    """What two parts have in common only if the same is written of both."""
+    if isinstance(part, list | tuple):
+        return (list, *map(_known_by, part))
+    if isinstance(part, dict):
+        return (dict, *map(_known_by, part.items()))
+    if isinstance(part, _NODES):
+        return Itself(part)
+    return part.__class__, part
 
 
 class _Writer:

@@ -200,6 +200,7 @@ def conjuncts(condition: ast.expr) -> list[ast.expr]:
     return [condition]
 
 
-def names_in(expression: ast.AST) -> set[str]:
-    """The names that an expression mentions."""
-    return {node.id for node in ast.walk(expression) if isinstance(node, ast.Name)}
+@functools.lru_cache(maxsize=4096)
+def names_in(expression: ast.AST) -> frozenset[str]:
+    """The names that an expression mentions; a syntax tree is known by its identity, and is never changed."""
+    return frozenset(node.id for node in ast.walk(expression) if isinstance(node, ast.Name))

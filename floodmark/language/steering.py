@@ -10,13 +10,14 @@ import ast
 import copy
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from types import FunctionType
+from functools import lru_cache
+from types import CodeType, FunctionType
 
 from floodmark.language.bounding import Beyond, _is_languages
 from floodmark.language.errors import Disabled
 from floodmark.language.model import Model, State
 from floodmark.language.reference import Step, _evaluate
-from floodmark.language.source import leading_guards, rewritten, source_of
+from floodmark.language.source import Source, leading_guards, rewritten, source_of
 from floodmark.language.values import running
 
 
@@ -92,11 +93,25 @@ def _unguarded(model: Model) -> Iterator[None]:
     with ExitStack() as stack:
         members = [value for cls in type(model).__mro__ for value in vars(cls).values()]
         for function in dict.fromkeys(it for it in members if isinstance(it, FunctionType)):
-            if function.__globals__.get("require") is None or _is_languages(function):
+            if _is_languages(function) or not _mentions_require(function.__code__):
                 continue
-            tree = _Unguarded().visit(copy.deepcopy(source_of(function).tree))
-            stack.enter_context(rewritten(function, ast.fix_missing_locations(tree)))
+            stack.enter_context(rewritten(function, _without_guards(source_of(function))))
         yield
+
+
+def _mentions_require(code: CodeType) -> bool:
+    """Whether code, or a function inside it, has something of that name."""
+    if "require" in (*code.co_names, *code.co_varnames, *code.co_cellvars, *code.co_freevars):
+        return True
+    return any(_mentions_require(inner) for inner in code.co_consts if isinstance(inner, CodeType))
+
+
+@lru_cache(maxsize=1024)
+def _without_guards(source: Source) -> ast.FunctionDef:
+    """The tree of a function that requires nothing; copying it takes longer than most that is done with it."""
+    tree = _Unguarded().visit(copy.deepcopy(source.tree))
+    assert isinstance(tree, ast.FunctionDef)
+    return ast.fix_missing_locations(tree)
 
 
 class _Unguarded(ast.NodeTransformer):

@@ -260,7 +260,7 @@ class Record:
             raise ModelError(f"{cls.__name__} has no field {next(iter(fields))!r}; it has {', '.join(values)}")
         if _running:
             kinds = _running[-1].record_type(cls).fields
-            values = {name: admit(kind, values[name], f"{cls.__name__}.{name}") for name, kind in kinds}
+            values = {name: admit(kind, values[name], ("{}.{}", cls.__name__, name)) for name, kind in kinds}
         object.__setattr__(self, "_values", values)
         object.__setattr__(self, "_place", None)
 
@@ -428,9 +428,11 @@ class Map(Mapping[K, V_co]):
         return Map({**self._entries, key: value})
 
     def __getitem__(self, key: K) -> V_co:
-        if key not in self._entries:
-            raise ValueOutOfRange(f"the map has no key {key!r}")
-        value: V_co = located(self._entries[key], None if self._place is None else _Item(self._place, key))
+        try:
+            found = self._entries[key]
+        except KeyError:
+            raise ValueOutOfRange(f"the map has no key {key!r}") from None
+        value: V_co = located(found, None if self._place is None else _Item(self._place, key))
         return value
 
     def __setitem__(self, key: K, value: V_co) -> None:  # type: ignore[misc]
@@ -607,7 +609,18 @@ def order_key(value: Any) -> Any:
     raise ModelError(f"{value!r} is not a value of the modelling language")
 
 
-def admit(kind: Type, value: Any, name: str) -> Any:
+Named = str | tuple[str, "Named", object]
+"""The name of a place, or how it is made: a form, the place around it, and what names it there. Most are never told."""
+
+
+def _told(name: Named) -> str:
+    if isinstance(name, str):
+        return name
+    form, around, inside = name
+    return form.format(_told(around), inside)
+
+
+def admit(kind: Type, value: Any, name: Named) -> Any:
     """``value`` as a value of the type ``kind``, for the variable ``name``.
 
     Plain sets, dicts and lists become Set, Map and Seq. Raises ValueOutOfRange if the type does not hold the value.
@@ -620,7 +633,7 @@ def admit(kind: Type, value: Any, name: str) -> Any:
             if type(value) is int:
                 if low <= value <= high:
                     return value
-                raise ValueOutOfRange(f"{name} would become {value}, outside of {low}..{high}")
+                raise ValueOutOfRange(f"{_told(name)} would become {value}, outside of {low}..{high}")
         case EnumType(cls):
             if isinstance(value, cls):
                 return value
@@ -635,38 +648,43 @@ def admit(kind: Type, value: Any, name: str) -> Any:
                 return admit(member, value, name)
         case RecordType(cls, fields):
             if type(value) is cls:
-                return cls.build({field: admit(of, value._values[field], f"{name}.{field}") for field, of in fields})
+                held = value._values
+                return cls.build({field: admit(of, held[field], ("{}.{}", name, field)) for field, of in fields})
         case SetType(element):
             if isinstance(value, AbstractSet):
-                members = Set(admit(element, item, f"an element of {name}") for item in value)
+                members = Set(admit(element, item, ("an element of {}", name, None)) for item in value)
                 _within(kind, len(members), name)
                 return members
         case BagType(element):
             if isinstance(value, Bag | list | tuple):
-                bag = Bag(admit(element, item, f"an element of {name}") for item in value)
+                bag = Bag(admit(element, item, ("an element of {}", name, None)) for item in value)
                 _within(kind, len(bag), name)
                 return bag
         case MapType(key, of):
             if isinstance(value, Mapping):
-                entries = {admit(key, k, f"a key of {name}"): admit(of, v, f"{name}[{k!r}]") for k, v in value.items()}
+                entries = {
+                    admit(key, k, ("a key of {}", name, None)): admit(of, v, ("{}[{!r}]", name, k))
+                    for k, v in value.items()
+                }
                 if len(entries) != key.size:
                     raise ValueOutOfRange(
-                        f"{name} needs a value for each of the {key.size} keys, {len(entries)} given; "
+                        f"{_told(name)} needs a value for each of the {key.size} keys, {len(entries)} given; "
                         "where a key may be without one, let the value be None: Map[K, V | None]"
                     )
                 return Map(entries)
         case SeqType(element):
             if isinstance(value, Seq | list | tuple):
                 _within(kind, len(value), name)
-                return Seq(admit(element, item, f"{name}[{index}]") for index, item in enumerate(value))
-    raise ValueOutOfRange(f"{name} would become {value!r}, which is not a value of {kind}")
+                return Seq(admit(element, item, ("{}[{}]", name, index)) for index, item in enumerate(value))
+    raise ValueOutOfRange(f"{_told(name)} would become {value!r}, which is not a value of {kind}")
 
 
-def _within(kind: SetType | BagType | SeqType, size: int, name: str) -> None:
+def _within(kind: SetType | BagType | SeqType, size: int, name: Named) -> None:
     if kind.grows and _running:
         _running[-1].note_size(kind.grows, size)
     if kind.capacity is None or size <= kind.capacity:
         return
     if kind.grows:
-        raise Outgrown(kind.grows, name, size, kind.capacity)
-    raise ValueOutOfRange(f"{name} would hold {counted(size, 'element')}, more than its capacity of {kind.capacity}")
+        raise Outgrown(kind.grows, _told(name), size, kind.capacity)
+    held = counted(size, "element")
+    raise ValueOutOfRange(f"{_told(name)} would hold {held}, more than its capacity of {kind.capacity}")
