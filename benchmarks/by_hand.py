@@ -1,10 +1,11 @@
-"""Compares the native checker with a search written by hand in C: ``python -m benchmarks.by_hand [--runs N]
+"""Compares the native checker with searches written by hand in C: ``python -m benchmarks.by_hand [--runs N]
 [--write]``.
 
-Both search ``specs/examples/async_isr.py`` on one core, alternately, and must have the same counts; ``async_isr.c``
-describes the C program. The figures are ratios within one run, so that a busy machine affects both alike.
+Both search the same model on one core, alternately, and must have the same counts: a published specification, whose
+sets of messages grow until a boundary, and the core of KIP-497, whose sets have a capacity. Each C program says at its
+beginning how it keeps a state. The figures are ratios within one run, so that a busy machine affects both alike.
 
-The C program is told how large a table to take. It searches with two: the smallest that is no fuller in the end than
+A C program is told how large a table to take. It searches with two: the smallest that is no fuller in the end than
 Floodmark's, and one that is at least four times as large, in which it hardly ever passes a cell that another state has.
 Floodmark does not know how many states there will be; its time includes each replacement of its table.
 """
@@ -15,6 +16,7 @@ import argparse
 import statistics
 import subprocess
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.native import Work, compile_good, subject
@@ -23,22 +25,43 @@ from floodmark.checkers.exploration import Options
 from floodmark.checkers.native.search import explore
 from floodmark.checkers.native.worker import FULL
 
-SOURCE = Path(__file__).parent / "async_isr.c"
-SIZES = [{"max_version": 5, "max_offset": 2}, {"max_version": 6, "max_offset": 2}]
 LARGER_BITS = 2
-"""How many powers of two the C program's larger table has more cells than the smaller one."""
+"""How many powers of two a C program's larger table has more cells than the smaller one."""
 
 
-def by_hand(program: Path, size: dict[str, int], table_bits: int) -> tuple[tuple[int, int, int], float]:
-    """What the C program counts (distinct, generated, depth), and its seconds."""
-    words = [str(program), str(size["max_version"]), str(size["max_offset"]), str(table_bits)]
+@dataclass(frozen=True)
+class Yardstick:
+    """A search in C (a file beside this one) of the model of a spec, at a size of each."""
+
+    source: str
+    title: str
+    spec: str
+    max_version: int
+    max_offset: int
+
+
+YARDSTICKS = [
+    Yardstick("async_isr.c", "KIP-497 as its author modelled it", "specs/examples/async_isr.toml", 5, 2),
+    Yardstick("async_isr.c", "KIP-497 as its author modelled it", "specs/examples/async_isr.toml", 6, 2),
+    Yardstick("alter_isr.c", "KIP-497 core", "specs/alter_isr/core.toml", 2, 2),
+    Yardstick("alter_isr.c", "KIP-497 core", "specs/alter_isr/core.toml", 3, 1),
+    Yardstick("alter_isr.c", "KIP-497 core", "specs/alter_isr/core.toml", 3, 2),
+]
+
+
+def by_hand(program: Path, it: Yardstick, table_bits: int) -> tuple[tuple[int, int, int], float]:
+    """What a C program counts (distinct, generated, depth), and its seconds."""
+    words = [str(program), str(it.max_version), str(it.max_offset), str(table_bits)]
     said = subprocess.run(words, check=True, capture_output=True, text=True).stdout.split()
     return (int(said[0]), int(said[1]), int(said[2])), float(said[3])
 
 
-def measure(program: Path, size: dict[str, int], runs: int) -> str:
+def measure(folder: Path, it: Yardstick, runs: int) -> str:
     """A row of the table."""
-    work = Work("KIP-497 as its author modelled it", "specs/examples/async_isr.toml", size)
+    program = folder / Path(it.source).stem
+    source = Path(__file__).parent / it.source
+    subprocess.run(["cc", "-O3", "-march=native", str(source), "-o", str(program)], check=True)
+    work = Work(it.title, it.spec, {"max_version": it.max_version, "max_offset": it.max_offset})
     compile_good(work)
     model, properties = subject(work)
     ours: list[float] = []
@@ -48,12 +71,13 @@ def measure(program: Path, size: dict[str, int], runs: int) -> str:
     least = int(found.distinct / FULL).bit_length()
     for _ in range(runs):
         for bits in (least, least + LARGER_BITS):
-            known, seconds = by_hand(program, size, bits)
+            known, seconds = by_hand(program, it, bits)
             assert known == counts, "the two searches differ"
             theirs.setdefault(bits, []).append(seconds)
         ours.append(explore(model, properties, Options(workers=1)).seconds)
     distinct, generated, depth = counts
-    fields = [f"{work.title}, {size['max_version']} versions", f"{distinct:,}", f"{generated:,}", str(depth)]
+    size = f"max_version {it.max_version}, max_offset {it.max_offset}"
+    fields = [f"{it.title}, {size}", f"{distinct:,}", f"{generated:,}", str(depth)]
     fields.append(f"{generated / min(ours) / 1e6:.1f}")
     for bits, times in theirs.items():
         ratios = [mine / other for mine, other in zip(ours, times, strict=True)]
@@ -73,10 +97,8 @@ def main() -> None:
         "|---|---|---|---|---|---|---|---|---|",
     ]
     with tempfile.TemporaryDirectory() as folder:
-        program = Path(folder) / "async_isr"
-        subprocess.run(["cc", "-O3", "-march=native", str(SOURCE), "-o", str(program)], check=True)
-        for size in SIZES:
-            lines.append(measure(program, size, arguments.runs))
+        for yardstick in YARDSTICKS:
+            lines.append(measure(Path(folder), yardstick, arguments.runs))
             print(lines[-1], flush=True)
     if arguments.write:
         section("by hand", f"python -m benchmarks.by_hand --runs {arguments.runs} --write", lines)
