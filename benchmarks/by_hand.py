@@ -39,6 +39,10 @@ class Yardstick:
     max_version: int
     max_offset: int
 
+    @property
+    def constants(self) -> dict[str, int]:
+        return {"max_version": self.max_version, "max_offset": self.max_offset}
+
 
 YARDSTICKS = [
     Yardstick("async_isr.c", "KIP-497 as its author modelled it", "specs/examples/async_isr.toml", 5, 2),
@@ -47,6 +51,14 @@ YARDSTICKS = [
     Yardstick("alter_isr.c", "KIP-497 core", "specs/alter_isr/core.toml", 3, 1),
     Yardstick("alter_isr.c", "KIP-497 core", "specs/alter_isr/core.toml", 3, 2),
 ]
+
+
+def build(it: Yardstick, folder: Path) -> Path:
+    """Compiles a C program into a folder."""
+    program = folder / Path(it.source).stem
+    source = Path(__file__).parent / it.source
+    subprocess.run(["cc", "-O3", "-march=native", str(source), "-o", str(program)], check=True)
+    return program
 
 
 def by_hand(program: Path, it: Yardstick, table_bits: int) -> tuple[tuple[int, int, int], float]:
@@ -58,10 +70,8 @@ def by_hand(program: Path, it: Yardstick, table_bits: int) -> tuple[tuple[int, i
 
 def measure(folder: Path, it: Yardstick, runs: int) -> str:
     """A row of the table."""
-    program = folder / Path(it.source).stem
-    source = Path(__file__).parent / it.source
-    subprocess.run(["cc", "-O3", "-march=native", str(source), "-o", str(program)], check=True)
-    work = Work(it.title, it.spec, {"max_version": it.max_version, "max_offset": it.max_offset})
+    program = build(it, folder)
+    work = Work(it.title, it.spec, it.constants)
     compile_good(work)
     model, properties = subject(work)
     ours: list[float] = []
