@@ -12,7 +12,7 @@ from floodmark.checkers.exploration import Limits, Options, Symmetry
 from floodmark.checkers.oversights import require_actions, require_difference, require_read_locals
 from floodmark.checkers.paths import shown
 from floodmark.checkers.properties import Property, about, did_you_mean
-from floodmark.checkers.spec import DEADLOCK, Flawed, Spec, only, read_all
+from floodmark.checkers.spec import DEADLOCK, Flawed, Spec, Tier, only, read_all
 from floodmark.compiler.renaming import identifiers_in
 from floodmark.language.errors import SourceError
 from floodmark.language.model import Model
@@ -21,13 +21,17 @@ EngineName = Literal["auto", "native", "spark", "reference"]
 
 LARGE = 2_000_000
 """A search that expects at least this many states gets all cores."""
+MANY = 10_000_000
+"""A search of the deep tier that expects fewer states takes no cluster, which takes as long to start."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
     """What the command line adds to the specs; None leaves the choice to the spec.
 
-    ``properties`` are the only ones to check; empty for all that the spec names.
+    ``properties`` are the only ones to check; empty for all that the spec names. ``compare`` is whether a known-bad
+    design that fails as expected is compared with its good one, which only reports tell; where a result is not as
+    expected, the two are always compared.
     """
 
     engine: EngineName = "auto"
@@ -39,6 +43,7 @@ class Settings:
     deadlock: bool = False
     properties: tuple[str, ...] = ()
     only_variant: str | None = None
+    compare: bool = True
     master: str | None = None
     distribute: Literal["auto", "always"] = "auto"
     partitions: int | None = None
@@ -80,6 +85,11 @@ class Check:
         return Options(workers, self.symmetry, self._deadlock, limits, self._likely, self.spec.fairness)
 
     @property
+    def tier(self) -> Tier:
+        """The tier of the gate that makes the check."""
+        return self.spec.tier_of(self.flawed)
+
+    @property
     def _deadlock(self) -> bool:
         """Whether a state without successors is a violation."""
         if self.settings.properties:
@@ -112,9 +122,17 @@ class Check:
     @property
     def large(self) -> bool:
         """Whether the search should have the machine to itself; that of a known-bad design ends early."""
-        if self.spec.tier == "deep":
+        if self.tier == "deep":
             return True
         return self.flawed is None and (self.spec.expect.distinct or 0) >= LARGE
+
+    @property
+    def is_for_a_cluster(self) -> bool:
+        """Whether the spec leaves the search to the deep tier, and has so many states, or does not say how many, that
+        one process would have to search for long.
+        """
+        few = self._likely is not None and self._likely < MANY
+        return self.tier == "deep" and not few
 
     @property
     def wanted_property(self) -> str | None:

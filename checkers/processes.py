@@ -62,9 +62,11 @@ def run_each(
     seconds: float | None = None,
     tick: Callable[[], None] | None = None,
     kin: Callable[[J], Hashable] = lambda job: None,
+    alone: Callable[[J], bool] = lambda job: False,
 ) -> Iterator[tuple[int, R | Exception]]:
     """The result of ``function`` for each job, with the job's position, as jobs finish; the first jobs start first,
-    but a process goes on with jobs that have the same ``kin`` as its last one, if there are any.
+    but a process goes on with jobs that have the same ``kin`` as its last one, if there are any. Where a new process is
+    made in no time, a job that is ``alone`` gets one of its own.
 
     In place of a result there may be the exception that the function raised, or Lost. ``limit`` gives a job's time
     limit in seconds; ``heard`` receives what a job reports while it runs. After ``seconds`` all jobs are overdue;
@@ -73,20 +75,29 @@ def run_each(
     end = inf if seconds is None else time.monotonic() + seconds + GRACE
     limits = [limit(job) for job in jobs]
     kinds = [kin(job) for job in jobs]
+    own = [FORKS and alone(job) for job in jobs]
     waiting = list(range(len(jobs)))
     workers: list[_Worker[J, R]] = []
     leaving: list[_Worker[J, R]] = []
 
-    def busy(worker: _Worker[J, R], last: Hashable = None) -> _Worker[J, R]:
-        position = next((position for position in waiting if kinds[position] == last), waiting[0])
+    def busy(worker: _Worker[J, R], position: int) -> _Worker[J, R]:
         waiting.remove(position)
         worker.begin(position, limits[position], end)
         return worker
 
+    def after(last: int) -> int | None:
+        """The job with which a process goes on; None if it ends."""
+        if not waiting:
+            return None
+        following = next((position for position in waiting if kinds[position] == kinds[last]), waiting[0])
+        return None if own[last] or own[following] else following
+
     try:
         while waiting or workers:
             while waiting and len(workers) < processes:
-                workers.append(busy(_Worker(function, jobs, [worker.line for worker in [*workers, *leaving]])))
+                leaving = [worker for worker in leaving if not worker.has_ended()]
+                worker = _Worker(function, jobs, [worker.line for worker in [*workers, *leaving]])
+                workers.append(busy(worker, waiting[0]))
             news = _with_news(workers, inf if tick is None else 1.0)
             if tick is not None:
                 tick()
@@ -100,8 +111,8 @@ def run_each(
                         if heard is not None:
                             heard(position, content)
                         continue
-                    case _News.RESULT if waiting:
-                        busy(worker, kinds[position])
+                    case _News.RESULT if (following := after(position)) is not None:
+                        busy(worker, following)
                     case _News.RESULT:
                         workers.remove(worker)
                         leaving.append(worker)
@@ -189,6 +200,13 @@ class _Worker(Generic[J, R]):
         """Tells the process that no jobs are left."""
         with suppress(OSError):
             self.line.send(None)
+
+    def has_ended(self) -> bool:
+        """Whether the process is gone; if so, nothing is kept of it."""
+        if not self.process.is_alive():
+            self.end()
+            return True
+        return False
 
     def end(self) -> None:
         """Makes sure that the process is gone."""

@@ -96,12 +96,12 @@ class SpecRow(pytest.Collector):
 
 
 def _items(parent: pytest.Collector, spec: Spec) -> Iterator[pytest.Item]:
-    """A spec's model, its known-bad designs, and the proofs that it lists, those of the tier."""
+    """Of a spec's model, its known-bad designs, and the proofs that it lists, those of the tier."""
     from floodmark.checkers.check import Settings, checks, variant_name
 
     tier = parent.config.getoption(_OPTION) or parent.config.getini(_OPTION)
-    if tier in ("all", spec.tier):
-        for check in checks(spec, Settings()):
+    for check in checks(spec, Settings()):
+        if tier in ("all", check.tier):
             yield CheckItem.from_parent(parent, name=variant_name(check), check=check)
     for proving in spec.prove:
         if tier in ("all", proving.tier):

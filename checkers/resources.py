@@ -19,6 +19,9 @@ from pathlib import Path
 OTHERS_SECONDS = 0.3
 """How long a measurement of other processes stays valid: finding them costs milliseconds."""
 
+_latest = (0, 0.0, 0)
+"""Which process measured others last, when, and what it found: one process makes many small searches."""
+
 
 def cores() -> int:
     """How many cores this process may use."""
@@ -30,19 +33,17 @@ def cores() -> int:
 class CommandMemory:
     """The memory of a command, cheap to ask for again and again."""
 
-    def __init__(self) -> None:
-        self._others = (-OTHERS_SECONDS, 0)
-
     def used(self) -> int:
         """Bytes that the command uses."""
         return memory_of_this_process() + self.others()
 
     def others(self) -> int:
         """Bytes that other processes of the command used a moment ago."""
-        now = time.monotonic()
-        if now - self._others[0] >= OTHERS_SECONDS:
-            self._others = (now, memory_of_others())
-        return self._others[1]
+        global _latest
+        process, now = os.getpid(), time.monotonic()
+        if _latest[0] != process or now - _latest[1] >= OTHERS_SECONDS:
+            _latest = process, now, memory_of_others()
+        return _latest[2]
 
 
 def physical_memory() -> int:

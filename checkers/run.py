@@ -13,7 +13,7 @@ from floodmark.checkers.check import Check
 from floodmark.checkers.designs.good_design import where_the_good_design_differs
 from floodmark.checkers.engine import Cluster, RunCheck
 from floodmark.checkers.engines import cluster_of, engine_of
-from floodmark.checkers.exploration import Violation, Watcher
+from floodmark.checkers.exploration import Watcher
 from floodmark.checkers.resources import cores
 from floodmark.checkers.result import CheckResult, ExitCode
 from floodmark.checkers.result_transfer import pickled, received
@@ -121,18 +121,21 @@ def _search(check: Check, result: CheckResult, watch: Watcher | None) -> CheckRe
             prop.name for prop in properties if prop.kind == "reachable" and prop.name not in found.reached
         ]
     judged = judge(check, result, found)
-    if judged.violation is not None:
-        _compare(check, judged, model, judged.violation)
+    if check.settings.compare or judged.exit_code != ExitCode.AS_EXPECTED:
+        compare(check, judged)
     if properties or check.options.deadlock or judged.verdict != "holds" or counts_are_expected(check):
         return judged
     message = "nothing was checked: no property belongs to this model, and its spec expects no counts"
     return replace(judged, verdict="undetermined", exit_code=ExitCode.NOTHING_CHECKED, expected=False, message=message)
 
 
-def _compare(check: Check, result: CheckResult, model: Model, violation: Violation) -> None:
-    """Adds where the good design decides otherwise. If that fails, it is told, and costs no verdict."""
+def compare(check: Check, result: CheckResult) -> None:
+    """Adds where the good design decides otherwise in the counterexample of a known-bad one, if there is one. If that
+    fails, it is told, and costs no verdict."""
+    if result.violation is None or not isinstance(result.subject, Model):
+        return
     try:
-        result.divergence = where_the_good_design_differs(check, model, violation)
+        result.divergence = where_the_good_design_differs(check, result.subject, result.violation)
     except Exception as error:
         assert result.exploration is not None
         said = f"{type(error).__name__}: {error}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal
@@ -90,6 +90,14 @@ class Spec:
     def first_line(self) -> int | None:
         """The line of the file at which the row begins; None for a file without rows."""
         return self.line("row") if self.row is not None else None
+
+    def tier_of(self, flawed: Flawed | None) -> Tier:
+        """The tier in which a known-bad design is checked; without one, the model."""
+        return self.tier if flawed is None or flawed.tier is None else flawed.tier
+
+    def has_checks_in(self, tier: str) -> bool:
+        """Whether the model or one of its known-bad designs is checked in a tier, which may be "all"."""
+        return tier == "all" or tier in (self.tier, *map(self.tier_of, self.flawed))
 
     def line(self, key: str) -> int | None:
         """The line of a key such as ``constants.brokers``, or of the nearest one around it that has a line."""
@@ -255,28 +263,51 @@ def read_gate_limits(path: Path, text: str, table: Any) -> Limits:
     return limits
 
 
-def find(arguments: list[Path], tier: str | None = None) -> list[Path]:
-    """The addresses of the specs that arguments mean, each of one spec.
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The address of a spec, with the tier of what is wanted of it, which may be "all"; no ``spec`` if it cannot be
+    read."""
 
-    A folder stands for its specs of a tier (quick, deep, all; None is quick), a file with rows for its rows of that
-    tier (None is all), any other file for itself. What cannot be read belongs to every tier, so that its error is
-    reported.
+    address: Path
+    tier: str
+    spec: Spec | None
+
+    @property
+    def is_there(self) -> bool:
+        """Whether the spec has a check of the tier. What cannot be read belongs to every tier, so that its error is
+        reported."""
+        return self.spec is None or self.spec.has_checks_in(self.tier)
+
+
+def find(arguments: list[Path], tier: str | None = None) -> list[Path]:
+    """The addresses of the specs that arguments mean, each of one spec whose model is of the tier, as in ``wanted``."""
+    every = wanted(arguments, tier)
+    return [each.address for each in every if each.spec is None or each.tier in ("all", each.spec.tier)]
+
+
+def wanted(arguments: list[Path], tier: str | None = None) -> list[Wanted]:
+    """All specs that arguments are about, each once.
+
+    Of those in a folder, what belongs to a tier is wanted (quick, deep, all; None is quick), of the rows of a file as
+    well (None is all), and everything of any other file.
     """
-    found: list[Path] = []
+    found: dict[Path, Wanted] = {}
     for argument in arguments:
         if os.path.isdir(argument):
-            for path in input_file.below(argument, spec_address.SUFFIX):
-                found += _addresses(path, tier or "quick")
+            paths = [(path, tier or "quick") for path in input_file.below(argument, spec_address.SUFFIX)]
         else:
-            found += _addresses(argument, tier or "all") if _has_rows(argument) else [argument]
-    return list(dict.fromkeys(found))
+            paths = [(argument, (tier or "all") if _has_rows(argument) else "all")]
+        for each in (each for path, of in paths for each in _wanted(path, of)):
+            earlier = found.get(each.address, each)
+            found[each.address] = each if each.tier == earlier.tier else replace(each, tier="all")
+    return list(found.values())
 
 
-def _addresses(path: Path, tier: str) -> list[Path]:
+def _wanted(path: Path, tier: str) -> list[Wanted]:
     try:
-        return [spec.address for spec in read_all(path) if tier in ("all", spec.tier)]
+        return [Wanted(spec.address, tier, spec) for spec in read_all(path)]
     except SourceError:
-        return [path]
+        return [Wanted(path, tier, None)]
 
 
 def _has_rows(address: Path) -> bool:
@@ -321,9 +352,11 @@ __all__ = [
     "Reason",
     "Spec",
     "Tier",
+    "Wanted",
     "find",
     "known",
     "only",
     "read",
     "read_all",
+    "wanted",
 ]

@@ -25,7 +25,7 @@ class Expect:
 @dataclass(frozen=True, slots=True)
 class Flawed:
     """A known-bad design and the property that it must break; ``depth`` is the number of states of its shortest
-    trace, ``rows`` are those of the spec's rows at which it is checked."""
+    trace, ``rows`` are those of the spec's rows at which it is checked; ``tier`` is None if that is its model's."""
 
     reference: str
     name: str
@@ -33,6 +33,7 @@ class Flawed:
     depth: int | None = None
     constants: Mapping[str, int] = field(default_factory=dict)
     invariants: tuple[str, ...] = ()
+    tier: Tier | None = None
     rows: tuple[str, ...] = ()
     line: int | None = None
 

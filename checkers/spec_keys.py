@@ -133,6 +133,8 @@ FLAWED: Sequence[Key] = (
     Key("depth", COUNT, "The number of states in its shortest trace."),
     Key("constants", CONSTANTS, "Constants for this design, which override the spec's."),
     Key("invariants", NAMES, "Further properties to check it for. If one is violated in fewer steps, the check fails."),
+    Key("tier", one_of(TIERS), "The tier in which it is checked: a mistake may be found soon where all states of the "
+        "model are many, and late where they are few.", "that of its spec"),
     BELONGS,
 )
 PROVE: Sequence[Key] = (
@@ -166,7 +168,8 @@ COMMON: Sequence[Key] = (
         "to the spec.", needed='a spec needs model = "model.alter_isr.core:AlterIsr"'),
     Key("title", TEXT, "What `floodmark list` and reports call the spec."),
     Key("tier", one_of(TIERS), "`\"deep\"` is for large searches: `floodmark check` and the gate leave them out unless "
-        "asked for with `--tier`, and run them on Spark.", '`"quick"`'),
+        "asked for with `--tier`, and run them on Spark unless fewer than ten million states are expected.",
+        '`"quick"`'),
     Key("constants", CONSTANTS, "The values of the model's constants. Those left out keep their defaults."),
     Key("invariants", ALL_OR_NAMES, "The properties to check, of every kind.", '`"all"`'),
     Key("invariant_files", FILES, "Python files with further properties. Each must have one about the model."),

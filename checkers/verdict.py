@@ -26,7 +26,7 @@ def blank(check: Check) -> CheckResult:
         name=spec.name,
         model=spec.model,
         variant=None if check.flawed is None else check.flawed.name,
-        tier=spec.tier,
+        tier=check.tier,
         title=spec.title,
         constants=check.constants,
         symmetry=check.symmetry,

@@ -12,6 +12,7 @@ import click
 
 from floodmark.checkers.check import Check, Settings, checks, must_matter, variant_name, with_properties
 from floodmark.checkers.gate.totals import states_expected
+from floodmark.checkers.left_out import left_out
 from floodmark.checkers.properties import did_you_mean
 from floodmark.checkers.report import text
 from floodmark.checkers.report.outputs import Reports, write_reports
@@ -19,7 +20,7 @@ from floodmark.checkers.report.progress import progress
 from floodmark.checkers.report.replay import test_module
 from floodmark.checkers.result import CheckResult, ExitCode, worst
 from floodmark.checkers.run import run
-from floodmark.checkers.spec import Spec, find, read
+from floodmark.checkers.spec import Spec, Wanted, read, wanted
 from floodmark.checkers.unfound_properties import unfound_properties
 from floodmark.checkers.verdict import failed, misplaced
 from floodmark.language.errors import SourceError
@@ -39,9 +40,9 @@ class Asked:
 
 def check(asked: Asked, reports: Reports) -> ExitCode:
     """Checks, prints verdicts or a test, writes reports, and returns the exit code."""
-    paths = find(asked.paths, asked.tier)
-    reports.must_be_writable([*paths, *asked.settings.invariant_files])
-    broken, every = _plan(paths, asked.settings)
+    about = wanted(asked.paths, asked.tier)
+    reports.must_be_writable([*(each.address for each in about), *asked.settings.invariant_files])
+    broken, every = _plan([each for each in about if each.is_there], asked.settings)
     results: list[CheckResult] = []
     line = progress(states_expected)
     try:
@@ -59,25 +60,32 @@ def check(asked: Asked, reports: Reports) -> ExitCode:
         line.clear()
         click.echo(f"ended by an error: {len(results)} of {counted(len(broken) + len(every), 'check')} ended", err=True)
         raise
-    code = _emit_test(results) if asked.emit_test else _conclude(results, asked.tier or "quick", asked.traces)
+    code = _emit_test(results) if asked.emit_test else _conclude(results, asked, about)
     return worst([code, write_reports(reports, results)])
 
 
-def _plan(paths: Sequence[Path], settings: Settings) -> tuple[list[CheckResult], list[Check]]:
+def _plan(about: Sequence[Wanted], settings: Settings) -> tuple[list[CheckResult], list[Check]]:
     """The checks of all specs, and a result for each spec that cannot be read."""
     broken: list[CheckResult] = []
-    specs: list[Spec] = []
-    for path in paths:
+    specs: dict[Path, Spec] = {}
+    for each in about:
         try:
-            specs.append(read(path))
+            specs[each.address] = read(each.address) if each.spec is None else each.spec
         except SourceError as error:
-            broken.append(failed(path, error))
-    every = [check for spec in specs for check in checks(spec, settings)]
+            broken.append(failed(each.address, error))
+    tiers = {each.address: each.tier for each in about}
+    every = [
+        check
+        for address, spec in specs.items()
+        for check in checks(spec, settings)
+        if tiers[address] in ("all", check.tier)
+    ]
     if settings.properties and not broken:
         every = with_properties(every, settings.properties)
     wanted = settings.only_variant
     if wanted is not None and specs and not every:
-        names = [variant_name(check) for spec in specs for check in checks(spec, replace(settings, only_variant=None))]
+        known = replace(settings, only_variant=None)
+        names = [variant_name(check) for spec in specs.values() for check in checks(spec, known)]
         raise SourceError(f"no spec has a variant {wanted!r}{did_you_mean(wanted, dict.fromkeys(names))}")
     if not broken:
         must_matter(settings.invariant_files, every)
@@ -99,13 +107,27 @@ def _emit_test(results: Sequence[CheckResult]) -> ExitCode:
     return worst(result.exit_code for result in results)
 
 
-def _conclude(results: Sequence[CheckResult], tier: str, traces: bool) -> ExitCode:
+def _left(about: Sequence[Wanted], tier: str) -> str:
+    """What the checks of a tier leave out of the specs that the command line is about."""
+    return left_out([each.spec for each in about if each.spec is not None and each.tier == tier], tier, proofs=False)
+
+
+def _conclude(results: Sequence[CheckResult], asked: Asked, about: Sequence[Wanted]) -> ExitCode:
     code = worst(result.exit_code for result in results)
+    tier = asked.tier or "quick"
     if not results:
         click.echo(f"nothing was checked: there is no {'' if tier == 'all' else f'{tier} '}spec here")
         return code
-    if not traces:
+    if not asked.traces:
         for line in text.hint(results):
             click.echo(line)
+    whole = asked.settings.only_variant is None and not asked.settings.properties
+    if tier != "all" and whole and (left := _left(about, tier)):
+        click.echo(left)
+    if whole and all(result.variant is not None for result in results):
+        code = worst([code, ExitCode.NOTHING_CHECKED])
+        said = f"no model was checked, as the {tier} tier has only known-bad designs here"
+        click.echo(f"{counted(len(results), 'check')}: {said} (exit {int(code)})")
+        return code
     click.echo(text.summary(results, code))
     return code

@@ -54,7 +54,7 @@ def gate(asked: Asked, reports: Reports, say: Callable[[str], None]) -> ExitCode
     reports.must_be_writable()
     scope = Scope.of(asked.folder)
     limits = limits_of(Project.of(scope.lock).root, asked.settings.limits)
-    settings = replace(asked.settings, limits=Limits(memory=limits.memory))
+    settings = replace(asked.settings, limits=Limits(memory=limits.memory), compare=reports.are_wanted)
     run = Run(scope, asked.tier, settings, asked.use_cache, asked.command, asked.update, limits.seconds)
     outcome, now = run.outcome(lambda result: _tell(result, run.shown, say))
     run.shown.clear()

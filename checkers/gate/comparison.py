@@ -7,8 +7,26 @@ from dataclasses import replace
 from pathlib import Path
 
 from floodmark.checkers import spec_address
-from floodmark.checkers.gate.drift import Where, compared, entry_gone, entry_new, renaming, where
-from floodmark.checkers.gate.entries import flawed_entry, proof_entry, spec_entry
+from floodmark.checkers.gate.drift import (
+    Where,
+    compared,
+    compared_designs,
+    entry_gone,
+    entry_new,
+    renaming,
+    where,
+    where_designs,
+)
+from floodmark.checkers.gate.entries import (
+    FLAWED,
+    designs_of,
+    flawed_entry,
+    proof_entry,
+    relative,
+    spec_entry,
+    unchecked_entry,
+    with_designs,
+)
 from floodmark.checkers.gate.job import Sources
 from floodmark.checkers.gate.lock import Entry, Lock
 from floodmark.checkers.gate.outcome import Drift
@@ -43,18 +61,23 @@ class Comparison:
     def _entries(self) -> Lock:
         now = Lock()
         for name in dict.fromkeys(job.name for job in self.plan.checks):
-            result, sources = self.found[name, None]
-            if _tells_something(result):
-                flawed = {
-                    variant: flawed_entry(*self.found[spec, variant])
-                    for spec, variant in self.found
-                    if spec == name and variant is not None and _tells_something(self.found[spec, variant][0])
-                }
-                now.specs[name] = spec_entry(result, sources, flawed)
+            model = self.found.get((name, None))
+            if model is None:
+                now.specs[name] = with_designs(unchecked_entry(self.specs[name]), self._designs(name))
+            elif _tells_something(model[0]):
+                now.specs[name] = with_designs(spec_entry(*model), self._designs(name))
         for name, (proved, sources) in self.proved.items():
             if proved.exit_code in (ExitCode.AS_EXPECTED, ExitCode.NOT_AS_EXPECTED):
                 (now.claims if proved.method == "claim" else now.proofs)[name] = proof_entry(proved, sources)
         return now
+
+    def _designs(self, name: str) -> dict[str, Entry]:
+        """The entries of the known-bad designs of a spec that were checked in this run."""
+        return {
+            variant: flawed_entry(*found)
+            for (spec, variant), found in self.found.items()
+            if spec == name and variant is not None and _tells_something(found[0])
+        }
 
     def drift(self, locked: Lock | None) -> Iterator[Drift]:
         """The differences from the lock."""
@@ -71,6 +94,7 @@ class Comparison:
             yield renaming(name, was, (shown(spec.path), spec.first_line))
         locked = renamed(locked, names)
         yield from self._spec_drift(locked)
+        yield from self._design_drift(locked)
         yield from self._proof_drift(locked)
         yield from self._mutant_drift(locked)
 
@@ -89,7 +113,7 @@ class Comparison:
     def _mutant_drift(self, locked: Lock) -> Iterator[Drift]:
         """Where mutants were last tried on a model, or with properties, that have changed since."""
         for name, spec in self.specs.items():
-            if name not in self.now.specs or name not in locked.mutants:
+            if name not in self.now.specs or (name, None) not in self.found or name not in locked.mutants:
                 continue
             for key in ("source", "predicates"):
                 was = locked.mutants[name].sources.get(key, "-")
@@ -100,15 +124,19 @@ class Comparison:
                     break
 
     def _spec_drift(self, locked: Lock) -> Iterator[Drift]:
-        checked = {job.name for job in self.plan.checks}
+        models = {job.name for job in self.plan.checks if job.variant is None}
         for name, entry in self.now.specs.items():
-            if name not in locked.specs:
+            if name in models and name not in locked.specs:
                 result = self.found[name, None][0]
                 yield entry_new(name, entry, _what(name), (result.spec, result.spec_line))
-            else:
+            elif name in models:
                 yield from compared(name, self._comparable(name, locked.specs[name], entry), entry, self._where(name))
+            else:
+                yield from self._unchecked_model(name, locked)
+                was = self._comparable(name, locked.specs.get(name, {}), entry)
+                yield from compared_designs(name, was, entry, self._where(name))
         for name, entry in locked.specs.items():
-            if name in checked or not self._is_read(name) or not self.scope.has(name):
+            if name in models or not self._is_read(name) or not self.scope.has(name):
                 continue
             place = (str(self.scope.lock), locked.lines.get(f"specs.{name}"))
             if name not in self.specs:
@@ -128,14 +156,44 @@ class Comparison:
 
     def _where(self, name: str) -> Where:
         designs = {variant: found[0] for (spec, variant), found in self.found.items() if spec == name and variant}
-        return where(self.found[name, None][0], designs)
+        model = self.found.get((name, None))
+        return where_designs(designs) if model is None else where(model[0], designs)
+
+    def _unchecked_model(self, name: str, locked: Lock) -> Iterator[Drift]:
+        """A model of which this run has only known-bad designs, while the tier that has the model never checked it:
+        designs that fail say nothing of a model that nobody looked at."""
+        if "verdict" not in locked.specs.get(name, {}):
+            spec = self.specs[name]
+            note = f"the model was never checked; run floodmark gate --tier {spec.tier} --update-lock"
+            yield Drift(name, "model", "-", "-", note, shown(spec.path), spec.line("tier"))
+
+    def _design_drift(self, locked: Lock) -> Iterator[Drift]:
+        """Known-bad designs that the lock has in this tier, and that are in the other one now, or in none while nothing
+        else of their spec is in this tier."""
+        checked = {job.name for job in self.plan.checks}
+        for name, spec in self.specs.items():
+            for variant, entry in designs_of(locked.specs.get(name, {})).items():
+                now = self._tier_now(name, variant)
+                if entry["tier"] != self.tier or now == self.tier or (now is None and name in checked):
+                    continue
+                why = "is no longer checked" if now is None else f"is no longer in the {self.tier} tier"
+                yield entry_gone(f"{name} {variant}", entry, "known-bad design", (shown(spec.path), None), why)
+
+    def _tier_now(self, name: str, variant: str) -> Tier | None:
+        """The tier of a known-bad design; None if the spec has it no more."""
+        return self.plan.tiers.get((name, variant))
 
     def _comparable(self, name: str, was: Entry, now: Entry) -> Entry:
-        """An entry of the lock without the known-bad designs that had no result in this run."""
-        silent = {variant for spec, variant in self.found if spec == name} - set(now.get("flawed", {}))
-        flawed = {variant: each for variant, each in was.get("flawed", {}).items() if variant not in silent}
-        rest = {key: value for key, value in was.items() if key != "flawed"}
-        return {**rest, "flawed": flawed} if flawed else rest
+        """An entry of the lock without the known-bad designs that are not of this run: those of the other tier, and
+        those that had no result."""
+        silent = {variant for spec, variant in self.found if spec == name} - set(now.get(FLAWED, {}))
+        designs = {
+            variant: relative(entry, now["tier"] if entry["tier"] == self.tier else was.get("tier", ""))
+            for variant, entry in designs_of(was).items()
+            if variant not in silent and self._tier_now(name, variant) in (self.tier, None)
+        }
+        rest = {key: value for key, value in was.items() if key != FLAWED}
+        return {**rest, FLAWED: designs} if designs else rest
 
     def _proof_drift(self, locked: Lock) -> Iterator[Drift]:
         listed = {f"{name} {proving.name}" for name, spec in self.specs.items() for proving in spec.prove}
@@ -166,11 +224,22 @@ class Comparison:
         elsewhere = {name: entry for name, entry in locked.claims.items() if not self.scope.has(name)}
         return replace(
             locked,
-            specs={**kept, **self.now.specs},
+            specs={**kept, **{name: self._merged(name, kept.get(name, {})) for name in self.now.specs}},
             proofs={**others, **self.now.proofs},
             claims={**elsewhere, **self.now.claims},
             mutants={name: each for name, each in locked.mutants.items() if name in names or not self.scope.has(name)},
         )
+
+    def _merged(self, name: str, was: Entry) -> Entry:
+        """The entry of a spec with what this run found, and of the other tier what the lock has."""
+        now = self.now.specs[name]
+        model = now if (name, None) in self.found or not was else was
+        elsewhere = {
+            variant: entry
+            for variant, entry in designs_of(was).items()
+            if self._tier_now(name, variant) not in (self.tier, None)
+        }
+        return with_designs(model, {**elsewhere, **designs_of(now)})
 
 
 def _what(name: str) -> str:

@@ -27,7 +27,7 @@ _NOTES = {
     "predicates": "the meaning of what the properties share changed",
     "digest": "different states are reached",
     "property": "a different property is broken",
-    "tier": "the spec is in a different tier",
+    "tier": "it is in a different tier",
     "symmetry": "states are counted differently",
 }
 
@@ -69,6 +69,13 @@ def where(result: CheckResult, designs: Mapping[str, CheckResult]) -> Where:
     return Where((result.spec, result.spec_line), properties, actions, says_nothing, _failed(result), failed)
 
 
+def where_designs(designs: Mapping[str, CheckResult]) -> Where:
+    """The places of a spec of which only known-bad designs were checked, and what failed of them."""
+    any_of_them = next(iter(designs.values()))
+    failed = {name: _failed(each) for name, each in designs.items()}
+    return Where((any_of_them.spec, any_of_them.spec_line), designs=failed)
+
+
 def _failed(result: CheckResult) -> str:
     return result.case_title() if result.exit_code == ExitCode.NOT_AS_EXPECTED else ""
 
@@ -83,6 +90,12 @@ def compared(name: str, was: Entry, now: Entry, at: Where) -> Iterator[Drift]:
     for each, key in _differences(name, was, now, at):
         own = key != "flawed" and (key not in _STATIC or key in _CAUSES)
         yield replace(each, table=name, follows=each.follows or (at.failed if own else ""))
+
+
+def compared_designs(name: str, was: Entry, now: Entry, at: Where) -> Iterator[Drift]:
+    """The differences between the known-bad designs of two entries, where the model itself was not checked."""
+    for each in _flawed(name, was.get("flawed", {}), now.get("flawed", {}), at):
+        yield replace(each, table=name)
 
 
 def _differences(name: str, was: Entry, now: Entry, at: Where) -> Iterator[tuple[Drift, str]]:

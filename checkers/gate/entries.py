@@ -6,17 +6,21 @@ figures are left out, and so are times. The entry of an incomplete search has on
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from floodmark.checkers.gate.job import PROPERTIES, Sources
 from floodmark.checkers.gate.lock import Entry
 from floodmark.checkers.proof_result import Proved
 from floodmark.checkers.report.liveness import needs_lines
 from floodmark.checkers.result import CheckResult
+from floodmark.checkers.spec import Spec
+
+FLAWED = "flawed"
+"""The table of known-bad designs in the entry of their model."""
 
 
-def spec_entry(result: CheckResult, sources: Sources, flawed: dict[str, Entry]) -> Entry:
-    """The entry of a spec's model, with those of the spec's known-bad designs as a table."""
+def spec_entry(result: CheckResult, sources: Sources) -> Entry:
+    """The entry of a spec's model; those of its known-bad designs are a table in it, ``flawed``."""
     entry: Entry = {"tier": result.tier, "model": result.model}
     entry |= {name: said for name, said in sources.items() if name != PROPERTIES}
     entry["constants"] = dict(sorted(result.constants.items()))
@@ -25,15 +29,35 @@ def spec_entry(result: CheckResult, sources: Sources, flawed: dict[str, Entry]) 
     entry[PROPERTIES] = sources.get(PROPERTIES, {})
     if result.verdict in ("holds", "violated"):
         entry |= _figures(result)
-    if flawed:
-        entry["flawed"] = dict(sorted(flawed.items()))
     return entry
+
+
+def unchecked_entry(spec: Spec) -> Entry:
+    """The entry of a spec of which only known-bad designs were ever checked."""
+    return {"tier": spec.tier, "model": spec.model}
+
+
+def with_designs(entry: Entry, designs: Mapping[str, Entry]) -> Entry:
+    """The entry of a model with those of its known-bad designs. A design's tier is said where it is not the model's."""
+    rest = {key: value for key, value in entry.items() if key != FLAWED}
+    table = {name: relative(design, entry["tier"]) for name, design in sorted(designs.items())}
+    return {**rest, FLAWED: table} if table else rest
+
+
+def designs_of(entry: Entry) -> dict[str, Entry]:
+    """The entries of a model's known-bad designs, each with its tier."""
+    return {name: {"tier": entry.get("tier"), **design} for name, design in entry.get(FLAWED, {}).items()}
+
+
+def relative(design: Entry, tier: str) -> Entry:
+    """The entry of a known-bad design, which says its tier only if that is not its model's."""
+    return {key: value for key, value in design.items() if key != "tier" or value != tier}
 
 
 def flawed_entry(result: CheckResult, sources: Sources) -> Entry:
     """The entry of a known-bad design; it lists properties when more than the one that breaks are checked."""
     names = _names(result)
-    entry: Entry = {**sources, **({"properties": names} if len(names) > 1 else {})}
+    entry: Entry = {"tier": result.tier, **sources, **({"properties": names} if len(names) > 1 else {})}
     if result.verdict in ("holds", "violated"):
         entry["verdict"] = result.verdict
         entry |= _violation(result)

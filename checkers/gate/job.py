@@ -24,7 +24,7 @@ from floodmark.checkers.paths import shown
 from floodmark.checkers.proof_result import Proved
 from floodmark.checkers.properties import Property
 from floodmark.checkers.result import CheckResult, ExitCode
-from floodmark.checkers.run import run_check
+from floodmark.checkers.run import compare, run_check
 from floodmark.checkers.spec import Proving, Spec
 from floodmark.checkers.symbolic.claims import Claim
 from floodmark.checkers.symbolic.claims import read as read_claims
@@ -149,7 +149,8 @@ class CheckJob:
     def key(self, subject: Subject, bases: Bases) -> Key:
         check = self.check
         flawed = None if check.flawed is None else replace(check.flawed, line=None)
-        settings = replace(check.settings, workers=0, limits=Limits())  # a verdict is the same within any limits
+        # A verdict is the same within any limits, and what a comparison adds can be added later.
+        settings = replace(check.settings, workers=0, limits=Limits(), compare=True)
         return _key("check", subject, bases, _plain(check.spec), flawed, settings, check.constants)
 
     def run(self, watch: Watcher | None = None) -> Found:
@@ -297,6 +298,17 @@ def run_within(check: Check, deadline: Deadline | None, watch: Watcher | None = 
         return replace(blank(check), verdict="undetermined", exit_code=ExitCode.UNDETERMINED, message=deadline.reason)
     limits = replace(check.settings.limits, seconds=seconds_left(deadline, check.seconds))
     return run_check(replace(check, settings=replace(check.settings, limits=limits)), watch)
+
+
+def completed(job: Job, found: Found) -> bool:
+    """Adds to the result of an earlier run what that was not asked for; whether there was anything."""
+    result = found[0]
+    if not isinstance(job, CheckJob) or not isinstance(result, CheckResult) or job.check.flawed is None:
+        return False
+    if not job.check.settings.compare or result.divergence is not None:
+        return False
+    compare(job.check, result)
+    return result.divergence is not None
 
 
 def overdue(job: Job, deadline: Deadline) -> Found:

@@ -37,7 +37,8 @@ class Outcome:
 
     ``proofs`` are claims and proofs. ``cached`` is how many results came from the verdict cache; ``seconds`` is the
     time of the whole run; ``reproduce`` is the command that runs it again; ``lock`` is the file that the results were
-    compared with. ``unkept`` has each reason why verdicts are not cached, with their number.
+    compared with. ``unkept`` has each reason why verdicts are not cached, with their number; ``left`` says what is in
+    the other tier.
     """
 
     results: list[CheckResult]
@@ -49,12 +50,18 @@ class Outcome:
     lock: Path
     cached: int = 0
     unkept: Mapping[str, int] = field(default_factory=dict)
+    left: str = ""
+
+    @property
+    def has_models(self) -> bool:
+        """Whether there is a result of a model. Known-bad designs alone say nothing of any."""
+        return any(result.variant is None for result in self.results)
 
     @property
     def exit_code(self) -> ExitCode:
-        """The exit code of the run; for a run without any check, that nothing was checked."""
+        """The exit code of the run; for a run without a check of any model, that nothing was checked."""
         codes = [result.exit_code for result in self.results] + [proved.exit_code for proved in self.proofs]
-        if not self.results:
+        if not self.has_models:
             codes.append(ExitCode.NOTHING_CHECKED)
         if self.drift:
             codes.append(ExitCode.DRIFT)

@@ -21,13 +21,15 @@ from floodmark.language.errors import SourceError
 
 @dataclass(slots=True)
 class Plan:
-    """What a run does. ``every`` has all specs of the folder, in any tier; ``broken`` those that cannot be read."""
+    """What a run does. ``every`` has all specs of the folder, in any tier; ``broken`` those that cannot be read.
+    ``tiers`` has the tier of every known-bad design, by its spec and its name in the lock."""
 
     every: list[Spec] = field(default_factory=list)
     checks: list[CheckJob] = field(default_factory=list)
     others: list[Job] = field(default_factory=list)
     broken: list[CheckResult] = field(default_factory=list)
     broken_claims: list[Proved] = field(default_factory=list)
+    tiers: dict[tuple[str, str], Tier] = field(default_factory=dict)
 
 
 def plan_of(scope: Scope, tier: Tier, settings: Settings, locked: Lock | None) -> Plan:
@@ -39,8 +41,9 @@ def plan_of(scope: Scope, tier: Tier, settings: Settings, locked: Lock | None) -
         except SourceError as error:
             plan.broken.append(failed(path, error))
     for spec in plan.every:
-        if spec.tier == tier:
-            plan.checks += _checks_of(scope, spec, settings, locked)
+        jobs = _checks_of(scope, spec, settings, locked)
+        plan.tiers |= {(job.name, job.variant): job.check.tier for job in jobs if job.variant is not None}
+        plan.checks += [job for job in jobs if job.check.tier == tier]
         plan.others += _proofs_of(scope, spec, tier)
     for file in claims.find(scope.claims) if scope.claims.is_dir() else []:
         try:

@@ -14,7 +14,18 @@ from floodmark.checkers.engines import cluster_of
 from floodmark.checkers.exploration import Progress, Watcher
 from floodmark.checkers.gate import lock as locks
 from floodmark.checkers.gate.comparison import Comparison
-from floodmark.checkers.gate.job import CheckJob, Found, Job, Sources, Subject, overdue, pickled, run_within, unpickled
+from floodmark.checkers.gate.job import (
+    CheckJob,
+    Found,
+    Job,
+    Sources,
+    Subject,
+    completed,
+    overdue,
+    pickled,
+    run_within,
+    unpickled,
+)
 from floodmark.checkers.gate.limits import Deadline
 from floodmark.checkers.gate.lock import Lock
 from floodmark.checkers.gate.outcome import Outcome
@@ -23,6 +34,7 @@ from floodmark.checkers.gate.progress import GateProgress
 from floodmark.checkers.gate.schedule import run_all
 from floodmark.checkers.gate.scope import Scope
 from floodmark.checkers.gate.verdicts import Verdicts
+from floodmark.checkers.left_out import left_out
 from floodmark.checkers.processes import Lost, Overdue
 from floodmark.checkers.project import Project
 from floodmark.checkers.proof_result import Proved
@@ -83,6 +95,7 @@ class Run:
             lock=self.scope.lock,
             cached=cached,
             unkept=verdicts.unkept,
+            left=left_out(plan.every, self.tier),
         )
         return outcome, comparison.merged(locked or Lock())
 
@@ -101,6 +114,8 @@ class Run:
             known = verdicts.known(jobs, subjects)
         self.shown.begin(jobs, [jobs[position] for position in known])
         for position, found in known.items():
+            if completed(jobs[position], found):
+                verdicts.keep(position, pickled(*found), found)
             self._take(jobs[position], found, told)
         missing = [position for position in range(len(jobs)) if position not in known]
         here = [position for position in missing if not _on_cluster(jobs[position])]

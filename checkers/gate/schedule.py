@@ -1,5 +1,9 @@
 """Runs jobs on all cores, the longest first, so that none is left to run alone at the end; but the known-bad designs of
-a model after it, in its process, where what was read of it need not be read again."""
+a model after it, in its process, where what was read of it need not be read again.
+
+Claims and proofs have a process each: what z3 answers within its limits, and how long that takes, depends on what it
+was asked before.
+"""
 
 from __future__ import annotations
 
@@ -27,13 +31,19 @@ def run_all(
         shown.heard(ordered[position], at)
 
     seconds = seconds_left(deadline)
-    found = processes.run_each(run_pickled, ordered, count, _limit, heard, seconds, shown.tell, lambda job: job.name)
+    found = processes.run_each(
+        run_pickled, ordered, count, _limit, heard, seconds, shown.tell, lambda job: job.name, _asks_a_solver
+    )
     for index, content in found:
         yield order[index], content
 
 
 def _on_one_core(job: Job, count: int) -> Job:
     return replace(job, check=job.check.beside(count)) if isinstance(job, CheckJob) else job
+
+
+def _asks_a_solver(job: Job) -> bool:
+    return not isinstance(job, CheckJob)
 
 
 def _limit(job: Job) -> float | None:

@@ -75,7 +75,7 @@ def _spec_rows(results: Sequence[CheckResult]) -> Iterator[_Row]:
     names = dict.fromkeys(result.name for result in results)
     for name in names:
         every = [result for result in results if result.name == name]
-        row = _Row(name, codes=[result.exit_code for result in every])
+        row = _Row(name, "designs", codes=[result.exit_code for result in every])
         row.seconds = sum(_seconds(result) for result in every)
         for result in every:
             if result.variant is None:
@@ -129,6 +129,8 @@ def end(outcome: Outcome, written: bool) -> Iterator[str]:
         yield ""
         yield from _consequences([each for each in drift if each.follows])
     yield ""
+    if outcome.left:
+        yield outcome.left
     yield _verdict(outcome, written)
     yield f"reproduce: {outcome.reproduce}"
 
@@ -163,6 +165,9 @@ def _verdict(outcome: Outcome, written: bool) -> str:
     what += f", {warned} warning{'' if warned == 1 else 's'}" if warned else ""
     if not outcome.results:
         return click.style(f"nothing was checked: there is no {outcome.tier} spec here (exit {int(code)})", fg=_RED)
+    if not outcome.has_models and not written:
+        said = f"{what}: no model was checked, as the {outcome.tier} tier has only known-bad designs here"
+        return click.style(f"{said} (exit {int(code)})", fg=_RED)
     time = f"{outcome.seconds:.1f} s, {outcome.cached} of {len(outcome.results) + len(outcome.proofs)} from the cache"
     if code == ExitCode.AS_EXPECTED:
         lock = f"{shown(outcome.lock)} {'is written' if written else 'is unchanged'}"

@@ -7,12 +7,14 @@ never relies on compiled code alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import suppress
+from itertools import chain
 
 import numpy as np
 
 from floodmark.checkers.exploration import TraceState, Violation
+from floodmark.checkers.native import loops
 from floodmark.checkers.native.compiled_model import Kernel
 from floodmark.checkers.native.worker import Holder
 from floodmark.checkers.properties import Property
@@ -21,6 +23,8 @@ from floodmark.language.model import Model, State
 from floodmark.language.reference import Step, choices, fire, holds, successors, within_boundary
 
 Packed = tuple[int, ...]
+MANY = 1 << 16
+"""With as many successors of a state, CPython may as well look for a step itself."""
 
 
 class Tracer:
@@ -28,6 +32,7 @@ class Tracer:
 
     def __init__(self, model: Model, kernel: Kernel, workers: Sequence[Holder]) -> None:
         self.model = model
+        self.kernel = kernel
         self.layout = kernel.interface.layout
         self.unbounded = kernel.interface.unbounded
         self.workers = workers
@@ -55,8 +60,28 @@ class Tracer:
     def _replay(self, path: list[Packed]) -> tuple[TraceState, ...]:
         trace = [TraceState(*self._pick(self.initial, path[0]))]
         for words in path[1:]:
-            trace.append(TraceState(*self._pick(self._completed(trace[-1].state), words)))
+            before = trace[-1].state
+            steps = chain(self._completed(before, self._actions_to(before, words)), self._completed(before))
+            trace.append(TraceState(*self._pick(steps, words)))
         return tuple(trace)
+
+    def _actions_to(self, state: State, words: Packed) -> Container[str]:
+        """The actions by which compiled code goes from a state to another, so that CPython need not take all steps to
+        find the one; none where the code does not tell, because a step fails or leaves the boundary."""
+        interface = self.kernel.interface
+        if interface.most_successors > MANY:
+            return ()
+        packed = np.array(self.layout.pack(state), dtype=np.uint64)
+        found = np.zeros((interface.most_successors + 1, self.layout.words), dtype=np.uint64)
+        context = np.zeros(interface.context_words + 1, dtype=np.uint64)
+        context[loops.OUTSIDE] = loops.EVERYTHING
+        made = self.kernel.model.function("expand", 3)(packed.ctypes.data, found.ctypes.data, context.ctypes.data)
+        taken = context[loops.COUNTERS : interface.first_premise]
+        if context[loops.FAILED] or context[loops.CUT] or int(taken.sum()) != made:
+            return ()
+        by_action = np.repeat(np.arange(len(taken)), taken.astype(np.int64))
+        there = [self.canonical(tuple(row)) == words for row in found[:made].tolist()]
+        return {interface.actions[index] for index in by_action[there].tolist()}
 
     def _pick(self, candidates: Iterable[tuple[Step, State]], words: Packed) -> tuple[Step, State]:
         wanted = self.layout.unpack(words)
@@ -65,9 +90,12 @@ class Tracer:
                 return step, state
         raise RuntimeError(f"compiled code took a step that CPython does not take, to {wanted}")
 
-    def _completed(self, state: State) -> Iterator[tuple[Step, State]]:
-        """The steps from a state that do not fail; a failing step of the same state is a violation of its own."""
+    def _completed(self, state: State, actions: Container[str] | None = None) -> Iterator[tuple[Step, State]]:
+        """The steps from a state that do not fail, all or those of some actions; a failing step of the same state is a
+        violation of its own."""
         for name in type(self.model).methods("action"):
+            if actions is not None and name not in actions:
+                continue
             for step in choices(self.model, state, name):
                 with suppress(SourceError):
                     after = fire(self.model, state, step)

@@ -23,7 +23,8 @@ def listing(spec: Spec) -> Iterator[str]:
     title = f"  {spec.title}" if spec.title else ""
     yield f"{spec.name}  {spec.model}  {spec.tier}{title}"
     for flawed in spec.flawed:
-        yield f"    {flawed.name}  breaks {flawed.property}"
+        tier = spec.tier_of(flawed)
+        yield f"    {flawed.name}  breaks {flawed.property}{'' if tier == spec.tier else f'  {tier}'}"
 
 
 def description(check: Check) -> Iterator[str]:

@@ -52,6 +52,11 @@ class Reports:
         """The names of the fields that are paths."""
         return [field.name for field in fields(cls) if field.name != "junit_family"]
 
+    @property
+    def are_wanted(self) -> bool:
+        """Whether there is anything to write."""
+        return _is_on_github() or any(getattr(self, name) is not None for name in Reports.file_fields())
+
     def must_be_writable(self, inputs: Sequence[Path] = ()) -> None:
         """Raises SourceError for a path that cannot be written or is an input; call it before a long search."""
         for name in self.file_fields():
@@ -60,6 +65,10 @@ class Reports:
                 atomic_file.folder(path)
             elif path is not None:
                 atomic_file.must_be_writable(path, inputs)
+
+
+def _is_on_github() -> bool:
+    return os.environ.get("GITHUB_ACTIONS") == "true"
 
 
 def report_options(command: F) -> F:
@@ -103,10 +112,10 @@ def write_reports(
     A report that fails affects neither the others nor a verdict: the failure goes to standard error and into the exit
     code, and what an earlier run wrote to the same path is removed.
     """
-    on_github = os.environ.get("GITHUB_ACTIONS") == "true"
-    if not on_github and all(getattr(reports, name) is None for name in Reports.file_fields()):
+    if not reports.are_wanted:
         return ExitCode.AS_EXPECTED
-    codes = [_written(name, path, write) for name, path, write in _writers(reports, results, proofs, drift, on_github)]
+    writers = _writers(reports, results, proofs, drift, _is_on_github())
+    codes = [_written(name, path, write) for name, path, write in writers]
     return worst([*codes, ExitCode.AS_EXPECTED])
 
 

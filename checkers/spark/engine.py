@@ -19,7 +19,7 @@ class Spark(Cluster):
     """Searches on a cluster, level by level once levels are wide."""
 
     def asked_for(self, check: Check) -> bool:
-        return check.spec.tier == "deep" or _options_ask_for_it(check.settings)
+        return check.is_for_a_cluster or _options_ask_for_it(check.settings)
 
     def explore(
         self, check: Check, model: Model, properties: Sequence[Property], watch: Watcher | None

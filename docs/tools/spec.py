@@ -63,6 +63,18 @@ way. Commands about a single model, such as `explore`, need a row, unless `--onl
 A known-bad design, a proof and `[mutation]` belong to the first row, unless `rows` names others: a mistake is shown
 where it is cheapest to find. In the gate, a row that is gone is drift, as is a new one; one of another name is
 recognised by its model and constants, and compared with its old entry.
+
+## A known-bad design in another tier than its model
+
+A mistake may be found within a second where all states of the model are many. In a spec with `tier = "deep"`, such a
+design says `tier = "quick"`, and the default gate checks it every time; a design that is found late says `"deep"` in a
+quick spec. The model itself is always checked in the tier of its spec. `check` of a folder and `gate` end with what
+they left to the other tier.
+
+In the lock, a design has its tier where that is not the model's, and a run writes only what it checked. A model or a
+design that is no longer in a tier is drift there, until the other tier has recorded it (`floodmark gate --tier deep
+--update-lock`). So are designs of a model that no run ever checked: that they fail says nothing of it. A run that has
+known-bad designs and no model is never green (exit code 5).
 """
 GATE_HEAD = """## The gate as a whole
 
