@@ -11,8 +11,9 @@ prove, and ``attempts/`` has one proof attempt for each method. The translation:
 - ``evaluation.py``, ``reductions.py``, ``expressions.py``: values as terms: what an evaluation carries along, loops and
   comprehensions, everything else; ``effects.py``: statements and whole actions.
 - ``facts.py``, ``individuals.py``, ``set_sorts.py``, ``unordered_slots.py``, ``folds.py``: identifiers of which there
-  may be any number, sets and maps of them, and loops over them. ``strategies.py``, ``cases.py``, ``paths.py`` and
-  ``witnesses.py``: how z3 is asked about them.
+  may be any number, sets and maps of them, and loops over them. ``strategies.py``, ``cases.py``, ``paths.py``,
+  ``path_questions.py``, ``ranges.py``, ``anchors.py`` and ``witnesses.py``: how z3 is asked about them;
+  ``isolation.py`` and ``copies.py``: in a context of its own.
 - ``system.py``: a model as a transition system: states, initial states, actions, and one step as a relation.
 - ``unrolling.py``, ``runs.py``: copies of the step, one after the other; questions about runs, and what makes hard ones
   easier.
@@ -24,7 +25,9 @@ The methods:
   ``@lemma``. ``obligations.py`` and ``assumptions.py``: what has to be proved of an action, and with what.
 - ``ic3.py``, ``clauses.py``: IC3 over the model's own atoms, generalised over identifiers; the inferred clauses as a
   function of the modelling language (``written.py``). Separate queries check the result. ``lifting.py``: the clauses as
-  lemmas about any number of identifiers; ``counts.py``: majorities in them.
+  lemmas about any number of identifiers; ``counts.py``: majorities in them; ``guards.py``: what actions require.
+- ``suggestions/``: lemmas about any number of identifiers that compare terms of the model; tried where lifted ones do
+  not do.
 - ``rankings.py``, ``progress.py``: functions marked ``@ranking``, the rule by which they prove a property of runs, and
   why it is sound; its obligations.
 - ``unbounded_constants.py``, ``spot_checks.py``: which constants ``--unbounded`` and ``--any-size`` may leave open; a
@@ -35,7 +38,7 @@ The methods:
   smallest witness.
 - ``symmetry.py``: the proof that swapping identifiers changes nothing, for bounded search and for licences.
 - ``enumeration.py``: what a proof says, evaluated by compiled code in every reachable state. ``smtlib.py``: obligations
-  as SMT-LIB 2, for ``--smt``. ``deadline.py``: the time left for questions.
+  as SMT-LIB 2, for ``--smt``; ``smt_text.py``: any terms as such. ``deadline.py``: the time left for questions.
 
 Decisions:
 
@@ -52,6 +55,10 @@ Decisions:
   more of a sum than a count, would matter, the model is refused, with its line.
 - Bounded search uses one solver for all questions as long as that is quick. A hard question gets a solver of its own,
   restricted to runs that mention interchangeable identifiers in order (``benchmarks/RESULTS.md`` says what each saves).
+- A question of any size is asked in an empty context of z3, to which it is copied by way of its SMT-LIB text
+  (``copies.py``). z3 goes by the numbers that a context gives to terms, sorts and fresh symbols; else the effort
+  for a hard question, and in the end its answer, would hang on what the process did before. The tests compare copies
+  with what they are copies of, node by node, and the effort for a proof after different histories.
 - What z3 finds (sat) is not trusted by itself: states, steps and claims are decoded and run by CPython, and a
   disagreement is an internal error.
 - That z3 finds nothing (unsat) is trusted, and cross-checked in two ways. Where the state space can be enumerated,

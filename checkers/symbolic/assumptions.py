@@ -10,9 +10,12 @@ from typing import Any
 import z3
 
 from floodmark.checkers.properties import Property
+from floodmark.checkers.symbolic.copies import Copies
 from floodmark.checkers.symbolic.obligations import assumption, goals_of, said, variables_of
+from floodmark.checkers.symbolic.smt_text import Symbols
 from floodmark.checkers.symbolic.system import System, system_of
-from floodmark.checkers.symbolic.terms import Truth, as_term, conj
+from floodmark.checkers.symbolic.terms import Truth, as_term, conj, subterms
+from floodmark.checkers.symbolic.unbounded_constants import any_size_constants
 from floodmark.language.errors import ModelError
 from floodmark.language.model import Model
 
@@ -36,13 +39,15 @@ class Assumed:
     what is about the same variables.
     """
 
-    def __init__(self, system: System, properties: Sequence[Property]) -> None:
+    def __init__(self, system: System, properties: Sequence[Property], steps: Sequence[Property] = ()) -> None:
+        """``steps`` are properties of steps that have to be proved as well."""
         now = system.now.state
-        self.whole = assumption(system, now, properties)
         self._state = assumption(system, now, ())
-        self._said = {prop.name: said(system, now, prop) for prop in properties} if system.values.any_size else {}
+        self._said = {prop.name: said(system, now, prop) for prop in properties}
+        self.whole = conj((self._state, *self._said.values()))
+        self._any_size = system.values.any_size
         self._lemmas = [prop.name for prop in properties if prop.kind not in ("invariant", "transition")]
-        self._needed = Needed(system.model, properties)
+        self._needed = Needed(system.model, properties, steps)
         self._about = {name: variables_of(predicate) for name, predicate in system.predicates.items()}
 
     def weaker(self, action: str, name: str) -> Weaker:
@@ -50,14 +55,17 @@ class Assumed:
         return Weaker(self._fewer(name), lambda: self._enough(self._needed.by(action, name)))
 
     def _enough(self, names: list[str] | None) -> Any:
-        """What properties and lemmas of these names say, as a term."""
+        """What properties and lemmas of these names say, as a term; and those that say nothing of everything, which
+        cost z3 nothing.
+        """
         if names is None:
             return None
-        return as_term(conj((self._state, *(self._said[it] for it in self._said if it in names))))
+        plain = [name for name, it in self._said.items() if not any(map(z3.is_quantifier, subterms([as_term(it)])))]
+        return as_term(conj((self._state, *(it for name, it in self._said.items() if name in (*names, *plain)))))
 
     def _fewer(self, name: str) -> list[Truth]:
         """What the lemmas and the property of this name say, what is said about its variables, and both at once."""
-        if name not in self._about:
+        if name not in self._about or not self._any_size:
             return []
         near = {it for it in self._said if self._about[it] <= self._about[name]}
         lemmas = {*self._lemmas, name} & {*self._said}
@@ -67,44 +75,73 @@ class Assumed:
 
 
 class Needed:
-    """Which assumptions an obligation needs with the model's own constants, where z3 answers without quantifiers.
+    """Which assumptions an obligation needs at given sizes, where z3 answers without quantifiers.
 
-    The argument for a few identifiers is usually that for any number, so what it needs is likely to be enough there.
-    It need not be: this only chooses what is asked first.
+    These are the model's own constants, and one identifier of each kind that is counted: who is alone is a majority,
+    and does in one step what otherwise takes several. The argument for a few identifiers is usually that for any
+    number, so what it needs is likely to be enough there. It need not be: this only chooses what is asked first.
     """
+
+    def __init__(self, model: Model, properties: Sequence[Property], steps: Sequence[Property] = ()) -> None:
+        self._model = model
+        self._properties = properties
+        self._steps = steps
+
+    def by(self, action: str, name: str) -> list[str] | None:
+        """The names of properties and lemmas; None when that cannot be found out."""
+        found = [set(one) for sized in self._sized if (one := sized.by(action, name)) is not None]
+        return [it.name for it in self._properties if any(it.name in one for one in found)] if found else None
+
+    @cached_property
+    def _sized(self) -> list[_NeededAt]:
+        own = self._model.constant_values
+        counting = any_size_constants(self._model)[1]
+        sizes = [own, own | dict.fromkeys(counting, 1)]
+        distinct = sizes if sizes[1] != own else sizes[:1]
+        return [_NeededAt(type(self._model)(**it), self._properties, self._steps) for it in distinct]
+
+
+class _NeededAt:
+    """Which assumptions an obligation needs with the constants of a model."""
 
     EFFORT = 30_000_000
     """What z3 may do for one of these answers, in its own units."""
 
-    def __init__(self, model: Model, properties: Sequence[Property]) -> None:
+    def __init__(self, model: Model, properties: Sequence[Property], steps: Sequence[Property]) -> None:
         self._model = model
         self._properties = properties
+        self._steps = steps
         self._goals: dict[str, dict[str, Truth]] = {}
+        self._symbols = Symbols()
 
     def by(self, action: str, name: str) -> list[str] | None:
         """The names of properties and lemmas; None when that cannot be found out."""
         try:
             return self._found(action, name)
-        except ModelError:  # the model cannot be said with its own constants, or is too much for z3
+        except ModelError:  # the model cannot be said with these constants, or is too much for z3
             return None
 
     @cached_property
     def _system(self) -> System:
-        return system_of(self._model, self._properties)
+        return system_of(self._model, [*self._properties, *self._steps])
 
     def _found(self, action: str, name: str) -> list[str] | None:
         system = self._system
         if action not in self._goals:  # that the action does not fail may take assumptions, too
             fired = next(it for it in system.fired if it.action.name == action)
-            self._goals[action] = dict(goals_of(system, self._properties, fired, fired.enabled))
-        if name not in self._goals[action]:  # it is about steps
-            return None
-        solver = z3.SolverFor("QF_FD")
+            subjects = [*self._properties, *self._steps]
+            self._goals[action] = dict(goals_of(system, subjects, fired, fired.enabled))
+        now = system.now.state
+        stated = [assumption(system, now, ()), self._goals[action][name]]
+        stated += [said(system, now, prop) for prop in self._properties]
+        copies = Copies(self._symbols)
+        always, goal, *saying = copies.of(map(as_term, stated))
+        solver = copies.solver("QF_FD")
         solver.set("rlimit", self.EFFORT)
-        solver.add(as_term(assumption(system, system.now.state, ())), as_term(self._goals[action][name]))
-        marks = {prop.name: z3.Bool(f"needs {prop.name}") for prop in self._properties}
-        for prop in self._properties:
-            solver.add(z3.Implies(marks[prop.name], as_term(said(system, system.now.state, prop))))
+        solver.add(always, goal)
+        marks = {prop.name: copies.truth(f"needs {prop.name}") for prop in self._properties}
+        for mark, truth in zip(marks.values(), saying, strict=True):
+            solver.add(z3.Implies(mark, truth))
         kept = _core(solver, marks, list(marks))
         for mark in kept or ():  # z3 may have needed more than it has to
             if kept is not None and mark in kept:

@@ -12,7 +12,8 @@ from floodmark.checkers.exploration import TraceState, Violation
 from floodmark.checkers.properties import Property
 from floodmark.checkers.symbolic.deadline import Deadline
 from floodmark.checkers.symbolic.runs import Runs
-from floodmark.checkers.symbolic.smtlib import Record, Status
+from floodmark.checkers.symbolic.smt_text import Status
+from floodmark.checkers.symbolic.smtlib import Record
 from floodmark.checkers.symbolic.system import Replica, System, replaced
 from floodmark.checkers.symbolic.terms import as_term, conj, disj, negation
 from floodmark.checkers.symbolic.unrolling import step_of

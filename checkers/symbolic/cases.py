@@ -13,6 +13,8 @@ from typing import Any
 
 import z3
 
+from floodmark.checkers.symbolic.symbols import Witnesses
+
 Case = tuple[Any, ...]
 """Terms that are true together."""
 
@@ -20,13 +22,13 @@ MOST_CASES = 64
 """A question that would have more is asked in these, some of which then are several at once."""
 
 
-def cases(question: Any) -> list[Case]:
-    """Cases of a question, one of which has a model exactly if it has."""
+def cases(question: Any, witnesses: Witnesses) -> list[Case]:
+    """Cases of a question, one of which has a model exactly if it has; ``witnesses`` makes their constants."""
     done: list[Case] = []
-    waiting = [tuple(_conjuncts(question))]
+    waiting = [tuple(_conjuncts(question, witnesses))]
     while waiting:
         case = waiting.pop()
-        parts = None if len(done) + len(waiting) >= MOST_CASES else _alternatives(case)
+        parts = None if len(done) + len(waiting) >= MOST_CASES else _alternatives(case, witnesses)
         if parts is None:
             done.append(case)
         else:
@@ -45,7 +47,7 @@ def _simplified(case: Case) -> Case | None:
     return tuple(term for term in found if not z3.is_true(term))
 
 
-def _conjuncts(term: Any) -> Iterator[Any]:
+def _conjuncts(term: Any, witnesses: Witnesses) -> Iterator[Any]:
     """What a term says, part by part, with constants for what is said to exist."""
     waiting = [(term, True)]
     while waiting:
@@ -57,18 +59,18 @@ def _conjuncts(term: Any) -> Iterator[Any]:
         elif z3.is_implies(part) and not true:
             waiting += ((part.arg(1), False), (part.arg(0), True))
         elif z3.is_quantifier(part) and not part.is_lambda() and part.is_exists() == true:
-            witnesses = [z3.FreshConst(part.var_sort(at), part.var_name(at)) for at in range(part.num_vars())]
-            waiting.append((z3.substitute_vars(part.body(), *reversed(witnesses)), true))
+            own = [witnesses.fresh(part.var_sort(at), part.var_name(at)) for at in range(part.num_vars())]
+            waiting.append((z3.substitute_vars(part.body(), *reversed(own)), true))
         else:
             yield part if true else z3.Not(part)
 
 
-def _alternatives(case: Case) -> list[Case] | None:
+def _alternatives(case: Case, witnesses: Witnesses) -> list[Case] | None:
     """The cases of the first part of a case that says of one thing or another that it exists."""
     for at, part in enumerate(case):
         options = _options(part)
         if any(_says_something_exists(option) for option in options):
-            return [(*case[:at], *_conjuncts(option), *case[at + 1 :]) for option in options]
+            return [(*case[:at], *_conjuncts(option, witnesses), *case[at + 1 :]) for option in options]
     return None
 
 

@@ -14,8 +14,9 @@ import z3
 
 from floodmark.checkers.project import Project
 from floodmark.checkers.symbolic.effects import Effects
+from floodmark.checkers.symbolic.isolation import isolated
+from floodmark.checkers.symbolic.smt_text import Symbols
 from floodmark.checkers.symbolic.smtlib import Record, status_of
-from floodmark.checkers.symbolic.strategies import Asking
 from floodmark.checkers.symbolic.terms import Truth, as_term, conj, disj, negation
 from floodmark.checkers.symbolic.value_types import Value
 from floodmark.checkers.symbolic.values import Values
@@ -133,8 +134,8 @@ def _holds_for_any_number(claim: Claim, seconds: float | None, record: Record | 
     every = [values.individuals(kind) for kind in counted.values()]
     some = as_term(conj(it.limit >= 1 for it in every))
     known = as_term(conj((some, *(it.strict_law() for it in every if it.are_counted))))
-    asking = Asking([known, some], values.facts.about, seconds)
-    proved = bool(asking.answer(as_term(false))[0] == z3.unsat)
+    found = isolated(Symbols(), as_term(false), [known, some], values.facts, seconds)
+    proved = bool(found.answer == z3.unsat)
     if proved and record is not None:
         about = values.facts.about([known, as_term(false)])
         terms = [*(fact.term for fact in about), known, as_term(false)]

@@ -9,7 +9,7 @@ that it mentions.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,15 +27,45 @@ class Fact:
     term: Any
 
 
-class Facts:
+class Known:
+    """Some facts, and which of them concern a question."""
+
+    def __init__(self, facts: Iterable[Fact] = ()) -> None:
+        self._facts = list(facts)
+        self._mentioned: dict[int, frozenset[int]] = {}
+        self._declared: dict[int, Any] = {}
+        self._alive: list[Any] = []  # z3 reuses the ids of terms that are gone
+
+    def about(self, terms: Iterable[Any]) -> list[Fact]:
+        """The facts about the symbols of these terms, and about the symbols of those facts."""
+        return _told(self._facts, terms, self.symbols_of)
+
+    def symbols_of(self, term: Any) -> frozenset[int]:
+        """The uninterpreted symbols of a term."""
+        key = term.get_id()
+        if key not in self._mentioned:
+            self._alive.append(term)
+            self._mentioned[key] = frozenset(_symbols_of(term, self._mentioned, self._declared))
+        return self._mentioned[key]
+
+    def declared(self, symbol: int) -> Any:
+        """The declaration of a symbol that ``symbols_of`` has found."""
+        return self._declared[symbol]
+
+    def learn(self, term: Any, symbols: Collection[Any]) -> None:
+        """Notes which symbols a term has, so that nobody looks for them."""
+        self._alive.append(term)
+        self._declared |= {symbol.get_id(): symbol for symbol in symbols}
+        self._mentioned[term.get_id()] = frozenset(symbol.get_id() for symbol in symbols)
+
+
+class Facts(Known):
     """The facts of one system, and the variables that are bound by a quantifier later."""
 
     def __init__(self, symbols: Symbols) -> None:
+        super().__init__()
         self.symbols = symbols
-        self._facts: list[Fact] = []
         self._bound: dict[int, Any] = {}
-        self._mentioned: dict[int, frozenset[int]] = {}
-        self._alive: list[Any] = []  # z3 reuses the ids of terms that are gone
 
     def bind(self, variables: Iterable[Any]) -> None:
         """Notes that these constants will be bound by a quantifier."""
@@ -68,22 +98,10 @@ class Facts:
         self._alive += declarations
         self._facts.append(Fact(frozenset(it.get_id() for it in declarations), stated))
 
-    def about(self, terms: Iterable[Any]) -> list[Fact]:
-        """The facts about the symbols of these terms, and about the symbols of those facts."""
-        return _told(self._facts, terms, self.symbols_of)
-
-    def symbols_of(self, term: Any) -> frozenset[int]:
-        """The uninterpreted symbols of a term."""
-        key = term.get_id()
-        if key not in self._mentioned:
-            self._alive.append(term)
-            self._mentioned[key] = frozenset(_symbols_of(term, self._mentioned, self._alive))
-        return self._mentioned[key]
-
 
 def told(facts: Iterable[Fact], terms: Iterable[Any]) -> list[Fact]:
     """Those of some facts that are about the symbols of these terms, or about the symbols of such facts."""
-    return _told(facts, terms, lambda term: _symbols_of(term, {}, []))
+    return _told(facts, terms, lambda term: _symbols_of(term, {}, {}))
 
 
 def _told(facts: Iterable[Fact], terms: Iterable[Any], symbols_of: Callable[[Any], Set[int]]) -> list[Fact]:
@@ -102,8 +120,8 @@ def _told(facts: Iterable[Fact], terms: Iterable[Any], symbols_of: Callable[[Any
             mentioned |= symbols_of(fact.term)
 
 
-def _symbols_of(term: Any, known: Mapping[int, Set[int]], alive: list[Any]) -> set[int]:
-    """The uninterpreted symbols of a term, with those of parts that are known; their declarations are kept alive."""
+def _symbols_of(term: Any, known: Mapping[int, Set[int]], declared: dict[int, Any]) -> set[int]:
+    """The uninterpreted symbols of a term, with those of parts that are known; their declarations are kept."""
     found: set[int] = set()
     seen: set[int] = set()
     waiting = [term]
@@ -120,7 +138,7 @@ def _symbols_of(term: Any, known: Mapping[int, Set[int]], alive: list[Any]) -> s
         elif z3.is_app(part):
             declaration = part.decl()
             if declaration.kind() == z3.Z3_OP_UNINTERPRETED:
-                alive.append(declaration)
+                declared[declaration.get_id()] = declaration
                 found.add(declaration.get_id())
             waiting += part.children()
     return found

@@ -107,10 +107,11 @@ class Inference:
         properties: Sequence[Property],
         seconds: float | None = None,
         counts: Sequence[Count] = (),
+        effort: int | None = None,
     ) -> None:
         self.system = system
         self.counts = [as_term(_said(system, count.question)) for count in counts]
-        self.deadline = Deadline(seconds)
+        self.deadline = Deadline(seconds, effort)
         self.queries = 0
         self.step = Transition(system)
         self.leaves = system.leaves(system.now.state)
@@ -527,14 +528,16 @@ def infer(
     seconds: float | None = None,
     record: Record | None = None,
     counts: Sequence[Count] = (),
+    effort: int | None = None,
 ) -> Inferred:
     """Looks for clauses that make the properties inductive, and checks them by separate queries.
 
     ``record`` receives those queries. Clauses may contain ``counts``, whose questions the system has to know.
+    ``effort`` limits z3's work in its own units.
     """
     started = time.perf_counter()
     found = Inferred()
-    inference = Inference(system, [prop for prop in properties if prop.kind != "reachable"], seconds, counts)
+    inference = Inference(system, [prop for prop in properties if prop.kind != "reachable"], seconds, counts, effort)
     try:
         clauses = inference.pruned(inference.run())
         found.clauses = inference.described(clauses)

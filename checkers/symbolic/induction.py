@@ -13,7 +13,8 @@ from floodmark.checkers.properties import Property
 from floodmark.checkers.symbolic.assumptions import NOTHING_WEAKER, Assumed, Weaker
 from floodmark.checkers.symbolic.deadline import Deadline
 from floodmark.checkers.symbolic.effects import Fired
-from floodmark.checkers.symbolic.facts import Fact
+from floodmark.checkers.symbolic.facts import Fact, Known
+from floodmark.checkers.symbolic.isolation import isolated
 from floodmark.checkers.symbolic.obligations import (
     BOUNDARY,
     INITIAL,
@@ -22,8 +23,8 @@ from floodmark.checkers.symbolic.obligations import (
     goals_of,
     subjects,
 )
-from floodmark.checkers.symbolic.smtlib import PART, Record, Status
-from floodmark.checkers.symbolic.strategies import Asking
+from floodmark.checkers.symbolic.smt_text import Status, Symbols
+from floodmark.checkers.symbolic.smtlib import PART, Record
 from floodmark.checkers.symbolic.system import System
 from floodmark.checkers.symbolic.terms import Truth, as_term, conj, disj
 from floodmark.language.errors import SourceError
@@ -54,7 +55,7 @@ class Counterexample:
 class Obligation:
     """One thing to prove: that ``action`` preserves ``property``, or that the initial states satisfy it.
 
-    ``parts`` are the questions that were answered instead of one, where it was proved path by path.
+    ``parts`` are the questions that were answered instead of one, as SMT-LIB says them, where they are recorded.
     """
 
     action: str
@@ -63,7 +64,7 @@ class Obligation:
     counterexample: Counterexample | None = None
     reason: str = ""
     seconds: float = 0.0
-    parts: tuple[Sequence[Any], ...] = field(default=(), compare=False, repr=False)
+    parts: tuple[str, ...] = field(default=(), compare=False, repr=False)
 
 
 @dataclass(slots=True)
@@ -85,7 +86,7 @@ class Proof:
         return [obligation for obligation in self.obligations if obligation.outcome != "proved"]
 
 
-def _nowhere(name: str, about: str, terms: Iterable[Truth], status: Status) -> None:
+def _nowhere(name: str, about: str, terms: Iterable[Truth] | str, status: Status) -> None:
     """Discards an obligation."""
 
 
@@ -99,8 +100,9 @@ class Questions:
         self.records = record is not None
         self._record: Record = record or _nowhere
         self.deadline = Deadline(seconds, effort)
-        self.parts: tuple[Sequence[Any], ...] = ()
-        """The questions that the last answer is from, if it was found path by path."""
+        self._symbols = Symbols()
+        self.parts: tuple[str, ...] = ()
+        """The questions that the last answer is from instead of the whole one, where obligations are recorded."""
 
     def solver(self) -> Any:
         return z3.Solver() if self.system.values.unbounded else z3.SolverFor("QF_FD")
@@ -117,10 +119,14 @@ class Questions:
         if self.system.values.any_size:
             assumed = [z3.And(*solver.assertions()), *map(as_term, weaker.parts)]
             uncounted = self.system.values.uncounted()
-            asking = Asking(assumed, self.known, self.deadline.left, weaker.likely, uncounted)
-            found = asking.answer(as_term(goal))
-            self.parts = tuple(asking.parts)
-            return found
+            sets = self.system.values.counted_sets()
+            facts = self.facts_for([*assumed, as_term(goal)])
+            left, parts = self.deadline.left, self.records
+            found = isolated(
+                self._symbols, as_term(goal), assumed, facts, left, weaker.likely, uncounted, sets, in_parts=parts
+            )
+            self.parts = found.parts
+            return found.answer, found.reason
         solver.add(as_term(goal))
         answered = self.deadline.check(solver)
         return answered, solver.reason_unknown() if answered == z3.unknown else ""
@@ -137,11 +143,15 @@ class Questions:
 
     def known(self, terms: Iterable[Truth]) -> list[Fact]:
         """The facts about what terms mention, which has to be closed."""
-        facts = self.system.values.facts
         asked = [as_term(term) for term in terms]
-        if free := facts.free(*asked):
+        return self.facts_for(asked).about(asked)
+
+    def facts_for(self, terms: Iterable[Any]) -> Known:
+        """All facts, of which some are about what terms mention, which has to be closed."""
+        facts = self.system.values.facts
+        if free := facts.free(*terms):
             raise AssertionError(f"{free} should be bound by a quantifier")
-        return facts.about(asked)
+        return facts
 
 
 def induction(
@@ -163,7 +173,7 @@ def induction(
     proof = Proof(assumed=[prop.name for prop in states])
     start = _beginning if system.values.unbounded else _initiation
     proof.obligations += start(system, questions, states)
-    assumed = Assumed(system, states)
+    assumed = Assumed(system, states, [prop for prop in properties if prop.kind == "transition"])
     for fired in system.fired:
         proof.obligations += _preserved(system, questions, properties, assumed, fired)
     proof.seconds = time.perf_counter() - started
@@ -253,14 +263,15 @@ def asked(
     wanted: Collection[tuple[str, str]],
     seconds: float | None = None,
     effort: int | None = None,
+    in_parts: bool = False,
 ) -> list[Obligation]:
-    """The answers to some of the obligations (action, property) of an induction."""
-    questions = Questions(system, seconds, effort=effort)
+    """The answers to some of the obligations (action, property) of an induction; with ``in_parts``, and their parts."""
+    questions = Questions(system, seconds, _nowhere if in_parts else None, effort)
     states = [prop for prop in properties if prop.kind != "transition"]
     start = _beginning if system.values.unbounded else _initiation
     first = [prop for prop in states if (INITIAL, prop.name) in wanted]
     found = [it for it in start(system, questions, first) if (INITIAL, it.property) in wanted]
-    assumed = Assumed(system, states)
+    assumed = Assumed(system, states, [prop for prop in properties if prop.kind == "transition"])
     for fired in system.fired:
         names = {name for action, name in wanted if action == fired.action.name}
         goals = [(name, goal) for name, goal in goals_of(system, properties, fired, fired.succeeds) if name in names]

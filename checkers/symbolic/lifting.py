@@ -31,7 +31,7 @@ from floodmark.language.values import Identifier
 
 @dataclass(frozen=True, slots=True)
 class Lifted:
-    """A lemma: as text, and as the property that the text defines."""
+    """An inferred lemma: as text, and as the property that the text defines."""
 
     text: str
     lemma: Property
@@ -104,7 +104,7 @@ def lifted(
     for clause in clauses:
         parts = [source.literal(components[it.component], it) for it in clause]
         found[min(_quantified(parts, order, source.identifiers) for order in _orders(parts, source.identifiers))] = None
-    return [_lemma(number, model, said, source.names) for number, said in enumerate(found, 1)]
+    return [lemma_of(number, model, said, source.names) for number, said in enumerate(found, 1)]
 
 
 def _orders(parts: Sequence[str], identifiers: Mapping[str, Identifier]) -> Iterable[tuple[str, ...]]:
@@ -148,7 +148,8 @@ def _renamed(text: str, names: Mapping[str, str]) -> str:
     return "".join(found)[:-1]
 
 
-def _lemma(number: int, model: str, said: str, names: Mapping[str, Any]) -> Lifted:
+def lemma_of(number: int, model: str, said: str, names: Mapping[str, Any]) -> Lifted:
+    """The lemma of this number about a model of this class that says an expression, with these names."""
     name = f"inferred_{number}"
     body = f"    return {said}\n"
     function, file = written(f"def {name}(model):\n{body}", name, names)

@@ -95,7 +95,7 @@ def parted(path: Path, condition: Any) -> list[Path]:
     """The paths on which a condition is true, and on which it is false, of those that do not contradict themselves."""
     found = []
     for value, chosen in ((True, condition), (False, z3.Not(condition))):
-        decided = [(condition, z3.BoolVal(value)), *(_replaced(condition) if value else [])]
+        decided = [(condition, z3.BoolVal(value, condition.ctx)), *(_replaced(condition) if value else [])]
         stated = _simplified([z3.substitute(term, *decided) for term in path.stated])
         if stated is not None:
             facts = simple(Fact(it.heads, z3.substitute(it.term, *decided)) for it in path.facts)

@@ -50,7 +50,7 @@ def prove_check(check: Check, task: Task, scripts: Scripts | None = None) -> Pro
         return result
     if task.method != "bmc":
         require_capacities(model, [prop for prop in properties if not prop.is_liveness])
-    record = None if scripts is None else scripts.of(subject_of(result, task))
+    record = None if scripts is None else scripts.of(subject_of(result.name, task, result.variant))
     attempt = Attempt(check, task, model, properties, result, record)
     match task.method:
         case "bmc":
@@ -70,9 +70,9 @@ def prove_check(check: Check, task: Task, scripts: Scripts | None = None) -> Pro
     return result
 
 
-def subject_of(result: Proved, task: Task) -> str:
+def subject_of(name: str, task: Task, variant: str | None = None) -> str:
     """What a proof is called where its obligations are written."""
-    words = [result.name, *filter(None, [result.variant]), task.method, *(["unbounded"] if task.unbounded else [])]
+    words = [name, *filter(None, [variant]), task.method, *(["unbounded"] if task.unbounded else [])]
     words += ["any size"] if task.any_size else []
     words += [f"{name}={value}" for name, value in task.constants.items()]
     return " ".join([*words, *task.properties])

@@ -17,7 +17,9 @@ import z3
 from floodmark.checkers.symbolic.cases import Case, cases
 from floodmark.checkers.symbolic.deadline import Deadline
 from floodmark.checkers.symbolic.facts import Fact
-from floodmark.checkers.symbolic.paths import Look, Path, path_by_path, simple, start
+from floodmark.checkers.symbolic.path_questions import Premises
+from floodmark.checkers.symbolic.paths import Look, Path, path_by_path
+from floodmark.checkers.symbolic.symbols import Witnesses
 from floodmark.checkers.symbolic.witnesses import View, seen
 
 
@@ -40,6 +42,7 @@ _PATTERNS = {**_SUGGESTED, "relevancy": 0}
 _SHALLOW = {**_SUGGESTED, "qi.lazy_threshold": 10.0}
 _LATE = {**_SUGGESTED, "qi.eager_threshold": 0.0}
 _LATE_RELEVANT = {**_LATE, "case_split": 3}
+_EAGER = {"auto_config": False, "qi.eager_threshold": 20.0}
 _NEAR = {**_SUGGESTED, "qi.eager_threshold": 2.0, "qi.lazy_threshold": 3.0}
 STRATEGIES = (
     Strategy(300_000),
@@ -47,10 +50,11 @@ STRATEGIES = (
     Strategy(600_000, _LATE),
     Strategy(300_000, _PATTERNS),
     Strategy(600_000, view="witnesses"),
+    Strategy(600_000, _EAGER, "witnesses"),
     Strategy(600_000, _LATE_RELEVANT, "witnesses"),
     Strategy(600_000, view="namesakes"),
     Strategy(1_000_000, _LATE_RELEVANT, "namesakes"),
-    Strategy(600_000, _LATE_RELEVANT, paths=400),
+    Strategy(600_000, _LATE_RELEVANT, "close sets", paths=400),
     Strategy(1_500_000, {**_LATE_RELEVANT, "random_seed": 7}),
     Strategy(1_500_000, {**_LATE, "random_seed": 7}),
     Strategy(1_500_000, _SHALLOW),
@@ -66,14 +70,18 @@ STRATEGIES = (
 )
 """In turns: instances that also a model that z3 has in mind would break; only those that terms suggest, and these only
 once z3 has decided what else is true, so that it looks at one path through an action at a time (``_LATE``); those that
-all terms suggest (``_PATTERNS``); and only those that do not come from many others (``_SHALLOW``). What is assumed of
-everything may be looked at as said of witnesses (``witnesses.py``). Path by path (``paths.py``) comes after the ways
-that take less than half a second each, which are enough for most questions.
+all terms suggest (``_PATTERNS``); those that come from others, at once (``_EAGER``); and only those that come from few
+others (``_SHALLOW``). What is assumed of everything may be looked at as said of witnesses (``witnesses.py``). Path
+by path (``paths.py``) comes after the ways that take less than half a second each, which are enough for most questions.
 """
 
+TOGETHER = 4_000_000
+"""The effort that is worth to refute all paths at once."""
 GLANCE = 20_000
 """The effort that tells whether a condition is possible on a path at all, so far as that is plain."""
 THOROUGH = (
+    Strategy(3_000_000, _LATE_RELEVANT, "close sets"),
+    Strategy(3_000_000, _LATE, "close sets"),
     Strategy(3_000_000, _LATE_RELEVANT),
     Strategy(3_000_000, _NEAR),
     Strategy(3_000_000, _LATE),
@@ -100,14 +108,17 @@ class Asking:
         seconds: float | None = None,
         likely: Callable[[], Any] = lambda: None,
         uncounted: Sequence[Any] = (),
+        sets: Sequence[Any] = (),
     ) -> None:
         self._assumed = list(assumed)
         self._known = known
         self._deadline = Deadline(seconds)
         self._likely: Callable[[], Any] | None = likely
         self._uncounted = uncounted
+        self._sets = sets
+        self.witnesses = Witnesses()
         self._learned: int | None = None
-        self._simple: dict[int, list[Any]] = {}
+        self._said: Premises | None = None
         self._refuted: list[Sequence[Any]] = []
         self._parted = False
         self._best = 0
@@ -115,12 +126,14 @@ class Asking:
 
     @property
     def parts(self) -> list[Sequence[Any]]:
-        """The questions that were refuted instead of the whole one, if that was necessary path by path."""
+        """The questions that were refuted instead of the whole one: its cases, their paths, with less assumed."""
         return self._refuted if self._parted else []
 
     def answer(self, goal: Any) -> tuple[Any, str]:
         """z3's answer, and the reason if it is unknown."""
-        for case in cases(goal):
+        found_cases = cases(goal, self.witnesses)
+        self._parted = len(found_cases) > 1
+        for case in found_cases:
             found = self._tried(case)
             if found != z3.unsat:
                 return found, self._reason if found == z3.unknown else ""
@@ -145,6 +158,7 @@ class Asking:
                 everything = strategy.view == "everything"
                 if found == z3.unsat or (found == z3.sat and at == 0 and everything):
                     self._best = at
+                    self._parted |= at != 0 or not everything
                     return found
                 if found == z3.sat and everything:
                     possible.add(at)
@@ -154,7 +168,8 @@ class Asking:
         """The strategies in their turns. Views leave out much where some identifiers are not counted; where all are,
         they leave out little, and come last: to find the likely part takes seconds.
         """
-        return list(STRATEGIES) if self._uncounted else sorted(STRATEGIES, key=lambda it: it.view != "everything")
+        late = ("witnesses", "namesakes")
+        return list(STRATEGIES) if self._uncounted else sorted(STRATEGIES, key=lambda it: it.view in late)
 
     def _parts(self, view: View) -> list[int]:
         """Which assumptions to ask with, first those that were enough for the last case.
@@ -180,7 +195,7 @@ class Asking:
         """What one way finds with some of the assumptions; a model only counts when all are made and everything is
         seen.
         """
-        stated = seen(strategy.view, self._assumed[at], case, self._uncounted)
+        stated = seen(strategy.view, self._assumed[at], case, self._uncounted, self.witnesses)
         terms = [*stated, *(fact.term for fact in self._known(stated))]
         found = self._checked(terms, strategy)
         if found == z3.unsat:
@@ -190,12 +205,14 @@ class Asking:
     def _path_by_path(self, case: Case, strategy: Strategy) -> Any:
         """What is found on the paths of a case: no model, if each of them is refuted; or the model of one."""
         self._learn()
-        parts = [0] if self._learned is None else [self._learned, 0]
+        parts = [0] if self._learned is None else [0, self._learned]
         refuted: list[Sequence[Any]] = []
+        asked = self._premises(parts).about(case)
+        first = len(parts) - 1
         ways: dict[Look, Sequence[tuple[int, Strategy]]] = {
-            "at a glance": [(parts[0], replace(strategy, effort=GLANCE))],
-            "quickly": [(parts[0], strategy)],
-            "thoroughly": [(at, way) for way in THOROUGH for at in parts],
+            "at a glance": [(first, replace(strategy, effort=GLANCE))],
+            "quickly": [(first, strategy)],
+            "thoroughly": [(at, way) for way in THOROUGH for at in reversed(range(len(parts)))],
         }
 
         def answer(path: Path, look: Look) -> Any:
@@ -203,31 +220,35 @@ class Asking:
                 if self._deadline.ended:
                     self._reason = self._deadline.reason
                     return z3.unknown
-                terms = self._on(path, at)
+                closely = way.view == "close sets"
+                terms = asked.on(path, at, closely)
                 found = self._checked(terms, way)
                 if found == z3.unsat:
                     refuted.append(terms)
-                if found == z3.unsat or (found == z3.sat and at == 0):
+                if found == z3.unsat or (found == z3.sat and at == 0 and not closely):
                     return found
             return z3.unknown
 
-        found = path_by_path(start(case, self._known(case)), answer, strategy.paths)
+        together = asked.on(asked.whole, first, closely=True)
+        found = self._checked(together, replace(strategy, effort=TOGETHER))
+        if found == z3.unsat:
+            refuted.append(together)
+        else:
+            found = path_by_path(asked.whole, answer, strategy.paths)
         if found == z3.unsat:
             self._refuted += refuted
             self._parted = True
         return found
 
-    def _on(self, path: Path, at: int) -> list[Any]:
-        """What is asked about a path with some of the assumptions."""
-        assumed = self._assumed[at]
-        if at not in self._simple:
-            self._simple[at] = [fact.term for fact in simple(self._known([assumed]))]
-        known = {term.get_id(): term for term in (*self._simple[at], *path.known)}
-        return [assumed, *known.values(), *path.stated]
+    def _premises(self, parts: Sequence[int]) -> Premises:
+        """What is assumed on paths, which is the same for all cases."""
+        if self._said is None:
+            self._said = Premises([self._assumed[at] for at in parts], self._known, self._sets)
+        return self._said
 
     def _checked(self, terms: Sequence[Any], strategy: Strategy) -> Any:
         """What z3 finds in one way about terms that are to be true together."""
-        solver = z3.SimpleSolver()
+        solver = z3.SimpleSolver(ctx=terms[0].ctx)
         solver.set(**strategy.options)
         solver.add(*terms)
         found = self._deadline.check(solver, most=strategy.effort)

@@ -7,6 +7,9 @@ from typing import Any
 
 import z3
 
+WITNESS = "!"
+"""Stands before the number of a witness, and nowhere else in the name of a symbol."""
+
 
 class Symbols:
     """Creates symbols. The hint is for people who read a formula; the number before it makes the symbol unique."""
@@ -35,4 +38,20 @@ class Symbols:
         return z3.Function(self._name(hint), *sorts, result)
 
     def _name(self, hint: str) -> str:
+        if WITNESS in hint:
+            raise AssertionError(f"{hint} could be the name of a witness")
         return f"{next(self._numbers)}:{hint}"
+
+
+class Witnesses:
+    """Creates constants for what is said to exist. No two are called alike, and no symbol of a model is.
+
+    z3's own fresh constants are numbered by all that a context has seen, and with the names effort would differ.
+    """
+
+    def __init__(self) -> None:
+        self._numbers = itertools.count()
+
+    def fresh(self, sort: Any, hint: str) -> Any:
+        """A constant of a sort."""
+        return z3.Const(f"{hint}{WITNESS}{next(self._numbers)}", sort)

@@ -16,7 +16,7 @@ from floodmark.checkers.symbolic.value_components import Leaf
 from floodmark.checkers.symbolic.value_types import UnsupportedError, Value
 from floodmark.checkers.symbolic.values import Values
 from floodmark.compiler.ir import Action, Position, Predicate
-from floodmark.compiler.program import Program, read_beginnings, read_program
+from floodmark.compiler.program import Program, read_beginnings, read_predicate, read_program
 from floodmark.language.bindings import annotation_position
 from floodmark.language.errors import ModelError
 from floodmark.language.linear import Linear, lowest
@@ -54,7 +54,7 @@ class System:
     ) -> None:
         self.model = model
         self.values = Values(unbounded, any_size=any_size)
-        read = opened(model, self.values.unbounded, any_size)
+        read = self._opened = opened(model, self.values.unbounded, any_size)
         self.program: Program = self._read(read, properties)
         self.variables = self.program.variables
         self.now = self.replica("")
@@ -70,6 +70,10 @@ class System:
             if error.file is None:
                 error.file, error.line = type(self.model).source_position()
             raise
+
+    def read(self, function: Callable[..., bool]) -> Predicate:
+        """Another predicate about the model."""
+        return read_predicate(self._opened, function.__name__, function)
 
     @property
     def domain(self) -> list[Linear]:

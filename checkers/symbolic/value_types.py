@@ -88,6 +88,10 @@ class Types:
         """The sorts of identifiers of which nothing asks how many are in a set."""
         return [it.sort for it in self.individuals_by_class.values() if not it.are_counted]
 
+    def counted_sets(self) -> list[Any]:
+        """The sorts of sets of identifiers of which something asks how many elements they have."""
+        return [it.sets.sort for it in self.individuals_by_class.values() if it.are_counted]
+
     def bound(self, bound: Bound) -> Number:
         """A bound of a type, over the symbols of the constants left open."""
         if isinstance(bound, int):

@@ -18,33 +18,37 @@ from typing import Any, Literal
 
 import z3
 
+from floodmark.checkers.symbolic.symbols import Witnesses
 from floodmark.checkers.symbolic.terms import subterms
 
-View = Literal["everything", "witnesses", "namesakes"]
+View = Literal["everything", "witnesses", "namesakes", "close sets"]
 """Assumptions as they are; those about identifiers that nobody counts only as said of witnesses; and in addition what
 all of them say of those witnesses that have the name of the variable. Identifiers that are counted have to be looked at
 beyond the witnesses, as two majorities meet in one that the question does not mention. What breaks a property after a
 step has the names of the property's own variables, and what the property says of the same witnesses before the step is
-where most inductions begin.
+where most inductions begin. On paths, also assumptions about the sets of what the question mentions (``anchors.py``).
 """
 
 MOST_INSTANCES = 200
 """Of one statement."""
 
 
-def seen(view: View, assumed: Any, case: Sequence[Any], uncounted: Sequence[Any]) -> list[Any]:
-    """What is assumed and a case, in this view; ``uncounted`` are the sorts of identifiers that nobody counts."""
+def seen(view: View, assumed: Any, case: Sequence[Any], uncounted: Sequence[Any], new: Witnesses) -> list[Any]:
+    """What is assumed and a case, in this view; ``uncounted`` are the sorts of identifiers that nobody counts.
+
+    ``new`` makes constants, which must be others than those of the case.
+    """
     if view == "everything":
         return [assumed, *case]
     known = {term.get_id() for term in _constants([assumed])}
     witnesses = [term for term in _constants(case) if term.get_id() not in known]
-    naming = _Named()
+    naming = _Named(new)
     stated = [naming.of(assumed, True), *case]
     witnesses += naming.witnesses
-    looked_at = _Instances(witnesses, lambda sort: any(sort == other for other in uncounted))
+    looked_at = _Instances(witnesses, new, lambda sort: any(sort == other for other in uncounted))
     found = [looked_at.of(term, True) for term in stated]
     if view == "namesakes":
-        named = _Instances(witnesses, lambda _: True, namesakes=True)
+        named = _Instances(witnesses, new, lambda _: True, namesakes=True)
         found += [named.of(term, True) for term in found]
     return found
 
@@ -54,7 +58,7 @@ def _constants(terms: Iterable[Any]) -> list[Any]:
     return [it for it in subterms(terms) if z3.is_const(it) and it.decl().kind() == z3.Z3_OP_UNINTERPRETED]
 
 
-class _Rewritten:
+class Rewritten:
     """Terms in which statements with quantifiers are replaced, where a connective does not hide if they are denied."""
 
     def __init__(self) -> None:
@@ -83,26 +87,30 @@ class _Rewritten:
         raise NotImplementedError
 
 
-class _Named(_Rewritten):
+class _Named(Rewritten):
     """Terms in which a statement that something exists is one about a constant, of ``witnesses``."""
 
-    def __init__(self) -> None:
+    def __init__(self, new: Witnesses) -> None:
         super().__init__()
+        self._new = new
         self.witnesses: list[Any] = []
 
     def quantified(self, term: Any, affirmed: bool) -> Any:
         if term.is_exists() != affirmed:
             return term
-        own = [z3.FreshConst(term.var_sort(at), term.var_name(at)) for at in range(term.num_vars())]
+        own = [self._new.fresh(term.var_sort(at), term.var_name(at)) for at in range(term.num_vars())]
         self.witnesses += own
         return self.of(z3.substitute_vars(term.body(), *reversed(own)), affirmed)
 
 
-class _Instances(_Rewritten):
+class _Instances(Rewritten):
     """Terms in which a statement about everything is one about witnesses, for variables of sorts that are wanted."""
 
-    def __init__(self, witnesses: Sequence[Any], wanted: Callable[[Any], bool], namesakes: bool = False) -> None:
+    def __init__(
+        self, witnesses: Sequence[Any], new: Witnesses, wanted: Callable[[Any], bool], namesakes: bool = False
+    ) -> None:
         super().__init__()
+        self._new = new
         self._namesakes = namesakes
         self._witnesses = witnesses
         self._wanted = wanted
@@ -117,7 +125,7 @@ class _Instances(_Rewritten):
             if self._namesakes:
                 own = [it for it in own if _name(str(it)) == _name(name)]
             if not own:
-                own = [z3.FreshConst(sort, name)]
+                own = [self._new.fresh(sort, name)]
                 kept += own
             choices.append(own)
         found = []

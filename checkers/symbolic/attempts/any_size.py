@@ -15,6 +15,7 @@ from floodmark.checkers.symbolic.lemmas import lemmas_of
 from floodmark.checkers.symbolic.system import System, system_of
 from floodmark.checkers.symbolic.unbounded_constants import any_size_constants
 from floodmark.language.errors import ModelError, SourceError
+from floodmark.language.model import Model
 from floodmark.language.plurals import counted
 
 AGAIN = (1, 2)
@@ -24,10 +25,7 @@ AGAIN = (1, 2)
 def attempt_at_any_size(attempt: Attempt) -> None:
     """Asks of each action whether it preserves each property, however many identifiers there are."""
     check, task, model, result = attempt.check, attempt.task, attempt.model, attempt.result
-    names, counting = any_size_constants(model)
-    if not counting:
-        message = f"no constant of {type(model).__name__} counts identifiers; any size means any number of them"
-        raise SourceError(message, *type(model).source_position())
+    names, counting = counting_constants(model)
     lemmas = lemmas_of(check.spec, type(model), check.settings.invariant_files)
     every = [*attempt.properties, *lemmas]
     system = system_of(model, every, names, any_size=True)
@@ -54,6 +52,16 @@ def attempt_at_any_size(attempt: Attempt) -> None:
             prove_again(attempt, every, counting)
         return
     _show_what_is_missing(attempt, every, counting, proof, said, system)
+
+
+def counting_constants(model: Model) -> tuple[list[str], list[str]]:
+    """The constants that are left open, and those among them that count identifiers. Raises SourceError if none does.
+    """
+    names, counting = any_size_constants(model)
+    if not counting:
+        message = f"no constant of {type(model).__name__} counts identifiers; any size means any number of them"
+        raise SourceError(message, *type(model).source_position())
+    return names, counting
 
 
 def domain_of(system: System) -> list[str]:

@@ -1,70 +1,53 @@
-"""An attempt for every number of identifiers with lemmas that are inferred for a few and lifted."""
+"""An attempt for every number of identifiers with lemmas that are inferred for a few: lifted, or else suggested."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 
-from floodmark.checkers.result import ExitCode
-from floodmark.checkers.symbolic.attempts.any_size import domain_of, prove_again
+from floodmark.checkers.symbolic.attempts.any_size import counting_constants
 from floodmark.checkers.symbolic.attempts.attempt import Attempt
+from floodmark.checkers.symbolic.attempts.inferred_lemmas import Tried, report
+from floodmark.checkers.symbolic.attempts.suggested import attempt_suggested
 from floodmark.checkers.symbolic.counts import counts_of
 from floodmark.checkers.symbolic.ic3 import infer
-from floodmark.checkers.symbolic.induction import Proof, induction
+from floodmark.checkers.symbolic.induction import induction
 from floodmark.checkers.symbolic.lifting import Lifted, lifted
 from floodmark.checkers.symbolic.system import system_of
-from floodmark.checkers.symbolic.unbounded_constants import any_size_constants
-from floodmark.language.errors import ModelError, SourceError
+from floodmark.language.errors import ModelError
 from floodmark.language.plurals import counted
+
+IC3_EFFORT = 10_000_000
+"""What z3 may do for IC3, in its own units, before clauses are looked for in another way."""
 
 
 def attempt_lifted(attempt: Attempt) -> None:
     """Infers clauses with the constants of the spec, lifts them, and keeps those that are inductive at any size.
 
-    Nothing rests on the inference: the clauses that are kept are lemmas of an induction like any others.
+    If that proves nothing, clauses are suggested. Nothing rests on the inference: the clauses that are kept are lemmas
+    of an induction like any others.
     """
     task, model, result, properties = attempt.task, attempt.model, attempt.result, attempt.properties
-    names, counting = any_size_constants(model)
-    if not counting:
-        message = f"no constant of {type(model).__name__} counts identifiers; any size means any number of them"
-        raise SourceError(message, *type(model).source_position())
+    names, counting = counting_constants(model)
     started = time.perf_counter()
     counts = counts_of(model)
     small = system_of(model, [*properties, *(count.question for count in counts)])
-    found = infer(small, properties, task.seconds, counts=counts)
+    found = infer(small, properties, task.seconds, counts=counts, effort=IC3_EFFORT)
     result.seconds = time.perf_counter() - started
-    if not found.found:
-        why = "a reachable state breaks a property" if found.refuted else f"ended by {found.stopped}"
-        result.headline = f"undetermined: nothing was inferred to be lifted, {why}"
+    result.facts |= {"frames": found.frames, "queries": found.queries}
+    if found.refuted:
+        result.headline = "undetermined: nothing was inferred to be lifted, a reachable state breaks a property"
         return
-    guesses = lifted(type(model).__name__, small.variables, found.asked, counts)
-    kept, proof, domain = _inductive(attempt, [it for it in guesses if _can_be_said(attempt, it, names)], names)
-    result.facts |= {
-        "clauses": [it.text for it in kept],
-        "frames": found.frames,
-        "queries": found.queries,
-        "lemmas": [it.lemma.name for it in kept],
-        "obligations": len(proof.obligations),
-        "open": [[it.action, it.property, it.outcome, it.reason] for it in proof.failing()],
-        "unbounded": names,
-        "any_size": counting,
-        "times": [[it.action, it.property, it.seconds] for it in proof.obligations],
-        "domain": domain,
-    }
-    said = f"{counted(len(properties), 'property')} with {len(kept)} of {counted(len(guesses), 'lifted clause')}"
-    said += f", {counted(len(proof.obligations), 'obligation')}, for every {', '.join(names)}"
-    said += f" with {', '.join(domain)}" if domain else ""
-    result.lines = [line for it in kept for line in ("", *it.text.splitlines())]
-    if proof.outcome == "proved":
-        every = [*properties, *(it.lemma for it in kept)]
-        attempt.proved(f"inductive: {said}", every)
-        if result.verdict == "holds":
-            prove_again(attempt, every, counting)
-        return
-    result.verdict, result.exit_code = "undetermined", ExitCode.UNDETERMINED
-    result.headline = f"not proved: {said}; {counted(len(proof.failing()), 'open obligation')}"
+    if found.found:
+        guesses = lifted(type(model).__name__, small.variables, found.asked, counts)
+        tried = _inductive(attempt, [it for it in guesses if _can_be_said(attempt, it, names)], names)
+        if tried.proof.outcome == "proved":
+            report(attempt, tried, f"{len(tried.lemmas)} of {counted(len(guesses), 'lifted clause')}", names, counting)
+            return
+    attempt_suggested(attempt, names, counting)
 
 
-def _can_be_said(attempt: Attempt, guess: Lifted, names: list[str]) -> bool:
+def _can_be_said(attempt: Attempt, guess: Lifted, names: Sequence[str]) -> bool:
     """Whether a lifted clause means something of any number: one about a place in a set of messages does not."""
     try:
         system = system_of(attempt.model, [guess.lemma], names, any_size=True)
@@ -74,25 +57,19 @@ def _can_be_said(attempt: Attempt, guess: Lifted, names: list[str]) -> bool:
     return True
 
 
-def _inductive(attempt: Attempt, guesses: list[Lifted], names: list[str]) -> tuple[list[Lifted], Proof, list[str]]:
-    """The guesses that are left when those that are not preserved are dropped, until all are; the last induction, and
-    for which numbers it holds.
+def _inductive(attempt: Attempt, guesses: list[Lifted], names: Sequence[str]) -> Tried:
+    """The guesses that are left when those that are not preserved are dropped, until all are, with the last induction.
 
-    The last one asks about the properties as well, whether or not it proves them.
+    That one asks about the properties as well, whether or not it proves them.
     """
     every = [*attempt.properties, *(it.lemma for it in guesses)]
     system = system_of(attempt.model, every, names, any_size=True)
     kept = guesses
     while True:
-        asked = [*attempt.properties, *(it.lemma for it in kept)]
-        proof = induction(system, asked, attempt.left)
+        proof = induction(system, [*attempt.properties, *(it.lemma for it in kept)], attempt.left)
         attempt.result.seconds += proof.seconds
         broken = {it.property for it in proof.failing()}
         left = [it for it in kept if it.lemma.name not in broken]
         if len(left) == len(kept):
-            break
+            return Tried(kept, proof, system)
         kept = left
-    if attempt.record is not None:
-        proof = induction(system, asked, attempt.left, attempt.record)
-        attempt.result.seconds += proof.seconds
-    return kept, proof, domain_of(system)

@@ -1,0 +1,84 @@
+"""All clauses of up to three literals over a model's vocabulary, of which none is ever listed.
+
+Asked for a clause that excludes a state, the grammar looks for one that is false there and true of all examples. So it
+answers as if it had listed all clauses and crossed out those that an example refutes.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Collection, Iterator, Sequence
+
+from floodmark.checkers.symbolic.suggestions.batches import Batch, batch_of
+from floodmark.checkers.symbolic.suggestions.examples import Examples, different
+from floodmark.checkers.symbolic.suggestions.scopes import Answered, Scope, Table
+from floodmark.checkers.symbolic.suggestions.sentences import Answers, Clause
+from floodmark.language.model import Model, State
+
+SHAPES = ((1, 0), (1, 1), (2, 0), (2, 1), (1, 2), (3, 0), (2, 2), (3, 1), (3, 2))
+"""The numbers of literals and of variables that a clause may have, the simplest first."""
+ENOUGH = 400
+"""Of so many clauses that exclude a state, one is chosen."""
+REMEMBERED = 80
+"""A clause is worth more if it excludes more of so many countermodels that were met before."""
+COMPLEXITY = 0.12
+"""What a literal or a variable costs: as much as it is worth to exclude this part of the countermodels."""
+
+
+class Grammar:
+    """The clauses about some scopes that are true of all examples met so far."""
+
+    def __init__(self, scopes: Sequence[Scope], batches: Collection[Batch]) -> None:
+        self.scopes = scopes
+        known: dict[int, dict[Table, Answered]] = {number: {} for number in range(len(batches))}
+        self._examples = [
+            Examples(different(
+                (part for number, batch in enumerate(batches) for part in scope.answers(batch, known[number])),
+                len(scope.atoms),
+            ))
+            for scope in scopes
+        ]
+        self._met: deque[list[Answers]] = deque(maxlen=REMEMBERED)
+
+    def answers(self, model: Model, state: State) -> list[Answers]:
+        """What a state answers in each scope."""
+        batch, known = batch_of(model, [state]), dict[Table, Answered]()
+        return [different(scope.answers(batch, known), len(scope.atoms)) for scope in self.scopes]
+
+    def learn(self, answers: Sequence[Answers]) -> None:
+        """Takes a state as an example: from now on, no clause that it breaks is suggested."""
+        for examples, rows in zip(self._examples, answers, strict=True):
+            if len(rows):
+                examples.add(rows)
+
+    def suggest(self, answers: Sequence[Answers], without: Collection[Clause]) -> Clause | None:
+        """A clause that excludes a state; None if there is none."""
+        self._met.append(list(answers))
+        found: list[Clause] = []
+        for clause in self._excluding(answers):
+            if clause not in without:
+                found.append(clause)
+            if len(found) >= ENOUGH:
+                break
+        return max(found, key=self._worth, default=None)
+
+    def _worth(self, clause: Clause) -> float:
+        excluded = sum(not clause.holds(answers[clause.scope]) for answers in self._met)
+        size = len(clause.literals) + len(self.scopes[clause.scope].variables)
+        return excluded / len(self._met) - COMPLEXITY * size
+
+    def _excluding(self, answers: Sequence[Answers]) -> Iterator[Clause]:
+        """The clauses that are false of some choice of variables in a state, the simplest first.
+
+        Of two members of different sets, clauses of three literals are left out: there are too many.
+        """
+        for literals, variables in SHAPES:
+            for number, scope in enumerate(self.scopes):
+                if len(scope.variables) != variables or (literals > 2 and scope.joins):
+                    continue
+                if not len(self._examples[number]):  # nothing is known of such a choice of variables
+                    continue
+                for row in answers[number]:
+                    for atoms in self._examples[number].clauses(row, literals):
+                        if scope.mentions_all(atoms):
+                            yield Clause(number, tuple((atom, not row[atom]) for atom in atoms))
