@@ -1,15 +1,18 @@
 """A second opinion from cvc5 on the obligations of recorded proofs: those of ``[[prove]]`` tables and of claims.
 
 ``python -m tests.second_solver`` runs cvc5 on those of all specs and claims, or of the named ones, and prints the
-results; with ``--record`` they are written to docs/second_opinions.json, from which docs/proofs.md tells them. It needs
-the package cvc5.
+results; with ``--record`` they are written to docs/second_opinions.json, from which docs/proofs.md tells them. What
+cvc5 has answered is kept in the cache folder, so a run that was ended goes on where it was, and what has not changed is
+not asked again. Its effort is limited in its own units, so a busy machine gives the same answers. It needs the package
+cvc5.
 """
 
 from __future__ import annotations
 
 import argparse
-import itertools
+import hashlib
 import json
+import multiprocessing
 import re
 import sys
 import tempfile
@@ -17,15 +20,14 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
 import cvc5
 
-from docs.tools.proofs import OPINIONS as RECORDED
-from floodmark.checkers.resources import cores
+from docs.tools.opinions import OPINIONS, Opinion, digest_of, recorded_opinions
+from floodmark.checkers.disk_cache import cache_directory
 from floodmark.checkers.spec import Proving, Spec, find, read
 from floodmark.checkers.symbolic import claims
 from floodmark.checkers.symbolic.prove import prove_claim, prove_listed
@@ -33,25 +35,31 @@ from floodmark.checkers.symbolic.smtlib import PART, Scripts
 
 ROOT = Path(__file__).resolve().parent.parent
 SPECS = ROOT / "specs"
-EFFORT = 2_000_000
-"""What cvc5 may do about one obligation in one way, in its own units: some ten seconds. A busy machine has the same."""
+EFFORT = 200_000
+"""What cvc5 may do about one question in one way, in its own units: a second or two, in the worst case twenty."""
+FIRST = 10
+"""Every way is tried with so small a part of the effort before one gets all of it."""
 WAYS: tuple[dict[str, str], ...] = ({}, {"enum-inst": "true"}, {"mbqi": "true"})
 """Options with which it is asked one after the other about what has quantifiers: instances that terms suggest, all
 instances in turn, and those that a model in its mind would break.
 """
+PLAIN: tuple[dict[str, str], ...] = ({},)
+"""How it is asked about what has none."""
+BITS: tuple[dict[str, str], ...] = ({"bitblast": "eager"},)
+"""Bits are asked about as z3 does; unrollings take a fraction of the time."""
 
 Outcome = Literal["agrees", "differs", "undetermined"]
 
 
 @dataclass(frozen=True, slots=True)
-class Opinion:
+class Said:
     """What cvc5 says of a file that z3 answered with ``expected``. Without an answer of both nothing is agreed upon."""
 
     file: Path
     expected: str
     answer: str
     seconds: float
-    """Of the processor."""
+    """Of the processor, now or when it was asked."""
 
     @property
     def outcome(self) -> Outcome:
@@ -60,21 +68,57 @@ class Opinion:
         return "agrees" if self.expected == self.answer else "differs"
 
 
-def ask(file: Path, effort: int = EFFORT) -> Opinion:
+@dataclass(slots=True)
+class Journal:
+    """What cvc5 has answered, with the effort that it was given; each answer is kept as soon as there is one."""
+
+    file: Path
+    known: dict[str, tuple[str, int, float]] = field(default_factory=dict)
+
+    @classmethod
+    def in_cache(cls) -> Journal:
+        """The journal of the cache folder."""
+        found = cls(cache_directory() / "second_solver.jsonl")
+        if found.file.is_file():
+            for line in found.file.read_text(encoding="utf-8").splitlines():
+                key, answer, effort, seconds = json.loads(line)
+                found.known[key] = answer, effort, seconds
+        return found
+
+    def answered(self, key: str, effort: int) -> tuple[str, float] | None:
+        """An earlier answer, if more effort would not give a better one."""
+        answer, given, seconds = self.known.get(key, ("unknown", 0, 0.0))
+        return (answer, seconds) if answer != "unknown" or given >= effort else None
+
+    def keep(self, key: str, answer: str, effort: int, seconds: float) -> None:
+        self.known[key] = answer, effort, seconds
+        self.file.parent.mkdir(parents=True, exist_ok=True)
+        with self.file.open("a", encoding="utf-8") as journal:
+            journal.write(json.dumps([key, answer, effort, round(seconds, 3)]) + "\n")
+
+
+def ask(file: Path, effort: int = EFFORT, journal: Journal | None = None) -> Said:
     """Asks cvc5 about a file. Raises RuntimeError when it cannot read the file."""
     text = file.read_text(encoding="utf-8")
     status = re.search(r"\(set-info :status (\w+)\)", text)
     if status is None:
         raise RuntimeError(f"{file} does not say which answer is expected")
+    question = re.sub(r"^;.*\n", "", text.replace(status[0], ""), flags=re.MULTILINE)
+    ways = BITS if "(set-logic QF_BV)" in text else WAYS if "(forall" in text or "(exists" in text else PLAIN
+    key = hashlib.sha256(repr((cvc5.__version__, ways, question)).encode()).hexdigest()[:32]
+    before = None if journal is None else journal.answered(key, effort)
+    if before is not None:
+        return Said(file, status[1], *before)
     started = time.process_time()
-    question = text.replace(status[0], "")
-    bits = "(set-logic QF_BV)" in text
     answer = "unknown"
-    for options in ({"bitblast": "eager"},) if bits else WAYS:  # as z3 does; unrollings take a fraction of the time
-        answer = _answer(question, file, {**options, "rlimit-per": str(effort)})
-        if answer != "unknown":
-            break
-    return Opinion(file, status[1], answer, time.process_time() - started)
+    for units in (effort // FIRST, effort):
+        for options in ways:
+            if answer == "unknown":
+                answer = _answer(question, file, {**options, "rlimit-per": str(units)})
+    seconds = time.process_time() - started
+    if journal is not None:
+        journal.keep(key, answer, effort, seconds)
+    return Said(file, status[1], answer, seconds)
 
 
 def _answer(text: str, file: Path, options: Mapping[str, str]) -> str:
@@ -93,22 +137,33 @@ def _answer(text: str, file: Path, options: Mapping[str, str]) -> str:
     return answer
 
 
-def ask_all(files: Iterable[Path], effort: int = EFFORT, processes: int = 1) -> Iterator[Opinion]:
-    """Asks about many files, in their order."""
-    question = partial(ask, effort=effort)
-    if processes == 1:
-        yield from map(question, files)
-        return
-    with ProcessPoolExecutor(processes) as pool:
-        yield from pool.map(question, files, chunksize=8)
+def ask_all(files: Sequence[Path], effort: int = EFFORT, journal: Journal | None = None) -> Iterator[Said]:
+    """Asks about many files, in their order.
+
+    What is in parts gets little effort as a whole: its parts are what z3 refuted. Where cvc5 does not know one of them,
+    the others get little effort, too.
+    """
+    parted = {_obligation(file) for file in files if PART in file.stem}
+    lost: set[tuple[Path, str]] = set()
+    for file in files:
+        obligation = _obligation(file)
+        hopeless = obligation in lost or (obligation in parted and PART not in file.stem)
+        said = ask(file, effort // FIRST if hopeless else effort, journal)
+        if PART in file.stem and said.outcome == "undetermined":
+            lost.add(obligation)
+        yield said
 
 
-def recorded(paths: Sequence[Path]) -> Iterator[tuple[Spec, Proving]]:
-    """The proofs that specs list."""
+def _obligation(file: Path) -> tuple[Path, str]:
+    """The obligation that a file is about, or is a part of."""
+    return file.parent, file.stem.partition("-")[2].partition(PART)[0]
+
+
+def recorded(paths: Sequence[Path], naming: str = "") -> Iterator[tuple[Spec, Proving]]:
+    """The proofs that specs list, of which the names have some text."""
     for path in find([path for path in paths if path.suffix != ".py"], "all"):
         spec = read(path)
-        for proving in spec.prove:
-            yield spec, proving
+        yield from ((spec, proving) for proving in spec.prove if naming in proving.name)
 
 
 def write(folder: Path, proofs: Iterable[tuple[Spec, Proving]], files: Sequence[Path]) -> list[Path]:
@@ -125,74 +180,88 @@ def write(folder: Path, proofs: Iterable[tuple[Spec, Proving]], files: Sequence[
     return sorted(folder.rglob("*.smt2"))
 
 
-def recorded_opinions(opinions: Sequence[Opinion], effort: int) -> dict[str, dict[str, object]]:
-    """What docs/second_opinions.json says of each proof: cvc5's version, what it may do about an obligation, how many
-    there are, and which of them a solver does not know, neither as a whole nor part by part. Raises RuntimeError when
-    the solvers differ.
-    """
-    found: dict[str, dict[str, object]] = {}
-    for proof, said in itertools.groupby(opinions, key=lambda it: it.file.parent.name):
-        asked = list(said)
-        for opinion in asked:
-            if opinion.outcome == "differs":
-                raise RuntimeError(f"{opinion.file}: z3 says {opinion.expected}, cvc5 {opinion.answer}")
-        parts: dict[str, list[Opinion]] = {}
-        whole = []
-        for opinion in asked:
-            name, part, _ = opinion.file.stem.partition("-")[2].partition(PART)
-            if part:
-                parts.setdefault(name, []).append(opinion)
-            else:
-                whole.append((name, opinion))
-        undetermined = [
-            name
-            for name, opinion in whole
-            if opinion.outcome != "agrees"
-            and not (name in parts and all(it.outcome == "agrees" for it in parts[name]))
-        ]
-        found[proof] = {"cvc5": cvc5.__version__, "units": effort, "obligations": len(whole), "open": undetermined}
-    return found
+def write_apart(folder: Path, proofs: Iterable[tuple[Spec, Proving]], files: Sequence[Path]) -> list[Path]:
+    """The same in a process of its own: what is inferred may hang on what a process did before."""
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+        return pool.submit(write, folder, list(proofs), files).result()
 
 
-def record(opinions: Sequence[Opinion], effort: int, file: Path = RECORDED) -> None:
-    """Writes what cvc5 says of some proofs, and keeps what it said of others."""
-    before = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
-    after = dict(sorted((before | recorded_opinions(opinions, effort)).items()))
+def opinion_of(files: Sequence[Path], said: Sequence[Said], effort: int) -> Opinion:
+    """What docs/second_opinions.json says of a proof. Raises RuntimeError when the solvers differ."""
+    parts: dict[str, list[Said]] = {}
+    whole = []
+    for one in said:
+        if one.outcome == "differs":
+            raise RuntimeError(f"{one.file}: z3 says {one.expected}, cvc5 {one.answer}")
+        _, name = _obligation(one.file)
+        if PART in one.file.stem:
+            parts.setdefault(name, []).append(one)
+        else:
+            whole.append((name, one))
+    undetermined = [
+        name
+        for name, one in whole
+        if one.outcome != "agrees" and not (name in parts and all(it.outcome == "agrees" for it in parts[name]))
+    ]
+    return {
+        "cvc5": cvc5.__version__,
+        "units": effort,
+        "questions": digest_of(files),
+        "obligations": len(whole),
+        "open": undetermined,
+    }
+
+
+def record(name: str, opinion: Opinion, file: Path = OPINIONS) -> None:
+    """Writes what cvc5 says of a proof, and keeps what it said of others."""
+    after = dict(sorted((recorded_opinions(file) | {name: opinion}).items()))
     file.write_text(json.dumps(after, indent=1) + "\n", encoding="utf-8")
+
+
+def jobs(paths: Sequence[Path], naming: str) -> Iterator[tuple[list[tuple[Spec, Proving]], list[Path]]]:
+    """What is written together: one proof, or all claims."""
+    for listed in recorded(paths, naming):
+        yield [listed], []
+    files = [path for path in paths if path.suffix == ".py" or path.name == "claims"]
+    if files:
+        yield [], files
 
 
 def main() -> int:
     """Prints a line for each proof; 1 when the solvers differ, 3 when one of them does not know."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else "")
     parser.add_argument("paths", nargs="*", type=Path, default=[SPECS, SPECS / "claims"])
-    parser.add_argument("--effort", type=int, default=EFFORT, help="units for one obligation, in each of its ways")
-    parser.add_argument("--record", action="store_true", help=f"write what cvc5 says to {RECORDED.name}")
+    parser.add_argument("--effort", type=int, default=EFFORT, help="units for one question, in each of its ways")
+    parser.add_argument("--only", default="", help="of the proofs of specs, those that have this in their names")
+    parser.add_argument("--record", action="store_true", help=f"write what cvc5 says to {OPINIONS.name}")
     given = parser.parse_args()
-    with tempfile.TemporaryDirectory() as place:
-        folders = [path for path in given.paths if path.suffix == ".py" or path.is_dir()]
-        files = write(Path(place), recorded(given.paths), folders)
-        outcomes: dict[str, Counter[Outcome]] = {}
-        seconds: Counter[str] = Counter()
-        opinions = []
-        for opinion in ask_all(files, given.effort, cores()):
-            opinions.append(opinion)
-            proof = opinion.file.parent.name
-            outcomes.setdefault(proof, Counter())[opinion.outcome] += 1
-            seconds[proof] += opinion.seconds  # type: ignore[assignment]
-            if opinion.outcome != "agrees":
-                name = opinion.file.relative_to(place)
-                print(f"{opinion.outcome}: {name}: z3 {opinion.expected}, cvc5 {opinion.answer}", file=sys.stderr)
-    if given.record:
-        record(opinions, given.effort)
-    for proof, counts in outcomes.items():
-        print(f"{_said(counts)}, {seconds[proof]:.1f} s of cvc5  {proof}")
-    total = sum(outcomes.values(), Counter[Outcome]())
-    print(f"{_said(total)}, {sum(seconds.values()):.0f} s of cvc5 {cvc5.__version__} in all")
+    journal = Journal.in_cache()
+    total = Counter[Outcome]()
+    seconds = 0.0
+    for proofs, claimed in jobs(given.paths, given.only):
+        with tempfile.TemporaryDirectory() as place:
+            write_apart(Path(place), proofs, claimed)
+            for folder in sorted(Path(place).iterdir()):
+                files = sorted(folder.glob("*.smt2"))
+                said = list(ask_all(files, given.effort, journal))
+                counts = Counter(one.outcome for one in said)
+                taken = sum(one.seconds for one in said)
+                for one in said:
+                    if one.outcome == "differs":
+                        print(f"differs: {folder.name}/{one.file.name}: z3 {one.expected}, cvc5 {one.answer}")
+                print(f"{_said(counts)}, {taken:.1f} s of cvc5  {folder.name}", flush=True)
+                if given.record and not counts["differs"]:
+                    opinion = opinion_of(files, said, given.effort)
+                    record(folder.name, opinion)
+                    print(f"    open: {', '.join(opinion['open'])}" if opinion["open"] else "    all agree", flush=True)
+                total += counts
+                seconds += taken
+    print(f"{_said(total)}, {seconds:.0f} s of cvc5 {cvc5.__version__} in all")
     return 1 if total["differs"] else 3 if total["undetermined"] else 0
 
 
 def _said(counts: Counter[Outcome]) -> str:
-    return f"{counts.total()} obligations: {counts['agrees']} agree, {counts['differs']} differ, " \
+    return f"{counts.total()} questions: {counts['agrees']} agree, {counts['differs']} differ, " \
            f"{counts['undetermined']} undetermined"
 
 

@@ -1,29 +1,34 @@
 """Writes docs/proofs.md from results: ``python -m docs.tools.proofs``.
 
-The specs list their proofs in ``[[prove]]`` tables.
+The specs list their proofs in ``[[prove]]`` tables. ``--opinions`` proves nothing again and only tells what cvc5 has
+been recorded to say.
 """
 
 from __future__ import annotations
 
-import json
+import argparse
+import multiprocessing
+import tempfile
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
+from docs.tools.opinions import Opinion, agreed, digest_of, recorded_opinions
 from floodmark.checkers.proof_result import Proved
 from floodmark.checkers.report.value import show
-from floodmark.checkers.spec import ProofMethod, find, read
+from floodmark.checkers.spec import ProofMethod, Proving, Spec, find, read
 from floodmark.checkers.symbolic import claims
 from floodmark.checkers.symbolic.prove import claim_subject, prove_listed, subject_of
-from floodmark.checkers.symbolic.smtlib import file_name
+from floodmark.checkers.symbolic.smtlib import Scripts, file_name
 from floodmark.checkers.symbolic.task import Task, task_of
 from floodmark.language.plurals import counted
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-OPINIONS = ROOT / "docs" / "second_opinions.json"
-"""What cvc5 says of the obligations of each proof and claim; ``python -m tests.second_solver --record`` writes it."""
 
-Opinions = dict[str, dict[str, Any]]
+PAGE = ROOT / "docs" / "proofs.md"
+Digests = Mapping[str, str]
+"""Digests of the questions of proofs and claims, by the names of the folders in which they are written."""
 
 _METHODS: dict[ProofMethod, str] = {
     "induction": "induction",
@@ -57,27 +62,85 @@ every", they are the states for the constants that the spec sets. A bounded sear
 proves nothing about longer runs.
 
 Every obligation can be written for other solvers (`--smt`). "cvc5" says how many of them cvc5 answers as z3 does, as a
-whole or path by path where z3 was asked so, of how many; about the others it gives up, and a different answer would not
-be recorded but fail the run (`python -m tests.second_solver --record`). Where nothing is said, it was not asked about
-these obligations.
+whole or in the parts that z3 was asked, of how many; about the others it gives up. It answers none differently: that
+would not be recorded but fail the run (`python -m tests.second_solver --record`). Where nothing is said, it was not
+asked about these obligations as they are now.
 """
 
 
 def main() -> None:
-    """Runs the proofs, asks the claims, and writes the page."""
+    """Runs the proofs, asks the claims, and writes the page; or writes it with other opinions."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else "")
+    parser.add_argument("--opinions", action="store_true", help="keep the results, tell what cvc5 says of them now")
+    if parser.parse_args().opinions:
+        PAGE.write_text(with_opinions(PAGE.read_text(encoding="utf-8"), recorded_opinions()), encoding="utf-8")
+        return
+    listed = listed_proofs()
+    apart = multiprocessing.get_context("spawn")  # what is inferred may hang on what a process did before
+    with ProcessPoolExecutor(1, apart, max_tasks_per_child=1) as pool:
+        made = list(pool.map(proved, *zip(*listed, strict=True)))
+    answers, digests = answered(list(claims.all_of([ROOT / "specs" / "claims"])))
+    for _, own in made:
+        digests |= own
+    proofs = [(task_of(proving), result) for (_, proving), (result, _) in zip(listed, made, strict=True)]
+    PAGE.write_text(page(proofs, answers, digests), encoding="utf-8")
+
+
+def listed_proofs() -> list[tuple[Spec, Proving]]:
+    """The proofs of the specs, in the order of the page."""
     specs = [read(path) for path in find([ROOT / "specs"], "all")]
-    proofs = [
-        (task_of(proving), replace(prove_listed(spec, proving), name=spec.name))
-        for spec in specs
-        for proving in spec.prove
-    ]
-    answers = [claims.ask(claim) for claim in claims.all_of([ROOT / "specs" / "claims"])]
-    (ROOT / "docs" / "proofs.md").write_text(page(proofs, answers), encoding="utf-8")
+    return [(spec, proving) for spec in specs for proving in spec.prove]
 
 
-def page(proofs: list[tuple[Task, Proved]], answers: list[claims.Answered]) -> str:
+def with_opinions(text: str, opinions: Mapping[str, Opinion]) -> str:
+    """The page with the same results, and these opinions on its proofs and claims, all of which it has to tell of."""
+    listed = listed_proofs()
+    subjects = [subject_of(spec.name, task_of(proving)) for spec, proving in listed]
+    said = [opinions.get(file_name(subject)) for subject in subjects]
+    of_any_size = iter([opinion for (_, proving), opinion in zip(listed, said, strict=True) if proving.any_size])
+    of_claims = [opinions.get(file_name(claim_subject(it))) for it in claims.all_of([ROOT / "specs" / "claims"])]
+    rows = {"| spec |": (-2, iter(said)), "| claim |": (3, iter(of_claims))}
+    table: tuple[int, Iterator[Opinion | None]] | None = None
+    lines = HEAD.splitlines()
+    for line in text[text.index("\n## Proofs") :].splitlines():
+        start = next((it for it in rows if line.startswith(it)), None)
+        if start is not None:
+            table = rows[start]
+        elif not line.startswith("|"):
+            table = None
+        elif table is not None and not line.startswith("|--"):
+            cells = line.strip("|").split(" | ")
+            cells[table[0]] = agreed(next(table[1]))
+            line = "|" + " | ".join(cells) + "|"
+        if not line.startswith("cvc5 "):
+            lines.append(line)
+        if line.startswith("This rests on z3"):
+            lines += _told(next(of_any_size))
+    return "\n".join(lines) + "\n"
+
+
+def proved(spec: Spec, proving: Proving) -> tuple[Proved, dict[str, str]]:
+    """The result of a proof that a spec lists, and the digest of its questions."""
+    with tempfile.TemporaryDirectory() as place:
+        result = replace(prove_listed(spec, proving, Scripts(Path(place))), name=spec.name)
+        return result, _digests(Path(place))
+
+
+def answered(asked: list[claims.Claim]) -> tuple[list[claims.Answered], dict[str, str]]:
+    """The answers to claims, and the digests of their questions."""
+    with tempfile.TemporaryDirectory() as place:
+        scripts = Scripts(Path(place))
+        answers = [claims.ask(claim, record=scripts.of(claim_subject(claim))) for claim in asked]
+        return answers, _digests(Path(place))
+
+
+def _digests(place: Path) -> dict[str, str]:
+    return {folder.name: digest_of(folder.glob("*.smt2")) for folder in place.iterdir()}
+
+
+def page(proofs: list[tuple[Task, Proved]], answers: list[claims.Answered], digests: Digests) -> str:
     """The page as Markdown."""
-    opinions = json.loads(OPINIONS.read_text(encoding="utf-8"))
+    opinions = {name: it for name, it in recorded_opinions().items() if digests.get(name) == it["questions"]}
     lines = [HEAD, "## Proofs", ""]
     lines += ["| spec | method | properties | lemmas | for | for every | result | states | cvc5 | time |"]
     lines += ["|---|---|---|---|---|---|---|---|---|---|"]
@@ -111,26 +174,16 @@ def page(proofs: list[tuple[Task, Proved]], answers: list[claims.Answered]) -> s
         case = ", ".join(f"{key} = {show(value)}" for key, value in answered.witness.items())
         answer = answered.answer if answered.expected else f"**{answered.answer}, not as expected**"
         answer += ", any size" if answered.any_size else ""
-        agreed = _agreed(opinions.get(file_name(claim_subject(claim))))
-        lines.append(f"| {name} | {claim.expectation.source} | {answer} | {agreed} | {case} |")
+        opinion = agreed(opinions.get(file_name(claim_subject(claim))))
+        lines.append(f"| {name} | {claim.expectation.source} | {answer} | {opinion} | {case} |")
     return "\n".join(lines) + "\n"
 
 
-def opinion_of(task: Task, result: Proved, opinions: Opinions) -> dict[str, Any] | None:
-    """What cvc5 says of a proof; None when it was not asked, or about other obligations than there are now."""
-    found = opinions.get(file_name(subject_of(result, task)))
-    if found is not None and result.facts.get("obligations", found["obligations"]) != found["obligations"]:
-        return None
-    return found
+def _opinion_of(task: Task, result: Proved, opinions: Mapping[str, Opinion]) -> Opinion | None:
+    return opinions.get(file_name(subject_of(result.name, task)))
 
 
-def _agreed(opinion: dict[str, Any] | None) -> str:
-    if opinion is None:
-        return ""
-    return f"{opinion['obligations'] - len(opinion['open'])} of {opinion['obligations']}"
-
-
-def _any_size(proofs: list[tuple[Task, Proved]], opinions: Opinions) -> list[str]:
+def _any_size(proofs: list[tuple[Task, Proved]], opinions: Mapping[str, Opinion]) -> list[str]:
     """What was proved for any number of identifiers, on what it rests, and how long each obligation took."""
     lines = []
     for task, result in proofs:
@@ -152,13 +205,7 @@ def _any_size(proofs: list[tuple[Task, Proved]], opinions: Opinions) -> list[str
             "with sets as predicates and sizes of sets known by their laws alone; it was proved again, without "
             f"quantifiers, with {' and '.join(facts['spots'])}.",
         ]
-        opinion = opinion_of(task, result, opinions)
-        if opinion is not None:
-            said = f"cvc5 {opinion['cvc5']} answers as z3 does to {_agreed(opinion)} obligations."
-            if opinion["open"]:
-                said += f" It gives up after {opinion['units']:,} units about {_names(opinion['open'])}."
-            lines += [said]
-        lines.append("")
+        lines += [*_told(_opinion_of(task, result, opinions)), ""]
         lines += ["| action | obligations | seconds | milliseconds for each |", "|---|---|---|---|"]
         by_action: dict[str, list[tuple[float, str]]] = {}
         for action, name, seconds in facts["times"]:
@@ -171,7 +218,17 @@ def _any_size(proofs: list[tuple[Task, Proved]], opinions: Opinions) -> list[str
     return lines
 
 
-def _row(task: Task, result: Proved, opinions: Opinions) -> list[str]:
+def _told(opinion: Opinion | None) -> list[str]:
+    """What cvc5 says, in words."""
+    if opinion is None:
+        return []
+    said = f"cvc5 {opinion['cvc5']} answers as z3 does to {agreed(opinion)} obligations, to none differently."
+    if opinion["open"]:
+        said += f" With {opinion['units']:,} units in each way it gives up about {_names(opinion['open'])}."
+    return [said]
+
+
+def _row(task: Task, result: Proved, opinions: Mapping[str, Opinion]) -> list[str]:
     facts = result.facts
     method = _METHODS[task.method] + (", any size" if task.any_size else "")
     if task.method == "k-induction":
@@ -193,7 +250,7 @@ def _row(task: Task, result: Proved, opinions: Opinions) -> list[str]:
         ", ".join(unbounded),
         outcome,
         "" if states is None else f"{states:,}",
-        _agreed(opinion_of(task, result, opinions)),
+        agreed(_opinion_of(task, result, opinions)),
         f"{result.seconds:.1f} s",
     ]
 
