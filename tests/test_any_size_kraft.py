@@ -117,20 +117,55 @@ def test_the_lemmas_about_committed_records_hold_in_the_reachable_states(voters:
     assert found.complete
 
 
-ELECTION = ("leader_completeness", "majority_holds_committed", "later_candidates_hold_committed_or_lose")
+COMMITS = (
+    "leader_completeness",
+    "committed_records_stay",
+    "majority_holds_committed",
+    "acknowledged_records_are_flushed",
+    "later_candidates_have_what_their_voters_acknowledged",
+    "later_records_follow_what_may_be_committed",
+    "later_commits_follow_what_may_be_committed",
+    "later_records_follow_what_is_committed",
+    "later_candidates_hold_committed_or_lose",
+)
+PRESERVED = {
+    "election_timeout": ("leader_completeness", "majority_holds_committed", "later_candidates_hold_committed_or_lose"),
+    "client_writes": COMMITS,
+    "leader_flushes": COMMITS,
+    "replica_restarts": COMMITS,
+    "replica_fetches": ("committed_records_stay",),
+}
+"""What has been proved of some actions, whatever the number of voters: not an induction, which is all obligations."""
 
 
 @pytest.mark.slow
-def test_who_stands_preserves_leader_completeness_whatever_the_number_of_voters() -> None:
-    """One voter alone leads as soon as it stands. z3 gives up on the whole question, and refutes it path by path."""
+@pytest.mark.parametrize("action", PRESERVED)
+def test_an_action_preserves_what_is_committed_whatever_the_number_of_voters(action: str) -> None:
+    """z3 gives up on the whole questions, and refutes them path by path."""
     spec = read(SPECS / "kraft" / "completeness.toml")
     (proving,) = spec.prove
     model = Check(spec, None, Settings(constants=dict(proving.constants))).model()
     properties = _completeness(type(model))
     system = system_of(model, properties, any_size_constants(model)[0], any_size=True)
-    found = asked(system, properties, [("election_timeout", name) for name in ELECTION])
-    assert {it.property: it.outcome for it in found} == dict.fromkeys(ELECTION, "proved")
+    found = asked(system, properties, [(action, name) for name in PRESERVED[action]], in_parts=True)
+    assert {it.property: it.outcome for it in found} == dict.fromkeys(PRESERVED[action], "proved")
     assert any(it.parts for it in found)
+
+
+@pytest.mark.slow
+def test_a_leader_that_counts_unflushed_records_is_not_proved_for_any_number_of_voters() -> None:
+    """Nor path by path, where questions are made simpler and less is assumed."""
+    model = check_of("specs/kraft/quorum.toml", "CountsUnflushedRecords").model()
+    sized = type(model)(**{**model.constant_values, "voters": 3, "progress_timeout": False})
+    properties = _completeness(type(sized))
+    system = system_of(sized, properties, any_size_constants(sized)[0], any_size=True)
+    by_paths = [it for it in strategies.STRATEGIES if it.paths]
+    with (
+        patch.object(strategies, "STRATEGIES", by_paths),
+        patch.object(strategies, "THOROUGH", strategies.THOROUGH[:2]),
+    ):
+        (found,) = asked(system, properties, [("client_writes", "majority_holds_committed")])
+    assert found.outcome == "undetermined"
 
 
 def _breaks_completeness() -> list[str]:

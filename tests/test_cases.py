@@ -9,6 +9,7 @@ import z3
 
 from floodmark.checkers.symbolic.cases import MOST_CASES, cases
 from floodmark.checkers.symbolic.strategies import STRATEGIES, Asking, Strategy
+from floodmark.checkers.symbolic.symbols import Witnesses
 
 TWO = z3.BitVecSort(1)
 HOLDS = [z3.Function(f"holds{at}", TWO, TWO, z3.BoolSort()) for at in range(3)]
@@ -53,7 +54,7 @@ def test_a_question_has_a_model_exactly_if_one_of_its_cases_has() -> None:
         question = drawn(source, 4)
         denied = [z3.Not(part) for part in (z3.Exists([z3.FreshConst(TWO, "y")], drawn(source, 2)),)]
         asked = z3.And(question, *denied)
-        found = cases(asked)
+        found = cases(asked, Witnesses())
         assert has_model(asked) == any(has_model(*case) for case in found), asked
         satisfiable += has_model(asked)
         several += len(found) > 1
@@ -65,7 +66,7 @@ def test_every_witness_is_a_constant_of_its_own_case() -> None:
     x, y = z3.Consts("x y", z3.IntSort())
     f = z3.Function("f", z3.IntSort(), z3.IntSort())
     question = z3.Not(z3.And(z3.ForAll([x], f(x) > 0), z3.ForAll([x, y], z3.Implies(f(x) == f(y), x == y))))
-    first, second = cases(question)
+    first, second = cases(question, Witnesses())
     assert [len(case) for case in (first, second)] == [1, 2]
     assert not any(z3.is_quantifier(term) for case in (first, second) for term in case)
 
@@ -74,7 +75,7 @@ def test_there_are_not_too_many_cases() -> None:
     x = z3.Const("x", z3.IntSort())
     some = [z3.Function(f"f{at}", z3.IntSort(), z3.BoolSort()) for at in range(20)]
     choice = [z3.Or(z3.Exists([x], one(x)), z3.Exists([x], z3.Not(one(x)))) for one in some]
-    found = cases(z3.And(choice))
+    found = cases(z3.And(choice), Witnesses())
     assert 1 < len(found) <= MOST_CASES + 1
     assert any(has_model(*case) for case in found)
 
@@ -94,7 +95,7 @@ def test_no_strategy_refutes_what_is_possible() -> None:
 
 def asked_once(assumed: list[Any], goal: Any, strategy: Strategy) -> Any:
     asking = Asking(assumed, lambda _: [])
-    answers = [asking.asked(case, 0, strategy) for case in cases(goal)]
+    answers = [asking.asked(case, 0, strategy) for case in cases(goal, asking.witnesses)]
     return z3.unsat if all(answer == z3.unsat for answer in answers) else z3.unknown
 
 

@@ -38,12 +38,16 @@ from floodmark.checkers.report import text
 from floodmark.checkers.report.json import document
 from floodmark.checkers.result import CheckResult
 from floodmark.checkers.run import run_check
-from floodmark.checkers.spec import find, read
+from floodmark.checkers.spec import read, wanted
 from floodmark.language import reference
 from tests.outcomes import FLAWED, inside, tank
 
 REPOSITORY = Path(__file__).parent.parent
-QUICK = [path.relative_to(REPOSITORY / "specs").as_posix() for path in find([REPOSITORY / "specs"], "quick")]
+QUICK = [
+    each.address.relative_to(REPOSITORY / "specs").as_posix()
+    for each in wanted([REPOSITORY / "specs"], "quick")
+    if each.is_there
+]
 ALWAYS = ("alter_isr/core.toml", "examples/peterson.toml", "examples/two_phase_commit.toml")
 
 
@@ -366,8 +370,11 @@ class Narrow(Model):
         return False, False
 
 
+FEW = Limits(states=300_000)
+
+
 def shipped(spec: str) -> Iterator[tuple[Check, CheckResult]]:
-    for check in checks(read(REPOSITORY / "specs" / spec), Settings(workers=1, limits=Limits(states=300_000))):
+    for check in checks(read(REPOSITORY / "specs" / spec), Settings(engine="native", workers=1, limits=FEW)):
         if check.flawed is not None:
             result = run_check(check)
             if result.violation is not None:

@@ -9,7 +9,7 @@ from typing import Any, get_args
 import click
 import pytest
 
-from floodmark.checkers.check import Check, EngineName, Settings
+from floodmark.checkers.check import MANY, Check, EngineName, Settings
 from floodmark.checkers.commands.options.check import check as command
 from floodmark.checkers.engine import Engine
 from floodmark.checkers.engines import cluster_of, engine_of
@@ -17,6 +17,7 @@ from floodmark.checkers.native.engine import Native
 from floodmark.checkers.reference import Reference
 from floodmark.checkers.spark.engine import Spark
 from floodmark.checkers.spec import read
+from floodmark.checkers.spec_entries import Expect
 from tests.projects import tank_project
 
 
@@ -55,5 +56,10 @@ def test_what_is_named_comes_before_what_is_asked_for(
 
 
 def test_a_deep_search_is_for_a_cluster_and_one_beside_others_stays_in_its_process(check: Check) -> None:
-    assert type(engine_of(replace(check, spec=replace(check.spec, tier="deep")))) is Spark
+    def deep(expected: int | None) -> Check:
+        return replace(check, spec=replace(check.spec, tier="deep", expect=Expect(distinct=expected)))
+
+    assert type(engine_of(deep(None))) is Spark
+    assert type(engine_of(deep(MANY))) is Spark
+    assert type(engine_of(deep(MANY - 1))) is Native
     assert type(engine_of(check.beside(2))) is Native

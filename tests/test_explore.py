@@ -27,14 +27,18 @@ from floodmark.checkers.explore.expansion import expand
 from floodmark.checkers.explore.server import LARGEST_QUESTION, Explorer
 from floodmark.checkers.explore.session import Question, Session
 from floodmark.checkers.result import ExitCode
-from floodmark.checkers.spec import find, read
+from floodmark.checkers.spec import read, wanted
 from floodmark.language import reference
 from floodmark.language.errors import SourceError
 from tests.outcomes import inside, tank
 from tests.projects import TANK, write
 
 REPOSITORY = Path(__file__).parent.parent
-QUICK = [path.relative_to(REPOSITORY / "specs").as_posix() for path in find([REPOSITORY / "specs"], "quick")]
+QUICK = [
+    each.address.relative_to(REPOSITORY / "specs").as_posix()
+    for each in wanted([REPOSITORY / "specs"], "quick")
+    if each.is_there
+]
 HEED = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
 """What a shell's background jobs ignore."""
 ALWAYS = ("alter_isr/core.toml", "examples/dekker.toml", "kraft/sizes.toml@one_voter", "reassignment/kip236_small.toml")

@@ -256,3 +256,31 @@ def test_reports_have_the_drift(tmp_path: Path) -> None:
     drift = json.loads((tmp_path / "gate.json").read_text())["drift"]
     assert {"entry": "tank", "what": "property", "was": "never_four"}.items() <= drift[0].items()
     assert "never_four" in (tmp_path / "gate.xml").read_text()
+
+
+JUMPS = '''
+from model.tank import Tank
+
+
+class Jumps(Tank):
+    """From empty to half full in one step."""
+
+    def fill(self) -> None:
+        self.level = 2
+'''
+
+
+@pytest.mark.parametrize(("depth", "asked", "compared"), [(2, True, True), (2, False, False), (3, False, True)])
+def test_designs_are_compared_where_that_is_shown(tmp_path: Path, depth: int, asked: bool, compared: bool) -> None:
+    """In a report, also after a run without one, and wherever a design is not as expected: here, not at its depth."""
+    design = f'[[flawed]]\nclass = "jumps:Jumps"\nproperty = "one_step"\ndepth = {depth}\n'
+    root = repository(tmp_path, spec=design, files={"specs/jumps.py": JUMPS})
+    run(root, cache=True)
+    known = run(root, cache=True).text
+    assert ("2 of 2 from the cache" in known), known
+    ended = run(root, cache=True, reports=Reports(json=tmp_path / "gate.json") if asked else None)
+    assert "2 of 2 from the cache" in ended.text
+    assert ("where Tank decides otherwise" in ended.text) == (depth == 3), ended.text
+    if asked:
+        results = json.loads((tmp_path / "gate.json").read_text())["results"]
+        assert [each["divergence"] is not None for each in results if each["variant"]] == [compared]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Container
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -28,12 +29,17 @@ from floodmark import (
     transition,
 )
 from floodmark.checkers import reference
+from floodmark.checkers.check import Settings, checks
 from floodmark.checkers.exploration import Exploration, Limits, Options
 from floodmark.checkers.native import compiled_model, loops
 from floodmark.checkers.native.compiled_model import Kernel, build_kernel
 from floodmark.checkers.native.search import explore, reachable_set
+from floodmark.checkers.native.trace import Packed, Tracer
 from floodmark.checkers.properties import collect
+from floodmark.checkers.run import run_check
+from floodmark.checkers.spec import read
 from floodmark.language.errors import ModelError
+from floodmark.language.model import State
 from tests.agreement import assert_agrees
 
 Digit = Annotated[int, Between(0, 9)]
@@ -208,6 +214,38 @@ def test_an_invariant_is_violated_after_the_fewest_steps() -> None:
     found = both(Flawed)
     assert shapes(found) == [("invariant", "below_three", 2)]
     assert steps(found) == ["start(one=True)", "step(by=2)"]
+
+
+@pytest.mark.parametrize("spec", ["lost_partitions", "two_phase_commit", "async_isr"])
+@pytest.mark.parametrize("told", [(), {"no such action"}])
+def test_what_compiled_code_tells_of_actions_changes_no_trace(
+    spec: str, told: Collection[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That code is only asked where to look first: CPython finds the same steps without it, and if it is wrong."""
+    every = checks(read(Path(__file__).parent.parent / "specs/examples" / f"{spec}.toml"), Settings(workers=1))
+    designs = [check for check in every if check.flawed is not None]
+    wanted = [run_check(check).violation for check in designs]
+    assert any(violation is not None and len(violation.trace) > 3 for violation in wanted)
+    monkeypatch.setattr(Tracer, "_actions_to", lambda self, state, words: told)
+    assert [run_check(check).violation for check in designs] == wanted
+
+
+def test_compiled_code_tells_the_action_of_a_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    steps: list[Container[str]] = []
+    tells = Tracer._actions_to
+
+    def noted(self: Tracer, state: State, words: Packed) -> Container[str]:
+        steps.append(tells(self, state, words))
+        return steps[-1]
+
+    monkeypatch.setattr(Tracer, "_actions_to", noted)
+    spec = read(Path(__file__).parent.parent / "specs/examples/lost_partitions.toml")
+    for check in checks(spec, Settings(workers=1)):
+        violation = run_check(check).violation
+        if violation is not None and violation.kind == "invariant":
+            taken = [entry.step.action for entry in violation.trace[1:]]
+            assert all(action in told for action, told in zip(taken, steps[-len(taken) :], strict=True))
+    assert steps
 
 
 def test_an_invariant_is_violated_at_the_start() -> None:

@@ -44,6 +44,7 @@ GIVEN = Settings(
     deadlock=True,
     properties=("below_size", "gets_full"),
     only_variant="Tank",
+    compare=False,
     master="local[2]",
     distribute="always",
     partitions=5,
@@ -52,7 +53,7 @@ GIVEN = Settings(
     keep_states="c",
     keep_results="d",
 )
-NOT_REPEATED = {"workers", "only_variant", "checkpoint", "resume", "keep_states", "keep_results"}
+NOT_REPEATED = {"workers", "only_variant", "compare", "checkpoint", "resume", "keep_states", "keep_results"}
 """Settings that do not matter to what is found: how fast, what else is written, and which of several checks it is."""
 
 

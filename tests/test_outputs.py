@@ -18,7 +18,7 @@ from floodmark.checkers.gate.outcome import Drift
 from floodmark.checkers.report import atomic_file
 from floodmark.checkers.report.outputs import Reports, write_reports
 from floodmark.checkers.result import ExitCode
-from floodmark.checkers.spec import find
+from floodmark.checkers.spec import wanted
 from floodmark.language.errors import SourceError
 from tests.outcomes import check, inside, reports_in, tank
 
@@ -119,7 +119,11 @@ def test_a_report_that_fails_costs_no_verdict(
 
 
 REPOSITORY = Path(__file__).parent.parent
-QUICK = [path.relative_to(REPOSITORY / "specs").as_posix() for path in find([REPOSITORY / "specs"], "quick")]
+QUICK = [
+    each.address.relative_to(REPOSITORY / "specs").as_posix()
+    for each in wanted([REPOSITORY / "specs"], "quick")
+    if each.is_there
+]
 ALWAYS = (
     "alter_isr/batch.toml", "reassignment/kip236_queue.toml", "reassignment/requests.toml", "zk_controller/topics.toml",
 )
@@ -134,7 +138,7 @@ FEW = Limits(states=20_000)
 def test_every_report_is_written_for_every_spec(spec: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
-    results = check(REPOSITORY / "specs" / spec, Settings(workers=1, limits=FEW))
+    results = check(REPOSITORY / "specs" / spec, Settings(engine="native", workers=1, limits=FEW))
     names = {"json": "a.json", "junit": "a.xml", "sarif": "a.sarif", "html": "a.html", "graph": "a.graphml",
              "itf": "itf"}
     assert write_reports(reports_in(tmp_path, names), results) == 0

@@ -21,7 +21,7 @@ from floodmark.checkers.symbolic.strategies import Asking, Strategy
 from floodmark.checkers.symbolic.symbols import Symbols
 from floodmark.checkers.symbolic.task import Task
 from tests.any_size_protocols import check_of
-from tests.second_solver import Opinion, ask_all, recorded_opinions
+from tests.second_solver import Said, ask_all, opinion_of
 from tests.test_cases import FREE, HOLDS, TWO, drawn, has_model
 
 ONLY = (Strategy(150_000, {"auto_config": False, "mbqi": False, "qi.eager_threshold": 0.0}, paths=100),)
@@ -216,15 +216,15 @@ def test_a_proof_path_by_path_is_written_for_a_second_solver(tmp_path: File) -> 
 
 
 def test_a_second_solver_agrees_about_an_obligation_if_it_does_about_all_parts(tmp_path: File) -> None:
-    def opinion(name: str, answer: str) -> Opinion:
-        return Opinion(tmp_path / "one" / f"{name}.smt2", "unsat", answer, 0.1)
+    def said(name: str, answer: str) -> Said:
+        return Said(tmp_path / "one" / f"{name}.smt2", "unsat", answer, 0.1)
 
     def opened(*answers: str) -> object:
-        whole = [opinion("0001-act-p", "unknown"), opinion("0002-act-q", "unsat")]
-        parts = [opinion(f"000{at + 3}-act-p{PART}{at + 1}", answer) for at, answer in enumerate(answers)]
-        (said,) = recorded_opinions([*whole, *parts], 9).values()
-        assert said["obligations"] == 2
-        return said["open"]
+        whole = [said("0001-act-p", "unknown"), said("0002-act-q", "unsat")]
+        parts = [said(f"000{at + 3}-act-p{PART}{at + 1}", answer) for at, answer in enumerate(answers)]
+        opinion = opinion_of([], [*whole, *parts], 9)
+        assert opinion["obligations"] == 2
+        return opinion["open"]
 
     assert opened("unsat", "unsat") == []
     assert opened("unsat", "unknown") == opened() == ["act-p"]

@@ -72,6 +72,24 @@ def test_a_process_goes_on_with_jobs_that_are_kin_to_its_last_one() -> None:
     assert [position for position, _ in run_each(str.upper, jobs, 1)] == list(range(6))
 
 
+def process_of(_: str) -> int:
+    return os.getpid()
+
+
+def test_a_job_that_is_alone_has_a_process_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    jobs = ["check", "check", "claim", "claim", "check", "check", "claim"]
+    for count in (1, 2):
+        found = dict(run_each(process_of, jobs, count, alone=lambda job: job == "claim"))
+        claims = [found[position] for position, job in enumerate(jobs) if job == "claim"]
+        checks = {found[position] for position, job in enumerate(jobs) if job == "check"}
+        assert len(set(claims)) == 3
+        assert not checks & set(claims)
+    found = dict(run_each(process_of, jobs, 1, alone=lambda job: job == "claim"))
+    assert found[0] == found[1] and found[4] == found[5]
+    monkeypatch.setattr(processes, "FORKS", False)  # a new process would have to load everything first
+    assert len(set(dict(run_each(process_of, jobs, 1, alone=lambda job: job == "claim")).values())) == 1
+
+
 @pytest.mark.parametrize(
     ("how", "said"),
     [

@@ -403,7 +403,7 @@ def test_proofs_of_a_spec_make_a_page(project: Path) -> None:
     whole, every = prove_check(check, Task()), prove_check(check, Task(unbounded=True))
     proofs += [(Task(), whole), (Task(unbounded=True), every)]
     answers = [claims.ask(claim) for claim in claims.all_of([project / "specs" / "claims"])]
-    text = page(proofs, answers)
+    text = page(proofs, answers, {})
     assert "| even bmc most=6 | bounded search, 3 states | 2 |" in text
     proved = "| even k-induction | k-induction, k = 3 | 2 |  | most = 6, flag = False |  | proved | 4 |"
     assert proved in _no_seconds(text)

@@ -11,7 +11,7 @@ import pytest
 
 from floodmark import Between, Constant, Model, Record, Seq, Set, action, require
 from floodmark.checkers.check import Check, Settings, checks
-from floodmark.checkers.spec import find, read
+from floodmark.checkers.spec import read, wanted
 from floodmark.compiler import program
 from floodmark.compiler.fingerprint import fingerprint
 from floodmark.compiler.ir import Action
@@ -182,7 +182,7 @@ def test_designs_are_read_as_if_each_were_alone(spec: str, monkeypatch: pytest.M
 @pytest.mark.slow
 def test_all_models_are_read_as_if_each_were_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """In random order, with all their properties: what a process reads depends on what it read before in no spec."""
-    specs = [read(path) for path in find([ROOT / "specs"])]
+    specs = [each.spec for each in wanted([ROOT / "specs"]) if each.is_there and each.spec is not None]
     found = [check for spec in specs for check in checks(spec, Settings())]
     random.Random(1).shuffle(found)
     together = program._READINGS

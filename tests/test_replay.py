@@ -15,7 +15,7 @@ from floodmark.checkers.project import load_file
 from floodmark.checkers.report.python_source import Code
 from floodmark.checkers.report.replay import test_module as emitted
 from floodmark.checkers.result import CheckResult, ExitCode
-from floodmark.checkers.spec import find, read
+from floodmark.checkers.spec import wanted
 from floodmark.language.errors import Disabled, SourceError
 from floodmark.language.values import running
 from tests.outcomes import check, inside, tank
@@ -29,13 +29,15 @@ FAMILY = "two_phase_commit"
 def flawed_designs() -> list[Any]:
     """Every known-bad design of one small family, and the first of every other spec of the quick tier."""
     found = []
-    for path in find([ROOT / "specs"], "quick"):
-        spec = read(path)
-        for flawed in spec.flawed if FAMILY in spec.name else spec.flawed[:1]:
-            quick = spec.name.startswith(("examples/", "alter_isr/core", "under_replicated/"))
-            marks = [] if quick else [pytest.mark.slow]
+    for each in wanted([ROOT / "specs"], "quick"):
+        spec = each.spec
+        assert spec is not None
+        quick = [flawed for flawed in spec.flawed if spec.tier_of(flawed) == "quick"]
+        for flawed in quick if FAMILY in spec.name else quick[:1]:
+            soon = spec.name.startswith(("examples/", "alter_isr/core", "under_replicated/"))
+            marks = [] if soon else [pytest.mark.slow]
             name = f"{spec.name}-{flawed.name}"
-            found.append(pytest.param(path.relative_to(ROOT), flawed.name, id=name, marks=marks))
+            found.append(pytest.param(each.address.relative_to(ROOT), flawed.name, id=name, marks=marks))
     return found
 
 

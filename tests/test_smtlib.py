@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-import json
 import random
 import re
 from collections import Counter
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 import z3
 from click.testing import CliRunner
 
+from docs.tools.opinions import digest_of, recorded_opinions
 from floodmark.checkers.commands.cli import command
-from floodmark.checkers.symbolic.smtlib import Script, Scripts, Symbols, text
+from floodmark.checkers.symbolic.smt_text import Symbols, text
+from floodmark.checkers.symbolic.smtlib import PART, Scripts
 from floodmark.language.errors import SourceError
+from tests import second_solver
 from tests.projects import write
-from tests.second_solver import EFFORT, SPECS, Opinion, ask, ask_all, record, recorded
+from tests.second_solver import SPECS, Journal, Said, ask, ask_all, opinion_of, record, recorded
 from tests.second_solver import write as write_recorded
 from tests.test_prove import EVEN, FLAWED
 
@@ -164,7 +167,7 @@ def test_symbols_that_are_spelled_alike_stay_different() -> None:
     g = z3.Function("f", z3.IntSort(), z3.IntSort(), z3.BoolSort())
     symbols = Symbols()
     terms = (one == 1, z3.Not(other), odd, z3.ForAll([one], z3.Implies(f(one), g(one, one + 1))), f(one), g(1, 3))
-    said = text(Script("", "what it is about", tuple(symbols.plain(term) for term in terms), "sat"))
+    said = text([symbols.plain(term) for term in terms], "sat")
     names = re.findall(r"\(declare-fun (\|[^|]*\||\S+)", said)
     assert len(set(names)) == len(names) == 5
     for more, answer in (("", "sat"), (f"(assert (not {names[1]}))", "sat"), (f"(assert {names[1]})", "unsat")):
@@ -177,8 +180,8 @@ def test_a_difference_is_no_agreement(tmp_path: Path) -> None:
     file = tmp_path / "one.smt2"
     file.write_text("(set-info :status sat)\n(set-logic QF_BV)\n(assert false)\n(check-sat)\n")
     assert (ask(file).answer, ask(file).outcome) == ("unsat", "differs")
-    assert Opinion(file, "unsat", "unknown", 0.0).outcome == "undetermined"
-    assert Opinion(file, "unknown", "unsat", 0.0).outcome == "undetermined"
+    assert Said(file, "unsat", "unknown", 0.0).outcome == "undetermined"
+    assert Said(file, "unknown", "unsat", 0.0).outcome == "undetermined"
     file.write_text("(set-info :status sat)\n(set-logic QF_BV)\n(check-sat")
     with pytest.raises(RuntimeError):
         ask(file)
@@ -199,36 +202,95 @@ def test_a_second_solver_agrees_about_some_recorded_obligations(tmp_path: Path) 
 def test_a_second_solver_agrees_about_two_phase_commit_of_any_size(tmp_path: Path) -> None:
     listed = recorded([SPECS / "examples" / "two_phase_commit.toml"])
     files = write_recorded(tmp_path / "smt", [it for it in listed if it[1].any_size], [])
-    assert len(files) == 55 + 112
-    assert Counter(said.outcome for said in ask_all(files)) == {"agrees": 55 + 112}
-
-
-@pytest.mark.slow
-def test_a_second_solver_agrees_about_every_recorded_obligation(tmp_path: Path) -> None:
-    files = write_recorded(tmp_path / "smt", recorded([SPECS]), [SPECS / "claims"])
-    assert len(files) > 1000
-    integers: list[Path] = []
-    bits: list[Path] = []
-    for file in files:
-        quantified = "unbounded" in file.parent.name or "any_size" in file.parent.name
-        (integers if quantified or file.parent.name.startswith("claim_") else bits).append(file)
-    assert [said for said in ask_all(bits, 10 * EFFORT, 2) if said.outcome != "agrees"] == []
-    outcomes = [said.outcome for said in ask_all(integers, EFFORT, 2)]  # with quantifiers and powers cvc5 may not end
-    assert "differs" not in outcomes
-    assert outcomes.count("undetermined") < len(outcomes) / 8
+    assert len([file for file in files if PART not in file.stem]) == 55 + 112
+    assert Counter(said.outcome for said in ask_all(files)) == {"agrees": len(files)}
 
 
 def test_what_a_second_solver_says_is_recorded_for_each_proof(tmp_path: Path) -> None:
     file = tmp_path / "opinions.json"
-    one = [Opinion(tmp_path / "one" / "0001-act-p.smt2", "unsat", "unsat", 0.1),
-           Opinion(tmp_path / "one" / "0002-act-the_q.smt2", "unsat", "unknown", 9.0)]
-    record(one, 9, file)
-    record([Opinion(tmp_path / "two" / "0001-act-p.smt2", "sat", "sat", 0.1)], 10, file)
-    told = json.loads(file.read_text(encoding="utf-8"))
-    assert {name: (said["units"], said["obligations"], said["open"]) for name, said in told.items()} == {
-        "one": (9, 2, ["act-the_q"]),
-        "two": (10, 1, []),
-    }
+    files = []
+    for name in ("0001-act-p", "0002-act-the_q"):
+        files.append(tmp_path / f"{name}.smt2")
+        files[-1].write_text(name)
+    said = [Said(files[0], "unsat", "unsat", 0.1), Said(files[1], "unsat", "unknown", 9.0)]
+    one = opinion_of(files, said, 9)
+    assert (one["units"], one["obligations"], one["open"]) == (9, 2, ["act-the_q"])
+    record("one", one, file)
+    record("two", opinion_of(files[:1], [Said(files[0], "sat", "sat", 0.1)], 10), file)
+    told = recorded_opinions(file)
+    assert list(told) == ["one", "two"]
+    assert told["one"] == one
+    assert told["two"]["open"] == []
     with pytest.raises(RuntimeError, match="z3 says unsat, cvc5 sat"):
-        record([Opinion(tmp_path / "one" / "0001-act-p.smt2", "unsat", "sat", 0.1)], 9, file)
-    assert json.loads(file.read_text(encoding="utf-8")) == told
+        opinion_of(files[:1], [Said(files[0], "unsat", "sat", 0.1)], 9)
+
+
+def test_an_opinion_is_about_the_questions_that_were_asked(tmp_path: Path) -> None:
+    file = tmp_path / "proof" / "0001-act-p.smt2"
+    file.parent.mkdir()
+    file.write_text("(assert true)")
+    opinion = opinion_of([file], [Said(file, "unsat", "unsat", 0.1)], 9)
+    digests = {digest_of([file])}
+    file.write_text("(assert false)")
+    digests.add(digest_of([file]))
+    file.rename(file.with_stem("0001-act-q"))
+    digests.add(digest_of(file.parent.iterdir()))
+    assert len(digests) == 3
+    assert opinion["questions"] in digests
+
+
+def question(folder: Path, name: str, said: str, status: str = "unsat") -> Path:
+    file = folder / f"{name}.smt2"
+    file.write_text(f"; about {name}\n(set-info :status {status})\n(set-logic ALL)\n{said}\n(check-sat)\n")
+    return file
+
+
+def test_nothing_is_asked_twice(tmp_path: Path) -> None:
+    """What was answered is known again, also in another file; what was not, is asked only with more effort."""
+    journal = Journal(tmp_path / "journal.jsonl")
+    asked: list[str] = []
+
+    def answer(text: str, file: Path, options: dict[str, str]) -> str:
+        asked.append(options["rlimit-per"])
+        return "unknown" if "hard" in text else "unsat"
+
+    with patch.object(second_solver, "_answer", answer):
+        for name in ("0001-act-p", "0002-act-q"):
+            assert ask(question(tmp_path, name, "(assert false)"), 100, journal).answer == "unsat"
+        assert asked == ["10"]
+        hard = question(tmp_path, "0003-act-r", "(assert (forall ((x Int)) (not (= x x)))) ; hard")
+        for effort in (100, 100, 50):
+            assert ask(hard, effort, journal).answer == "unknown"
+        assert asked == ["10"] * 4 + ["100"] * 3
+        assert ask(hard, 200, journal).answer == "unknown"
+        assert asked[7:] == ["20"] * 3 + ["200"] * 3
+        with patch.object(second_solver, "cache_directory", lambda: tmp_path):
+            (tmp_path / "journal.jsonl").rename(tmp_path / "second_solver.jsonl")
+            again = Journal.in_cache()
+        assert ask(hard, 200, again).answer == "unknown"
+    assert len(asked) == 13
+
+
+def test_the_parts_of_a_question_get_the_effort(tmp_path: Path) -> None:
+    names = ["0001-act-p", f"0002-act-p{PART}1", f"0003-act-p{PART}2", f"0004-act-p{PART}3", "0005-act-q"]
+    files = [question(tmp_path, name, f"(assert false) ; {name}") for name in names]
+    efforts: list[int] = []
+
+    def one(file: Path, effort: int, journal: Journal | None) -> Said:
+        efforts.append(effort)
+        return Said(file, "unsat", "unknown" if file in files[:3:2] else "unsat", 0.0)
+
+    with patch.object(second_solver, "ask", one):
+        said = list(ask_all(files, 1000))
+    assert efforts == [100, 1000, 1000, 100, 1000]
+    assert opinion_of(files, said, 1000)["open"] == ["act-p"]
+
+
+@pytest.mark.slow
+def test_a_second_solver_agrees_about_the_core_of_kip_497_for_any_number_of_brokers(tmp_path: Path) -> None:
+    listed = [it for it in recorded([SPECS / "alter_isr" / "core.toml"]) if it[1].any_size]
+    files = write_recorded(tmp_path / "smt", listed, [])
+    assert len(files) > 600
+    outcomes = Counter(said.outcome for said in ask_all(files))
+    assert outcomes["differs"] == 0
+    assert outcomes["undetermined"] < len(files) / 20

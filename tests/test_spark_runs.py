@@ -308,7 +308,7 @@ def test_a_search_that_is_too_large_for_a_task_is_distributed(
 def test_a_deep_search_is_a_task_unless_it_is_large(tmp_path: Path) -> None:
     """One spec of the deep tier is searched in a task; the Spark engine, asked for by name, distributes it."""
     asked = of_tank(tmp_path)[0]
-    deep = replace(asked, spec=replace(asked.spec, tier="deep"), settings=Settings())
+    deep = replace(asked, spec=replace(asked.spec, tier="deep", expect=Expect()), settings=Settings())
     assert isinstance(cluster_of(deep), Spark)
     assert _may_be_a_task(deep, [deep])
     assert not _may_be_a_task(asked, [asked])

@@ -57,7 +57,7 @@ SHRUNK: dict[str, dict[str, int]] = {
     "examples/philosophers": {"last": 3},
     "kraft/batch": {"voters": 2},
     "kraft/clusters": {"voters": 2},
-    "kraft/cut_off": {"voters": 2},
+    "kraft/cut_off@three_epochs": {"voters": 2},
     "kraft/disruptive_voter": {"voters": 2},
     "kraft/pre_vote@lossless_restart": {"voters": 2},
     "reassignment/kip236": {"brokers": 1, "replication_factor": 1, "largest_target": 1},

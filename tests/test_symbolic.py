@@ -18,7 +18,7 @@ from floodmark.checkers.exploration import Options
 from floodmark.checkers.native.search import explore
 from floodmark.checkers.properties import Property, collect
 from floodmark.checkers.run import run_check
-from floodmark.checkers.spec import Spec, find, read
+from floodmark.checkers.spec import Spec, read, wanted
 from floodmark.checkers.symbolic.bmc import search
 from floodmark.checkers.symbolic.deadline import Deadline
 from floodmark.checkers.symbolic.enumeration import enumerate_states
@@ -106,9 +106,9 @@ def test_states_reachable_in_k_steps(model: Model, depth: int) -> None:
 
 def _flawed() -> Sequence[object]:
     found = []
-    for path in find([SPECS], "quick"):
-        for check in checks(read(path), Settings()):
-            if check.flawed is None or check.wanted_property == "deadlock":
+    for each in wanted([SPECS], "quick"):
+        for check in checks(each.spec, Settings()) if each.spec is not None else ():
+            if check.flawed is None or check.tier != "quick" or check.wanted_property == "deadlock":
                 continue
             short = (check.wanted_depth or QUICK_DEPTH + 1) <= QUICK_DEPTH and check.spec.name.startswith("alter_isr")
             name = f"{check.spec.name}-{variant_name(check)}"

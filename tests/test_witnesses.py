@@ -11,6 +11,7 @@ import z3
 from floodmark.checkers.symbolic import strategies
 from floodmark.checkers.symbolic.cases import cases
 from floodmark.checkers.symbolic.strategies import Asking, Strategy
+from floodmark.checkers.symbolic.symbols import Witnesses
 from floodmark.checkers.symbolic.witnesses import View, seen
 from tests.test_cases import TWO, drawn, has_model
 
@@ -20,6 +21,7 @@ AGE = z3.Function("age", PERSON, z3.IntSort())
 ANN, BEN, SOMEBODY = z3.Consts("ann ben somebody", PERSON)
 AGES = z3.And(z3.ForAll([SOMEBODY], AGE(SOMEBODY) > 0), z3.ForAll([SOMEBODY], AGE(SOMEBODY) < 0))
 SUGGESTED = {"auto_config": False, "mbqi": False}
+NEW = Witnesses()
 
 
 @pytest.mark.parametrize("view", ["witnesses", "namesakes"])
@@ -29,8 +31,8 @@ def test_what_is_possible_stays_possible(view: View, uncounted: list[z3.SortRef]
     possible, less = 0, 0
     for _ in range(50):
         assumed, goal = drawn(source, 4), drawn(source, 3)
-        for case in cases(goal):
-            given, left = has_model(assumed, *case), has_model(*seen(view, assumed, case, uncounted))
+        for case in cases(goal, NEW):
+            given, left = has_model(assumed, *case), has_model(*seen(view, assumed, case, uncounted, NEW))
             assert left or not given, (assumed, case)
             possible += given
             less += left and not given
@@ -49,16 +51,16 @@ def _is_refuted(stated: list[z3.ExprRef]) -> bool:
 def test_identifiers_that_nobody_counts_are_looked_at_as_witnesses() -> None:
     """No term suggests that what is said of everybody's age is said of Ann's."""
     case = (KNOWS(ANN, BEN),)
-    assert not _is_refuted(seen("everything", AGES, case, [PERSON]))
-    assert not _is_refuted(seen("witnesses", AGES, case, []))
-    assert _is_refuted(seen("witnesses", AGES, case, [PERSON]))
+    assert not _is_refuted(seen("everything", AGES, case, [PERSON], NEW))
+    assert not _is_refuted(seen("witnesses", AGES, case, [], NEW))
+    assert _is_refuted(seen("witnesses", AGES, case, [PERSON], NEW))
 
 
 def test_variables_are_about_witnesses_of_their_name() -> None:
     owner, other = z3.Const("7:owner", PERSON), z3.Const("8:other", PERSON)
     witness, stranger = z3.Const("91:owner!3", PERSON), z3.Const("12:stranger", PERSON)
     assumed = z3.ForAll([owner], z3.ForAll([other], KNOWS(owner, other)))
-    said = seen("namesakes", assumed, (z3.Not(KNOWS(witness, stranger)),), [])
+    said = seen("namesakes", assumed, (z3.Not(KNOWS(witness, stranger)),), [], NEW)
     assert said[2].body().eq(z3.ForAll([other], KNOWS(witness, other)).body())
 
 
