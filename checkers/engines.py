@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from floodmark.checkers.check import Check, EngineName
 from floodmark.checkers.engine import Cluster, Engine
 from floodmark.checkers.native.engine import Native
-from floodmark.checkers.reference import Reference
+from floodmark.checkers.reference_engine import Reference
 from floodmark.checkers.spark.engine import Spark
 
 _NATIVE, _SPARK = Native(), Spark()

@@ -14,8 +14,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from floodmark.checkers.check import Check
-from floodmark.checkers.engine import Engine
 from floodmark.checkers.exploration import Exploration, Options, Progress, TraceState, Violation, ViolationKind, Watcher
 from floodmark.checkers.licence import license_symmetry
 from floodmark.checkers.liveness import check
@@ -73,18 +71,6 @@ def _debugger(*_: Any, **__: Any) -> None:
         message = "breakpoint() needs a terminal, and there is none"
         raise ModelError(message, here.f_code.co_filename, here.f_lineno) from None
     pdb.Pdb(stdin=given, stdout=shown).set_trace(here)
-
-
-class Reference(Engine):
-    """This search as a run knows it: it takes place only where it is asked for by name."""
-
-    def asked_for(self, check: Check) -> bool:
-        return False
-
-    def explore(
-        self, check: Check, model: Model, properties: Sequence[Property], watch: Watcher | None
-    ) -> Exploration:
-        return explore(model, properties, check.options, watch)
 
 
 def reachable_states(model: Model) -> set[State]:

@@ -14,7 +14,7 @@ from floodmark.checkers.commands.options.check import check as command
 from floodmark.checkers.engine import Engine
 from floodmark.checkers.engines import cluster_of, engine_of
 from floodmark.checkers.native.engine import Native
-from floodmark.checkers.reference import Reference
+from floodmark.checkers.reference_engine import Reference
 from floodmark.checkers.spark.engine import Spark
 from floodmark.checkers.spec import read
 from floodmark.checkers.spec_entries import Expect
