@@ -16,7 +16,7 @@ The files next to the rooms are what the rooms share:
 - ``oversights.py`` and ``unfound_properties.py`` refuse what would leave a check weaker than it looks.
   ``reached_functions.py``: the functions that a model or a property runs.
 - ``engine.py`` is the interface of an engine, ``engines.py`` the table of engines and which of them searches a check.
-  ``reference.py`` is the search in plain Python, the oracle for the others, ``reference_engine.py`` how a run asks for it.
+  ``reference.py`` is the search in plain Python, the oracle for the others; ``reference_engine.py``: as a run sees it.
 - ``run.py`` runs many small checks side by side and each large one alone on all cores. ``processes.py`` provides the
   processes: each has one job at a time, so that it is known what a process was doing when it dies, and whoever waits
   for it is interrupted at once. ``result_transfer.py`` sends results from one process to another.
