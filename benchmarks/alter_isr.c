@@ -5,19 +5,12 @@
  * There are three brokers, max_leader_epoch is 1, in_flight 2 and min_insync_replicas 1; max_version and max_offset are
  * at most 3. A state is two words. An ISR that the leader asks for always has the leader, so it is two bits; the set of
  * requests is a mask of 4 ISRs times 2 epochs times 4 versions; responses are two slots in order; an update is kept by
- * its version, which no other update has. The table is as in async_isr.c.
+ * its version, which no other update has. The table and the search are in by_hand.h.
  */
 
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/mman.h>
-#include <time.h>
+#include "by_hand.h"
 
-typedef uint64_t word;
-typedef struct { word fields, messages; } State;
-
-enum { BATCH = 512, IN_FLIGHT = 2, MAX_EPOCH = 1 };
+enum { IN_FLIGHT = 2, MAX_EPOCH = 1 };
 enum { ACTIVE, FENCED, SHUTTING_DOWN };
 enum { NO_ERROR, FENCED_LEADER_EPOCH, INVALID_ISR_VERSION, INELIGIBLE };
 
@@ -39,10 +32,6 @@ enum { NO_ERROR, FENCED_LEADER_EPOCH, INVALID_ISR_VERSION, INELIGIBLE };
 #define UPDATES 38      /* for each version from 1: present 1, leader 2, epoch 1, isr 3 */
 #define RESPONSES 32    /* of the messages: 2 x (present 1, request 5, error 2) */
 
-static inline word get(word w, int at, int bits) { return w >> at & ((1u << bits) - 1); }
-static inline word put(word w, int at, int bits, word v) {
-    return (w & ~((word)((1u << bits) - 1) << at)) | v << at;
-}
 static inline word status(word w, int broker) { return get(w, STATUS + 2 * broker, 2); }
 static inline word log_end(word w, int broker) { return get(w, LOG_END + 2 * broker, 2); }
 static inline word request_isr(word request) { return (request & 3) << 1 | 1; }
@@ -50,26 +39,7 @@ static inline word request_epoch(word request) { return request >> 2 & 1; }
 static inline word request_version(word request) { return request >> 3; }
 static inline word leader_isr(word w) { return get(w, LEADING, 1) ? get(w, KNOWN_ISR, 2) << 1 | 1 : 0; }
 
-static word max_version, max_offset, generated, distinct, mask;
-static State *store;
-static uint32_t *table;
-static State batch[BATCH];
-static word hashes[BATCH];
-static int gathered;
-
-static inline word hash(State s) {
-    word h = (s.fields ^ 0x9E3779B97F4A7C15u) * 0xFF51AFD7ED558CCDu;
-    h ^= h >> 32;
-    h = (h ^ s.messages) * 0xC4CEB9FE1A85EC53u;
-    return h ^ h >> 29;
-}
-
-static inline void must(word held) {
-    if (!held) {
-        puts("violated");
-        exit(1);
-    }
-}
+static word max_version, max_offset;
 
 static inline word maximal_isr(word w) {
     word pending = get(w, PENDING, 4);
@@ -128,35 +98,10 @@ static inline void check_step(word old, word new) {
     }
 }
 
-static void look_up(void) {
-    for (int i = 0; i < gathered; i++) {
-        hashes[i] = hash(batch[i]);
-        __builtin_prefetch(&table[hashes[i] & mask]);
-    }
-    for (int i = 0; i < gathered; i++) {
-        word at = hashes[i] & mask;
-        uint32_t tag = (uint32_t)(hashes[i] >> 60);
-        for (;; at = (at + 1) & mask) {
-            uint32_t cell = table[at];
-            if (!cell) {
-                check_state(batch[i]);
-                store[distinct++] = batch[i];
-                table[at] = tag << 28 | (uint32_t)distinct;
-                break;
-            }
-            if (cell >> 28 != tag) continue;
-            State *known = &store[(cell & ((1u << 28) - 1)) - 1];
-            if (known->fields == batch[i].fields && known->messages == batch[i].messages) break;
-        }
-    }
-    gathered = 0;
-}
-
 static inline void found(State old, word fields, word messages) {
     generated++;
     check_step(old.fields, fields);
-    batch[gathered++] = (State){fields, messages};
-    if (gathered == BATCH) look_up();
+    keep((State){fields, messages});
 }
 
 /* The error that the controller answers to a request. */
@@ -263,37 +208,16 @@ static inline void arrivals(State s) {
     if (other) found(s, w, put(s.messages, RESPONSES, 16, one));
 }
 
-static void *reserve(size_t bytes) {
-    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED) exit(2);
-    madvise(memory, bytes, MADV_HUGEPAGE);
-    return memory;
+static inline void expand(State s) {
+    if (get(s.fields, LEADING, 1)) leader_steps(s);
+    controller_steps(s);
+    request_steps(s);
+    arrivals(s);
 }
 
 int main(int count, char **words) {
     if (count != 4 || atoi(words[1]) > 3 || atoi(words[2]) > 3) return 2;
     max_version = atoi(words[1]);
     max_offset = atoi(words[2]);
-    int bits = atoi(words[3]); /* the table has 2^bits cells, enough for every state */
-    mask = ((word)1 << bits) - 1;
-    store = reserve(sizeof(State) << bits);
-    table = reserve(sizeof(uint32_t) << bits);
-    struct timespec start, end;
-    clock_gettime(CLOCK_MONOTONIC, &start);
-    State first = {1u << LEADER | 3u << ISR | 1u << LEADING | 1u << KNOWN_ISR, 0};
-    found(first, first.fields, first.messages);
-    word depth = 0;
-    for (word at = 0;; depth++) {
-        look_up();
-        if (at == distinct) break;
-        for (word level = distinct; at < level; at++) {
-            if (get(store[at].fields, LEADING, 1)) leader_steps(store[at]);
-            controller_steps(store[at]);
-            request_steps(store[at]);
-            arrivals(store[at]);
-        }
-    }
-    clock_gettime(CLOCK_MONOTONIC, &end);
-    double seconds = end.tv_sec - start.tv_sec + 1e-9 * (end.tv_nsec - start.tv_nsec);
-    printf("%lu %lu %lu %.6f\n", distinct, generated, depth, seconds);
+    search((State){1u << LEADER | 3u << ISR | 1u << LEADING | 1u << KNOWN_ISR, 0}, atoi(words[3]));
 }

@@ -4,21 +4,10 @@
  *
  * There are three replicas, and the first one leads. A state is two words: an ISR is two bits (the leader is always in
  * it), a set of messages is a mask of 4 ISRs times 8 versions, so max_version is at most 6 and max_offset at most 2. The
- * table is exact and has 32-bit cells that point into the store; successors are looked up in batches whose memory is
- * prefetched. Prints distinct states, generated states, depth and seconds.
+ * table and the search are in by_hand.h.
  */
 
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <time.h>
-
-typedef uint64_t word;
-typedef struct { word fields, messages; } State;
-
-enum { BATCH = 512 };
+#include "by_hand.h"
 
 /* Fields: controller isr 2, version 3; leader isr 2, version 3; pending: none 1, isr 2, version 3; offsets 3 x 2. */
 #define CONTROLLER_ISR 0
@@ -30,25 +19,9 @@ enum { BATCH = 512 };
 #define PENDING_VERSION 13
 #define OFFSETS 16
 
-static inline word get(word w, int at, int bits) { return w >> at & ((1u << bits) - 1); }
-static inline word put(word w, int at, int bits, word v) {
-    return (w & ~((word)((1u << bits) - 1) << at)) | v << at;
-}
 static inline word offset(word w, int replica) { return get(w, OFFSETS + 2 * replica, 2); }
 
-static word max_version, max_offset, generated, distinct, outside, mask;
-static State *store;
-static uint32_t *table;
-static State batch[BATCH];
-static word hashes[BATCH];
-static int gathered;
-
-static inline word hash(State s) {
-    word h = (s.fields ^ 0x9E3779B97F4A7C15u) * 0xFF51AFD7ED558CCDu;
-    h ^= h >> 32;
-    h = (h ^ s.messages) * 0xC4CEB9FE1A85EC53u;
-    return h ^ h >> 29;
-}
+static word max_version, max_offset;
 
 static inline word high_watermark(word w) {
     word isr = get(w, LEADER_ISR, 2) | get(w, PENDING_ISR, 2), least = offset(w, 0);
@@ -57,49 +30,20 @@ static inline word high_watermark(word w) {
     return least;
 }
 
-static inline void check(State s) {
+static inline void check_state(State s) {
     word least = high_watermark(s.fields), isr = get(s.fields, CONTROLLER_ISR, 2);
     for (int r = 1; r < 3; r++)
-        if (isr >> (r - 1) & 1 && offset(s.fields, r) < least) {
-            puts("violated");
-            exit(1);
-        }
-}
-
-static void look_up(void) {
-    for (int i = 0; i < gathered; i++) {
-        hashes[i] = hash(batch[i]);
-        __builtin_prefetch(&table[hashes[i] & mask]);
-    }
-    for (int i = 0; i < gathered; i++) {
-        word at = hashes[i] & mask;
-        uint32_t tag = (uint32_t)(hashes[i] >> 60);
-        for (;; at = (at + 1) & mask) {
-            uint32_t cell = table[at];
-            if (!cell) {
-                check(batch[i]);
-                store[distinct++] = batch[i];
-                table[at] = tag << 28 | (uint32_t)distinct;
-                break;
-            }
-            if (cell >> 28 != tag) continue;
-            State *known = &store[(cell & ((1u << 28) - 1)) - 1];
-            if (known->fields == batch[i].fields && known->messages == batch[i].messages) break;
-        }
-    }
-    gathered = 0;
+        must(!(isr >> (r - 1) & 1) || offset(s.fields, r) >= least);
 }
 
 static inline void found(word fields, word messages) {
     generated++;
     State s = {fields, messages};
     if (get(fields, CONTROLLER_VERSION, 3) > max_version || offset(fields, 0) > max_offset) {
-        outside++;
-        check(s);
+        check_state(s);
         return;
     }
-    batch[gathered++] = s;
-    if (gathered == BATCH) look_up();
+    keep(s);
 }
 
 static inline word request(word isr, word version) { return (word)1 << (4 * version + isr); }
@@ -139,32 +83,9 @@ static inline void expand(State s) {
         if (offset(w, r) < offset(w, 0)) found(w + ((word)1 << (OFFSETS + 2 * r)), s.messages);
 }
 
-static void *reserve(size_t bytes) {
-    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED) exit(2);
-    madvise(memory, bytes, MADV_HUGEPAGE);
-    return memory;
-}
-
 int main(int count, char **words) {
     if (count != 4 || atoi(words[1]) > 6 || atoi(words[2]) > 2) return 2;
     max_version = atoi(words[1]);
     max_offset = atoi(words[2]);
-    int bits = atoi(words[3]); /* the table has 2^bits cells, enough for every state */
-    mask = ((word)1 << bits) - 1;
-    store = reserve(sizeof(State) << bits);
-    table = reserve(sizeof(uint32_t) << bits);
-    struct timespec start, end;
-    clock_gettime(CLOCK_MONOTONIC, &start);
-    State first = {3u << CONTROLLER_ISR | 3u << LEADER_ISR, 0};
-    found(first.fields, first.messages);
-    word depth = 0;
-    for (word at = 0;; depth++) {
-        look_up();
-        if (at == distinct) break;
-        for (word level = distinct; at < level; at++) expand(store[at]);
-    }
-    clock_gettime(CLOCK_MONOTONIC, &end);
-    double seconds = end.tv_sec - start.tv_sec + 1e-9 * (end.tv_nsec - start.tv_nsec);
-    printf("%lu %lu %lu %.6f\n", distinct, generated, depth, seconds);
+    search((State){3u << CONTROLLER_ISR | 3u << LEADER_ISR, 0}, atoi(words[3]));
 }

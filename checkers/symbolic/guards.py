@@ -11,7 +11,7 @@ from typing import Any
 
 from floodmark.language.model import Model
 from floodmark.language.reference import parameter_types
-from floodmark.language.source import source_of
+from floodmark.language.source import leading_guards, source_of
 from floodmark.language.types import Type
 
 
@@ -51,7 +51,7 @@ def guards_of(model: Model) -> Iterator[Guard]:
     """The conditions that leading guards consist of, where they mention only the model, parameters and global names."""
     for action in type(model).methods("action").values():
         kinds = parameter_types(model, action)
-        conditions = list(_conditions(source_of(action).tree))
+        conditions, _ = leading_guards(source_of(action))
         drawn = dict(filter(None, map(_drawn, conditions)))
         for condition in conditions:
             used = _free_names(condition)
@@ -78,24 +78,6 @@ def _drawn(condition: ast.expr) -> tuple[str, str] | None:
         ):
             return name, container
     return None
-
-
-def _conditions(method: ast.FunctionDef) -> Iterator[ast.expr]:
-    for statement in method.body:
-        match statement:
-            case ast.Expr(value=ast.Call(func=ast.Name(id="require"), args=[condition])):
-                yield from _conjuncts(condition)
-            case ast.Expr(value=ast.Constant()):
-                continue
-            case _:
-                return
-
-
-def _conjuncts(condition: ast.expr) -> list[ast.expr]:
-    match condition:
-        case ast.BoolOp(op=ast.And(), values=parts):
-            return parts
-    return [condition]
 
 
 def _called(condition: ast.expr) -> set[str]:

@@ -51,8 +51,7 @@ class Sayable:
     """Answers which atoms mean something of any number of identifiers.
 
     An atom that mentions a constant which only bounds integers is left out: what it says of small bounds is seldom true
-    of others. So is one whose evaluation may fail with the
-    constants of the model.
+    of others. So is one whose evaluation may fail with the constants of the model.
     """
 
     def __init__(self, model: Model, names: Mapping[str, Any], unbounded: Sequence[str], counting: Collection[str]):
