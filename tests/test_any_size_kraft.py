@@ -15,7 +15,8 @@ from floodmark.checkers.symbolic import strategies
 from floodmark.checkers.symbolic.deadline import MOST_EFFORT
 from floodmark.checkers.symbolic.induction import asked, confirm, induction
 from floodmark.checkers.symbolic.lemmas import lemmas_of
-from floodmark.checkers.symbolic.system import system_of
+from floodmark.checkers.symbolic.obligations import TYPES
+from floodmark.checkers.symbolic.system import System, system_of
 from floodmark.checkers.symbolic.unbounded_constants import any_size_constants
 from floodmark.language.model import Model
 from tests.any_size_protocols import SPECS, as_invariants, check_of, seeded
@@ -117,6 +118,15 @@ def test_the_lemmas_about_committed_records_hold_in_the_reachable_states(voters:
     assert found.complete
 
 
+def _of_any_size() -> tuple[System, list[Property]]:
+    """The same with any number of voters, epochs and restarts."""
+    spec = read(SPECS / "kraft" / "completeness.toml")
+    (proving,) = spec.prove
+    model = Check(spec, None, Settings(constants=dict(proving.constants))).model()
+    properties = _completeness(type(model))
+    return system_of(model, properties, any_size_constants(model)[0], any_size=True), properties
+
+
 COMMITS = (
     "leader_completeness",
     "committed_records_stay",
@@ -129,11 +139,22 @@ COMMITS = (
     "later_candidates_hold_committed_or_lose",
 )
 PRESERVED = {
-    "election_timeout": ("leader_completeness", "majority_holds_committed", "later_candidates_hold_committed_or_lose"),
+    "election_timeout": (
+        "leader_completeness",
+        "majority_holds_committed",
+        "acknowledged_records_are_flushed",
+        "later_candidates_hold_committed_or_lose",
+    ),
+    "candidate_requests_vote": (
+        "committed_records_stay",
+        "majority_holds_committed",
+        "acknowledged_records_are_flushed",
+        "later_records_follow_what_is_committed",
+    ),
     "client_writes": COMMITS,
     "leader_flushes": COMMITS,
     "replica_restarts": COMMITS,
-    "replica_fetches": ("committed_records_stay",),
+    "replica_fetches": ("committed_records_stay", "later_candidates_have_what_their_voters_acknowledged"),
 }
 """What has been proved of some actions, whatever the number of voters: not an induction, which is all obligations."""
 
@@ -142,14 +163,20 @@ PRESERVED = {
 @pytest.mark.parametrize("action", PRESERVED)
 def test_an_action_preserves_what_is_committed_whatever_the_number_of_voters(action: str) -> None:
     """z3 gives up on the whole questions, and refutes them path by path."""
-    spec = read(SPECS / "kraft" / "completeness.toml")
-    (proving,) = spec.prove
-    model = Check(spec, None, Settings(constants=dict(proving.constants))).model()
-    properties = _completeness(type(model))
-    system = system_of(model, properties, any_size_constants(model)[0], any_size=True)
+    system, properties = _of_any_size()
     found = asked(system, properties, [(action, name) for name in PRESERVED[action]], in_parts=True)
     assert {it.property: it.outcome for it in found} == dict.fromkeys(PRESERVED[action], "proved")
     assert any(it.parts for it in found)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("action", ["fetch_timer_expires", "leader_announces_itself"])
+def test_an_action_preserves_everything_whatever_the_number_of_voters(action: str) -> None:
+    """All of its obligations, those about elections and logs among them."""
+    system, properties = _of_any_size()
+    found = asked(system, properties, [(action, name) for name in (TYPES, *(it.name for it in properties))])
+    assert len(found) == len(properties) + 1
+    assert {it.outcome for it in found} == {"proved"}
 
 
 @pytest.mark.slow
