@@ -23,6 +23,8 @@ The files next to the rooms are what the rooms share:
 - ``growth.py`` begins a search anew with wider containers where a model gives them no capacity.
 - ``exploration.py`` is what a search takes and returns; ``verdict.py`` compares that with the spec. ``result.py`` is
   the outcome of a check, ``proof_result.py`` that of a proof or a claim.
+- ``claim.py`` reads the claims of a file; ``proof_command.py`` is the command that makes a proof that a spec lists.
+  Both are here and not beside what proves, since a run that has all verdicts in its cache does not load z3.
 - ``licence.py`` and ``asymmetry.py`` decide whether a search may count states up to renaming of identifiers, and show
   why not.
 - ``disk_cache.py`` keeps compiled code and verdicts between runs, in one folder; ``versions.py`` has the sources and

@@ -16,10 +16,10 @@ import pytest
 
 if TYPE_CHECKING:
     from floodmark.checkers.check import Check
+    from floodmark.checkers.claim import Claim
     from floodmark.checkers.proof_result import Proved
     from floodmark.checkers.result import CheckResult
     from floodmark.checkers.spec import Proving, Spec
-    from floodmark.checkers.symbolic.claims import Claim
 
 _OPTION = "floodmark_tier"
 _CLAIMS = re.compile(r"\bfloodmark(\.|\s+import\s.*\b)claims\b")
@@ -159,11 +159,11 @@ class ClaimFile(pytest.File):
     """A file of claims."""
 
     def collect(self) -> Iterator[pytest.Item]:
-        from floodmark.checkers.symbolic.claims import read
+        from floodmark.checkers.claim import read_claims
         from floodmark.language.errors import SourceError
 
         try:
-            claims = read(self.path)
+            claims = read_claims(self.path)
         except SourceError as error:
             raise self.CollectError(str(error)) from None
         for claim in claims:

@@ -27,9 +27,9 @@ from typing import Literal
 import cvc5
 
 from docs.tools.opinions import OPINIONS, Opinion, digest_of, recorded_opinions
+from floodmark.checkers.claim import all_of
 from floodmark.checkers.disk_cache import cache_directory
 from floodmark.checkers.spec import Proving, Spec, find, read
-from floodmark.checkers.symbolic import claims
 from floodmark.checkers.symbolic.prove import prove_claim, prove_listed
 from floodmark.checkers.symbolic.smtlib import PART, Scripts
 
@@ -217,7 +217,7 @@ def write(folder: Path, proofs: Iterable[tuple[Spec, Proving]], files: Sequence[
     """
     scripts = Scripts(folder)
     found = [prove_listed(spec, proving, scripts) for spec, proving in proofs]
-    found += [prove_claim(claim, scripts=scripts) for claim in claims.all_of(list(files))]
+    found += [prove_claim(claim, scripts=scripts) for claim in all_of(list(files))]
     for proved in found:
         if not proved.expected:
             raise RuntimeError(f"{proved.name}: {proved.headline}")

@@ -9,8 +9,9 @@ import pytest
 import z3
 from click.testing import CliRunner
 
+from floodmark.checkers.claim import Claim, all_of, read_claims
 from floodmark.checkers.commands.cli import command
-from floodmark.checkers.symbolic.claims import Claim, all_of, ask, read
+from floodmark.checkers.symbolic.claims import ask
 from floodmark.language.errors import ModelError
 
 CLAIMS = Path(__file__).resolve().parent.parent / "specs" / "claims"
@@ -33,7 +34,7 @@ def test_claims_have_the_expected_answer(claim: Claim) -> None:
 
 
 def _named(file: str, name: str) -> Claim:
-    return next(claim for claim in read(CLAIMS / file) if claim.name == name)
+    return next(claim for claim in read_claims(CLAIMS / file) if claim.name == name)
 
 
 def _shown(file: str, name: str) -> dict[str, str]:
@@ -87,7 +88,7 @@ def nothing(one: Set[Broker]) -> bool:
     return True
 """)
     with pytest.raises(ModelError, match="no case satisfies the premises"):
-        ask(read(path)[0])
+        ask(read_claims(path)[0])
 
 
 def test_premises_that_z3_cannot_judge_leave_the_answer_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -117,7 +118,7 @@ def smaller(one: Set[Broker], other: Set[Broker]) -> bool:
     require(len(one) < len(other))
     return one != other
 """)
-    (claim,) = read(path)
+    (claim,) = read_claims(path)
     answered = ask(claim)
     assert (answered.answer, answered.reason) == ("undetermined", "of the premises, timeout")
 
@@ -129,4 +130,4 @@ def nothing(one) -> bool:
     return True
 """)
     with pytest.raises(ModelError, match="the parameter one needs a type"):
-        ask(read(path)[0])
+        ask(read_claims(path)[0])

@@ -25,9 +25,10 @@ from floodmark import (
     invariant,
     require,
 )
+from floodmark.checkers.claim import read_claims
 from floodmark.checkers.properties import Property
 from floodmark.checkers.symbolic.bmc import search
-from floodmark.checkers.symbolic.claims import Answered, ask, read
+from floodmark.checkers.symbolic.claims import Answered, ask
 from floodmark.checkers.symbolic.ic3 import infer
 from floodmark.checkers.symbolic.induction import induction
 from floodmark.checkers.symbolic.k_induction import k_induction
@@ -363,7 +364,7 @@ def counters_stay_below(x: Annotated[int, Between(0, 6)], y: Annotated[int, Betw
 @pytest.fixture
 def answers(tmp_path: Path) -> dict[str, Answered]:
     path = write(tmp_path, {"specs/claims/mine.py": CLAIMS}) / "specs/claims/mine.py"
-    return {claim.name: ask(claim) for claim in read(path)}
+    return {claim.name: ask(claim) for claim in read_claims(path)}
 
 
 def test_claims_are_about_integers(answers: dict[str, Answered]) -> None:

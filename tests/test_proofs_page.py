@@ -10,10 +10,10 @@ import pytest
 from docs.tools import proofs
 from docs.tools.opinions import agreed, recorded_opinions
 from docs.tools.proofs import answered, page, proved, with_opinions
+from floodmark.checkers.claim import Claim, all_of
 from floodmark.checkers.proof_result import Proved
 from floodmark.checkers.result import ExitCode
 from floodmark.checkers.spec import Proving, Spec, find, read
-from floodmark.checkers.symbolic import claims
 from floodmark.checkers.symbolic.prove import claim_subject, subject_of
 from floodmark.checkers.symbolic.smtlib import file_name
 from floodmark.checkers.symbolic.task import task_of
@@ -21,7 +21,7 @@ from floodmark.checkers.symbolic.task import task_of
 ROOT = Path(__file__).resolve().parent.parent
 PROVINGS = [(spec, proving) for spec in map(read, find([ROOT / "specs"], "all")) for proving in spec.prove]
 QUICK = ("examples/two_phase_commit", "examples/election")
-CLAIMS = list(claims.all_of([ROOT / "specs" / "claims"]))
+CLAIMS = list(all_of([ROOT / "specs" / "claims"]))
 QUICK_CLAIMS = ("kip_455", "zk_controller")
 
 
@@ -97,7 +97,7 @@ def test_the_page_has_every_proof_and_every_claim() -> None:
         for claim in CLAIMS
     ],
 )
-def test_a_claim_is_as_the_page_says(claim: claims.Claim) -> None:
+def test_a_claim_is_as_the_page_says(claim: Claim) -> None:
     answers, digests = answered([claim])
     _holds_the_record(digests, "specs/claims")
     (row,) = rows(page([], answers, digests), "| claim | source |")

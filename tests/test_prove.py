@@ -14,6 +14,7 @@ from click.testing import CliRunner
 
 from docs.tools.proofs import page
 from floodmark.checkers.check import Check, Settings
+from floodmark.checkers.claim import all_of, read_claims
 from floodmark.checkers.commands.cli import command
 from floodmark.checkers.exploration import Limits
 from floodmark.checkers.gate.entries import proof_entry
@@ -402,7 +403,7 @@ def test_proofs_of_a_spec_make_a_page(project: Path) -> None:
     check = Check(unbounded, None, Settings())
     whole, every = prove_check(check, Task()), prove_check(check, Task(unbounded=True))
     proofs += [(Task(), whole), (Task(unbounded=True), every)]
-    answers = [claims.ask(claim) for claim in claims.all_of([project / "specs" / "claims"])]
+    answers = [claims.ask(claim) for claim in all_of([project / "specs" / "claims"])]
     text = page(proofs, answers, {})
     assert "| even bmc most=6 | bounded search, 3 states | 2 |" in text
     proved = "| even k-induction | k-induction, k = 3 | 2 |  | most = 6, flag = False |  | proved | 4 |"
@@ -479,7 +480,7 @@ def test_limits_end_a_proof(project: Path, monkeypatch: pytest.MonkeyPatch) -> N
 def test_a_claim_beyond_z3(monkeypatch: pytest.MonkeyPatch, project: Path) -> None:
     text = CLAIMS.replace("return twice < 8", "return number * number * number != twice * number * 7 + 5")
     write(project, {"specs/claims/mine.py": text})
-    answered: Any = claims.Answered(claims.read(project / "specs/claims/mine.py")[1], "undetermined", reason="timeout")
+    answered: Any = claims.Answered(read_claims(project / "specs/claims/mine.py")[1], "undetermined", reason="timeout")
     monkeypatch.setattr(claims, "ask", lambda *_: answered)
     code, said_text = said(spec="specs/claims/mine.py")
     assert code == 3

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import importlib
 import pickle
 import sys
 import traceback
@@ -14,6 +15,7 @@ from typing import Any, Protocol
 
 from floodmark.checkers import processes
 from floodmark.checkers.check import Check
+from floodmark.checkers.claim import Claim, read_claims
 from floodmark.checkers.exploration import Limits, Watcher
 from floodmark.checkers.gate.basis import Bases, Basis
 from floodmark.checkers.gate.closure import Closure, Numbering
@@ -21,15 +23,13 @@ from floodmark.checkers.gate.limits import Deadline, seconds_left
 from floodmark.checkers.gate.meanings import meanings
 from floodmark.checkers.loading import is_users
 from floodmark.checkers.paths import shown
+from floodmark.checkers.proof_command import proof_command
 from floodmark.checkers.proof_result import Proved
 from floodmark.checkers.properties import Property
 from floodmark.checkers.result import CheckResult, ExitCode
 from floodmark.checkers.run import compare, run_check
 from floodmark.checkers.spec import Proving, Spec
-from floodmark.checkers.symbolic.claims import Claim
-from floodmark.checkers.symbolic.claims import read as read_claims
 from floodmark.checkers.symbolic.lemmas import lemmas_of
-from floodmark.checkers.symbolic.prove import prove_claim, prove_listed, reproduce
 from floodmark.checkers.symbolic.rankings import ranking_roots
 from floodmark.checkers.verdict import blank
 from floodmark.checkers.versions import checker_source, versions
@@ -223,6 +223,8 @@ class ProofJob:
     def run(self, watch: Watcher | None = None) -> Found:
         if self.deadline is not None and not self.deadline.left:
             return replace(self._blank(), **_undetermined(self.deadline)), {}
+        from floodmark.checkers.symbolic.prove import prove_listed
+
         try:
             proved = prove_listed(self.spec, self.proving, seconds=seconds_left(self.deadline))
             return proved, self.sources()
@@ -236,13 +238,13 @@ class ProofJob:
 
     def _blank(self) -> Proved:
         unset = Proved(self.name, self.proving.method, "error", ExitCode.USER_ERROR, "", 0.0, shown(self.spec.path))
-        command = reproduce(self.spec, self.proving)
+        command = proof_command(self.spec, self.proving)
         return replace(unset, line=self.proving.line, model=self.spec.model, reproduce=command)
 
     def received(self, found: Found, subject: Subject | None) -> Found:
         result, sources = found
         assert isinstance(result, Proved)
-        command = reproduce(self.spec, self.proving)
+        command = proof_command(self.spec, self.proving)
         return replace(result, spec=shown(self.spec.path), line=self.proving.line, reproduce=command), sources
 
 
@@ -276,6 +278,8 @@ class ClaimJob:
         unset = Proved(self.name, "claim", "error", ExitCode.USER_ERROR, "", 0.0, shown(self.path))
         if self.deadline is not None and not self.deadline.left:
             return replace(unset, **_undetermined(self.deadline)), {}
+        from floodmark.checkers.symbolic.prove import prove_claim
+
         try:
             claim = self._claim()
             answered = prove_claim(claim, seconds_left(self.deadline))
@@ -298,6 +302,17 @@ def run_within(check: Check, deadline: Deadline | None, watch: Watcher | None = 
         return replace(blank(check), verdict="undetermined", exit_code=ExitCode.UNDETERMINED, message=deadline.reason)
     limits = replace(check.settings.limits, seconds=seconds_left(deadline, check.seconds))
     return run_check(replace(check, settings=replace(check.settings, limits=limits)), watch)
+
+
+def asks_a_solver(job: Job) -> bool:
+    """Whether a job is a proof or a claim."""
+    return not isinstance(job, CheckJob)
+
+
+def load_solver() -> None:
+    """Loads what proofs and claims run, for all processes that begin later. It takes a quarter of a second, so a run
+    without any does not."""
+    importlib.import_module("floodmark.checkers.symbolic.prove")
 
 
 def completed(job: Job, found: Found) -> bool:

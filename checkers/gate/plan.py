@@ -8,13 +8,13 @@ from pathlib import Path
 
 from floodmark.checkers import input_file, spec_address
 from floodmark.checkers.check import Settings, checks
+from floodmark.checkers.claim import Claim, claim_files, read_claims
 from floodmark.checkers.gate.job import CheckJob, ClaimJob, Job, ProofJob, unreadable
 from floodmark.checkers.gate.lock import Lock
 from floodmark.checkers.gate.scope import Scope
 from floodmark.checkers.proof_result import Proved
 from floodmark.checkers.result import CheckResult
 from floodmark.checkers.spec import Spec, Tier, read_all
-from floodmark.checkers.symbolic import claims
 from floodmark.checkers.verdict import failed
 from floodmark.language.errors import SourceError
 
@@ -45,9 +45,9 @@ def plan_of(scope: Scope, tier: Tier, settings: Settings, locked: Lock | None) -
         plan.tiers |= {(job.name, job.variant): job.check.tier for job in jobs if job.variant is not None}
         plan.checks += [job for job in jobs if job.check.tier == tier]
         plan.others += _proofs_of(scope, spec, tier)
-    for file in claims.find(scope.claims) if scope.claims.is_dir() else []:
+    for file in claim_files(scope.claims) if scope.claims.is_dir() else []:
         try:
-            plan.others += _claims_of(scope, claims.read(file))
+            plan.others += _claims_of(scope, read_claims(file))
         except SourceError as error:
             plan.broken_claims.append(unreadable(file, error))
     return plan
@@ -74,6 +74,6 @@ def _proofs_of(scope: Scope, spec: Spec, tier: str) -> list[Job]:
     return [ProofJob(f"{name} {proving.name}", spec, proving) for proving in spec.prove if proving.tier == tier]
 
 
-def _claims_of(scope: Scope, found: Sequence[claims.Claim]) -> list[Job]:
+def _claims_of(scope: Scope, found: Sequence[Claim]) -> list[Job]:
     """The claims of the folder."""
     return [ClaimJob(scope.claim_name(claim), Path(claim.file), claim.name) for claim in found]

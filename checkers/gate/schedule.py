@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from floodmark.checkers import processes
 from floodmark.checkers.exploration import Progress
-from floodmark.checkers.gate.job import CheckJob, Job, run_pickled
+from floodmark.checkers.gate.job import CheckJob, Job, asks_a_solver, load_solver, run_pickled
 from floodmark.checkers.gate.limits import Deadline, seconds_left
 from floodmark.checkers.gate.progress import GateProgress
 
@@ -30,9 +30,11 @@ def run_all(
     def heard(position: int, at: Progress) -> None:
         shown.heard(ordered[position], at)
 
+    if any(map(asks_a_solver, jobs)):
+        load_solver()
     seconds = seconds_left(deadline)
     found = processes.run_each(
-        run_pickled, ordered, count, _limit, heard, seconds, shown.tell, lambda job: job.name, _asks_a_solver
+        run_pickled, ordered, count, _limit, heard, seconds, shown.tell, lambda job: job.name, asks_a_solver
     )
     for index, content in found:
         yield order[index], content
@@ -40,10 +42,6 @@ def run_all(
 
 def _on_one_core(job: Job, count: int) -> Job:
     return replace(job, check=job.check.beside(count)) if isinstance(job, CheckJob) else job
-
-
-def _asks_a_solver(job: Job) -> bool:
-    return not isinstance(job, CheckJob)
 
 
 def _limit(job: Job) -> float | None:

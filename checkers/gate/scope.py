@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from floodmark.checkers import spec_address
+from floodmark.checkers.claim import Claim
 from floodmark.checkers.gate import lock
 from floodmark.checkers.paths import resolved
 from floodmark.checkers.project import Project
 from floodmark.checkers.spec import Spec
-
-if TYPE_CHECKING:
-    from floodmark.checkers.symbolic.claims import Claim
 
 
 @dataclass(frozen=True, slots=True)

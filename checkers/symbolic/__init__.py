@@ -34,8 +34,8 @@ The methods:
   proof for every value repeated at some values. ``countermodels.py``: what is not proved for any number of identifiers,
   asked about a few.
 - ``capacities.py``: why a proof by induction needs them.
-- ``claims.py``: asks the claims in ``specs/claims`` (``floodmark/claims.py`` has their decorators), and finds the
-  smallest witness.
+- ``claims.py``: asks the claims in ``specs/claims``, which ``checkers/claim.py`` reads (``floodmark/claims.py`` has
+  their decorators), and finds the smallest witness.
 - ``symmetry.py``: the proof that swapping identifiers changes nothing, for bounded search and for licences.
 - ``enumeration.py``: what a proof says, evaluated by compiled code in every reachable state. ``smtlib.py``: obligations
   as SMT-LIB 2, for ``--smt``; ``smt_text.py``: any terms as such. ``deadline.py``: the time left for questions.

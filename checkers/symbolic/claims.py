@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
-from types import ModuleType
 from typing import Annotated, Any, Literal, get_args, get_origin
 
 import z3
 
-from floodmark.checkers.project import Project
+from floodmark.checkers.claim import Claim
 from floodmark.checkers.symbolic.effects import Effects
 from floodmark.checkers.symbolic.isolation import isolated
 from floodmark.checkers.symbolic.smt_text import Symbols
@@ -20,12 +17,10 @@ from floodmark.checkers.symbolic.smtlib import Record, status_of
 from floodmark.checkers.symbolic.terms import Truth, as_term, conj, disj, negation
 from floodmark.checkers.symbolic.value_types import Value
 from floodmark.checkers.symbolic.values import Values
-from floodmark.claims import Expectation, expectation_of, fails, holds
 from floodmark.compiler.calls import Calls
 from floodmark.compiler.frame import Frame, LocalTypes
 from floodmark.compiler.ir import INT, Local, Position, Stmt
 from floodmark.language.annotations import resolve
-from floodmark.language.bindings import require_own_decorators
 from floodmark.language.errors import Disabled, ModelError, SourceError
 from floodmark.language.model import Model, opened
 from floodmark.language.source import source_of
@@ -48,21 +43,6 @@ from floodmark.language.values import Map, Seq, running
 Answer = Literal["holds", "fails", "undetermined"]
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """One claim: its function and the expected answer."""
-
-    name: str
-    function: Callable[..., bool]
-    expectation: Expectation
-    file: str
-    line: int
-
-    @property
-    def doc(self) -> str:
-        return " ".join((self.function.__doc__ or "").split())
-
-
 @dataclass(slots=True)
 class Answered:
     """The answer to a claim. ``witness`` is the smallest case in which it is false, with the values that it
@@ -83,24 +63,6 @@ class Answered:
 
 class _Nothing(Model):
     """Claims have no state."""
-
-
-def find(folder: Path) -> list[Path]:
-    """The files of claims below a path."""
-    return sorted(path for path in folder.glob("*.py") if path.name != "__init__.py") if folder.is_dir() else [folder]
-
-
-def read(path: Path) -> list[Claim]:
-    """The claims of a file, in order."""
-    module: ModuleType = Project.of(path).load(path)
-    require_own_decorators(str(path), vars(module), (holds, fails))
-    found = []
-    for name, function in vars(module).items():
-        expectation = expectation_of(function)
-        if expectation is not None and function.__module__ == module.__name__:
-            source = source_of(function)
-            found.append(Claim(name, function, expectation, source.file, source.tree.lineno))
-    return found
 
 
 def ask(claim: Claim, seconds: float | None = None, record: Record | None = None) -> Answered:
@@ -342,11 +304,3 @@ def _confirm(model: Model, claim: Claim, witness: dict[str, Any]) -> dict[str, A
     if true:
         raise RuntimeError(f"{claim.name}: z3 says false where CPython says true, for {witness}")
     return {name: value for name, value in computed.items() if name not in witness}
-
-
-def all_of(paths: list[Path]) -> Iterator[Claim]:
-    """The claims in files and folders."""
-    for path in paths:
-        for file in find(path):
-            yield from read(file)
-

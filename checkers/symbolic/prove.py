@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from floodmark.checkers.check import Check, Settings, variant_name
+from floodmark.checkers.claim import Claim
 from floodmark.checkers.paths import shown
+from floodmark.checkers.proof_command import proof_command
 from floodmark.checkers.proof_result import Proved
 from floodmark.checkers.report.value import plain, show
 from floodmark.checkers.result import ExitCode, Verdict
@@ -88,29 +89,16 @@ def prove_listed(
     proved = prove_check(check, task, scripts=scripts)
     proved.name = f"{spec.name} {proving.name}"
     proved.line = proving.line
-    proved.reproduce = reproduce(spec, proving)
+    proved.reproduce = proof_command(spec, proving)
     return proved
 
 
-def reproduce(spec: Spec, proving: Proving) -> str:
-    """The command that makes a proof that a spec lists."""
-    words = ["floodmark", "prove", shown(spec.address), "--method", proving.method]
-    words += ["--depth", str(proving.depth)] if proving.depth is not None else []
-    words += ["--unbounded"] if proving.unbounded else []
-    words += ["--any-size"] if proving.any_size else []
-    for name, value in proving.constants.items():
-        words += ["--set", f"{name}={str(value).lower() if isinstance(value, bool) else value}"]
-    for name in proving.properties:
-        words += ["--property", name]
-    return shlex.join(words)
-
-
-def claim_subject(claim: claims.Claim) -> str:
+def claim_subject(claim: Claim) -> str:
     """What a claim is called where its questions are written."""
     return f"claim {Path(claim.file).stem}.{claim.name}"
 
 
-def prove_claim(claim: claims.Claim, seconds: float | None = None, scripts: Scripts | None = None) -> Proved:
+def prove_claim(claim: Claim, seconds: float | None = None, scripts: Scripts | None = None) -> Proved:
     """Asks one claim."""
     name = f"{Path(claim.file).stem}.{claim.name}"
     answered = claims.ask(claim, seconds, None if scripts is None else scripts.of(claim_subject(claim)))

@@ -81,8 +81,8 @@ GLANCE = 20_000
 """The effort that tells whether a condition is possible on a path at all, so far as that is plain."""
 THOROUGH = (
     Strategy(3_000_000, _LATE_RELEVANT, "close sets"),
-    Strategy(3_000_000, _LATE, "close sets"),
     Strategy(3_000_000, _LATE_RELEVANT),
+    Strategy(3_000_000, _LATE, "close sets"),
     Strategy(3_000_000, _NEAR),
     Strategy(3_000_000, _LATE),
     Strategy(12_000_000, _LATE_RELEVANT),

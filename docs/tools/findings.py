@@ -19,9 +19,9 @@ import click
 
 from floodmark.checkers import spec_address, toml
 from floodmark.checkers.check import Check, Settings, one_check
+from floodmark.checkers.claim import Claim, read_claims
 from floodmark.checkers.report import text
 from floodmark.checkers.run import run_check
-from floodmark.checkers.symbolic import claims
 from floodmark.checkers.symbolic.prove import prove_claim
 from floodmark.language.errors import SourceError
 
@@ -83,9 +83,9 @@ class Shown:
     def is_claim(self) -> bool:
         return self.path.suffix == ".py"
 
-    def claim(self) -> claims.Claim:
+    def claim(self) -> Claim:
         """The claim of this name. Raises SourceError."""
-        for claim in claims.read(self.path):
+        for claim in read_claims(self.path):
             if claim.name == self.name:
                 return claim
         raise SourceError(f"there is no claim {self.name!r}", str(self.path))
