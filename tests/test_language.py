@@ -471,7 +471,7 @@ def shops(draw: st.DrawFn) -> tuple[Shop, State]:
     return model, (Set(asked), Set(draw(st.sets(st.sampled_from([B1, B2])))))
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(shops())
 def test_draws_find_what_full_enumeration_finds(shop: tuple[Shop, State]) -> None:
     model, state = shop
@@ -489,7 +489,7 @@ def test_leading_guards_are_the_requires_that_open_an_action() -> None:
     assert leading_guards(source_of(Shop.enumerated)) == ([], 0)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(shops())
 def test_packing_is_the_state(shop: tuple[Shop, State]) -> None:
     model, state = shop

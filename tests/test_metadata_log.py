@@ -190,7 +190,7 @@ def test_random_runs_of_the_model_are_accepted_as_logs(tmp_path: Path) -> None:
 brokers = st.lists(st.integers(1, 4), unique=True, max_size=4)
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(brokers.filter(bool), brokers, brokers, brokers, st.integers(1, 4) | st.none())
 def test_state_rules_say_what_the_invariants_say(
     replicas: list[int], isr: list[int], adding: list[int], removing: list[int], leader: int | None

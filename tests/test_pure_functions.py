@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import Any
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from floodmark import Seq, Set
@@ -68,7 +68,6 @@ def test_end_offset_is_where_a_later_epoch_starts(runs: list[tuple[int, int]], e
     assert epoch_up_to(log, epoch) == max(known, default=epoch)
 
 
-@settings(deadline=None)
 @given(RUNS, st.integers(0, 2000), RUNS)
 def test_truncation_ends_at_most_one_round_for_each_epoch(
     leader_runs: list[tuple[int, int]], common: int, runs: list[tuple[int, int]]
@@ -88,7 +87,6 @@ def test_truncation_ends_at_most_one_round_for_each_epoch(
         assert len(log) <= end_offset_for_epoch(leader, log[-1])
 
 
-@settings(deadline=None)
 @given(RUNS, st.integers(0, 2000))
 def test_a_prefix_of_the_leaders_log_never_diverges(runs: list[tuple[int, int]], end: int) -> None:
     leader = log_of(runs)
@@ -120,7 +118,6 @@ def majority_offset(offsets: list[int]) -> int:
         return model.majority_offset(Replica(1))
 
 
-@settings(deadline=None)
 @given(OFFSETS)
 def test_the_quorum_high_watermark_is_the_largest_offset_of_a_majority(offsets: list[int]) -> None:
     offset = majority_offset(offsets)
@@ -133,7 +130,6 @@ def test_the_quorum_high_watermark_is_the_largest_offset_of_a_majority(offsets: 
     assert all(holders(other) < majority(len(offsets)) for other in offsets if other > offset)
 
 
-@settings(deadline=None)
 @given(OFFSETS, st.integers(0, 98), st.integers(0, 10**12))
 def test_the_quorum_high_watermark_rises_with_any_end_offset(offsets: list[int], voter: int, more: int) -> None:
     voter %= len(offsets)
@@ -222,7 +218,6 @@ def test_an_override_that_starts_from_where_the_first_was_going_forgets_the_orig
 PARTITION = Partition(1)
 
 
-@settings(deadline=None)
 @given(ORDERED, MEMBERS, MEMBERS, st.integers(0, BROKERS), MEMBERS)
 def test_an_election_takes_the_first_replica_that_may_lead(
     replicas: list[int], in_sync: set[int], live: set[int], leading: int, wanted: set[int]

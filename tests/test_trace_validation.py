@@ -80,7 +80,7 @@ def partial_logs(draw: st.DrawFn) -> list[Entry]:
     return lines
 
 
-@settings(deadline=None, max_examples=12)
+@settings(max_examples=12)
 @given(walks())
 def test_a_walk_is_a_behaviour(walk: list[tuple[Step, State]]) -> None:
     model = small_model()
@@ -89,7 +89,7 @@ def test_a_walk_is_a_behaviour(walk: list[tuple[Step, State]]) -> None:
     assert [at.state for at in judgement.run] == [state for _, state in walk]
 
 
-@settings(deadline=None, max_examples=12)
+@settings(max_examples=12)
 @given(partial_logs())
 def test_what_a_log_leaves_out_does_not_matter(lines: list[Entry]) -> None:
     model = small_model()
@@ -98,7 +98,7 @@ def test_what_a_log_leaves_out_does_not_matter(lines: list[Entry]) -> None:
     assert is_a_run(judgement, lines)
 
 
-@settings(deadline=None, max_examples=8)
+@settings(max_examples=8)
 @given(walks(), st.data())
 def test_unseen_steps_are_found(walk: list[tuple[Step, State]], data: st.DataObject) -> None:
     model = small_model()
@@ -144,7 +144,7 @@ def longest_fitting(lines: list[Entry]) -> int:
     return best
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(partial_logs(), st.data())
 def test_a_changed_log_is_judged_as_brute_force_does(lines: list[Entry], data: st.DataObject) -> None:
     model = small_model()
