@@ -39,14 +39,19 @@ EFFORT = 200_000
 """What cvc5 may do about one question in one way, in its own units: a second or two, in the worst case twenty."""
 FIRST = 10
 """Every way is tried with so small a part of the effort before one gets all of it."""
-WAYS: tuple[dict[str, str], ...] = ({}, {"enum-inst": "true"}, {"mbqi": "true"})
-"""Options with which it is asked one after the other about what has quantifiers: instances that terms suggest, all
-instances in turn, and those that a model in its mind would break.
+Ways = tuple[dict[str, str], ...]
+"""Options with which it is asked one after the other."""
+WAYS: Ways = ({"var-elim-quant": "false"}, {}, {"enum-inst": "true"}, {"mbqi": "true"})
+"""How it is asked about what has quantifiers: instances that terms suggest, with quantifiers as they are written and
+without those of their variables that an equation determines, all instances in turn, and those that a model in its mind
+would break. A member of a set is found by the first only: the second takes away the very term that suggests it.
 """
-PLAIN: tuple[dict[str, str], ...] = ({},)
+PLAIN: Ways = ({},)
 """How it is asked about what has none."""
-BITS: tuple[dict[str, str], ...] = ({"bitblast": "eager"},)
+BITS: Ways = ({"bitblast": "eager"},)
 """Bits are asked about as z3 does; unrollings take a fraction of the time."""
+MOST_NODES = 1_000_000
+"""As a tree, a quantifier may have so many nodes; see ``ways_for``."""
 
 Outcome = Literal["agrees", "differs", "undetermined"]
 
@@ -104,7 +109,7 @@ def ask(file: Path, effort: int = EFFORT, journal: Journal | None = None) -> Sai
     if status is None:
         raise RuntimeError(f"{file} does not say which answer is expected")
     question = re.sub(r"^;.*\n", "", text.replace(status[0], ""), flags=re.MULTILINE)
-    ways = BITS if "(set-logic QF_BV)" in text else WAYS if "(forall" in text or "(exists" in text else PLAIN
+    ways = ways_for(question, file)
     key = hashlib.sha256(repr((cvc5.__version__, ways, question)).encode()).hexdigest()[:32]
     before = None if journal is None else journal.answered(key, effort)
     if before is not None:
@@ -121,20 +126,59 @@ def ask(file: Path, effort: int = EFFORT, journal: Journal | None = None) -> Sai
     return Said(file, status[1], answer, seconds)
 
 
+def ways_for(question: str, file: Path) -> Ways:
+    """How cvc5 is asked a question.
+
+    When it meets a quantifier it looks for instances that contradict what it assumes, and for these it walks the whole
+    quantifier, what is shared again and again. That uses none of its effort and may not end, so a quantifier that is
+    large as a tree goes without them.
+    """
+    if "(set-logic QF_BV)" in question:
+        return BITS
+    if "(forall" not in question and "(exists" not in question:
+        return PLAIN
+    large = _largest_quantifier(question, file) > MOST_NODES
+    return tuple({**way, "cbqi": "false"} for way in WAYS) if large else WAYS
+
+
+def _largest_quantifier(question: str, file: Path) -> int:
+    """How many nodes a quantifier of a question has as a tree, at most."""
+    solver = cvc5.Solver(cvc5.TermManager())
+    _told(solver, question.replace("(check-sat)", ""), file)
+    nodes: dict[int, int] = {}
+    largest = 0
+    waiting = list(solver.getAssertions())
+    while waiting:
+        term = waiting[-1]
+        if unknown := [part for part in term if part.getId() not in nodes]:
+            waiting += unknown
+            continue
+        waiting.pop()
+        nodes[term.getId()] = 1 + sum(nodes[part.getId()] for part in term)
+        if term.getKind() in (cvc5.Kind.FORALL, cvc5.Kind.EXISTS):
+            largest = max(largest, nodes[term.getId()])
+    return largest
+
+
 def _answer(text: str, file: Path, options: Mapping[str, str]) -> str:
     solver = cvc5.Solver(cvc5.TermManager())
     for name, value in options.items():
         solver.setOption(name, value)
+    answer = _told(solver, text, file).strip().partition(" (")[0]  # the reason of an unknown
+    if answer not in ("sat", "unsat", "unknown"):
+        raise RuntimeError(f"{file}: cvc5 says {answer!r}")
+    return answer
+
+
+def _told(solver: cvc5.Solver, text: str, file: Path) -> str:
+    """What a solver says to a text."""
     parser = cvc5.InputParser(solver)
     parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, text, file.name)
     symbols = parser.getSymbolManager()
     said = ""
     while not (command := parser.nextCommand()).isNull():
         said += command.invoke(solver, symbols)
-    answer = said.strip().partition(" (")[0]  # the reason of an unknown
-    if answer not in ("sat", "unsat", "unknown"):
-        raise RuntimeError(f"{file}: cvc5 says {answer!r}")
-    return answer
+    return said
 
 
 def ask_all(files: Sequence[Path], effort: int = EFFORT, journal: Journal | None = None) -> Iterator[Said]:

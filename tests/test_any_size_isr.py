@@ -12,7 +12,7 @@ from floodmark.checkers.exploration import Options
 from floodmark.checkers.native.search import explore
 from floodmark.checkers.spec import read
 from floodmark.checkers.symbolic import strategies
-from floodmark.checkers.symbolic.induction import induction
+from floodmark.checkers.symbolic.induction import asked, induction
 from floodmark.checkers.symbolic.system import system_of
 from floodmark.checkers.symbolic.unbounded_constants import any_size_constants
 from floodmark.checkers.symbolic.value_types import UnsupportedError
@@ -47,6 +47,16 @@ def test_lemmas_hold_in_the_reachable_states_of_a_few_sizes(path: str, brokers: 
     found = explore(model, judged, Options(workers=1))
     assert found.violations == []
     assert found.complete
+
+
+def test_that_there_is_room_in_a_set_is_not_assumed_where_only_the_property_would_show_it() -> None:
+    """Updates with the same version would fit, too. That they do is shown by their versions alone."""
+    model, properties = all_properties(check_of("specs/alter_isr/core.toml", "KeepsVersion"))
+    names, _ = any_size_constants(model)
+    system = system_of(model, properties, names, any_size=True)
+    with patch.object(strategies, "STRATEGIES", strategies.STRATEGIES[:2]):
+        (found,) = asked(system, properties, [("controller_fences", "updates_differ_in_version")])
+    assert found.outcome == "undetermined"
 
 
 FLAWED = [

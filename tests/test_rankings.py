@@ -20,12 +20,14 @@ from floodmark.checkers.spec import read
 from floodmark.checkers.symbolic.progress import ANY, EXPLAINED, HELPED, KEPT, NATURAL, Ranked, breaks, confirmed
 from floodmark.checkers.symbolic.prove import prove_check
 from floodmark.checkers.symbolic.rankings import Explanations, Help, Level, levels_of
+from floodmark.checkers.symbolic.smtlib import Scripts
 from floodmark.checkers.symbolic.system import system_of
 from floodmark.checkers.symbolic.task import Task
 from floodmark.language.errors import SourceError
 from floodmark.language.model import Model, State
 from floodmark.language.reference import successors
 from tests.fair_graphs import FairGraph, _reached, _steps, loaded, random_graph, verdict
+from tests.second_solver import ask
 
 ROOT = Path(__file__).parent.parent
 
@@ -340,13 +342,19 @@ def door_is_shut(model: Queue) -> int:
     return 0 if model.door else 1
 '''
 
+WRONG = QUEUE + "\n@invariant\ndef never_two(model: Queue) -> bool:\n    return model.waiting < 2\n"
 
-def proved(tmp_path: Path, text: str = QUEUE, spec: str = "", **task: object) -> Proved:
+
+def queue(tmp_path: Path, text: str = QUEUE, spec: str = "") -> Check:
     folder = tmp_path / str(len(list(tmp_path.iterdir())))
     folder.mkdir()
     (folder / "queue.py").write_text(text)
     (folder / "queue.toml").write_text(f'model = "queue.py:Queue"\ninvariant_files = ["queue.py"]\n{spec}')
-    return prove_check(Check(read(folder / "queue.toml"), None, Settings()), Task(method="ranking", **task))  # type: ignore[arg-type]
+    return Check(read(folder / "queue.toml"), None, Settings())
+
+
+def proved(tmp_path: Path, text: str = QUEUE, spec: str = "", **task: object) -> Proved:
+    return prove_check(queue(tmp_path, text, spec), Task(method="ranking", **task))  # type: ignore[arg-type]
 
 
 def changed(old: str, new: str) -> str:
@@ -405,8 +413,27 @@ def test_an_invariant_that_the_proof_rests_on_has_to_be_inductive(tmp_path: Path
 
 
 def test_an_invariant_that_the_spec_does_not_check_is_dropped_where_it_is_not_proved(tmp_path: Path) -> None:
-    wrong = QUEUE + "\n@invariant\ndef never_two(model: Queue) -> bool:\n    return model.waiting < 2\n"
-    assert proved(tmp_path, wrong, 'invariants = ["closed_shop_empties"]\n').verdict == "holds"
+    assert proved(tmp_path, WRONG, 'invariants = ["closed_shop_empties"]\n').verdict == "holds"
+
+
+def test_of_a_ranking_what_the_proof_rests_on_is_recorded(tmp_path: Path) -> None:
+    """Each obligation once, and none of the induction with an invariant that was dropped."""
+    scripts = Scripts(tmp_path / "smt")
+    check = queue(tmp_path, WRONG, 'invariants = ["closed_shop_empties"]\n')
+    found = prove_check(check, Task(method="ranking"), scripts)
+    files = sorted(scripts.folder.rglob("*.smt2"))
+    assert len(files) == found.facts["obligations"]
+    assert not [file.name for file in files if "never_two" in file.name]
+    assert {ask(file).answer for file in files} == {"unsat"}
+
+
+def test_of_a_ranking_that_fails_the_induction_is_recorded(tmp_path: Path) -> None:
+    scripts = Scripts(tmp_path / "smt")
+    found = prove_check(queue(tmp_path, WRONG), Task(method="ranking"), scripts)
+    files = list(scripts.folder.rglob("*.smt2"))
+    assert len(files) == found.facts["obligations"]
+    assert {ask(file).outcome for file in files} == {"agrees"}
+    assert "sat" in {ask(file).answer for file in files}
 
 
 @pytest.mark.parametrize(

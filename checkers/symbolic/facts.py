@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import z3
+from z3 import z3core
 
 from floodmark.checkers.symbolic.symbols import Symbols
 from floodmark.checkers.symbolic.terms import Truth, as_term
@@ -76,6 +77,8 @@ class Facts(Known):
 
     def free(self, *terms: Any) -> list[Any]:
         """The variables in terms that no quantifier has bound yet, in the order of their creation."""
+        if not self._bound:  # large terms of a few identifiers have none, and would be searched for them
+            return []
         mentioned = frozenset[int]().union(*(self.symbols_of(term) for term in terms))
         return [variable for key, variable in self._bound.items() if key in mentioned]
 
@@ -105,11 +108,13 @@ def told(facts: Iterable[Fact], terms: Iterable[Any]) -> list[Fact]:
 
 
 def _told(facts: Iterable[Fact], terms: Iterable[Any], symbols_of: Callable[[Any], Set[int]]) -> list[Fact]:
+    waiting = list(facts)
+    found: list[Fact] = []
     mentioned: set[int] = set()
+    if not waiting:
+        return found
     for term in terms:
         mentioned |= symbols_of(term)
-    found: list[Fact] = []
-    waiting = list(facts)
     while True:
         about = [fact for fact in waiting if fact.heads & mentioned]
         if not about:
@@ -121,24 +126,32 @@ def _told(facts: Iterable[Fact], terms: Iterable[Any], symbols_of: Callable[[Any
 
 
 def _symbols_of(term: Any, known: Mapping[int, Set[int]], declared: dict[int, Any]) -> set[int]:
-    """The uninterpreted symbols of a term, with those of parts that are known; their declarations are kept."""
+    """The uninterpreted symbols of a term, with those of parts that are known; their declarations are kept.
+
+    The parts are looked at by z3's C functions: to wrap each of them for Python takes several times as long.
+    """
     found: set[int] = set()
     seen: set[int] = set()
-    waiting = [term]
+    context = term.ctx.ref()
+    waiting = [term.as_ast()]
     while waiting:
         part = waiting.pop()
-        key = part.get_id()
+        key = z3core.Z3_get_ast_id(context, part)
         if key in seen:
             continue
         seen.add(key)
         if key in known:
             found |= known[key]
-        elif z3.is_quantifier(part):
-            waiting.append(part.body())
-        elif z3.is_app(part):
-            declaration = part.decl()
-            if declaration.kind() == z3.Z3_OP_UNINTERPRETED:
+            continue
+        kind = z3core.Z3_get_ast_kind(context, part)
+        if kind == z3.Z3_QUANTIFIER_AST:
+            waiting.append(z3core.Z3_get_quantifier_body(context, part))
+        elif kind == z3.Z3_APP_AST:
+            symbol = z3core.Z3_get_app_decl(context, part)
+            if z3core.Z3_get_decl_kind(context, symbol) == z3.Z3_OP_UNINTERPRETED:
+                declaration = z3.FuncDeclRef(symbol, term.ctx)
                 declared[declaration.get_id()] = declaration
                 found.add(declaration.get_id())
-            waiting += part.children()
+            arguments = range(z3core.Z3_get_app_num_args(context, part))
+            waiting += [z3core.Z3_get_app_arg(context, part, index) for index in arguments]
     return found

@@ -239,7 +239,7 @@ def _preserved(
     if system.values.unbounded:
         weaker = assumed.weaker(fired.action.name, TYPES)
         types = _one(system, questions, solver, fired, TYPES, fired.failed, weaker=weaker)
-    taken = fired.enabled if types is not None and types.outcome == "proved" else fired.succeeds
+    taken = fired.enabled if types is not None and types.outcome == "proved" else _taken(system, fired)
     goals = goals_of(system, properties, fired, taken)
     found = [types, *_each(system, questions, solver, fired, goals[1:], assumed)] if types is not None else None
     if found is None:
@@ -255,6 +255,15 @@ def _preserved(
         terms = (assumed.whole, goal)
         questions.record(f"{fired.action.name}-{name}", about, terms, obligation)
     return found
+
+
+def _taken(system: System, fired: Fired) -> Truth:
+    """That an action is taken, while it is not known whether it can fail.
+
+    With any number of identifiers a step may count as one that fails though it does not: that there is room in a set is
+    only known where it can be shown, perhaps by the very property that is asked about. So there it is not assumed.
+    """
+    return fired.enabled if system.values.any_size else fired.succeeds
 
 
 def asked(
@@ -274,7 +283,8 @@ def asked(
     assumed = Assumed(system, states, [prop for prop in properties if prop.kind == "transition"])
     for fired in system.fired:
         names = {name for action, name in wanted if action == fired.action.name}
-        goals = [(name, goal) for name, goal in goals_of(system, properties, fired, fired.succeeds) if name in names]
+        every = goals_of(system, properties, fired, _taken(system, fired))
+        goals = [(name, goal) for name, goal in every if name in names]
         if goals:
             solver = questions.solver()
             solver.add(as_term(assumed.whole))

@@ -118,6 +118,13 @@ class Ranked:
         self, questions: Questions, fired: Fired | None, name: str, goal: Truth, after: Components | None
     ) -> Obligation:
         action = ANY if fired is None else fired.action.name
+        found = self._answered(questions, fired, action, name, goal, after)
+        questions.record(f"{action}-{name}", f"{action}: {name}", (self._state, goal), found)
+        return found
+
+    def _answered(
+        self, questions: Questions, fired: Fired | None, action: str, name: str, goal: Truth, after: Components | None
+    ) -> Obligation:
         if goal is False:
             return Obligation(action, name, "proved")
         started = time.perf_counter()
@@ -125,18 +132,16 @@ class Ranked:
         solver.add(as_term(self._state))
         answered, reason = questions.ask(solver, goal)
         seconds = time.perf_counter() - started
-        found = Obligation(action, name, "undetermined", None, reason, seconds)
         if answered == z3.unsat:
-            found = Obligation(action, name, "proved", seconds=seconds)
-        elif answered == z3.sat:
-            model = solver.model()
-            state = self.system.decode(self._now, model)
-            step = Step(ANY) if fired is None else self.system.step(fired, model)
-            later = None if after is None else self.system.decode(after, model)
-            shown = Counterexample(state, step, later, constants=self.system.constants(model))
-            found = Obligation(action, name, "fails", shown, seconds=seconds)
-        questions.record(f"{action}-{name}", f"{action}: {name}", (self._state, goal), found)
-        return found
+            return Obligation(action, name, "proved", seconds=seconds)
+        if answered != z3.sat:
+            return Obligation(action, name, "undetermined", None, reason, seconds)
+        model = solver.model()
+        state = self.system.decode(self._now, model)
+        step = Step(ANY) if fired is None else self.system.step(fired, model)
+        later = None if after is None else self.system.decode(after, model)
+        shown = Counterexample(state, step, later, constants=self.system.constants(model))
+        return Obligation(action, name, "fails", shown, seconds=seconds)
 
     # The rule.
 

@@ -34,6 +34,21 @@ class Record(Protocol):
     def __call__(self, name: str, about: str, terms: Iterable[Truth] | str, status: Status) -> None: ...
 
 
+class Kept:
+    """Receives obligations of which it is not known yet whether anything will rest on them."""
+
+    def __init__(self) -> None:
+        self._received: list[tuple[str, str, Iterable[Truth] | str, Status]] = []
+
+    def __call__(self, name: str, about: str, terms: Iterable[Truth] | str, status: Status) -> None:
+        self._received.append((name, about, terms if isinstance(terms, str) else list(terms), status))
+
+    def hand_on(self, record: Record) -> None:
+        """Records them."""
+        for received in self._received:
+            record(*received)
+
+
 def status_of(answer: Any) -> Status:
     """z3's answer."""
     if answer == z3.unsat:

@@ -21,6 +21,7 @@ from floodmark.checkers.symbolic.induction import Obligation, Proof, induction, 
 from floodmark.checkers.symbolic.lemmas import lemmas_of
 from floodmark.checkers.symbolic.progress import EXPLAINED, HELPED, KEPT, NATURAL, Ranked, confirmed
 from floodmark.checkers.symbolic.rankings import Explanations, Level, levels_of, rankings_of
+from floodmark.checkers.symbolic.smtlib import Kept
 from floodmark.checkers.symbolic.system import System, system_of
 from floodmark.checkers.symbolic.unbounded_constants import unbounded_constants
 from floodmark.language.errors import SourceError
@@ -91,13 +92,17 @@ def _inductive(
     """Those properties of states that are proved together, and the proof, with every one that is ``needed``.
 
     A property of the model that the spec does not check need not be true: it is dropped where it cannot be proved.
+    What was asked with it is not recorded, as nothing rests on it.
     """
     while True:
-        proof = induction(system, states, attempt.left, attempt.record)
+        asked = None if attempt.record is None else Kept()
+        proof = induction(system, states, attempt.left, asked)
         attempt.result.seconds += proof.seconds
         left = {it.property for it in proof.failing()} - set(needed)
         kept = [prop for prop in states if prop.name not in left]
         if len(kept) == len(states):
+            if attempt.record is not None and asked is not None:
+                asked.hand_on(attempt.record)
             return states, proof
         states = kept
 
