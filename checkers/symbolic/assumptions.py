@@ -11,7 +11,7 @@ import z3
 
 from floodmark.checkers.properties import Property
 from floodmark.checkers.symbolic.copies import Copies
-from floodmark.checkers.symbolic.obligations import assumption, goals_of, said, variables_of
+from floodmark.checkers.symbolic.obligations import TYPES, assumption, goals_of, said, variables_of
 from floodmark.checkers.symbolic.smt_text import Symbols
 from floodmark.checkers.symbolic.system import System, system_of
 from floodmark.checkers.symbolic.terms import Truth, as_term, conj, subterms
@@ -52,7 +52,14 @@ class Assumed:
 
     def weaker(self, action: str, name: str) -> Weaker:
         """Less than the whole, for the obligation that an action preserves the property of this name."""
-        return Weaker(self._fewer(name), lambda: self._enough(self._needed.by(action, name)))
+        return Weaker(self._fewer(name), lambda: self._enough(self._likely(action, name)))
+
+    def _likely(self, action: str, name: str) -> list[str] | None:
+        """What is likely to be enough for an obligation; and for the action not to fail, which would leave anything
+        behind.
+        """
+        needed = [self._needed.by(action, it) for it in (name, TYPES)]
+        return [*{it: None for one in needed if one is not None for it in one}] if needed[0] is not None else None
 
     def _enough(self, names: list[str] | None) -> Any:
         """What properties and lemmas of these names say, as a term; and those that say nothing of everything, which
