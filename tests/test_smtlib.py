@@ -19,7 +19,7 @@ from floodmark.checkers.symbolic.smtlib import PART, Scripts
 from floodmark.language.errors import SourceError
 from tests import second_solver
 from tests.projects import write
-from tests.second_solver import EFFORT, SPECS, WAYS, Journal, Said, ask, ask_all, opinion_of, record, recorded
+from tests.second_solver import EFFORT, SPECS, WAYS, Journal, Said, ask, ask_all, opinion_of, record, recorded, ways_for
 from tests.second_solver import write as write_recorded
 from tests.test_prove import EVEN, FLAWED
 
