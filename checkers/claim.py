@@ -46,7 +46,7 @@ def read_claims(path: Path) -> list[Claim]:
     return found
 
 
-def all_of(paths: list[Path]) -> Iterator[Claim]:
+def claims_of(paths: list[Path]) -> Iterator[Claim]:
     """The claims in files and folders."""
     for path in paths:
         for file in claim_files(path):

@@ -27,7 +27,7 @@ from typing import Literal
 import cvc5
 
 from docs.tools.opinions import OPINIONS, Opinion, digest_of, recorded_opinions
-from floodmark.checkers.claim import all_of
+from floodmark.checkers.claim import claims_of
 from floodmark.checkers.disk_cache import cache_directory
 from floodmark.checkers.spec import Proving, Spec, find, read
 from floodmark.checkers.symbolic.prove import prove_claim, prove_listed
@@ -131,7 +131,7 @@ def ways_for(question: str, file: Path) -> Ways:
 
     When it meets a quantifier it looks for instances that contradict what it assumes, and for these it walks the whole
     quantifier, what is shared again and again. That uses none of its effort and may not end, so a quantifier that is
-    large as a tree goes without them.
+    large as a tree goes without them. What else cvc5 does with such a question may take long, too.
     """
     if "(set-logic QF_BV)" in question:
         return BITS
@@ -217,7 +217,7 @@ def write(folder: Path, proofs: Iterable[tuple[Spec, Proving]], files: Sequence[
     """
     scripts = Scripts(folder)
     found = [prove_listed(spec, proving, scripts) for spec, proving in proofs]
-    found += [prove_claim(claim, scripts=scripts) for claim in all_of(list(files))]
+    found += [prove_claim(claim, scripts=scripts) for claim in claims_of(list(files))]
     for proved in found:
         if not proved.expected:
             raise RuntimeError(f"{proved.name}: {proved.headline}")

@@ -9,7 +9,7 @@ import pytest
 import z3
 from click.testing import CliRunner
 
-from floodmark.checkers.claim import Claim, all_of, read_claims
+from floodmark.checkers.claim import Claim, claims_of, read_claims
 from floodmark.checkers.commands.cli import command
 from floodmark.checkers.symbolic.claims import ask
 from floodmark.language.errors import ModelError
@@ -22,7 +22,7 @@ def _claims() -> list[object]:
     return [
         pytest.param(claim, id=f"{Path(claim.file).stem}.{claim.name}",
                      marks=[pytest.mark.slow] if claim.name in SLOW else [])
-        for claim in all_of([CLAIMS])
+        for claim in claims_of([CLAIMS])
     ]
 
 

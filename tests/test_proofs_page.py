@@ -10,7 +10,7 @@ import pytest
 from docs.tools import proofs
 from docs.tools.opinions import agreed, recorded_opinions
 from docs.tools.proofs import answered, page, proved, with_opinions
-from floodmark.checkers.claim import Claim, all_of
+from floodmark.checkers.claim import Claim, claims_of
 from floodmark.checkers.proof_result import Proved
 from floodmark.checkers.result import ExitCode
 from floodmark.checkers.spec import Proving, Spec, find, read
@@ -21,7 +21,7 @@ from floodmark.checkers.symbolic.task import task_of
 ROOT = Path(__file__).resolve().parent.parent
 PROVINGS = [(spec, proving) for spec in map(read, find([ROOT / "specs"], "all")) for proving in spec.prove]
 QUICK = ("examples/two_phase_commit", "examples/election")
-CLAIMS = list(all_of([ROOT / "specs" / "claims"]))
+CLAIMS = list(claims_of([ROOT / "specs" / "claims"]))
 QUICK_CLAIMS = ("kip_455", "zk_controller")
 
 

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 from docs.tools.proofs import page
 from floodmark.checkers.check import Check, Settings
-from floodmark.checkers.claim import all_of, read_claims
+from floodmark.checkers.claim import claims_of, read_claims
 from floodmark.checkers.commands.cli import command
 from floodmark.checkers.exploration import Limits
 from floodmark.checkers.gate.entries import proof_entry
@@ -403,7 +403,7 @@ def test_proofs_of_a_spec_make_a_page(project: Path) -> None:
     check = Check(unbounded, None, Settings())
     whole, every = prove_check(check, Task()), prove_check(check, Task(unbounded=True))
     proofs += [(Task(), whole), (Task(unbounded=True), every)]
-    answers = [claims.ask(claim) for claim in all_of([project / "specs" / "claims"])]
+    answers = [claims.ask(claim) for claim in claims_of([project / "specs" / "claims"])]
     text = page(proofs, answers, {})
     assert "| even bmc most=6 | bounded search, 3 states | 2 |" in text
     proved = "| even k-induction | k-induction, k = 3 | 2 |  | most = 6, flag = False |  | proved | 4 |"

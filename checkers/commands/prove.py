@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from floodmark.checkers.check import Check, Settings, checks, must_matter, variant_name
-from floodmark.checkers.claim import all_of
+from floodmark.checkers.claim import claims_of
 from floodmark.checkers.proof_result import Proved
 from floodmark.checkers.properties import did_you_mean
 from floodmark.checkers.report.counting import Counting
@@ -62,7 +62,7 @@ def _questions(paths: list[Path], task: Task, scripts: Scripts | None) -> list[C
     asked: list[Callable[[], Proved]] = []
     for path in paths:
         if path.suffix == ".py" or os.path.isdir(path):
-            asked += [partial(prove_claim, claim, task.seconds, scripts) for claim in all_of([path])]
+            asked += [partial(prove_claim, claim, task.seconds, scripts) for claim in claims_of([path])]
         asked += [partial(prove_check, check, task, scripts=scripts) for check in every[path]]
     return asked
 

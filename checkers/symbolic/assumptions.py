@@ -58,8 +58,8 @@ class Assumed:
         """What is likely to be enough for an obligation; and for the action not to fail, which would leave anything
         behind.
         """
-        needed = [self._needed.by(action, it) for it in (name, TYPES)]
-        return [*{it: None for one in needed if one is not None for it in one}] if needed[0] is not None else None
+        needed = self._needed.by(action, name)
+        return None if needed is None else [*needed, *(self._needed.by(action, TYPES) or ())]
 
     def _enough(self, names: list[str] | None) -> Any:
         """What properties and lemmas of these names say, as a term; and those that say nothing of everything, which

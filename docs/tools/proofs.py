@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from docs.tools.opinions import Opinion, agreed, digest_of, recorded_opinions
-from floodmark.checkers.claim import Claim, all_of
+from floodmark.checkers.claim import Claim, claims_of
 from floodmark.checkers.proof_result import Proved
 from floodmark.checkers.report.value import show
 from floodmark.checkers.spec import ProofMethod, Proving, Spec, find, read
@@ -81,7 +81,7 @@ def main() -> None:
     apart = multiprocessing.get_context("spawn")  # what is inferred may hang on what a process did before
     with ProcessPoolExecutor(1, apart, max_tasks_per_child=1) as pool:
         made = list(pool.map(proved, *zip(*listed, strict=True)))
-    answers, digests = answered(list(all_of([ROOT / "specs" / "claims"])))
+    answers, digests = answered(list(claims_of([ROOT / "specs" / "claims"])))
     for _, own in made:
         digests |= own
     proofs = [(task_of(proving), result) for (_, proving), (result, _) in zip(listed, made, strict=True)]
@@ -100,7 +100,7 @@ def with_opinions(text: str, opinions: Mapping[str, Opinion]) -> str:
     subjects = [subject_of(spec.name, task_of(proving)) for spec, proving in listed]
     said = [opinions.get(file_name(subject)) for subject in subjects]
     of_any_size = iter([opinion for (_, proving), opinion in zip(listed, said, strict=True) if proving.any_size])
-    of_claims = [opinions.get(file_name(claim_subject(it))) for it in all_of([ROOT / "specs" / "claims"])]
+    of_claims = [opinions.get(file_name(claim_subject(it))) for it in claims_of([ROOT / "specs" / "claims"])]
     rows = {"| spec |": (-2, iter(said)), "| claim |": (3, iter(of_claims))}
     table: tuple[int, Iterator[Opinion | None]] | None = None
     lines = HEAD.splitlines()
