@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import z3
@@ -22,13 +22,16 @@ from floodmark.language.model import Model
 
 @dataclass(frozen=True, slots=True)
 class Weaker:
-    """Parts of what is assumed, and one more that is worth finding where these do not help."""
+    """Parts of what is assumed, and others that are worth finding, each where those before it do not help."""
 
     parts: Sequence[Truth] = ()
-    likely: Callable[[], Any] = lambda: None
+    likely: Sequence[Callable[[], Any]] = ()
 
 
 NOTHING_WEAKER = Weaker()
+
+LATER = 2
+"""By how much epochs and the like are larger where it is looked at what is needed: an argument may be about several."""
 
 
 class Assumed:
@@ -52,13 +55,18 @@ class Assumed:
 
     def weaker(self, action: str, name: str) -> Weaker:
         """Less than the whole, for the obligation that an action preserves the property of this name."""
-        return Weaker(self._fewer(name), lambda: self._enough(self._likely(action, name)))
+        likely = partial(self._likely, action, name)
+        return Weaker(self._fewer(name), [lambda: self._enough(likely()), lambda: self._enough(likely(more=True))])
 
-    def _likely(self, action: str, name: str) -> list[str] | None:
+    def _likely(self, action: str, name: str, more: bool = False) -> list[str] | None:
         """What is likely to be enough for an obligation; and for the action not to fail, which would leave anything
-        behind.
+        behind. With ``more``, what is needed where more are counted; None if that is nothing else.
         """
         needed = self._needed.by(action, name)
+        if more:
+            few, needed = needed, self._needed.by(action, name, more=True)
+            if needed == few:
+                return None
         return None if needed is None else [*needed, *(self._needed.by(action, TYPES) or ())]
 
     def _enough(self, names: list[str] | None) -> Any:
@@ -84,9 +92,11 @@ class Assumed:
 class Needed:
     """Which assumptions an obligation needs at given sizes, where z3 answers without quantifiers.
 
-    These are the model's own constants, and one identifier of each kind that is counted: who is alone is a majority,
-    and does in one step what otherwise takes several. The argument for a few identifiers is usually that for any
-    number, so what it needs is likely to be enough there. It need not be: this only chooses what is asked first.
+    These are the model's own constants, where the other numbers that are left open are larger, and one identifier of
+    each kind that is counted: who is alone is a majority, and does in one step what otherwise takes several. The
+    argument for a few identifiers is usually that for any number, so what it needs is likely to be enough there. It
+    need not be: what takes four identifiers is found out with one more, which takes z3 ten times as long. All this only
+    chooses what is asked first.
     """
 
     def __init__(self, model: Model, properties: Sequence[Property], steps: Sequence[Property] = ()) -> None:
@@ -94,18 +104,20 @@ class Needed:
         self._properties = properties
         self._steps = steps
 
-    def by(self, action: str, name: str) -> list[str] | None:
-        """The names of properties and lemmas; None when that cannot be found out."""
-        found = [set(one) for sized in self._sized if (one := sized.by(action, name)) is not None]
+    def by(self, action: str, name: str, more: bool = False) -> list[str] | None:
+        """The names of properties and lemmas, also with ``more`` that are counted; None when that is not found out."""
+        sizes = self._sized if more else self._sized[:-1]
+        found = [set(one) for sized in sizes if (one := sized.by(action, name)) is not None]
         return [it.name for it in self._properties if any(it.name in one for one in found)] if found else None
 
     @cached_property
     def _sized(self) -> list[_NeededAt]:
         own = self._model.constant_values
-        counting = any_size_constants(self._model)[1]
-        sizes = [own, own | dict.fromkeys(counting, 1)]
-        distinct = sizes if sizes[1] != own else sizes[:1]
-        return [_NeededAt(type(self._model)(**it), self._properties, self._steps) for it in distinct]
+        left_open, counting = any_size_constants(self._model)
+        later = {name: own[name] + LATER for name in left_open if name not in counting}
+        more = {name: own[name] + 1 for name in counting}
+        sizes = [own | later, own | dict.fromkeys(counting, 1), own | more]
+        return [_NeededAt(type(self._model)(**it), self._properties, self._steps) for it in sizes]
 
 
 class _NeededAt:

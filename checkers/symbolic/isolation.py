@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from floodmark.checkers.symbolic.copies import Copies
@@ -27,7 +28,7 @@ def isolated(
     assumed: Sequence[Any],
     facts: Known,
     seconds: float | None = None,
-    likely: Callable[[], Any] = lambda: None,
+    likely: Sequence[Callable[[], Any]] = (),
     uncounted: Sequence[Any] = (),
     sets: Sequence[Any] = (),
     in_parts: bool = False,
@@ -39,11 +40,12 @@ def isolated(
     copies = Copies(symbols)
     (*given, asked), known = copies.with_facts([*assumed, goal], facts)
 
-    def copied_if_any(term: Any) -> Any:
+    def copied_if_any(part: Callable[[], Any]) -> Any:
+        term = part()
         return None if term is None else copies.of([term])[0]
 
     sorts = ([*map(copies.sort, each)] for each in (uncounted, sets))
-    asking = Asking(given, known.about, seconds, lambda: copied_if_any(likely()), *sorts)
+    asking = Asking(given, known.about, seconds, [partial(copied_if_any, it) for it in likely], *sorts)
     answer, reason = asking.answer(asked)
     return Isolated(answer, reason, tuple(_written(part) for part in asking.parts if in_parts))
 

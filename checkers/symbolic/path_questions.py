@@ -14,6 +14,7 @@ import z3
 
 from floodmark.checkers.symbolic.anchors import anchored
 from floodmark.checkers.symbolic.cases import Case
+from floodmark.checkers.symbolic.conditions import unconditional
 from floodmark.checkers.symbolic.facts import Fact
 from floodmark.checkers.symbolic.paths import Path, simple, start
 from floodmark.checkers.symbolic.ranges import Simpler, parts_of, ranges_in
@@ -32,7 +33,8 @@ class Premises:
         self._stated = [*parts_of(z3.simplify(assumed[0]))]
         self.sets = sets
         simpler = self._simpler(known(assumed))
-        self.assumed = [z3.And([simpler.of(it) for it in parts_of(z3.simplify(term))]) for term in assumed]
+        simple_parts = ([simpler.of(it) for it in parts_of(z3.simplify(term))] for term in assumed)
+        self.assumed = [z3.And(unconditional(parts)) for parts in simple_parts]
         self.facts = [[simpler.of(it.term) for it in simple(known([term]))] for term in assumed]
 
     def about(self, case: Case) -> PathQuestions:

@@ -19,7 +19,7 @@ from typing import Any
 
 import z3
 
-from floodmark.checkers.symbolic.terms import Truth, as_term, is_same
+from floodmark.checkers.symbolic.terms import Truth, as_term, is_same, unbound
 
 Range = tuple[int | None, int | None]
 """The least and the largest value, where they are known."""
@@ -161,8 +161,8 @@ class Simpler:
     def _quantified(self, term: Any, known: Known | None) -> Any:
         if term.is_lambda():
             return term
-        own = [z3.FreshConst(term.var_sort(at), term.var_name(at)) for at in range(term.num_vars())]
-        body = self._in(z3.substitute_vars(term.body(), *reversed(own)), known)
+        own, body = unbound(term)
+        body = self._in(body, known)
         if z3.is_true(body) or z3.is_false(body):
             return body
         patterns = [z3.substitute_vars(term.pattern(at), *reversed(own)) for at in range(term.num_patterns())]

@@ -17,8 +17,9 @@ import z3
 from floodmark.checkers.symbolic.cases import Case, cases
 from floodmark.checkers.symbolic.deadline import Deadline
 from floodmark.checkers.symbolic.facts import Fact
-from floodmark.checkers.symbolic.path_questions import Premises
+from floodmark.checkers.symbolic.path_questions import PathQuestions, Premises
 from floodmark.checkers.symbolic.paths import Look, Path, path_by_path
+from floodmark.checkers.symbolic.set_pairs import by_set_pairs
 from floodmark.checkers.symbolic.symbols import Witnesses
 from floodmark.checkers.symbolic.witnesses import View, seen
 
@@ -54,7 +55,7 @@ STRATEGIES = (
     Strategy(600_000, _LATE_RELEVANT, "witnesses"),
     Strategy(600_000, view="namesakes"),
     Strategy(1_000_000, _LATE_RELEVANT, "namesakes"),
-    Strategy(600_000, _LATE_RELEVANT, "close sets", paths=400),
+    Strategy(600_000, _LATE_RELEVANT, "set pairs", paths=400),
     Strategy(1_500_000, {**_LATE_RELEVANT, "random_seed": 7}),
     Strategy(1_500_000, {**_LATE, "random_seed": 7}),
     Strategy(1_500_000, _SHALLOW),
@@ -79,7 +80,10 @@ TOGETHER = 4_000_000
 """The effort that is worth to refute all paths at once."""
 GLANCE = 20_000
 """The effort that tells whether a condition is possible on a path at all, so far as that is plain."""
+ROUNDS = 5
+"""How much more than in one round is worth to do in all, where sets are told what they need."""
 THOROUGH = (
+    Strategy(3_000_000, _LATE_RELEVANT, "set pairs"),
     Strategy(3_000_000, _LATE_RELEVANT, "close sets"),
     Strategy(3_000_000, _LATE_RELEVANT),
     Strategy(3_000_000, _LATE, "close sets"),
@@ -97,7 +101,7 @@ class Asking:
     """One question: whether ``goal`` can be true together with what is ``assumed``, within ``seconds`` if given.
 
     ``assumed`` has everything that is assumed, then parts of it: what has no model with less has none with more. The
-    terms that ``known`` adds follow from what they are about. ``likely`` gives another part, which takes some time to
+    terms that ``known`` adds follow from what they are about. ``likely`` gives other parts, which take some time to
     find; ``uncounted`` are the sorts of identifiers of which nobody asks how many there are.
     """
 
@@ -106,14 +110,14 @@ class Asking:
         assumed: Sequence[Any],
         known: Callable[[Sequence[Any]], Sequence[Fact]],
         seconds: float | None = None,
-        likely: Callable[[], Any] = lambda: None,
+        likely: Sequence[Callable[[], Any]] = (),
         uncounted: Sequence[Any] = (),
         sets: Sequence[Any] = (),
     ) -> None:
         self._assumed = list(assumed)
         self._known = known
         self._deadline = Deadline(seconds)
-        self._likely: Callable[[], Any] | None = likely
+        self._likely = list(likely)
         self._uncounted = uncounted
         self._sets = sets
         self.witnesses = Witnesses()
@@ -184,12 +188,19 @@ class Asking:
 
     def _learn(self) -> None:
         """Finds the likely part, once; from then on it is one of those assumed."""
-        if self._likely is None:
-            return
-        part, self._likely = self._likely(), None
-        if part is not None:
-            self._learned = len(self._assumed)
-            self._assumed.append(part)
+        if self._learned is None:
+            self._learn_more()
+
+    def _learn_more(self) -> bool:
+        """Finds what else is likely to be enough, which takes the place of what was; whether there is any."""
+        while self._likely:
+            part = self._likely.pop(0)()
+            if part is not None:
+                self._learned = len(self._assumed)
+                self._assumed.append(part)
+                self._said = None
+                return True
+        return False
 
     def asked(self, case: Case, at: int, strategy: Strategy) -> Any:
         """What one way finds with some of the assumptions; a model only counts when all are made and everything is
@@ -203,16 +214,31 @@ class Asking:
         return found
 
     def _path_by_path(self, case: Case, strategy: Strategy) -> Any:
-        """What is found on the paths of a case: no model, if each of them is refuted; or the model of one."""
+        """What is found about a case, asked as a whole, with less assumed in several ways, or path by path."""
         self._learn()
-        parts = [0] if self._learned is None else [0, self._learned]
+        while True:
+            asked, first = self._premises().about(case), len(self._path_parts) - 1
+            found, whole = self._on(asked, asked.whole, first, replace(strategy, effort=TOGETHER))
+            if found == z3.unsat:
+                self._refuted.append(whole)
+                self._parted = True
+                return found
+            if not self._learn_more():
+                return self._on_paths(asked, strategy)
+
+    @property
+    def _path_parts(self) -> list[int]:
+        """Which assumptions paths are asked with: everything, and what is likely to be enough."""
+        return [0] if self._learned is None else [0, self._learned]
+
+    def _on_paths(self, asked: PathQuestions, strategy: Strategy) -> Any:
+        """What is found on the paths of a case: no model, if each of them is refuted; or the model of one."""
         refuted: list[Sequence[Any]] = []
-        asked = self._premises(parts).about(case)
-        first = len(parts) - 1
+        first = len(self._path_parts) - 1
         ways: dict[Look, Sequence[tuple[int, Strategy]]] = {
-            "at a glance": [(first, replace(strategy, effort=GLANCE))],
+            "at a glance": [(first, replace(strategy, effort=GLANCE, view="close sets"))],
             "quickly": [(first, strategy)],
-            "thoroughly": [(at, way) for way in THOROUGH for at in reversed(range(len(parts)))],
+            "thoroughly": [(at, way) for way in THOROUGH for at in reversed(range(first + 1))],
         }
 
         def answer(path: Path, look: Look) -> Any:
@@ -220,38 +246,46 @@ class Asking:
                 if self._deadline.ended:
                     self._reason = self._deadline.reason
                     return z3.unknown
-                closely = way.view == "close sets"
-                terms = asked.on(path, at, closely)
-                found = self._checked(terms, way)
+                found, terms = self._on(asked, path, at, way)
                 if found == z3.unsat:
                     refuted.append(terms)
-                if found == z3.unsat or (found == z3.sat and at == 0 and not closely):
+                if found == z3.unsat or (found == z3.sat and at == 0 and way.view == "everything"):
                     return found
             return z3.unknown
 
-        together = asked.on(asked.whole, first, closely=True)
-        found = self._checked(together, replace(strategy, effort=TOGETHER))
-        if found == z3.unsat:
-            refuted.append(together)
-        else:
-            found = path_by_path(asked.whole, answer, strategy.paths)
+        found = path_by_path(asked.whole, answer, strategy.paths)
         if found == z3.unsat:
             self._refuted += refuted
             self._parted = True
         return found
 
-    def _premises(self, parts: Sequence[int]) -> Premises:
+    def _on(self, asked: PathQuestions, path: Path, at: int, way: Strategy) -> tuple[Any, Sequence[Any]]:
+        """What one way finds about a path with some of the premises, and the terms that it was asked about."""
+        terms = asked.on(path, at, closely=way.view != "everything")
+        if way.view != "set pairs":
+            return self._checked(terms, way), terms
+        solver = self._solver(terms, way)
+        limit = Deadline(self._deadline.left, ROUNDS * way.effort)
+        asked_about = [*path.stated, *path.known]
+        return by_set_pairs(terms, asked_about, self._sets, solver, lambda: limit.check(solver, most=way.effort))
+
+    def _premises(self) -> Premises:
         """What is assumed on paths, which is the same for all cases."""
         if self._said is None:
-            self._said = Premises([self._assumed[at] for at in parts], self._known, self._sets)
+            self._said = Premises([self._assumed[at] for at in self._path_parts], self._known, self._sets)
         return self._said
 
     def _checked(self, terms: Sequence[Any], strategy: Strategy) -> Any:
         """What z3 finds in one way about terms that are to be true together."""
-        solver = z3.SimpleSolver(ctx=terms[0].ctx)
-        solver.set(**strategy.options)
+        solver = self._solver(terms, strategy)
         solver.add(*terms)
         found = self._deadline.check(solver, most=strategy.effort)
         if found == z3.unknown:
             self._reason = f"z3 gave up in {len(STRATEGIES)} ways, at last: {solver.reason_unknown()}"
         return found
+
+    def _solver(self, terms: Sequence[Any], strategy: Strategy) -> Any:
+        """A solver for terms, with a strategy's options."""
+        solver = z3.SimpleSolver(ctx=terms[0].ctx)
+        solver.set(**strategy.options)
+        return solver

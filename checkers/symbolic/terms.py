@@ -134,3 +134,42 @@ def subterms(terms: Iterable[Any]) -> Iterator[Any]:
             waiting.append(term.body())
         elif z3.is_app(term):
             waiting += term.children()
+
+
+def closed_subterms(terms: Iterable[Any]) -> Iterator[Any]:
+    """Those of the terms of which terms consist that have no variables within."""
+    closed: dict[int, bool] = {}
+
+    def is_closed(term: Any) -> bool:
+        key = term.get_id()
+        if key not in closed:
+            closed[key] = z3.is_app(term) and all(map(is_closed, term.children()))
+        return closed[key]
+
+    return (term for term in subterms(terms) if is_closed(term))
+
+
+def unbound(quantifier: Any) -> tuple[list[Any], Any]:
+    """Constants for the variables of a quantifier, and what it says of them.
+
+    They are named by how many quantifiers are nested in it. So terms that differ in the names of variables only become
+    the same term, which z3 stores once.
+    """
+    depth = _nested(quantifier)
+    own = [z3.Const(f"bound!{depth}!{at}", quantifier.var_sort(at)) for at in range(quantifier.num_vars())]
+    return own, z3.substitute_vars(quantifier.body(), *reversed(own))
+
+
+def _nested(term: Any) -> int:
+    """How many quantifiers are within each other."""
+    known: dict[int, int] = {}
+
+    def within(part: Any) -> int:
+        key = part.get_id()
+        if key not in known:
+            is_quantifier = z3.is_quantifier(part)
+            inner = [part.body()] if is_quantifier else part.children()
+            known[key] = max(map(within, inner), default=0) + is_quantifier
+        return known[key]
+
+    return within(term)

@@ -21,7 +21,7 @@ import z3
 from floodmark.checkers.symbolic.symbols import Witnesses
 from floodmark.checkers.symbolic.terms import subterms
 
-View = Literal["everything", "witnesses", "namesakes", "close sets"]
+View = Literal["everything", "witnesses", "namesakes", "close sets", "set pairs"]
 """Assumptions as they are; those about identifiers that nobody counts only as said of witnesses; and in addition what
 all of them say of those witnesses that have the name of the variable. Identifiers that are counted have to be looked at
 beyond the witnesses, as two majorities meet in one that the question does not mention. What breaks a property after a

@@ -1,0 +1,216 @@
+"""The laws of the sizes of sets, said only of those sets where they matter.
+
+Of any two sets it is known that one has a member that the other has not, or that both have one in common, if their
+sizes say so (``individuals.py``). Twenty sets have hundreds of pairs, each pair has such a member, and of each member
+every assumption says something: too much for z3 to look at, while an argument about majorities takes a few pairs. So
+the laws that name a member are left out at first. Where the sizes that z3 has in mind contradict one of them, it is said
+of those sets, and z3 is asked again; first of sets that the question itself compares.
+
+Why a question without a model has none with the laws: each statement that is added is what a law says of some sets.
+Which ones are added hangs on a model, which need not even be right: more or fewer may be added, but none that does not
+follow.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import z3
+
+from floodmark.checkers.symbolic.terms import closed_subterms, subterms
+
+MOST_AT_ONCE = 4
+"""So many instances are added before z3 is asked again."""
+MOST_ROUNDS = 60
+"""So often z3 is asked."""
+INCOMPLETE = "(incomplete quantifiers)"
+"""The reason of z3 for not knowing whether a model is right that it has in mind."""
+
+Choice = tuple[int, ...]
+"""Some sets, by number."""
+
+
+def by_set_pairs(
+    terms: Iterable[Any], question: Iterable[Any], sets: Sequence[Any], solver: Any, check: Callable[[], Any]
+) -> tuple[Any, list[Any]]:
+    """Whether terms can be true together: ``z3.unsat``, with what cannot, or ``z3.unknown``.
+
+    ``question`` are those of the terms that are asked about, ``sets`` the sorts of sets that are counted; ``check`` asks
+    the ``solver`` within its limits.
+    """
+    laws, stated = _parted([part for term in terms for part in _conjuncts(term)], sets)
+    counted = _Counted(laws, stated, question, sets)
+    solver.add(*stated)
+    for _ in range(MOST_ROUNDS):
+        found = check()
+        if found == z3.unsat:
+            return found, stated
+        if found == z3.unknown and solver.reason_unknown() != INCOMPLETE:
+            break
+        added = counted.contradicted(solver.model())
+        if not added:
+            break
+        stated += added
+        solver.add(*added)
+    return z3.unknown, stated
+
+
+def _conjuncts(term: Any) -> Iterator[Any]:
+    if z3.is_and(term):
+        for part in term.children():
+            yield from _conjuncts(part)
+    else:
+        yield term
+
+
+@dataclass(frozen=True, slots=True)
+class _Law:
+    """What is known of any sets: ``told`` is what it says of their sizes alone, which are called ``sizes`` there."""
+
+    said: Any
+    told: Any
+    sizes: tuple[Any, ...]
+
+    @property
+    def arity(self) -> int:
+        return len(self.sizes)
+
+    @property
+    def number(self) -> int:
+        return int(self.said.get_id())
+
+    def of(self, chosen: Sequence[Any]) -> Any:
+        """What the law says of some sets."""
+        return z3.substitute_vars(self.said.body(), *reversed(chosen))
+
+    def is_contradicted(self, model: Any, sizes: Sequence[int]) -> bool:
+        """Whether sets of these sizes need a member that the law names."""
+        values = [(it, z3.IntVal(size, it.ctx)) for it, size in zip(self.sizes, sizes, strict=True)]
+        return not z3.is_true(model.eval(z3.substitute(self.told, *values), model_completion=True))
+
+
+def _parted(parts: Iterable[Any], sets: Sequence[Any]) -> tuple[list[_Law], list[Any]]:
+    """The laws that name a member of any sets, each once, and the other terms."""
+    laws: dict[int, _Law] = {}
+    others = []
+    for part in parts:
+        law = _law(part, sets)
+        if law is None:
+            others.append(part)
+        else:
+            laws[part.body().get_id()] = law
+    return list(laws.values()), others
+
+
+def _law(term: Any, sets: Sequence[Any]) -> _Law | None:
+    """A law that names a member of any sets; None if a term is something else."""
+    if not z3.is_quantifier(term) or not term.is_forall():
+        return None
+    if not all(any(term.var_sort(at) == sort for sort in sets) for at in range(term.num_vars())):
+        return None
+    own = [z3.FreshConst(term.var_sort(at), "set") for at in range(term.num_vars())]
+    body = z3.substitute_vars(term.body(), *reversed(own))
+    if not any(map(_is_member, subterms([body]))):
+        return None
+    counts = [next(it for it in subterms([body]) if _is_count(it, sets) and it.arg(0).eq(one)) for one in own]
+    sizes = tuple(z3.FreshConst(it.sort(), "size") for it in counts)
+    named = {one.get_id() for one in own}
+    parts = [z3.substitute(it, *zip(counts, sizes, strict=True)) for it in (body.children() if z3.is_or(body) else [body])]
+    told = [it for it in parts if named.isdisjoint(part.get_id() for part in subterms([it]))]
+    return _Law(term, z3.Or(told) if told else z3.BoolVal(False, term.ctx), sizes)
+
+
+def _is_member(term: Any) -> bool:
+    """Whether a term is an identifier that belongs to a set."""
+    return z3.is_app(term) and term.num_args() > 0 and term.sort().kind() == z3.Z3_UNINTERPRETED_SORT
+
+
+class _Counted:
+    """The sets that are counted in a question, and what laws have said of them."""
+
+    def __init__(
+        self, laws: Sequence[_Law], stated: Iterable[Any], question: Iterable[Any], sets: Sequence[Any]
+    ) -> None:
+        self._laws = laws
+        mentioned = list(closed_subterms(stated))
+        self._counts = {it.arg(0).get_id(): it for it in mentioned if _is_count(it, sets)}
+        self._bounds = [bound for it in mentioned for bound in _bounds(it, sets)]
+        shares = [part for it in mentioned if it.decl().kind() == z3.Z3_OP_IDIV for part in subterms([it])]
+        self._wholes = {it.arg(0).get_id() for it in shares if _is_count(it, sets)}
+        self._asked = {it.arg(0).get_id() for it in closed_subterms(question) if _is_count(it, sets)}
+        self._of = {key: {it.get_id() for it in self._counts[key].arg(0).children()} for key in self._counts}
+        self._said: set[tuple[int, ...]] = set()
+
+    def contradicted(self, model: Any) -> list[Any]:
+        """What laws say of some sets whose sizes in a model contradict them.
+
+        Of a size, first only what comparisons tell is looked at: that it is more than half, or nothing.
+        """
+        sizes = {key: _number(model, count) for key, count in self._counts.items()}
+        bounds = [_number(model, bound) + more for bound, more in self._bounds]
+        told = {key: max((it for it in bounds if it <= size), default=0) for key, size in sizes.items()}
+        told |= {key: sizes[key] for key in self._wholes}
+        pairs = [law for law in self._laws if law.arity > 1]
+        members = [law for law in self._laws if law.arity == 1]
+        for known, laws in ((told, pairs), (sizes, pairs), (sizes, members)):
+            without = self._wholes if known is told else ()
+            found = [it for law in laws for it in self._broken(law, model, known, without)]
+            if found:
+                found.sort(key=lambda it: self._distance(it[1]))
+                return [self._instance(*it) for it in found[:MOST_AT_ONCE]]
+        return []
+
+    def _distance(self, chosen: Choice) -> int:
+        """How far some sets are from the question: it compares some of them, and some belong to the same identifier."""
+        asked = len(self._asked.intersection(chosen))
+        alike = any(self._of[one] & self._of[other] for one, other in itertools.combinations(chosen, 2))
+        return -2 * asked - alike
+
+    def _broken(
+        self, law: _Law, model: Any, sizes: Mapping[int, int], without: Collection[int]
+    ) -> Iterator[tuple[_Law, Choice]]:
+        """The sets, by number, whose sizes contradict a law that was not said of them."""
+        of_size: dict[int, list[int]] = {}
+        wholes: dict[int, list[int]] = {}
+        for key, size in sizes.items():
+            if key not in without:
+                of_size.setdefault(size, []).append(key)
+            if key in self._wholes:
+                wholes.setdefault(size, []).append(key)
+        within = [of_size, of_size, wholes][: law.arity]
+        for given in itertools.product(*within):
+            if not law.is_contradicted(model, given):
+                continue
+            either_way = law.is_contradicted(model, (*given[1::-1], *given[2:]))
+            for chosen in itertools.product(*(keys[size] for keys, size in zip(within, given, strict=True))):
+                if len({*chosen}) == len(chosen) and (law.number, *chosen) not in self._said:
+                    if not either_way or chosen[:2] == tuple(sorted(chosen[:2])):
+                        yield law, chosen
+
+    def _instance(self, law: _Law, chosen: Choice) -> Any:
+        self._said.add((law.number, *chosen))
+        return law.of([self._counts[key].arg(0) for key in chosen])
+
+
+def _is_count(term: Any, sets: Sequence[Any]) -> bool:
+    """Whether a term is the number of elements of a set."""
+    is_symbol = z3.is_app(term) and z3.is_int(term) and term.decl().kind() == z3.Z3_OP_UNINTERPRETED
+    return bool(is_symbol and term.num_args() == 1 and any(term.arg(0).sort() == sort for sort in sets))
+
+
+def _bounds(comparison: Any, sets: Sequence[Any]) -> Iterator[tuple[Any, int]]:
+    """From which size on a comparison tells something of a set, as a term and what to add."""
+    if not (z3.is_le(comparison) or z3.is_ge(comparison)):
+        return
+    smaller, larger = comparison.children() if z3.is_le(comparison) else reversed(comparison.children())
+    if _is_count(smaller, sets):
+        yield larger, 1
+    if _is_count(larger, sets):
+        yield smaller, 0
+
+
+def _number(model: Any, term: Any) -> int:
+    return int(model.eval(term, model_completion=True).as_long())
