@@ -199,7 +199,7 @@ def test_what_is_known_is_known_of_the_copies() -> None:
     assert [len(facts.about([term])) for term in terms] == [2, 0]
     answer = isolated(Symbols(), z3.And(KNOWS(older, ANN), AGE(older) == 0), [z3.BoolVal(True)], facts)
     assert answer.answer == z3.unsat
-    likely = isolated(Symbols(), AGE(ANN) == 7, [z3.BoolVal(True)], facts, likely=lambda: AGE(ANN) < 7)
+    likely = isolated(Symbols(), AGE(ANN) == 7, [z3.BoolVal(True)], facts, likely=[lambda: AGE(ANN) < 7])
     assert likely.answer == z3.sat
 
 

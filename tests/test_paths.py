@@ -168,10 +168,10 @@ def test_a_model_of_what_a_path_leaves_out_is_no_answer() -> None:
     """Of the likely assumptions alone, a path has a model; with all of them it has none, or one that counts."""
     goal = z3.If(X <= 0, Y, X) <= -3
     with patch.object(strategies, "STRATEGIES", ONLY):
-        asking = Asking([z3.And(Y > 0, X > -2)], lambda _: [], likely=lambda: X > -2)
+        asking = Asking([z3.And(Y > 0, X > -2)], lambda _: [], likely=[lambda: X > -2])
         assert asking.answer(goal) == (z3.unsat, "")
         assert [has_model(*terms) for terms in asking.parts] == [False] * len(asking.parts)
-        assert Asking([z3.And(Y > -9, X > -2)], lambda _: [], likely=lambda: X > -2).answer(goal)[0] == z3.sat
+        assert Asking([z3.And(Y > -9, X > -2)], lambda _: [], likely=[lambda: X > -2]).answer(goal)[0] == z3.sat
 
 
 def test_no_fact_is_asked_twice() -> None:

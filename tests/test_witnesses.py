@@ -86,8 +86,8 @@ def test_a_likely_part_is_found_once_and_its_model_is_no_answer() -> None:
     either = z3.Or(z3.Exists([x], KNOWS(x, ANN)), z3.Exists([x], KNOWS(BEN, x)))
     ways = (Strategy(300_000, SUGGESTED), Strategy(300_000, SUGGESTED, "witnesses"))
     with patch.object(strategies, "STRATEGIES", ways):
-        assert Asking([AGES], lambda _: [], likely=likely).answer(either)[0] == z3.unknown
+        assert Asking([AGES], lambda _: [], likely=[likely]).answer(either)[0] == z3.unknown
         assert found == [1]
-        asking = Asking([AGES], lambda _: [], likely=likely)
+        asking = Asking([AGES], lambda _: [], likely=[likely])
         assert asking.answer(z3.And(either, AGE(ANN) < 0))[0] == z3.unsat
         assert found == [1]

@@ -3,8 +3,8 @@
 Of any two sets it is known that one has a member that the other has not, or that both have one in common, if their
 sizes say so (``individuals.py``). Twenty sets have hundreds of pairs, each pair has such a member, and of each member
 every assumption says something: too much for z3 to look at, while an argument about majorities takes a few pairs. So
-the laws that name a member are left out at first. Where the sizes that z3 has in mind contradict one of them, it is said
-of those sets, and z3 is asked again; first of sets that the question itself compares.
+the laws that name a member are left out at first. Where the sizes that z3 has in mind contradict one of them, it is
+said of those sets, and z3 is asked again; first of sets that the question itself compares.
 
 Why a question without a model has none with the laws: each statement that is added is what a law says of some sets.
 Which ones are added hangs on a model, which need not even be right: more or fewer may be added, but none that does not
@@ -38,11 +38,11 @@ def by_set_pairs(
 ) -> tuple[Any, list[Any]]:
     """Whether terms can be true together: ``z3.unsat``, with what cannot, or ``z3.unknown``.
 
-    ``question`` are those of the terms that are asked about, ``sets`` the sorts of sets that are counted; ``check`` asks
-    the ``solver`` within its limits.
+    ``question`` are those of the terms that are asked about, ``sets`` the sorts of sets that are counted; ``check``
+    asks the ``solver`` within its limits.
     """
     laws, stated = _parted([part for term in terms for part in _conjuncts(term)], sets)
-    counted = _Counted(laws, stated, question, sets)
+    counted = _Counted(laws, stated, question)
     solver.add(*stated)
     for _ in range(MOST_ROUNDS):
         found = check()
@@ -68,11 +68,15 @@ def _conjuncts(term: Any) -> Iterator[Any]:
 
 @dataclass(frozen=True, slots=True)
 class _Law:
-    """What is known of any sets: ``told`` is what it says of their sizes alone, which are called ``sizes`` there."""
+    """What is known of any sets: ``told`` is what it says of their sizes alone, which are called ``sizes`` there.
+
+    ``size`` is the number of the declaration of what counts their elements.
+    """
 
     said: Any
     told: Any
     sizes: tuple[Any, ...]
+    size: int
 
     @property
     def arity(self) -> int:
@@ -115,34 +119,54 @@ def _law(term: Any, sets: Sequence[Any]) -> _Law | None:
     body = z3.substitute_vars(term.body(), *reversed(own))
     if not any(map(_is_member, subterms([body]))):
         return None
-    counts = [next(it for it in subterms([body]) if _is_count(it, sets) and it.arg(0).eq(one)) for one in own]
+    counts = [it for one in own for it in subterms([body]) if _is_number_of(it, one)]
+    if len(counts) != len(own):
+        return None
     sizes = tuple(z3.FreshConst(it.sort(), "size") for it in counts)
     named = {one.get_id() for one in own}
-    parts = [z3.substitute(it, *zip(counts, sizes, strict=True)) for it in (body.children() if z3.is_or(body) else [body])]
+    alternatives = body.children() if z3.is_or(body) else [body]
+    parts = [z3.substitute(it, *zip(counts, sizes, strict=True)) for it in alternatives]
     told = [it for it in parts if named.isdisjoint(part.get_id() for part in subterms([it]))]
-    return _Law(term, z3.Or(told) if told else z3.BoolVal(False, term.ctx), sizes)
+    return _Law(term, z3.Or(told) if told else z3.BoolVal(False, term.ctx), sizes, counts[0].decl().get_id())
+
+
+def _is_number_of(term: Any, one: Any) -> bool:
+    return bool(z3.is_app(term) and z3.is_int(term)) and term.num_args() == 1 and bool(term.arg(0).eq(one))
 
 
 def _is_member(term: Any) -> bool:
     """Whether a term is an identifier that belongs to a set."""
-    return z3.is_app(term) and term.num_args() > 0 and term.sort().kind() == z3.Z3_UNINTERPRETED_SORT
+    return bool(z3.is_app(term)) and term.num_args() > 0 and term.sort().kind() == z3.Z3_UNINTERPRETED_SORT
 
 
 class _Counted:
     """The sets that are counted in a question, and what laws have said of them."""
 
-    def __init__(
-        self, laws: Sequence[_Law], stated: Iterable[Any], question: Iterable[Any], sets: Sequence[Any]
-    ) -> None:
+    def __init__(self, laws: Sequence[_Law], stated: Iterable[Any], question: Iterable[Any]) -> None:
         self._laws = laws
+        self._size = {law.size for law in laws}
         mentioned = list(closed_subterms(stated))
-        self._counts = {it.arg(0).get_id(): it for it in mentioned if _is_count(it, sets)}
-        self._bounds = [bound for it in mentioned for bound in _bounds(it, sets)]
+        self._counts = {it.arg(0).get_id(): it for it in mentioned if self._is_count(it)}
+        self._of = {key: {it.get_id() for it in count.arg(0).children()} for key, count in self._counts.items()}
+        self._bounds = [bound for it in mentioned for bound in self._told_by(it)]
         shares = [part for it in mentioned if it.decl().kind() == z3.Z3_OP_IDIV for part in subterms([it])]
-        self._wholes = {it.arg(0).get_id() for it in shares if _is_count(it, sets)}
-        self._asked = {it.arg(0).get_id() for it in closed_subterms(question) if _is_count(it, sets)}
-        self._of = {key: {it.get_id() for it in self._counts[key].arg(0).children()} for key in self._counts}
+        self._wholes = {it.arg(0).get_id() for it in shares if self._is_count(it)}
+        self._asked = {it.arg(0).get_id() for it in closed_subterms(question) if self._is_count(it)}
         self._said: set[tuple[int, ...]] = set()
+
+    def _is_count(self, term: Any) -> bool:
+        """Whether a term is the number of elements of a set."""
+        return z3.is_app(term) and term.decl().get_id() in self._size
+
+    def _told_by(self, comparison: Any) -> Iterator[tuple[Any, int]]:
+        """From which size on a comparison tells something of a set, as a term and what to add."""
+        if not (z3.is_le(comparison) or z3.is_ge(comparison)):
+            return
+        smaller, larger = comparison.children() if z3.is_le(comparison) else reversed(comparison.children())
+        if self._is_count(smaller):
+            yield larger, 1
+        if self._is_count(larger):
+            yield smaller, 0
 
     def contradicted(self, model: Any) -> list[Any]:
         """What laws say of some sets whose sizes in a model contradict them.
@@ -184,32 +208,15 @@ class _Counted:
         for given in itertools.product(*within):
             if not law.is_contradicted(model, given):
                 continue
-            either_way = law.is_contradicted(model, (*given[1::-1], *given[2:]))
+            either_way = law.arity > 1 and law.is_contradicted(model, (given[1], given[0], *given[2:]))
             for chosen in itertools.product(*(keys[size] for keys, size in zip(within, given, strict=True))):
-                if len({*chosen}) == len(chosen) and (law.number, *chosen) not in self._said:
-                    if not either_way or chosen[:2] == tuple(sorted(chosen[:2])):
-                        yield law, chosen
+                is_new = len({*chosen}) == len(chosen) and (law.number, *chosen) not in self._said
+                if is_new and not (either_way and chosen[0] > chosen[1]):
+                    yield law, chosen
 
     def _instance(self, law: _Law, chosen: Choice) -> Any:
         self._said.add((law.number, *chosen))
         return law.of([self._counts[key].arg(0) for key in chosen])
-
-
-def _is_count(term: Any, sets: Sequence[Any]) -> bool:
-    """Whether a term is the number of elements of a set."""
-    is_symbol = z3.is_app(term) and z3.is_int(term) and term.decl().kind() == z3.Z3_OP_UNINTERPRETED
-    return bool(is_symbol and term.num_args() == 1 and any(term.arg(0).sort() == sort for sort in sets))
-
-
-def _bounds(comparison: Any, sets: Sequence[Any]) -> Iterator[tuple[Any, int]]:
-    """From which size on a comparison tells something of a set, as a term and what to add."""
-    if not (z3.is_le(comparison) or z3.is_ge(comparison)):
-        return
-    smaller, larger = comparison.children() if z3.is_le(comparison) else reversed(comparison.children())
-    if _is_count(smaller, sets):
-        yield larger, 1
-    if _is_count(larger, sets):
-        yield smaller, 0
 
 
 def _number(model: Any, term: Any) -> int:
