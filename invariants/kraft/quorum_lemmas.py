@@ -9,7 +9,7 @@ copies from it copies what all others have at that offset. Once the leader is go
 any more.
 
 What is committed, and that later leaders have it, takes more lemmas, about what a majority has flushed: those of
-specs/kraft/completeness_lemmas.py, which are proved for three voters.
+specs/kraft/completeness_lemmas.py.
 """
 
 from __future__ import annotations
