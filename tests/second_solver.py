@@ -13,14 +13,16 @@ import argparse
 import hashlib
 import json
 import multiprocessing
+import os
 import re
+import resource
 import sys
 import tempfile
-import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Literal
 
@@ -50,6 +52,10 @@ PLAIN: Ways = ({},)
 """How it is asked about what has none."""
 BITS: Ways = ({"bitblast": "eager"},)
 """Bits are asked about as z3 does; unrollings take a fraction of the time."""
+MOST_SECONDS = 60
+"""Of the processor, in one way. Some of what cvc5 does with terms that are shared a lot uses none of its effort and may
+not end; then no other way is tried."""
+ENDLESS = "endless"
 MOST_NODES = 1_000_000
 """As a tree, a quantifier may have so many nodes; see ``ways_for``."""
 
@@ -114,16 +120,23 @@ def ask(file: Path, effort: int = EFFORT, journal: Journal | None = None) -> Sai
     before = None if journal is None else journal.answered(key, effort)
     if before is not None:
         return Said(file, status[1], *before)
-    started = time.process_time()
+    started = _processor_time()
     answer = "unknown"
     for units in (effort // FIRST, effort):
         for options in ways:
             if answer == "unknown":
                 answer = _answer(question, file, {**options, "rlimit-per": str(units)})
-    seconds = time.process_time() - started
+    answer = answer.replace(ENDLESS, "unknown")
+    seconds = _processor_time() - started
     if journal is not None:
         journal.keep(key, answer, effort, seconds)
     return Said(file, status[1], answer, seconds)
+
+
+def _processor_time() -> float:
+    """Seconds of this process and of those that it has waited for."""
+    used = os.times()
+    return used.user + used.system + used.children_user + used.children_system
 
 
 def ways_for(question: str, file: Path) -> Ways:
@@ -161,6 +174,30 @@ def _largest_quantifier(question: str, file: Path) -> int:
 
 
 def _answer(text: str, file: Path, options: Mapping[str, str]) -> str:
+    """What cvc5 says, from a process that is ended when it has used too much of the processor."""
+    receiver, sender = multiprocessing.Pipe(duplex=False)
+    process = multiprocessing.get_context("fork").Process(target=_answered_within, args=(text, file, options, sender))
+    process.start()
+    sender.close()
+    try:
+        said = str(receiver.recv())
+    except EOFError:
+        said = ENDLESS
+    process.join()
+    if said not in ("sat", "unsat", "unknown", ENDLESS):
+        raise RuntimeError(said)
+    return said
+
+
+def _answered_within(text: str, file: Path, options: Mapping[str, str], sender: Connection) -> None:
+    resource.setrlimit(resource.RLIMIT_CPU, (MOST_SECONDS, MOST_SECONDS))
+    try:
+        sender.send(_answered(text, file, options))
+    except RuntimeError as error:
+        sender.send(str(error))
+
+
+def _answered(text: str, file: Path, options: Mapping[str, str]) -> str:
     solver = cvc5.Solver(cvc5.TermManager())
     for name, value in options.items():
         solver.setOption(name, value)

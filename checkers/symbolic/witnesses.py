@@ -26,7 +26,8 @@ View = Literal["everything", "witnesses", "namesakes", "close sets", "set pairs"
 all of them say of those witnesses that have the name of the variable. Identifiers that are counted have to be looked at
 beyond the witnesses, as two majorities meet in one that the question does not mention. What breaks a property after a
 step has the names of the property's own variables, and what the property says of the same witnesses before the step is
-where most inductions begin. On paths, also assumptions about the sets of what the question mentions (``anchors.py``).
+where most inductions begin. On paths, also assumptions about the sets of what the question mentions (``anchors.py``),
+and with "set pairs" only what the laws of sizes say of those sets that need it (``set_pairs.py``).
 """
 
 MOST_INSTANCES = 200
