@@ -32,8 +32,8 @@ from benchmarks.appends import Appends, Replica
 from benchmarks.memory import sample
 from benchmarks.results import section
 from floodmark import Map
-from floodmark.checkers import spec as specs
-from floodmark.checkers.native.partitioned import fingerprints
+from floodmark.checkers.kernel.partitioned import fingerprints
+from floodmark.checkers.project import spec as specs
 from floodmark.checkers.spark.checkpoint import Manifest
 from floodmark.compiler.layout import DIGEST_SEEDS, digest_text, lay_out
 from floodmark.language.values import running
@@ -81,7 +81,7 @@ class Search:
         self.command = [
             sys.executable, "-m", "floodmark", "check", spec, *(f"--set={each}" for each in sets), "--engine", "spark",
             "--only-variant", specs.read(ROOT / spec).model_class().__name__, "--max-memory", memory,
-            "--partitions", str(partitions),
+            "--spark", f"partitions={partitions}",
             "--json", str(self.results),
         ]
 
@@ -170,9 +170,9 @@ HEAD = [
 
 def measure(name: str, search: Search, wanted: dict[str, Any]) -> str:
     """A search that is killed once it has saved half of its states, and resumed. Raises SystemExit if it errs."""
-    first = search.run(["--checkpoint", str(search.kept)], until=wanted["distinct"] // 2)
+    first = search.run(["--spark", f"checkpoint={search.kept}"], until=wanted["distinct"] // 2)
     saved = search.saved()
-    second = search.run(["--resume", str(search.kept)])
+    second = search.run(["--spark", f"resume={search.kept}"])
     found = search.figures()
     if found != wanted:
         raise SystemExit(f"{name}: {found}, not {wanted}")

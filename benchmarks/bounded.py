@@ -13,14 +13,14 @@ from unittest.mock import patch
 import z3
 
 from benchmarks.results import section
-from floodmark.checkers.check import Settings, checks
-from floodmark.checkers.spec import read
-from floodmark.checkers.symbolic import runs
-from floodmark.checkers.symbolic.deadline import Deadline
-from floodmark.checkers.symbolic.runs import Runs
-from floodmark.checkers.symbolic.symmetry import interchangeable
-from floodmark.checkers.symbolic.system import system_of
-from floodmark.checkers.symbolic.terms import as_term, disj, negation
+from floodmark.checkers.project.spec import read
+from floodmark.checkers.symbolic.methods import runs
+from floodmark.checkers.symbolic.methods.runs import Runs
+from floodmark.checkers.symbolic.tactics.budget import Deadline
+from floodmark.checkers.symbolic.terms.booleans import as_term, disj, negation
+from floodmark.checkers.symbolic.translate.transition_system import system_of
+from floodmark.checkers.symmetry.obligations import interchangeable
+from floodmark.checkers.verdict.check import Settings, checks
 
 SPECS = Path(__file__).parent.parent / "specs"
 QUESTIONS = [
@@ -45,7 +45,7 @@ def measured(spec: str, name: str, length: int, way: str) -> float:
     most = 2**32 - 1 if way == WAYS[0] else 0
     proof = interchangeable if way == WAYS[2] else lambda *_: []
     start = time.process_time()
-    with patch.object(runs, "MOST_CONFLICTS", most), patch.object(runs, "interchangeable", proof):
+    with patch.object(runs, "MAX_CONFLICTS", most), patch.object(runs, "interchangeable", proof):
         found = asked.ask(asked.at(bad, length - 1), Deadline())
     if found is not None:
         raise SystemExit(f"{spec} {name}: {found}")

@@ -22,7 +22,7 @@ from pathlib import Path
 from benchmarks.native import Work, compile_good, subject
 from benchmarks.results import section
 from floodmark.checkers.exploration import Options
-from floodmark.checkers.native.search import explore
+from floodmark.checkers.native.search import search_states
 from floodmark.checkers.native.worker import FULL
 
 LARGER_BITS = 2
@@ -76,7 +76,7 @@ def measure(folder: Path, it: Yardstick, runs: int) -> str:
     model, properties = subject(work)
     ours: list[float] = []
     theirs: dict[int, list[float]] = {}
-    found = explore(model, properties, Options(workers=1))
+    found = search_states(model, properties, Options(workers=1))
     counts = (found.distinct, found.generated, found.depth)
     least = int(found.distinct / FULL).bit_length()
     for _ in range(runs):
@@ -84,7 +84,7 @@ def measure(folder: Path, it: Yardstick, runs: int) -> str:
             known, seconds = by_hand(program, it, bits)
             assert known == counts, "the two searches differ"
             theirs.setdefault(bits, []).append(seconds)
-        ours.append(explore(model, properties, Options(workers=1)).seconds)
+        ours.append(search_states(model, properties, Options(workers=1)).seconds)
     distinct, generated, depth = counts
     size = f"max_version {it.max_version}, max_offset {it.max_offset}"
     fields = [f"{it.title}, {size}", f"{distinct:,}", f"{generated:,}", str(depth)]

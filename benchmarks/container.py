@@ -22,7 +22,7 @@ from pathlib import Path
 
 from benchmarks.memory import SPEC
 from benchmarks.results import section
-from floodmark.checkers import amounts
+from floodmark.checkers.project import input_limits
 
 ROOT = Path(__file__).parent.parent
 CONTROLLER = Path("/sys/fs/cgroup/memory")
@@ -57,7 +57,7 @@ def container(limit: str) -> Iterator[Container]:
     group = CONTROLLER / f"floodmark-{os.getpid()}"
     group.mkdir()
     try:
-        (group / "memory.limit_in_bytes").write_text(str(amounts.memory(limit)))
+        (group / "memory.limit_in_bytes").write_text(str(input_limits.memory(limit)))
         yield Container(group)
     finally:
         group.rmdir()

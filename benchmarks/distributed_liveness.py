@@ -21,11 +21,11 @@ from typing import Any
 
 from benchmarks.results import section
 from floodmark import leads_to
-from floodmark.checkers import spec as specs
 from floodmark.checkers.exploration import Exploration, Options
 from floodmark.checkers.liveness import check
 from floodmark.checkers.native import search as native
-from floodmark.checkers.properties import collect
+from floodmark.checkers.project import spec as specs
+from floodmark.checkers.project.properties import collect
 from floodmark.checkers.resources import CommandMemory
 from floodmark.checkers.spark import search as spark
 from floodmark.checkers.spark.rounds import Rounds
@@ -139,11 +139,11 @@ def _explored(engine: str, managers: int) -> Exploration:
     options = Options(workers=2, fairness=spec.fairness)
     model = cls(managers=managers)
     if engine == "native":
-        return native.explore(model, properties, options)
+        return native.search_states(model, properties, options)
     from floodmark.checkers.spark.session import session
 
     session("local[2]")
-    return spark.explore(model, properties, options)
+    return spark.search_states(model, properties, options)
 
 
 def measure(engine: str, managers: int) -> Measured:

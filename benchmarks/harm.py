@@ -24,7 +24,7 @@ Found = TypeVar("Found", int, Path)
 LOOK_SECONDS = 0.005
 LONGEST_PAUSE = 1.2
 """For how long a Python worker is paused at most, in seconds: longer than Spark takes to start a second attempt."""
-MOST_WAIT = 0.5
+MAX_WAIT = 0.5
 """How long after a job of the search has begun harm is done at most, in seconds."""
 WEIGHTS = {
     "Python worker killed": 4,
@@ -101,7 +101,7 @@ class Harm:
                 if self.ended.wait(LOOK_SECONDS):
                     return
             usual = (time.monotonic() - started) / max(1, self.begun() - first)
-            self.ended.wait(min(MOST_WAIT, loss.part * usual))
+            self.ended.wait(min(MAX_WAIT, loss.part * usual))
             while not self.ended.is_set() and not self._do(loss.kind):
                 self.ended.wait(LOOK_SECONDS)
             if not self.ended.is_set():

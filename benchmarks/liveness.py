@@ -21,10 +21,10 @@ from benchmarks.native import Work as Search
 from benchmarks.native import compile_good, peak, subject
 from benchmarks.results import section
 from floodmark import always_eventually, leads_to
-from floodmark.checkers import spec as specs
 from floodmark.checkers.exploration import Exploration, Options
-from floodmark.checkers.native.search import explore
-from floodmark.checkers.properties import Property, collect
+from floodmark.checkers.native.search import search_states
+from floodmark.checkers.project import spec as specs
+from floodmark.checkers.project.properties import Property, collect
 from floodmark.language.fairness import Fairness
 from floodmark.language.model import Model
 from model.alter_isr.core import AlterIsr
@@ -103,7 +103,7 @@ def runs(work: Work, count: int) -> Iterator[tuple[bool, float, Exploration]]:
     for number in range(count + 1):
         for whole in (False, True):
             started = time.process_time()
-            found = explore(model, [*safety, *(liveness if whole else [])], Options(workers=1, fairness=fairness))
+            found = search_states(model, [*safety, *(liveness if whole else [])], Options(workers=1, fairness=fairness))
             taken = time.process_time() - started
             assert found.complete, f"{work.title} did not complete: {found.stopped}"
             if number:
@@ -121,7 +121,7 @@ def in_own_process(work: Work) -> tuple[float, float]:
 def once(work: Work) -> None:
     """Searches once with two workers, liveness included, and prints what ``in_own_process`` returns."""
     model, safety, liveness, fairness = subjects(work)
-    found = explore(model, [*safety, *liveness], Options(workers=2, fairness=fairness))
+    found = search_states(model, [*safety, *liveness], Options(workers=2, fairness=fairness))
     print(json.dumps([found.seconds, peak() / 1e9]))
 
 

@@ -34,16 +34,16 @@ from unittest.mock import patch
 from benchmarks.harm import Harm, drawn
 from benchmarks.shared_classes import java_home
 from benchmarks.standalone import Standalone, descendants, kill, standalone
-from floodmark.checkers import spec as specs
-from floodmark.checkers.check import Settings, checks
 from floodmark.checkers.exploration import Exploration, Options
 from floodmark.checkers.native import search as native
-from floodmark.checkers.properties import Property
+from floodmark.checkers.project import spec as specs
+from floodmark.checkers.project.properties import Property
 from floodmark.checkers.spark import search
 from floodmark.checkers.spark.cluster import Cluster
-from floodmark.checkers.spark.frontier import MOST_BYTES
-from floodmark.checkers.spark.search import Distribution, explore
+from floodmark.checkers.spark.frontier import MAX_BYTES
+from floodmark.checkers.spark.search import Distribution, search_states
 from floodmark.checkers.spark.session import session, stop
+from floodmark.checkers.verdict.check import Settings, checks
 from floodmark.language.model import Model
 
 ROOT = Path(__file__).parent.parent
@@ -68,7 +68,7 @@ SPARK = {
 """Two executors of one core, so that another application has room beside this one. Spark starts a second attempt of
 whatever takes longer than the rest, which a paused worker does, and waits little for what is gone, so that partitions
 move more often than they otherwise would."""
-NARROW = (MOST_BYTES, -1, 40)
+NARROW = (MAX_BYTES, -1, 40)
 """The size of the levels that the driver expands itself, in bytes: almost all here, none, the first and the last."""
 DRIVER_EVERY = 7
 """One in this many schedules also kills the driver."""
@@ -101,7 +101,7 @@ class Subject:
 
     @cache  # noqa: B019 - there are three of them
     def wanted(self) -> Exploration:
-        return self.found_by(native.explore)
+        return self.found_by(native.search_states)
 
     def jobs(self) -> int:
         """About how many jobs a search takes that is not disturbed: the levels, and the way back from a violation."""
@@ -152,7 +152,7 @@ class Course:
     most ``narrow`` bytes are expanded by the driver."""
 
     rig: Rig
-    narrow: int = MOST_BYTES
+    narrow: int = MAX_BYTES
     whole_at: frozenset[int] = frozenset()
     jobs: int = 0
     repairs: int = 0
@@ -190,7 +190,7 @@ class Watched(Cluster):
 def found_on(course: Course, subject: Subject, resume: str | None = None) -> Exploration:
     """The result of a search in the session."""
     COURSE.set(course)
-    return subject.found_by(explore, None, Distribution(course.rig.cluster.url, 3, wide=0, resume=resume))
+    return subject.found_by(search_states, None, Distribution(course.rig.cluster.url, 3, wide=0, resume=resume))
 
 
 # Schedules.
@@ -249,7 +249,7 @@ def killed_driver(rig: Rig, subject: Subject, folder: Path, draw: random.Random,
     java_lasts = 0.0 if draw.random() < 0.5 else JAVA_LASTS
     harm = Harm(rig.cluster, draw, written, lambda line: rig.application not in line, str)
     with tempfile.TemporaryFile("w+") as said:
-        process = _driver(rig.cluster, subject, ["--checkpoint", str(folder)], said)
+        process = _driver(rig.cluster, subject, ["--spark", f"checkpoint={folder}"], said)
         end = time.monotonic() + PATIENCE
         try:
             with harm.at_work(losses):
@@ -273,8 +273,8 @@ def _driver(cluster: Standalone, subject: Subject, options: list[str], said: IO[
     sets = [f"--set={name}={value}" for name, value in subject.constants]
     command = [
         sys.executable, "-m", "floodmark", "check", subject.path, *sets, "--only-variant",
-        subject.variant, "--engine", "spark", "--master",
-        cluster.url, "--distribute", "always", "--partitions", "3", *options,
+        subject.variant, "--spark", f"master={cluster.url}", "--spark", "distribute=always", "--spark",
+        "partitions=3", *options,
     ]
     return subprocess.Popen(command, cwd=ROOT, text=True, stdout=said, stderr=subprocess.STDOUT)
 

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchmarks.results import section
-from floodmark.checkers import amounts
+from floodmark.checkers.project import input_limits
 
 ROOT = Path(__file__).parent.parent
 SPEC = "specs/examples/philosophers.toml"
@@ -92,7 +92,7 @@ def measure(engine: str, limit: str, seats: int, extra: tuple[str, ...] = ()) ->
     states = f"{found['distinct']:,}" + ("" if is_right else " and not all")
     note = found["notes"][0] if found["notes"] else ""
     moved = note.split()[1] if note.startswith("at ") else note or "it fitted"
-    over = " (over)" if most.total > amounts.memory(limit) else ""
+    over = " (over)" if most.total > input_limits.memory(limit) else ""
     sizes = [most.counted.get(kind, 0) for kind in ("floodmark", "Java", "workers")]
     return (
         f"| {found['engine']} | {limit} | {_mega(most.total)}{over} | " + " | ".join(map(_mega, sizes))

@@ -18,12 +18,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.results import section
-from floodmark.checkers import spec as specs
 from floodmark.checkers.exploration import Exploration, Limits, Options
+from floodmark.checkers.kernel.compiled_model import build_kernel
 from floodmark.checkers.native import search
-from floodmark.checkers.native.compiled_model import build_kernel
-from floodmark.checkers.native.search import explore
-from floodmark.checkers.properties import Property
+from floodmark.checkers.native.search import search_states
+from floodmark.checkers.project import spec as specs
+from floodmark.checkers.project.properties import Property
 from floodmark.language.model import Model
 
 ROOT = Path(__file__).parent.parent
@@ -81,7 +81,7 @@ def runs(work: Work, count: int) -> Iterator[tuple[int, Exploration]]:
     model, properties = subject(work)
     for _ in range(count):
         for workers in WORKERS:
-            yield workers, explore(model, properties, Options(workers=workers))
+            yield workers, search_states(model, properties, Options(workers=workers))
 
 
 def peak_memory(work: Work) -> tuple[float, float]:
@@ -97,9 +97,9 @@ def own_peak(work: Work) -> None:
     """Searches with two workers and prints the values that ``peak_memory`` returns."""
     before = peak()
     searched = subject(work)
-    explore(*searched, Options(workers=2, limits=Limits(states=FEW)))
+    search_states(*searched, Options(workers=2, limits=Limits(states=FEW)))
     loaded = peak()
-    found = explore(*searched, Options(workers=2))
+    found = search_states(*searched, Options(workers=2))
     print(*((peak() - each) / found.distinct for each in (before, loaded)))
 
 
@@ -145,11 +145,11 @@ def editions(work: Work) -> str:
         started = time.process_time()
         kernel = build_kernel(model, functions, symmetry=False)
         plain = time.process_time()
-        explore(model, properties, Options(workers=1))
+        search_states(model, properties, Options(workers=1))
         searched = time.process_time()
         kernel.improve()
         good = time.process_time()
-        found = explore(model, properties, Options(workers=1))
+        found = search_states(model, properties, Options(workers=1))
         ended = time.process_time()
     search.PATIENCE = patience
     if kept is None:

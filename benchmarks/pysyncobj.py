@@ -20,7 +20,7 @@ from benchmarks.results import section
 from floodmark.checkers.conformance.adapter import Contract
 from floodmark.checkers.conformance.walks import Choice, Walks
 from floodmark.checkers.exploration import Options
-from floodmark.checkers.native.search import explore
+from floodmark.checkers.native.search import search_states
 
 EXAMPLE = Path(__file__).parent.parent / "examples" / "pysyncobj"
 BUGS = [
@@ -71,7 +71,7 @@ def _lockstep(hunt: Any, steps: int) -> Iterator[str]:
 
 def _covered(hunt: Any, steps: int) -> Iterator[str]:
     model = type(hunt.model_of_release((0, 3, 17)))(**SMALL)
-    every = explore(model, [], Options(workers=1)).distinct
+    every = search_states(model, [], Options(workers=1)).distinct
     for choice in CHOICES:
         walks = Walks(model, [], choice, 1)
         walks.search(steps)

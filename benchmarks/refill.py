@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from benchmarks.appends import Appends
 from benchmarks.results import section
-from floodmark.checkers.native import loops
+from floodmark.checkers.kernel import loops
 from floodmark.checkers.spark.code_transfer import Loaded, build_code
 from floodmark.checkers.spark.shard import FULLEST
 

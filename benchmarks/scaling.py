@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from floodmark.checkers.codegen.model_module import COUNTERS
-from floodmark.checkers.native.loops import EVERYTHING
-from floodmark.checkers.native.worker import MOST_BITS
+from floodmark.checkers.kernel.loops import EVERYTHING
+from floodmark.checkers.native.worker import MAX_BITS
 from floodmark.checkers.spark.ledger import COLUMNS
 from floodmark.checkers.spark.shard import FULLEST
 from floodmark.checkers.spark.tasks import Expanded, Merged
@@ -52,9 +52,13 @@ class Cost:
     def compute(self, distinct: float, workers: int) -> float:
         return self.generated * distinct * SUCCESSORS / workers
 
+    def shuffled_bytes(self, distinct: float, workers: int) -> float:
+        """What a worker sends in all. Shuffled bytes were measured with states of one word."""
+        return self.shuffled * WORDS * distinct * SUCCESSORS / workers
+
     def shuffle(self, distinct: float, workers: int) -> float:
-        """Seconds of network time. Shuffled bytes were measured with states of one word."""
-        return self.shuffled * WORDS * distinct * SUCCESSORS / (workers * NETWORK)
+        """Seconds of network time."""
+        return self.shuffled_bytes(distinct, workers) / NETWORK
 
     def total(self, distinct: float, workers: int) -> float:
         return self.level * LEVELS + self.compute(distinct, workers) + self.shuffle(distinct, workers)
@@ -80,14 +84,15 @@ def tables(cost: Cost) -> Iterator[str]:
         f"with {NETWORK / 1e9:.0f} GB/s of network each:",
         "",
     )
-    yield "| distinct | workers | levels | compute | shuffle | total | scratch per worker |"
-    yield "|---|---|---|---|---|---|---|"
+    yield "| distinct | workers | levels | compute | shuffle | total | partitions per worker | a level's shuffle |"
+    yield "|---|---|---|---|---|---|---|---|"
     for distinct, workers in SIZES:
         scratch = distinct * (WORDS * 8 + CELL_BYTES) / workers
         yield (
             f"| 10^{len(str(distinct)) - 1} | {workers} | {_time(cost.level * LEVELS)} "
             f"| {_time(cost.compute(distinct, workers))} | {_time(cost.shuffle(distinct, workers))} "
-            f"| {_time(cost.total(distinct, workers))} | {_rounded(scratch / 1e9, 2)} GB |"
+            f"| {_time(cost.total(distinct, workers))} | {_rounded(scratch / 1e9, 2)} GB "
+            f"| {_rounded(cost.shuffled_bytes(distinct, workers) / LEVELS / 1e9, 2)} GB |"
         )
     yield ""
     for workers in (10, 100):
@@ -102,7 +107,7 @@ def tables(cost: Cost) -> Iterator[str]:
 def limits(distinct: int) -> Iterator[str]:
     """What grows with states, levels and partitions, and where each of it ends."""
     share = distinct / PARTITIONS
-    most = int(FULLEST * (1 << MOST_BITS))
+    most = int(FULLEST * (1 << MAX_BITS))
     report = len(pickle.dumps(typical_report()))
     shuffled = distinct * SUCCESSORS / LEVELS
     yield (
@@ -110,7 +115,7 @@ def limits(distinct: int) -> Iterator[str]:
         f"{DEEPEST:,} levels deep at worst:"
     )
     yield from ("", "| what | size | limit, or how much in all |", "|---|---|---|")
-    yield f"| states of a partition | {share:,.0f} | {most:,}: positions have {MOST_BITS} bits |"
+    yield f"| states of a partition | {share:,.0f} | {most:,}: positions have {MAX_BITS} bits |"
     yield f"| files of a partition | {share * (WORDS * 8 + CELL_BYTES) / 1e9:.1f} GB | its disk |"
     yield f"| report of a partition on a level | {report:,} bytes | {report * PARTITIONS / 1e3:,.0f} kB for a level |"
     row = COLUMNS * 8

@@ -18,7 +18,7 @@ import pyspark
 from floodmark.checkers.disk_cache import cache_directory
 from floodmark.checkers.spark.java import find_java
 
-MOST_SECONDS = 600
+MAX_SECONDS = 600
 """How long it may take to write the archive."""
 _LAUNCHER = """#!/bin/sh
 case "$*" in
@@ -71,7 +71,7 @@ def _archive(java: Path) -> Path:
             draft = Path(folder) / "draft.jsa"
             _launcher(Path(folder), java, _DRIVER, f"-XX:ArchiveClassesAtExit='{draft}' {_QUIET}")
             subprocess.run(
-                [sys.executable, "-c", _TRAINING], env={**os.environ, "JAVA_HOME": folder}, timeout=MOST_SECONDS,
+                [sys.executable, "-c", _TRAINING], env={**os.environ, "JAVA_HOME": folder}, timeout=MAX_SECONDS,
                 stdout=subprocess.DEVNULL, check=True,
             )
             shutil.move(draft, path)

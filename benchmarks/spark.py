@@ -26,12 +26,12 @@ import numpy as np
 
 from benchmarks.native import Work, compile_good, subject
 from benchmarks.results import section
-from floodmark.checkers import spec as specs
 from floodmark.checkers.codegen.model_module import COUNTERS
 from floodmark.checkers.exploration import Exploration, Options
-from floodmark.checkers.native.search import explore as explore_natively
+from floodmark.checkers.native.search import search_states as explore_natively
+from floodmark.checkers.project import spec as specs
 from floodmark.checkers.spark.cluster import Cluster
-from floodmark.checkers.spark.search import Distribution, explore
+from floodmark.checkers.spark.search import Distribution, search_states
 from floodmark.checkers.spark.session import session, stop
 
 ROOT = Path(__file__).parent.parent
@@ -75,7 +75,7 @@ def search(path: str, constants: Mapping[str, int], master: str, **how: Any) -> 
     Cluster._next_level = timed  # type: ignore[method-assign, assignment]
     try:
         distribution = Distribution(**{"partitions": cores, "wide": 0, **how})
-        found = explore(cls(**constants), spec.chosen(spec.properties(cls, ())), options, None, distribution)
+        found = search_states(cls(**constants), spec.chosen(spec.properties(cls, ())), options, None, distribution)
     finally:
         Cluster._next_level = original  # type: ignore[method-assign]
         stop()

@@ -24,7 +24,7 @@ COMMANDS = [
     "check specs/alter_isr/zombie_controller.toml",
     "gate --no-cache specs/under_replicated",
 ]
-START = "from floodmark.checkers.commands.cli import main; main()"
+START = "from floodmark.checkers.command_line.cli import main; main()"
 
 
 def seconds(checkout: Path, command: str, cache: str) -> float:

@@ -21,7 +21,7 @@ from floodmark.checkers.conformance.adapter import Contract
 from floodmark.checkers.conformance.tours import Tour
 from floodmark.checkers.conformance.walks import Choice, Walks
 from floodmark.checkers.exploration import Options
-from floodmark.checkers.native.search import explore
+from floodmark.checkers.native.search import search_states
 from floodmark.conformance import model_of
 
 EXAMPLE = Path(__file__).parent.parent / "examples" / "zookeeper"
@@ -81,7 +81,7 @@ def _lockstep(example: Example, steps: int) -> Iterator[str]:
 
 def _covered(example: Example, steps: int) -> Iterator[str]:
     model = example.reassignment
-    every = explore(model, [], Options(workers=1)).distinct
+    every = search_states(model, [], Options(workers=1)).distinct
     for choice in CHOICES:
         walks = Walks(model, [], choice, 1)
         walks.search(steps)

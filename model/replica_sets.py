@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 def is_reassigning(adding: Set[T], removing: Set[T]) -> bool:
-    """Whether a reassignment is under way. One that only removes replicas counts too."""
+    """Whether a reassignment is in progress. One that only removes replicas counts too."""
     return len(adding) > 0 or len(removing) > 0
 
 

@@ -9,8 +9,8 @@ from unittest.mock import patch
 
 from floodmark import Model
 from floodmark.checkers.exploration import Exploration, Options
-from floodmark.checkers.native.search import explore, reachable_set
-from floodmark.checkers.properties import collect
+from floodmark.checkers.native.search import reachable_set, search_states
+from floodmark.checkers.project.properties import collect
 from floodmark.compiler.layout import digest, lay_out
 from floodmark.language.model import State
 from floodmark.language.reference import initial_states, successors, within_boundary
@@ -55,7 +55,7 @@ def assert_agrees(cls: type[Model], workers: tuple[int, ...] = (1, 2), **constan
         assert not missing, f"CPython reaches {missing[:3]}"
         assert not invented, f"native code reaches {invented[:3]}"
         with patch("floodmark.checkers.native.search.PATIENCE", 0.0):
-            found = explore(cls(**constants), list(collect(cls, []).values()), options)
+            found = search_states(cls(**constants), list(collect(cls, []).values()), options)
         if not found.violations:
             assert (found.distinct, found.generated, found.depth) == (len(states), generated, depth)
             assert found.digest == digest(packed)

@@ -8,24 +8,25 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 from unittest.mock import patch
 
 import z3
 
-from floodmark.checkers.properties import Property
-from floodmark.checkers.symbolic import strategies
-from floodmark.checkers.symbolic.deadline import MOST_EFFORT
-from floodmark.checkers.symbolic.induction import asked, induction
-from floodmark.checkers.symbolic.obligations import INITIAL, TYPES
-from floodmark.checkers.symbolic.system import Components, System, system_of
-from floodmark.checkers.symbolic.terms import Truth, as_term, conj, disj, negation
-from floodmark.checkers.symbolic.unbounded_constants import any_size_constants
-from floodmark.checkers.symbolic.value_types import UnsupportedError, Value
+from floodmark.checkers.project.properties import Property
+from floodmark.checkers.symbolic.any_size.unbounded_constants import any_size_constants
+from floodmark.checkers.symbolic.methods.induction import asked, induction
+from floodmark.checkers.symbolic.tactics import portfolio
+from floodmark.checkers.symbolic.tactics.budget import MAX_EFFORT
+from floodmark.checkers.symbolic.terms.booleans import Truth, as_term, conj, disj, negation
+from floodmark.checkers.symbolic.translate.effects import Fired
+from floodmark.checkers.symbolic.translate.obligations import INITIAL, TYPES
+from floodmark.checkers.symbolic.translate.transition_system import Components, System, system_of
+from floodmark.checkers.symbolic.values.types import UnsupportedError, Value
 from floodmark.language.errors import ModelError, SourceError
 from floodmark.language.model import Model, State
-from floodmark.language.reference import Step, holds, initial_states, successors
+from floodmark.language.reference import Step, choices, fire, holds, initial_states
 from floodmark.language.types import (
     MapType,
     OpenIdentifierType,
@@ -82,8 +83,8 @@ class Pinned:
                     self.is_value(of, part, value[k]) for k, part in zip(values.members(key), component, strict=True)
                 )
             case RecordType(_, fields):
-                parts = zip(fields, component, strict=True)
-                return conj(self.is_value(of, part, value._values[name]) for (name, of), part in parts)
+                parts, known = zip(fields, component, strict=True), kind.parts(value)
+                return conj(self.is_value(of, part, known[name]) for (name, of), part in parts)
             case OptionalType(inner):
                 if value is None:
                     return negation(component[0])
@@ -143,13 +144,18 @@ def disagreements(model: Model, properties: Sequence[Property], most: int = 12) 
         if pinned.excludes(now, system.well_formed(system.now.state)):
             found.append(f"{state} is said to be no state")
         found += _wrong_predicates(pinned, properties, state, now, counts)
-        try:
-            reached = list(itertools.islice(successors(model, state), most))
-        except SourceError:
-            continue
-        for step, after in reached:
+        for step in itertools.islice(_steps(model, state), most):
+            try:
+                after = fire(model, state, step)
+            except SourceError:
+                counts["failures"] += 1
+                if pinned.excludes(now, _asked_for(pinned, step), _fired(pinned, step).failed):
+                    found.append(f"{step} cannot fail in {state}")
+                continue
+            if after is None:
+                continue
             counts["steps"] += 1
-            if pinned.excludes(now, _taken(pinned, step), pinned.is_state(_after(system, step), after)):
+            if pinned.excludes(now, _taken(pinned, step), pinned.is_state(_fired(pinned, step).after, after)):
                 found.append(f"{step} cannot lead from {state} to {after}")
             if after not in seen:
                 seen.add(after)
@@ -157,17 +163,27 @@ def disagreements(model: Model, properties: Sequence[Property], most: int = 12) 
     return found, counts
 
 
-def _taken(pinned: Pinned, step: Step) -> Truth:
-    fired = next(it for it in pinned.system.fired if it.action.name == step.action)
-    arguments = (
+def _steps(model: Model, state: State) -> Iterator[Step]:
+    """What may be a step from a state."""
+    for name in type(model).methods("action"):
+        yield from choices(model, state, name)
+
+
+def _fired(pinned: Pinned, step: Step) -> Fired:
+    return next(it for it in pinned.system.fired if it.action.name == step.action)
+
+
+def _asked_for(pinned: Pinned, step: Step) -> Truth:
+    """That an action has the arguments of a step."""
+    fired = _fired(pinned, step)
+    return conj(
         pinned.is_value(parameter.type, value, step.arguments[parameter.name])
         for parameter, value in zip(fired.action.parameters, fired.parameters, strict=True)
     )
-    return conj((fired.enabled, *arguments))
 
 
-def _after(system: System, step: Step) -> Components:
-    return next(it.after for it in system.fired if it.action.name == step.action)
+def _taken(pinned: Pinned, step: Step) -> Truth:
+    return conj((_fired(pinned, step).enabled, _asked_for(pinned, step)))
 
 
 def _wrong_predicates(
@@ -177,12 +193,15 @@ def _wrong_predicates(
     for prop in properties:
         if prop.kind not in ("invariant", "lemma"):
             continue
+        judged = pinned.system.judge(pinned.system.predicates[prop.name], pinned.system.now.state)
         try:
             true = holds(pinned.model, prop.function, state)
         except SourceError:
+            counts["failures"] += 1
+            if pinned.excludes(now, judged.failed):
+                found.append(f"{prop.name} cannot fail in {state}")
             continue
         counts["properties"] += 1
-        judged = pinned.system.judge(pinned.system.predicates[prop.name], pinned.system.now.state)
         if pinned.excludes(now, judged.truth if true else negation(judged.truth)):
             found.append(f"{prop.name} cannot be {true} in {state}")
     return found
@@ -200,13 +219,13 @@ def proved_but_refuted(model: Model, properties: Sequence[Property], sizes: Sequ
     for size in sizes:
         try:
             sized = type(model)(**{**model.constant_values, **dict.fromkeys(counting, size)})
-            proof = induction(system_of(sized, properties), properties, effort=MOST_EFFORT)
+            proof = induction(system_of(sized, properties), properties, effort=MAX_EFFORT)
         except ModelError:
             continue
         failing |= {(it.action, it.property) for it in proof.failing() if it.outcome == "fails"}
     failing = {(action, name) for action, name in failing if not (action == INITIAL and name == TYPES)}
     system = system_of(model, properties, names, any_size=True)
-    ways = [*strategies.STRATEGIES[:2], *(it for it in strategies.STRATEGIES if it.view != "everything")]
-    with patch.object(strategies, "STRATEGIES", ways):
+    ways = [*portfolio.STRATEGIES[:2], *(it for it in portfolio.STRATEGIES if it.view != "everything")]
+    with patch.object(portfolio, "STRATEGIES", ways):
         answers = asked(system, properties, failing)
     return [f"{it.action}: {it.property}" for it in answers if it.outcome == "proved"]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from floodmark.checkers.check import Check, Settings, checks, variant_name
-from floodmark.checkers.properties import Property
-from floodmark.checkers.spec import read
-from floodmark.checkers.symbolic.lemmas import lemmas_of
-from floodmark.checkers.symbolic.strategies import STRATEGIES, Strategy
+from floodmark.checkers.project.properties import Property
+from floodmark.checkers.project.spec import read
+from floodmark.checkers.symbolic.methods.lemmas import lemmas_of
+from floodmark.checkers.symbolic.tactics.portfolio import STRATEGIES, Strategy
+from floodmark.checkers.verdict.check import Check, Settings, checks, variant_name
 from floodmark.language.model import Model
 
 SPECS = Path(__file__).resolve().parent.parent / "specs"

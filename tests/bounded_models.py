@@ -1,4 +1,5 @@
-"""Small random models in which a bound is mentioned wherever one can be: guards, effects, helpers, types, boundaries.
+"""Small random models in which a bound is mentioned wherever one can be: guards, effects, helpers, types, boundaries,
+initial states, goals, and the keys of a map.
 
 A bound is no part of a protocol, so what a run proves at one bound it proves at a larger one.
 """
@@ -21,6 +22,12 @@ class Walk(Model):
     y: Annotated[int, Between(0, 2)] = 0
     flag: bool = False
     held: Set[Count] = Set()
+    marks: Map[Annotated[int, Between(0, "most")], bool]
+
+    @initial
+    def start(self) -> None:
+        self.marks = Map({place: False for place in range(self.most + 1)})
+        self.y = FIRST
 
     def room(self) -> bool:
         return self.x < self.most
@@ -36,20 +43,28 @@ GUARDS = (
     "self.x < self.most", "self.room()", "self.x + self.y < self.most", "self.flag or self.room()", "self.full()",
     "self.x == self.most", "self.y < 2", "self.flag", "not self.flag", "self.x > 0", "self.y == 1", "self.x != self.y",
     "self.y < min(2, self.most)", "self.x == 2", "len(self.held) == 0", "not self.flag or self.x < self.most",
+    "len(self.marks) < 6", "self.most < 5", "self.marks[1]", "any(self.marks.values())",
+    "all(self.marks[place] for place in range(self.most))", "self.x <= min(self.most, 2)",
 )  # fmt: skip
 EFFECTS = (
     "self.flag = not self.flag", "self.y = (self.y + 1) % 3", "self.y = 0", "self.x = 0", "self.x = self.grown()",
     "self.x = min(self.x + 1, self.most)", "self.flag = self.room()", "self.y = 2 if self.x == self.most else self.y",
     "self.x = max(self.x - 1, 0)", "self.held = Set({self.y})", "self.held = Set()", "self.flag = self.x > 1",
+    "self.marks[self.y] = self.flag", "self.flag = len(self.marks) < 6", "self.flag = self.marks[self.y]",
+    "self.y = len(self.marks) % 3", "self.flag = not any(place > 5 for place in self.marks)",
+    "self.marks = Map({place: place == self.y for place in range(self.most + 1)})",
+    "self.y = sum(1 for marked in self.marks.values() if marked) % 3", "self.flag = max(self.y, self.most) > 2",
 )  # fmt: skip
 GUARDED_EFFECTS = ("self.x += 1", "self.held.add(self.x + 1)")
 """What leaves no type behind a guard that leaves room."""
-GOALS = ("self.flag", "not self.flag", "self.y == 2", "self.x == 0", "self.x == 1", "self.y != 1", "len(self.held) > 0")
+GOALS = ("self.flag", "not self.flag", "self.y == 2", "self.x == 0", "self.x == 1", "self.y != 1", "len(self.held) > 0",
+    "len(self.marks) > 5", "any(self.marks.values())", "self.x < self.most", "self.marks[2]")  # fmt: skip
+FIRST = ("0", "0", "0", "min(self.most, 2)", "self.most // 4", "1 if self.most < 5 else 0", "len(self.marks) // 5")
 
 
 def random_source(chance: random.Random) -> str:
     """A model as text."""
-    lines = [_HEADER.rstrip()]
+    lines = [_HEADER.rstrip().replace("FIRST", chance.choice(FIRST))]
     if chance.random() < 0.2:
         lines += ["", "    @boundary", "    def near(self) -> bool:", "        return self.x + self.y < self.most + 2"]
     for number in range(chance.randint(1, 4)):

@@ -14,7 +14,7 @@ import pytest
 
 from floodmark.checkers.exploration import Exploration, Options
 from floodmark.checkers.native import search as native
-from floodmark.checkers.properties import collect
+from floodmark.checkers.project.properties import collect
 from floodmark.language.errors import ModelError
 
 HEAD = '''from __future__ import annotations
@@ -118,7 +118,7 @@ def load(folder: Path, text: str) -> ModuleType:
 def search(module: ModuleType, engine: Any = native, options: Options | None = None, **constants: int) -> Exploration:
     """Explores the model ``M`` of a module with all its properties."""
     properties = list(collect(module.M, [module]).values())
-    return engine.explore(module.M(**constants), properties, options or Options(workers=1))  # type: ignore[no-any-return]
+    return engine.search_states(module.M(**constants), properties, options or Options(workers=1))  # type: ignore[no-any-return]
 
 
 def refusal(folder: Path, text: str, **constants: int) -> ModelError:

@@ -26,9 +26,9 @@ from unittest.mock import patch
 
 from hypothesis import HealthCheck, Phase, assume, given, seed, settings
 
-from floodmark.checkers.growth import at_widths
-from floodmark.checkers.properties import Property
-from floodmark.checkers.symbolic.value_types import UnsupportedError
+from floodmark.checkers.adaptive_capacity import at_widths
+from floodmark.checkers.project.properties import Property
+from floodmark.checkers.symbolic.values.types import UnsupportedError
 from floodmark.language.errors import ModelError, SourceError
 from floodmark.language.model import Model
 from tests.edit_agreement import assert_edits_are_noticed
@@ -55,7 +55,7 @@ than 64 bits, and a container of containers, grown, more than 4096; a parameter 
 AT_ONCE = Outcome("error", 0)
 """What is left of an error before any step: in the initial states, or while the first actions are chosen; a search
 need not have counted then what CPython has."""
-MOST_LEVELS = 5
+MAX_LEVELS = 5
 """A model with more levels is not asked of Spark, which takes a part of a second for each."""
 
 
@@ -109,11 +109,12 @@ class Campaign:
         def agree(model: GeneratedModel) -> None:
             self.look(model)
 
-        unread = patch("floodmark.checkers.check.require_read_locals")  # what nobody reads is drawn on purpose, too
+        unread = patch("floodmark.checkers.verdict.check.require_read_locals")  # what nobody reads is drawn, too
+        uncalled = patch("floodmark.checkers.verdict.check.require_calls")
         narrow = patch("floodmark.language.widths.START", 1)  # so that most of what has no capacity grows
-        uncollected = patch("floodmark.checkers.growth.gc.collect")  # takes longer than so small a search
+        uncollected = patch("floodmark.checkers.adaptive_capacity.gc.collect")  # takes longer than so small a search
         gc.freeze()  # modules are not garbage
-        with unread, narrow, uncollected:
+        with unread, uncalled, narrow, uncollected:
             agree()
 
     def look(self, model: GeneratedModel) -> None:
@@ -173,9 +174,9 @@ class Campaign:
                     raise DisagreementError(engine, "\n".join(lines), source)
                 self._note(engine, wanted.distinct)
 
-            for engine, explore in ENGINES.items():
-                compare(engine, lambda explore=explore: outcome(explore, cls(), properties))  # type: ignore[misc]
-            if 1 < wanted.depth <= MOST_LEVELS and self._is_turn_of("Spark"):
+            for engine, search_states in ENGINES.items():
+                compare(engine, lambda search_states=search_states: outcome(search_states, cls(), properties))  # type: ignore[misc]
+            if 1 < wanted.depth <= MAX_LEVELS and self._is_turn_of("Spark"):
                 compare("Spark", lambda: outcome(on_spark, cls(), properties))
             if wanted.distinct and self._is_turn_of("z3"):
                 self._bounded_search(cls(), properties, wanted, source)

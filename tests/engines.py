@@ -15,10 +15,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from floodmark.checkers import reference as reference_engine
 from floodmark.checkers.exploration import Exploration, Options
 from floodmark.checkers.native import search as native_engine
-from floodmark.checkers.properties import Property, collect
+from floodmark.checkers.project.properties import Property, collect
+from floodmark.checkers.reference import search as reference_engine
 from floodmark.checkers.spark import search as spark_engine
 from floodmark.compiler.layout import digest, lay_out
 from floodmark.language.errors import ModelError, SourceError
@@ -31,22 +31,22 @@ from floodmark.language.widths import NO_WIDTHS, Outgrown, Widths, least_widths
 
 Engine = Callable[[Model, Sequence[Property]], Exploration]
 
-MOST_STATES = 150
-MOST_GENERATED = 3000
-MOST_ELEMENTS = 64
+MAX_STATES = 150
+MAX_GENERATED = 3000
+MAX_ELEMENTS = 64
 """The most elements in a container without a capacity: a loop over a sequence that appends it to itself soon makes it
 larger than any memory."""
 
 
 def _reference(model: Model, properties: Sequence[Property]) -> Exploration:
-    return reference_engine.explore(model, properties, Options())
+    return reference_engine.search_states(model, properties, Options())
 
 
 def _native(workers: int) -> Engine:
-    def explore(model: Model, properties: Sequence[Property]) -> Exploration:
-        return native_engine.explore(model, properties, Options(workers=workers))
+    def search_states(model: Model, properties: Sequence[Property]) -> Exploration:
+        return native_engine.search_states(model, properties, Options(workers=workers))
 
-    return explore
+    return search_states
 
 
 ENGINES: dict[str, Engine] = {
@@ -59,7 +59,7 @@ ENGINES: dict[str, Engine] = {
 def on_spark(model: Model, properties: Sequence[Property]) -> Exploration:
     """Every level distributed, in the session of this process."""
     how = spark_engine.Distribution(master="local[1]", partitions=2, wide=0)
-    return spark_engine.explore(model, properties, Options(workers=1), None, how)
+    return spark_engine.search_states(model, properties, Options(workers=1), None, how)
 
 
 class TooMany(Exception):  # noqa: N818 - it is no error
@@ -93,10 +93,10 @@ class Outcome:
     reached_at: Mapping[str, int] = field(default_factory=dict, compare=False)
 
 
-def outcome(explore: Engine, model: Model, properties: Sequence[Property]) -> Outcome:
+def outcome(search_states: Engine, model: Model, properties: Sequence[Property]) -> Outcome:
     """What an engine found."""
     try:
-        found = explore(model, properties)
+        found = search_states(model, properties)
     except ModelError as error:
         if type(error) is ModelError and not _is_run_time(error):
             raise
@@ -146,8 +146,8 @@ def plain_search(model: Model, properties: Sequence[Property]) -> tuple[Outcome,
 
     def note_size(place: str, size: int) -> None:
         noted(place, size)
-        if size > MOST_ELEMENTS:
-            raise Outgrown(place, place, size, MOST_ELEMENTS)
+        if size > MAX_ELEMENTS:
+            raise Outgrown(place, place, size, MAX_ELEMENTS)
 
     vars(model)["note_size"] = note_size
     seen: set[State] = set()
@@ -209,7 +209,7 @@ def plain_search(model: Model, properties: Sequence[Property]) -> tuple[Outcome,
                         raise ModelError(error.message, error.file, error.line) from None
                     breaks("error", "", depth)
             for step in steps:
-                if len(seen) > MOST_STATES or found.generated > MOST_GENERATED:
+                if len(seen) > MAX_STATES or found.generated > MAX_GENERATED:
                     raise TooMany(depth - 1)
                 try:
                     new = fire(model, old, step)

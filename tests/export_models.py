@@ -360,6 +360,63 @@ class Letters(Model):
         return any(isinstance(letter, Told) and letter.yes for letter in self.letters)
 
 
+class Rebound(Model):
+    """Loops whose bodies assign the loop's variable, which keeps its value after the loop."""
+
+    servers = Constant(2)
+    numbers: Annotated[Seq[Small], Capacity(2)]
+    sums: Map[Server, Small]
+    last: Server
+    place: Small = 0
+    total: Annotated[int, Between(0, 9)] = 0
+
+    @initial
+    def start(self, first: Small, both: bool, last: Server) -> None:
+        self.numbers = Seq([first, 2]) if both else Seq([first])
+        self.sums = Map({server: 0 for server in Server})
+        self.last = last
+
+    @action
+    def assigned(self) -> None:
+        for server in Server:
+            if len(self.numbers) == 1:
+                server = self.last
+            self.sums[server] = min(3, self.sums[server] + 1)
+        total = 0
+        for i, number in enumerate(self.numbers):
+            if i == 1:
+                continue
+            number = min(3, number + i + 1)
+            i = number % 2
+            total = min(9, total + number + i)
+        self.total = total
+
+    @action
+    def kept(self) -> None:
+        i = 3
+        number = 0
+        for i, number in enumerate(self.numbers):
+            for number in range(i + number):  # noqa: B020 - the inner loop's variable is the outer one's
+                if number == 1:
+                    break
+            if number == 0:
+                break
+        self.place = min(i, number)
+        last = self.last
+        for last in Server:
+            if self.sums[last] > 1:
+                break
+        self.last = last
+
+    @invariant
+    def one_of_one_is_all(self) -> bool:
+        return all(self.sums[server] == 0 or server == self.last or len(self.numbers) > 1 for server in Server)
+
+    @reachable
+    def the_first_is_left(self) -> bool:
+        return self.place == 1 and self.last == Server(1)
+
+
 class Unbounded(Model):
     """A sum whose bounds nobody knows."""
 
@@ -374,4 +431,4 @@ class Unbounded(Model):
 
 
 EXPORTED = (Division, DividesByZero, Guards, Lists, Laziness, LooksTooFar, Loops, Bags, Overflows, Cut, CutTooLate,
-            Idles, NeverIdles, Stuck, Starts, Seats, Ballots, Letters)
+            Idles, NeverIdles, Stuck, Starts, Seats, Ballots, Letters, Rebound)

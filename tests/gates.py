@@ -12,11 +12,11 @@ from typing import Literal
 
 import click
 
-from floodmark.checkers.check import Settings
 from floodmark.checkers.commands.gate import Asked, gate
 from floodmark.checkers.gate import lock
 from floodmark.checkers.gate.lock import Lock
 from floodmark.checkers.report.outputs import Reports
+from floodmark.checkers.verdict.check import Settings
 from tests.projects import INVARIANTS, tank_project
 
 SPEC = '''

@@ -11,7 +11,7 @@ from typing import NoReturn
 
 import pytest
 
-from floodmark.checkers.commands import cli
+from floodmark.checkers.command_line import cli
 from tests.projects import tank_project
 
 SECONDS = 30

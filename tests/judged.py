@@ -7,23 +7,23 @@ from collections.abc import Callable
 from pathlib import Path
 
 from floodmark import Model
-from floodmark.checkers import reference
-from floodmark.checkers.check import Settings, checks
 from floodmark.checkers.exploration import Exploration, Finding, Options
 from floodmark.checkers.native import search as native
-from floodmark.checkers.properties import collect
-from floodmark.checkers.result import CheckResult
-from floodmark.checkers.run import run_check
-from floodmark.checkers.spec import read
+from floodmark.checkers.project.properties import collect
+from floodmark.checkers.project.spec import read
+from floodmark.checkers.reference import search
+from floodmark.checkers.run.checks import run_check
+from floodmark.checkers.verdict.check import Settings, checks
+from floodmark.checkers.verdict.result import CheckResult
 
 ALONE = Options(workers=1)
-ENGINES: dict[str, Callable[..., Exploration]] = {"native": native.explore, "reference": reference.explore}
+ENGINES: dict[str, Callable[..., Exploration]] = {"native": native.search_states, "reference": search.search_states}
 
 
 def found(cls: type[Model], options: Options = ALONE) -> Exploration:
     """What the engines find, which have to agree."""
     properties = list(collect(cls, []).values())
-    by = {name: explore(cls(), properties, options) for name, explore in ENGINES.items()}
+    by = {name: search_states(cls(), properties, options) for name, search_states in ENGINES.items()}
     seen = [[(it.name, it.verdict, it.bounds, it.needs, it.loop) for it in each.liveness] for each in by.values()]
     assert seen[0] == seen[1]
     return by["native"]

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from floodmark.checkers.exploration import Exploration, Options
-from floodmark.checkers.properties import Property
+from floodmark.checkers.project.properties import Property
 from floodmark.checkers.spark import search, tasks
 from floodmark.checkers.spark.cluster import _LOST, Cluster
 from floodmark.checkers.spark.search import Distribution, Search
@@ -49,7 +49,7 @@ class Machines:
     now: int = 0
     late: list[Callable[[bool], None]] = field(default_factory=list)
     happened: list[str] = field(default_factory=list)
-    processes: dict[int, Any] = field(default_factory=dict)
+    processes: dict[tuple[int, str], Any] = field(default_factory=dict)
     code: Any = None
 
     def happens(self, *of: str) -> str:
@@ -60,14 +60,22 @@ class Machines:
         self.happened.append(self.draw.choice(known))
         return self.happened[-1]
 
+    def folders(self, run: Any) -> list[Path]:
+        return [self.root / f"machine-{self.now}"]
+
     def folder(self, run: Any) -> Path:
-        return self.root / f"machine-{self.now}" / str(run.folder)
+        return self.folders(run)[0] / str(run.folder)
 
     def process(self, run: Any) -> Any:
         """The Python worker of this machine: what it has in memory, but for the code, which all share."""
         self.code = self.code or run.code.value.load()
         new = SimpleNamespace(code=self.code, shards={}, filter_words=np.zeros(0, dtype=np.uint64))
-        return self.processes.setdefault(self.now, new)
+        return self.processes.setdefault((self.now, run.folder), new)
+
+    def kill(self, machine: int) -> None:
+        """Ends the Python worker of a machine."""
+        for known in [each for each in self.processes if each[0] == machine]:
+            del self.processes[known]
 
     @contextlib.contextmanager
     def at(self, partition: int) -> Iterator[None]:
@@ -85,7 +93,7 @@ class Machines:
             case "partition moves":
                 self.home[partition] = machine
             case "worker is killed":
-                self.processes.pop(machine, None)
+                self.kill(machine)
         if self.late and (late := self.happens("merge runs again later", "second merge is killed later")):
             self.late.pop(self.draw.randrange(len(self.late)))("killed" in late)
 
@@ -105,33 +113,34 @@ class Simulated(Cluster):
         """A partition has one place here."""
 
     def _everywhere(self, task: Callable[[int], Iterator[Any]]) -> Any:
-        return (task, None)
+        return (task, None, self)
 
     def _arriving(self, records: Any, task: Stage) -> Any:
-        return (records, task)
+        return (records, task, self)
 
     def _carried(self, payloads: Mapping[int, Sequence[Any]], task: Stage) -> Any:
-        return ([(p, payload) for p, sent in payloads.items() for payload in sent], task)
+        return ([(p, payload) for p, sent in payloads.items() for payload in sent], task, self)
 
     def _collect(self, rdd: Any, paused: Any = None) -> list[Any]:
-        """The records of the last stage; the first of several is a list or a task that takes none."""
-        first, second = rdd
+        """The records of the last stage; the first of several is a list, or a task that takes none, perhaps of the
+        partitions of another cluster."""
+        first, second, _ = rdd
         if second is None:
             return [found for p in self._shuffled() for found in self._run(p, first)]
         from_driver = isinstance(first, list)
-        again = None
+        again, sender = None, self
         if from_driver:
             sent = {self.partitions: first}
         elif first[1] is None:
-            again = first[0]
-            sent = {p: self._run(p, again) for p in self._shuffled()}
+            again, sender = first[0], first[2]
+            sent = {p: sender._run(p, again) for p in sender._shuffled()}
         else:
             sent = {self.partitions: self._collect(first)}
         found = []
         for p in self._shuffled():
             if again is not None and self.machines.happens("expansion runs again"):
-                other = self.machines.draw.randrange(self.partitions)
-                sent[other] = self._run(other, again)
+                other = self.machines.draw.randrange(sender.partitions)
+                sent[other] = sender._run(other, again)
             found += self._merged(p, second, [r for records in sent.values() for r in records if r[0] == p])
         return found
 
@@ -190,16 +199,17 @@ class Simulated(Cluster):
             if machine is not None:
                 self.machines.now = machine
             list(task(partition, some()))
-        self.machines.processes.pop(self.machines.now, None)
+        self.machines.kill(self.machines.now)
 
 
-def explore(
-    model: Model, properties: list[Property], machines: Machines, partitions: int = 3, wide: int = 0
+def search_states(
+    model: Model, properties: list[Property], machines: Machines, partitions: int | None = 3, wide: int = 0
 ) -> tuple[Exploration, int]:
     """What a search finds on such machines, and how many repairs there were. Raises Broken."""
     context = SimpleNamespace(
         broadcast=lambda code: SimpleNamespace(value=code, destroy=lambda: None),
-        defaultParallelism=partitions,
+        defaultParallelism=partitions or 1,
+        master="local",
         getConf=lambda: SimpleNamespace(get=lambda name: None),
         parallelize=lambda records, slices: list(records),
     )
@@ -214,11 +224,11 @@ def explore(
     with _instead(
         (search, "Cluster", Here),
         (Search, "session", lambda self: SimpleNamespace(sparkContext=context)),
-        (tasks, "scratch_folder", machines.folder),
+        (tasks, "scratch_folders", machines.folders),
         (tasks, "_process", machines.process),
-        (tasks, "clean_up_after_others", lambda run: None),
+        (Cluster, "clean_up_after_others", lambda self: None),
     ):
-        found = search.explore(
+        found = search.search_states(
             model, properties, Options(workers=1), None, Distribution(partitions=partitions, wide=wide)
         )
     return found, sum(cluster.repaired for cluster in clusters)

@@ -31,13 +31,13 @@ LONGEST = ("test_generated_models", "test_spark_harmed", "test_processes", "test
 OF_OTHER_THINGS = frozenset({
     "architecture", "cli", "closure", "conformance", "counting", "counts_alone", "divergence", "drift", "edits",
     "explore", "explore_page", "export", "findings", "gate", "gate_limits", "growth_commands", "guard_order",
-    "hostile_inputs", "html", "imports", "itf", "junit", "known_counts", "known_mistakes", "kraft", "language_page",
-    "live", "lock", "metadata_log", "mutation", "options", "outputs", "package", "plan", "planting", "plurals",
-    "processes", "project", "proofs_page", "properties", "pure_functions", "pysyncobj", "pytest_plugin", "readme",
-    "reassignment", "reassignment_json", "replay", "replica_log", "report", "rows", "sarif", "scaling_page",
-    "sequence", "silent_greens", "spec", "spec_page", "specs_agree", "spoilt_inputs", "starter", "state_graph",
-    "step_numbers", "trace_validation", "under_replicated", "verdict_cache", "verdict_summary", "walks",
-    "where_to_begin", "without_spark", "zk_controller", "zookeeper",
+    "hostile_inputs", "html", "imports", "itf", "junit", "kafka", "known_counts", "known_mistakes", "kraft",
+    "language_page", "live", "lock", "metadata_log", "mutation", "options", "outputs", "package", "plan",
+    "planting", "plurals", "processes", "project", "proofs_page", "properties", "pure_functions", "pysyncobj",
+    "pytest_plugin", "readme", "reassignment", "reassignment_json", "replay", "replica_log", "report", "rows",
+    "sarif", "scaling_page", "sequence", "silent_greens", "spec", "spec_page", "specs_agree", "spoilt_inputs",
+    "starter", "state_graph", "step_numbers", "trace_validation", "under_replicated", "verdict_cache",
+    "verdict_summary", "walks", "where_to_begin", "without_spark", "zk_controller", "zookeeper",
 })
 """Files of tests, without ``test_``, of commands, reports, specs, models and pages."""
 

@@ -50,7 +50,7 @@ from tests.model_types import (
 
 WIDEST_VARIABLE = 200
 FREE_PARAMETER = 6
-MOST_KEYS = 12
+MAX_KEYS = 12
 DEPTH = 3
 ALL = frozenset({"Seq", "Bag", "Set"})
 SOME: list[frozenset[str]] = [frozenset(), ALL, frozenset({"Seq"}), frozenset({"Bag", "Set"})]
@@ -194,7 +194,7 @@ class _Writer(Expressions):
 
     def _entry(self, depth: int) -> tuple[Kind, Kind]:
         keys: list[Kind] = [*self.words.names, *self.words.enumerations]
-        keys += [struct for struct in self.words.structs if listed(struct) and values(struct) <= MOST_KEYS]
+        keys += [struct for struct in self.words.structs if listed(struct) and values(struct) <= MAX_KEYS]
         return self.pick(keys), self.kind(depth - 1, 40)
 
     # Declarations.

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
-from floodmark.checkers.check import Settings, checks
-from floodmark.checkers.report.outputs import Reports
+from floodmark.checkers.commands.report import Kind, report
+from floodmark.checkers.project.spec import read
+from floodmark.checkers.report.outputs import Reports, write_reports
 from floodmark.checkers.report.verdict_summary import Case, cases
-from floodmark.checkers.result import CheckResult
-from floodmark.checkers.run import run_check
-from floodmark.checkers.spec import read
+from floodmark.checkers.run.checks import run_check
+from floodmark.checkers.verdict.check import Settings, checks
+from floodmark.checkers.verdict.gate_outcome import Drift
+from floodmark.checkers.verdict.result import CheckResult, ExitCode
 from tests.projects import INVARIANTS, tank_project
 
 FLAWED = """
@@ -50,10 +51,15 @@ def check(spec: Path, settings: Settings | None = None) -> list[CheckResult]:
     return [run_check(it) for it in checks(read(spec), settings or Settings(workers=1))]
 
 
-def reports_in(folder: Path, names: Mapping[str, str]) -> Reports:
-    """The reports of these kinds, in files of these names."""
-    files: dict[str, Any] = {kind: folder / name for kind, name in names.items()}
-    return Reports(**files)
+def write_all(
+    folder: Path, names: Mapping[Kind, str], results: Sequence[CheckResult], drift: Sequence[Drift] = ()
+) -> ExitCode:
+    """Writes ``a.json``, as ``check`` does, and makes of it the reports of these kinds, in files of these names; asked
+    inside of the folder in which it was checked. The exit code is that of writing the results."""
+    code = write_reports(Reports(json=folder / "a.json"), results, drift=drift)
+    for kind, name in names.items():
+        report(folder / "a.json", kind, folder / name)
+    return code
 
 
 def tank_cases(root: Path, spec: str = FLAWED) -> list[Case]:

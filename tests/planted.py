@@ -1,7 +1,7 @@
 """Plants mistakes in the compiler and the engines, one at a time, and reports those that the tests do not notice.
 
     python -m tests.planted learn                        measures once which default test runs which line
-    python -m tests.planted try model/compiler --sample 100 --seed 1
+    python -m tests.planted try src/floodmark/compiler --sample 100 --seed 1
     python -m tests.planted report                       lists the survivors, and those without a reason
 
 A mistake is tried in a copy of the repository. The tests that run its line are run, the quickest first, until one
@@ -23,7 +23,6 @@ import json
 import os
 import random
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -32,21 +31,21 @@ import tomllib
 import xml.etree.ElementTree as ElementTree
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, partial
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 from benchmarks.results import section
 from floodmark.checkers.processes import run_each
 from floodmark.checkers.resources import cores
+from tests.forked_pytest import OVERDUE, ForkedPytest
 from tests.planting import Mistake, of_folder
 
 ROOT = Path(__file__).parent.parent
 REASONS = Path(__file__).with_suffix(".toml")
-FOLDERS = ("floodmark/compiler", "checkers/codegen", "checkers/native", "checkers/symbolic", "checkers/spark",
-           "checkers/disk_cache.py", "checkers/gate")
+FOLDERS = ("src/floodmark/language", "src/floodmark/compiler", "src/floodmark/checkers")
 """Where mistakes are planted unless it is said."""
 START = 20.0
 """Seconds that a test process may take beyond what its tests took when all was well, and as long again."""
@@ -83,11 +82,9 @@ class Knowledge:
 @cache
 def importers(file: str) -> set[str]:
     """The files of this repository that import a module."""
-    module = file.removesuffix(".py").replace("/", ".")
-    if module.startswith("checkers."):
-        module = f"floodmark.{module}"
+    module = file.removeprefix("src/").removesuffix(".py").replace("/", ".")
     found = set()
-    for folder in ("floodmark", "checkers", "tests"):
+    for folder in ("src", "tests"):
         for path in (ROOT / folder).rglob("*.py"):
             if module in _imported(path):
                 found.add(path.relative_to(ROOT).as_posix())
@@ -121,7 +118,7 @@ def learn(into: Path, tests: Sequence[str]) -> None:
     into.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         rc, times = Path(folder) / "rc", Path(folder) / "times.xml"
-        rc.write_text(_RC.format(sources=",".join(["floodmark", "checkers"]), data=Path(folder) / "data"))
+        rc.write_text(_RC.format(sources="src", data=Path(folder) / "data"))
         run = [sys.executable, "-m", "coverage", "run", f"--rcfile={rc}", "-m", "pytest", "-q", f"--junit-xml={times}"]
         subprocess.run([*run, *tests], cwd=ROOT, check=True)
         subprocess.run([sys.executable, "-m", "coverage", "combine", "-q", f"--rcfile={rc}"], cwd=ROOT, check=True)
@@ -174,6 +171,24 @@ def knowledge(into: Path) -> Knowledge:
 
 
 # Trying.
+
+
+def drawn(every: Sequence[Mistake], count: int, seed: int) -> list[Mistake]:
+    """A random sample in which each room has a share by its size, and within a room each kind has the same share.
+
+    A longer sample of the same seed begins with the shorter one, but for the rounding of the shares.
+    """
+    rooms: dict[str, dict[str, list[Mistake]]] = defaultdict(lambda: defaultdict(list))
+    for mistake in every:
+        rooms[str(Path(mistake.file).parent)][mistake.kind].append(mistake)
+    chance = random.Random(seed)
+    found = []
+    for _, kinds in sorted(rooms.items()):
+        total = sum(len(of_kind) for of_kind in kinds.values())
+        shuffled = [chance.sample(of_kind, len(of_kind)) for _, of_kind in sorted(kinds.items())]
+        in_turn = [mistake for each in zip_longest(*shuffled) for mistake in each if mistake is not None]
+        found += in_turn[: round(count * total / len(every))]
+    return chance.sample(found, len(found))
 
 
 @dataclass(frozen=True)
@@ -236,29 +251,25 @@ def _asked(copy: Path, trial: Trial) -> tuple[str, str]:
     if not trial.tests:
         return "not run", ""
     with tempfile.TemporaryDirectory(dir=copy.parent) as own:
-        env = {**os.environ, "PYTHONPATH": str(copy), "FLOODMARK_CACHE": f"{own}/cache", "PYTHONDONTWRITEBYTECODE": "1",
-               "TMPDIR": own}
-        command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "--no-header", "--tb=no",
-                   f"--basetemp={own}/pytest", *trial.tests]
-        started = subprocess.Popen(command, cwd=copy, env=env, text=True, stdout=subprocess.PIPE,
-                                   stderr=subprocess.DEVNULL, start_new_session=True)
-        try:
-            said, _ = started.communicate(timeout=trial.allowed)
-        except subprocess.TimeoutExpired:
-            return "killed", "the time limit"
-        finally:
-            _end(started)
-    if started.returncode == 0:
+        env = {**os.environ, "PYTHONPATH": str(copy / "src"), "FLOODMARK_CACHE": f"{own}/cache",
+               "PYTHONDONTWRITEBYTECODE": "1", "TMPDIR": own}
+        arguments = ["-x", "-q", "-p", "no:cacheprovider", "--no-header", "--tb=no", f"--basetemp={own}/pytest",
+                     *trial.tests]
+        said = Path(own) / "said"
+        code = _pytest().run(copy, arguments, env, trial.allowed, said)
+        lines = said.read_text(errors="replace").splitlines()
+    if code == OVERDUE:
+        return "killed", "the time limit"
+    if code == 0:
         return "survived", ""
-    failed = [line for line in said.splitlines() if line.startswith(("FAILED", "ERROR"))]
-    return "killed", failed[0].split(" ")[1] if failed else f"pytest, which ended with {started.returncode}"
+    failed = [line for line in lines if line.startswith(("FAILED", "ERROR"))]
+    return "killed", failed[0].split(" ")[1] if failed else f"pytest, which ended with {code}"
 
 
-def _end(started: subprocess.Popen[str]) -> None:
-    """Ends a run of pytest and what it started, which has a session of its own."""
-    with suppress(ProcessLookupError):
-        os.killpg(started.pid, signal.SIGKILL)
-    started.wait()
+@cache
+def _pytest() -> ForkedPytest:
+    """What runs the tests for this process."""
+    return ForkedPytest()
 
 
 def results(into: Path) -> dict[str, dict[str, Any]]:
@@ -282,7 +293,7 @@ def try_all(into: Path, every: Sequence[Trial], jobs: int) -> Iterator[dict[str,
                 raise found
             mistake = trial.mistake
             entry = {"key": each, "file": mistake.file, "line": mistake.line, "name": mistake.name,
-                     "tests": len(trial.tests), **found}
+                     "kind": mistake.kind, "tests": len(trial.tests), **found}
             kept.write(json.dumps(entry) + "\n")
             kept.flush()
             yield entry
@@ -327,9 +338,12 @@ def table(into: Path) -> list[str]:
     latest = {entry["name"]: entry for entry in results(into).values() if entry["name"] in present}
     explained = reasons()
     rooms: dict[str, Counter[str]] = defaultdict(Counter)
+    kinds: dict[str, Counter[str]] = defaultdict(Counter)
     for entry in latest.values():
         known = "explained" if entry["name"] in explained else "unexplained"
-        rooms[str(Path(entry["file"]).parent)]["noticed" if entry["fate"] == "killed" else known] += 1
+        fate = "noticed" if entry["fate"] == "killed" else known
+        rooms[str(Path(entry["file"]).parent)][fate] += 1
+        kinds[entry["kind"]][fate] += 1
     totals = sum(rooms.values(), Counter())
     survived = {entry["name"] for entry in results(into).values() if entry["fate"] != "killed"}
     mended = sum(1 for name, entry in latest.items() if entry["fate"] == "killed" and name in survived)
@@ -338,13 +352,12 @@ def table(into: Path) -> list[str]:
         f"{totals['noticed']:,}, {mended:,} of them only after a test was added for them; {totals['explained']:,} "
         "change nothing that a test has to notice, each with its reason in `tests/planted.toml`; "
         f"{totals['unexplained']:,} are unexplained.",
-        "",
-        "| room | tried | noticed | explained | unexplained |",
-        "|---|---|---|---|---|",
     ]
-    for room, fates in sorted(rooms.items()):
-        said = " | ".join(str(fates[fate]) for fate in ("noticed", "explained", "unexplained"))
-        lines.append(f"| {room} | {fates.total()} | {said} |")
+    for title, counted in (("room", rooms), ("kind", kinds)):
+        lines += ["", f"| {title} | tried | noticed | explained | unexplained |", "|---|---|---|---|---|"]
+        for name, fates in sorted(counted.items()):
+            said = " | ".join(str(fates[fate]) for fate in ("noticed", "explained", "unexplained"))
+            lines.append(f"| {name} | {fates.total()} | {said} |")
     return lines
 
 
@@ -368,7 +381,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if asked.command == "try":
         every = list(of_folder(ROOT, asked.places))
         if asked.sample is not None and asked.sample < len(every):
-            every = random.Random(asked.seed).sample(every, asked.sample)
+            every = drawn(every, asked.sample, asked.seed)
         for entry in try_all(asked.into, trials(every, knowledge(asked.into), asked.seconds), asked.jobs):
             print(f"{entry['fate']:<9} {entry['seconds']:>6} s  {entry['name']}  {entry['by']}", flush=True)
     if asked.command == "report":

@@ -1,5 +1,10 @@
 """The mistakes that can be planted in a Python file: small changes of its text, of kinds that people make.
 
+A kind is what was got wrong: an ``operator``, a ``negation``, a ``number`` or a ``choice`` between two things; a
+``conjunct`` that is missing; a ``statement`` that is missing, so that old data stays; a ``guard`` that is missing,
+which would have left a function or a round early; an ``exit`` after the first round; an ``index`` one beside; a ``key``
+without one of its parts.
+
 A mistake is named by the function that it is in and by what it changes, not by its line, so that its name outlives
 edits elsewhere in the file.
 """
@@ -7,10 +12,11 @@ edits elsewhere in the file.
 from __future__ import annotations
 
 import ast
+import builtins
 import copy
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 _SWAPS: dict[type[ast.AST], type[ast.AST]] = {
@@ -31,6 +37,7 @@ _NAMES = {
     "shifted_left": "shifted_right", "shifted_right": "shifted_left", "conj": "disj", "disj": "conj",
     "low": "high", "high": "low", "left": "right", "right": "left", "then": "otherwise", "otherwise": "then",
 }
+_LEAVES = ast.Return | ast.Raise | ast.Break | ast.Continue
 _CHOICES = {"select", "either", "cbranch"}
 """Calls that choose between their last two arguments."""
 
@@ -46,6 +53,7 @@ class Mistake:
     stop: int
     old: str
     new: str
+    kind: str
     number: int = 1
 
     @property
@@ -66,8 +74,7 @@ def mistakes(file: str, source: bytes) -> list[Mistake]:
     for mistake in sorted(_Finder(file, source).all(), key=lambda it: (it.start, it.stop, it.new)):
         seen[mistake.name] += 1
         found.append(
-            Mistake(file, mistake.where, mistake.line, mistake.start, mistake.stop, mistake.old, mistake.new,
-                    seen[mistake.name])
+            replace(mistake, number=seen[mistake.name])
         )
     return found
 
@@ -106,7 +113,7 @@ class _Finder:
                     continue
                 if name in ("test", "ifs", "guard") and not isinstance(part, ast.Compare | ast.UnaryOp):
                     assert isinstance(part, ast.expr)
-                    yield from self._mistake(part, ast.UnaryOp(ast.Not(), part), where)
+                    yield from self._mistake(part, ast.UnaryOp(ast.Not(), part), where, "negation")
                 yield from self._at(part, where)
 
     def _at(self, node: ast.AST, where: str) -> Iterator[Mistake]:
@@ -119,58 +126,115 @@ class _Finder:
             case ast.Expr(value=ast.Constant(value=str())) | ast.Raise():
                 return
         if isinstance(node, ast.expr | ast.stmt):
-            for new in _changes(node):
-                yield from self._mistake(node, new, where)
+            for kind, new in _changes(node):
+                yield from self._mistake(node, new, where, kind)
+        if isinstance(node, ast.For) and not isinstance(node.body[-1], _LEAVES):
+            yield self._ended_early(node.body[-1], where)
+        for key in _keys(node, where):
+            for part in range(len(key.elts)):
+                shorter = _with(key, elts=[*key.elts[:part], *key.elts[part + 1 :]])
+                yield from self._mistake(key, shorter, where, "key")
         yield from self._inside(node, where)
 
-    def _mistake(self, node: ast.expr | ast.stmt, new: ast.AST, where: str) -> Iterator[Mistake]:
+    def _ended_early(self, last: ast.stmt, where: str) -> Mistake:
+        """The loop that ends after the first round in which its last statement is reached."""
+        _, stop = self._extent(last)
+        old = self.source[:stop].rpartition(b"\n")[2].decode().strip()
+        start = stop - len(old.encode())
+        line = self.source[:start].count(b"\n") + 1
+        new = f"{old}\n{' ' * last.col_offset}break"
+        return Mistake(self.file, where, line, start, stop, old, new, "exit")
+
+    def _extent(self, node: ast.expr | ast.stmt) -> tuple[int, int]:
+        """The bytes of the file that are a node's text."""
         assert node.end_lineno is not None and node.end_col_offset is not None
-        start = self.starts[node.lineno - 1] + node.col_offset
-        stop = self.starts[node.end_lineno - 1] + node.end_col_offset
+        return self.starts[node.lineno - 1] + node.col_offset, self.starts[node.end_lineno - 1] + node.end_col_offset
+
+    def _mistake(self, node: ast.expr | ast.stmt, new: ast.AST, where: str, kind: str) -> Iterator[Mistake]:
+        start, stop = self._extent(node)
         text = ast.unparse(new)
         if isinstance(new, ast.expr) and not isinstance(new, ast.Name | ast.Constant | ast.Call | ast.Attribute):
             text = f"({text})"
         old = self.source[start:stop].decode()
         if text.strip("()") != old.strip("()"):
-            yield Mistake(self.file, where, node.lineno, start, stop, old, text)
+            yield Mistake(self.file, where, node.lineno, start, stop, old, text, kind)
 
 
-def _changes(node: ast.AST) -> Iterator[ast.AST]:
-    """What may stand in place of a node by mistake."""
+def _changes(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
+    """What may stand in place of a node by mistake, each with its kind."""
     match node:
         case ast.Compare(ops=ops):
             for position, op in enumerate(ops):
                 swapped = [*ops[:position], _SWAPS[type(op)](), *ops[position + 1 :]]
-                yield _with(node, ops=swapped)
-        case ast.BinOp(op=op) | ast.BoolOp(op=op) if type(op) in _SWAPS:
-            yield _with(node, op=_SWAPS[type(op)]())
+                yield "operator", _with(node, ops=swapped)
+        case ast.BoolOp(values=values):
+            yield "operator", _with(node, op=_SWAPS[type(node.op)]())
+            for position in range(len(values)):
+                left = [*values[:position], *values[position + 1 :]]
+                yield "conjunct", _with(node, values=left) if len(left) > 1 else left[0]
+        case ast.BinOp(op=op) if type(op) in _SWAPS:
+            yield "operator", _with(node, op=_SWAPS[type(op)]())
         case ast.AugAssign(op=op) if type(op) in _SWAPS:
-            yield _with(node, op=_SWAPS[type(op)]())
-            yield ast.Pass()
+            yield "operator", _with(node, op=_SWAPS[type(op)]())
+            yield "statement", ast.Pass()
         case ast.UnaryOp(op=ast.Not() | ast.USub() | ast.Invert(), operand=operand):
-            yield operand
+            yield "negation", operand
         case ast.IfExp():
-            yield _with(node, body=node.orelse, orelse=node.body)
+            yield "choice", _with(node, body=node.orelse, orelse=node.body)
+        case ast.If(body=[left], orelse=[]) if isinstance(left, _LEAVES):
+            yield "guard", ast.Pass()
+        case ast.Subscript(slice=ast.Name() as index, ctx=ast.Load()):
+            yield "index", _with(node, slice=ast.BinOp(index, ast.Sub(), ast.Constant(1)))
         case ast.Constant(value=bool() as value):
-            yield ast.Constant(not value)
+            yield "choice", ast.Constant(not value)
         case ast.Constant(value=int() as value):
-            yield ast.Constant(value + 1)
+            yield "number", ast.Constant(value + 1)
             if value > 0:
-                yield ast.Constant(value - 1)
+                yield "number", ast.Constant(value - 1)
         case ast.Constant(value=str() as value) if value in _WORDS:
-            yield ast.Constant(_WORDS[value])
+            yield "operator", ast.Constant(_WORDS[value])
         case ast.Attribute(attr=name, ctx=ast.Load()) if name in _NAMES:
-            yield _with(node, attr=_NAMES[name])
+            yield "choice", _with(node, attr=_NAMES[name])
         case ast.Name(id=name, ctx=ast.Load()) if name in _NAMES:
-            yield ast.Name(_NAMES[name], ast.Load())
+            yield "choice", ast.Name(_NAMES[name], ast.Load())
         case ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name), args=[*first, one, other]) if (
             name in _CHOICES and first
         ):
-            yield _with(node, args=[*first, other, one])
+            yield "choice", _with(node, args=[*first, other, one])
         case ast.Expr(value=ast.Call()) | ast.Assign(targets=[ast.Attribute() | ast.Subscript()]):
-            yield ast.Pass()
+            yield "statement", ast.Pass()
         case ast.Break() | ast.Continue():
-            yield ast.Pass()
+            yield "exit", ast.Pass()
+
+
+_KEYED = {"add", "discard", "get", "pop", "setdefault"}
+"""Methods of dictionaries and sets whose first argument is a key."""
+
+
+def _keys(node: ast.AST, where: str) -> Iterator[ast.Tuple | ast.List]:
+    """What is a key of several parts: of a dictionary, a set or a cache, or what a function makes that is named so."""
+    match node:
+        case ast.Subscript(value=of, slice=ast.Tuple() as key) if not _is_generic(of, key):
+            yield key
+        case ast.Compare(left=ast.Tuple() as key, ops=[ast.In() | ast.NotIn()]):
+            yield key
+        case ast.Call(func=ast.Attribute(attr=name), args=[ast.Tuple() as key, *_]) if name in _KEYED:
+            yield key
+        case ast.Assign(targets=[ast.Name(id=name)], value=ast.Tuple() | ast.List() as key) if _is_key(name):
+            yield key
+        case ast.Return(value=ast.Tuple() | ast.List() as key) if _is_key(where.rpartition(".")[2]):
+            yield key
+
+
+def _is_generic(of: ast.expr, parts: ast.Tuple) -> bool:
+    """Whether a subscript is a type's or an array's, not a dictionary's."""
+    if any(isinstance(part, ast.Slice) for part in parts.elts):
+        return True
+    return isinstance(of, ast.Name) and (of.id in dir(builtins) or of.id[:1].isupper())
+
+
+def _is_key(name: str) -> bool:
+    return any(word in name.lower() for word in ("key", "digest", "hash", "content", "fingerprint", "identity"))
 
 
 def _with(node: ast.AST, **fields: object) -> ast.AST:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-from floodmark.checkers.check import Check, Settings
-from floodmark.checkers.result import ExitCode
-from floodmark.checkers.spec import ProofMethod, read
+from floodmark.checkers.project.spec import ProofMethod, read
+from floodmark.checkers.symbolic.methods.task import Task
 from floodmark.checkers.symbolic.prove import prove_check
-from floodmark.checkers.symbolic.task import Task
+from floodmark.checkers.verdict.check import Check, Settings
+from floodmark.checkers.verdict.result import ExitCode
 from floodmark.language.errors import ModelError
 from tests.engines import Outcome
 

@@ -29,11 +29,11 @@ from typing import Literal
 import cvc5
 
 from docs.tools.opinions import OPINIONS, Opinion, digest_of, recorded_opinions
-from floodmark.checkers.claim import claims_of
 from floodmark.checkers.disk_cache import cache_directory
-from floodmark.checkers.spec import Proving, Spec, find, read
+from floodmark.checkers.project.claim import claims_of
+from floodmark.checkers.project.spec import Proving, Spec, find, read
+from floodmark.checkers.symbolic.methods.smtlib import PART, Scripts
 from floodmark.checkers.symbolic.prove import prove_claim, prove_listed
-from floodmark.checkers.symbolic.smtlib import PART, Scripts
 
 ROOT = Path(__file__).resolve().parent.parent
 SPECS = ROOT / "specs"
@@ -52,11 +52,11 @@ PLAIN: Ways = ({},)
 """How it is asked about what has none."""
 BITS: Ways = ({"bitblast": "eager"},)
 """Bits are asked about as z3 does; unrollings take a fraction of the time."""
-MOST_SECONDS = 60
+MAX_SECONDS = 60
 """Of the processor, in one way. Some of what cvc5 does with terms that are shared a lot uses none of its effort and may
 not end; then no other way is tried."""
 ENDLESS = "endless"
-MOST_NODES = 1_000_000
+MAX_NODES = 1_000_000
 """As a tree, a quantifier may have so many nodes; see ``ways_for``."""
 
 Outcome = Literal["agrees", "differs", "undetermined"]
@@ -150,7 +150,7 @@ def ways_for(question: str, file: Path) -> Ways:
         return BITS
     if "(forall" not in question and "(exists" not in question:
         return PLAIN
-    large = _largest_quantifier(question, file) > MOST_NODES
+    large = _largest_quantifier(question, file) > MAX_NODES
     return tuple({**way, "cbqi": "false"} for way in WAYS) if large else WAYS
 
 
@@ -190,7 +190,7 @@ def _answer(text: str, file: Path, options: Mapping[str, str]) -> str:
 
 
 def _answered_within(text: str, file: Path, options: Mapping[str, str], sender: Connection) -> None:
-    resource.setrlimit(resource.RLIMIT_CPU, (MOST_SECONDS, MOST_SECONDS))
+    resource.setrlimit(resource.RLIMIT_CPU, (MAX_SECONDS, MAX_SECONDS))
     try:
         sender.send(_answered(text, file, options))
     except RuntimeError as error:

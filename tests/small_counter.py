@@ -7,9 +7,9 @@ from textwrap import dedent
 
 import pytest
 
-from floodmark.checkers import reference
 from floodmark.checkers.native import search as native
-from floodmark.checkers.properties import collect
+from floodmark.checkers.project.properties import collect
+from floodmark.checkers.reference import search as reference
 from floodmark.language.errors import SourceError
 from tests.broken import load, search
 from tests.engines import ENGINES, outcome, plain_search
@@ -65,8 +65,8 @@ def agreed(folder: Path, text: str) -> str:
     module = load(folder, text)
     properties = list(collect(module.M, [module]).values())
     wanted, _ = plain_search(module.M(), properties)
-    for name, explore in ENGINES.items():
-        assert (name, outcome(explore, module.M(), properties)) == (name, wanted)
+    for name, search_states in ENGINES.items():
+        assert (name, outcome(search_states, module.M(), properties)) == (name, wanted)
     return wanted.verdict
 
 

@@ -10,12 +10,12 @@ from unittest.mock import patch
 
 import z3
 
-from floodmark.checkers.properties import Property
-from floodmark.checkers.symbolic import runs
-from floodmark.checkers.symbolic.bmc import Bounded, search
-from floodmark.checkers.symbolic.system import System, Transition, system_of
-from floodmark.checkers.symbolic.terms import as_term
-from floodmark.checkers.symbolic.unrolling import Unrolling
+from floodmark.checkers.project.properties import Property
+from floodmark.checkers.symbolic.methods import runs
+from floodmark.checkers.symbolic.methods.bmc import Bounded, search
+from floodmark.checkers.symbolic.methods.unrolling import Unrolling
+from floodmark.checkers.symbolic.terms.booleans import as_term
+from floodmark.checkers.symbolic.translate.transition_system import System, Transition, system_of
 from floodmark.compiler.layout import digest, lay_out
 from floodmark.language.errors import SourceError
 from floodmark.language.model import Model, State
@@ -154,7 +154,7 @@ def assert_bounded_search_agrees(
     mine, real = ({layout.pack(state) for level in known for state in level} for known in (found, levels))
     assert digest(mine) == digest(real)
     assert_search_finds(search(system, properties, depth), wanted, depth)
-    with patch.object(runs, "MOST_CONFLICTS", 0):
+    with patch.object(runs, "MAX_CONFLICTS", 0):
         hard = search(system, properties, depth)
     assert_search_finds(hard, wanted, depth)
     return len(real), bool(hard.interchangeable)

@@ -6,11 +6,11 @@ import ast
 from collections import Counter
 from collections.abc import Sequence
 
-from floodmark.checkers import reference
 from floodmark.checkers.exploration import Exploration, Options, Symmetry
-from floodmark.checkers.licence import license_symmetry
 from floodmark.checkers.native import search as native
-from floodmark.checkers.properties import Property
+from floodmark.checkers.project.properties import Property
+from floodmark.checkers.reference import search
+from floodmark.checkers.symmetry.proof import license_symmetry
 from floodmark.compiler.layout import lay_out
 from floodmark.compiler.program import read_program
 from floodmark.compiler.renaming import Orbits, Renaming, renamed, symmetric_types
@@ -79,7 +79,7 @@ def assert_every_renaming_is_one(
 ) -> None:
     """Fails unless CPython treats each state as each that renaming makes of it."""
     for state in states:
-        for renaming in orbits._renamings():
+        for renaming in orbits.renamings():
             other = tuple(renamed(value, renaming) for value in state)
             mine, theirs = _steps(model, properties, state, renaming), _steps(model, properties, other, {})
             assert mine == theirs, f"{renaming} of {state}: {mine - theirs} became {theirs - mine}"
@@ -150,7 +150,7 @@ def assert_orbits_agree(
         count += 1
     depth = _levels_of_orbits(model, orbits) if wanted.verdict == "holds" else 0
     options = Options(workers=1, symmetry=symmetry)
-    plain, found = (engine.explore(model, properties, options) for engine in (reference, native))
+    plain, found = (engine.search_states(model, properties, options) for engine in (search, native))
     for one in (plain, found):
         assert _verdict(one) == wanted.verdict
         if wanted.verdict == "holds":

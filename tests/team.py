@@ -116,8 +116,8 @@ import sys
 from checkers.limits import within
 from floodmark import Model
 from floodmark.checkers.exploration import Options
-from floodmark.checkers.native.search import explore
-from floodmark.checkers.properties import collect
+from floodmark.checkers.native.search import search_states
+from floodmark.checkers.project.properties import collect
 from floodmark.conformance import model_of
 from invariants.lease import beliefs_end_with_the_lease
 from model.lease import Lease
@@ -125,7 +125,7 @@ from model.lease import Lease
 import invariants.lease
 
 subject = Lease(clients=3)
-found = explore(subject, list(collect(Lease, [invariants.lease]).values()), Options(workers=1))
+found = search_states(subject, list(collect(Lease, [invariants.lease]).values()), Options(workers=1))
 assert issubclass(Lease, Model) and within(1, 2), sys.path
 assert isinstance(model_of("specs/lease.toml"), Lease), "two copies of Lease"
 assert isinstance(model_of("specs/lease.toml", "GrantsAtOnce"), Lease), "two copies of Lease"

@@ -12,8 +12,8 @@ from typing import Any
 
 import z3
 
-from floodmark.checkers.symbolic.system import System
-from floodmark.checkers.symbolic.terms import as_term
+from floodmark.checkers.symbolic.terms.booleans import as_term
+from floodmark.checkers.symbolic.translate.transition_system import System
 
 Interval = tuple[int, int]
 

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from floodmark.checkers.symbolic.induction import induction
+from floodmark.checkers.symbolic.any_size.unbounded_constants import any_size_constants
+from floodmark.checkers.symbolic.methods.induction import induction
+from floodmark.checkers.symbolic.methods.task import Task
 from floodmark.checkers.symbolic.prove import prove_check
-from floodmark.checkers.symbolic.system import system_of
-from floodmark.checkers.symbolic.task import Task
-from floodmark.checkers.symbolic.unbounded_constants import any_size_constants
+from floodmark.checkers.symbolic.translate.transition_system import system_of
 from floodmark.language.errors import ModelError, SourceError
 from floodmark.language.reference import initial_states, successors
 from tests.any_size_agreement import disagreements, proved_but_refuted
@@ -193,6 +193,54 @@ HOLDS |= {
     @invariant
     def law(self) -> bool:
         return all(implies(self.taken[step] is not None, 0 < step <= self.now) for step in range(self.steps + 1))
+""",
+}
+
+
+HOLDS |= {
+    "a set of few possible elements": """
+    level: Map[Node, Annotated[int, Between(0, 2)]]
+    seen: Set[Annotated[int, Between(0, 2)]] = Set()
+
+    @initial
+    def start(self) -> None:
+        self.level = Map({node: 0 for node in Node})
+
+    @action
+    def rise(self, node: Node) -> None:
+        require(self.level[node] < 2)
+        self.level[node] += 1
+
+    @action
+    def look(self) -> None:
+        self.seen = self.seen | Set(self.level[node] for node in Node)
+
+    @invariant
+    def law(self) -> bool:
+        return len(Set(self.level[node] for node in Node)) <= 3 and all(
+            self.level[node] in Set(self.level[other] for other in Node) for node in Node
+        )
+""",
+    "what a loop keeps need have no value before": """
+    level: Map[Node, Annotated[int, Between(0, 9)]]
+    most: Annotated[int, Between(0, 9)] = 0
+
+    @initial
+    def start(self) -> None:
+        self.level = Map({node: 3 for node in Node})
+
+    @action
+    def look(self) -> None:
+        most = 0
+        for node in Node:
+            if self.level[node] > most:
+                most = self.level[node]
+                found = node
+        self.most = most
+
+    @invariant
+    def law(self) -> bool:
+        return self.most in {0, 3} and all(self.level[node] == 3 for node in Node)
 """,
 }
 
@@ -423,6 +471,135 @@ FAILS |= {
 }
 
 
+FAILS |= {
+    "another addition changes a condition in an earlier round": ("go: law", """
+    a: Set[Node] = Set()
+    b: Set[Node] = Set()
+    t: Set[Node] = Set()
+    done: bool = False
+
+    @action
+    def add(self, x: Node, y: Node) -> None:
+        require(not self.done)
+        self.a = self.a | {x}
+        self.b = self.b | {y}
+
+    @action
+    def go(self) -> None:
+        require(not self.done)
+        s: Set[Node] = Set()
+        t: Set[Node] = Set()
+        for x in Node:
+            if x in self.b:
+                if len(s) < 2:
+                    t = t | {x}
+            if x in self.a:
+                s = s | {x}
+        self.t = t
+        self.done = True
+
+    @invariant
+    def law(self) -> bool:
+        return not self.done or len(self.b) == 0 or len(self.t) > 0
+"""),
+    "another addition changes a condition in the same round": ("go: law", """
+    t: Set[Node] = Set()
+    done: bool = False
+
+    @action
+    def go(self) -> None:
+        s: Set[Node] = Set()
+        t: Set[Node] = Set()
+        for x in Node:
+            s = s | {x}
+            if len(s) < 1:
+                t = t | {x}
+        self.t = t
+        self.done = True
+
+    @invariant
+    def law(self) -> bool:
+        return not self.done or len(self.t) > 0
+"""),
+    "the same set grows where the condition is not met": ("go: law", """
+    b: Set[Node] = Set()
+    t: Set[Node] = Set()
+    done: bool = False
+
+    @action
+    def add(self, x: Node) -> None:
+        require(not self.done)
+        self.b = self.b | {x}
+
+    @action
+    def go(self) -> None:
+        require(not self.done)
+        t: Set[Node] = Set()
+        for x in Node:
+            if len(t) < 1 and x in self.b:
+                t = t | {x}
+            else:
+                t = t | {Node(1)}
+        self.t = t
+        self.done = True
+
+    @invariant
+    def law(self) -> bool:
+        return not self.done or len(self.b) == 0 or any(x in self.b for x in self.t)
+"""),
+    "the order of the slots of a set is not that of its elements": ("gathers: law", """
+    sent: Annotated[Set[Node], Capacity(2)] = Set()
+    b: Set[Node] = Set()
+    added: Node | None = None
+
+    @action
+    def gathers(self, old: Node, new: Node) -> None:
+        require(self.added is None and len(self.sent) == 0)
+        self.sent.add(old)
+        self.sent.add(new)
+        first: Set[Node] = Set()
+        for x in self.sent:
+            if len(first) < 1:
+                first = first | {x}
+        self.b = first
+        self.added = new
+
+    @invariant
+    def law(self) -> bool:
+        return implies(self.added is not None, all(self.added == x for x in self.b))
+
+    @invariant
+    def nothing_yet(self) -> bool:
+        return implies(self.added is None, len(self.b) == 0 and len(self.sent) == 0)
+"""),
+}
+
+
+FAILS |= {
+    "two levels are not all": ("look: law", """
+    level: Map[Node, Annotated[int, Between(0, 2)]]
+    seen: Set[Annotated[int, Between(0, 2)]] = Set()
+
+    @initial
+    def start(self) -> None:
+        self.level = Map({node: 0 for node in Node})
+
+    @action
+    def rise(self, node: Node) -> None:
+        require(self.level[node] < 2)
+        self.level[node] += 1
+
+    @action
+    def look(self) -> None:
+        self.seen = Set(self.level[node] for node in Node)
+
+    @invariant
+    def law(self) -> bool:
+        return len(self.seen) < 3
+"""),
+}
+
+
 @pytest.mark.parametrize("name", FAILS)
 def test_what_fails_at_some_number_is_not_proved(name: str, tmp_path: Path) -> None:
     obligation, body = FAILS[name]
@@ -477,6 +654,35 @@ REFUSED = {
         for node in Node:
             last = node
         self.chosen = last
+""",
+    "lists of any length cannot be compared": """
+    level: Map[Node, Annotated[int, Between(0, 9)]]
+    group: Set[Node] = Set()
+
+    @initial
+    def start(self) -> None:
+        self.level = Map({node: 3 for node in Node})
+
+    @action
+    def compare(self) -> None:
+        require([self.level[node] for node in self.group] == [self.level[node] for node in Node])
+        self.group = Set()
+""",
+    "cannot depend on a condition": """
+    level: Map[Node, Annotated[int, Between(0, 9)]]
+    group: Set[Node] = Set()
+
+    @initial
+    def start(self) -> None:
+        self.level = Map({node: 3 for node in Node})
+
+    @action
+    def choose(self) -> None:
+        held = [self.level[node] for node in self.group]
+        if 3 in held:
+            held = [self.level[node] for node in Node]
+        require(3 in held)
+        self.group = Set()
 """,
     "a sum over any number of elements": """
     level: Map[Node, Annotated[int, Between(0, 9)]]
@@ -626,6 +832,76 @@ RANKED = """
     def law(self) -> bool:
         return sorted(self.level[node] for node in Node)[0] == min(self.level[node] for node in Node)
 """
+
+
+LOOPS = """
+    a: Set[Node] = Set()
+    b: Set[Node] = Set()
+    groups: Set[Set[Node]] = Set()
+    sent: Annotated[Set[Node], Capacity(3)] = Set()
+
+    @initial
+    def start(self, one: Set[Node], other: Set[Node]) -> None:
+        self.groups = Set({one, other})
+
+    @action
+    def counts(self, one: Set[Node], other: Set[Node]) -> None:
+        a: Set[Node] = Set()
+        b: Set[Node] = Set()
+        for x in Node:
+            if x in one and len(a) < 2:
+                b = b | {x}
+            if x in other:
+                a = a | {x}
+        self.a = a
+        self.b = b
+
+    @action
+    def takes_turns(self, one: Set[Node], other: Set[Node]) -> None:
+        a = Set(x for x in one)
+        b: Set[Node] = Set()
+        for x in other:
+            if len(b) < len(a):
+                b = b | {x}
+            elif x in one:
+                a = a | {Node(1)}
+            if x not in b:
+                a = a | {x}
+        self.a = a
+        self.b = b
+
+    @action
+    def gathers(self, limit: Annotated[int, Between(1, 2)]) -> None:
+        gathered: Set[Node] = Set()
+        for group in self.groups:
+            if len(gathered) < limit:
+                gathered = gathered | group
+        self.a = gathered
+
+    @action
+    def sends(self, x: Node, y: Node) -> None:
+        self.sent = Set()
+        self.sent.add(x)
+        self.sent.add(y)
+        first: Set[Node] = Set()
+        for each in self.sent:
+            if len(first) < 1:
+                first = first | {each}
+        self.b = first
+
+    @invariant
+    def law(self) -> bool:
+        return len(self.a) > 0
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("nodes", [1, 2, 3])
+def test_terms_allow_what_cpython_does_in_loops_that_look_at_what_they_added(nodes: int, tmp_path: Path) -> None:
+    with imported(HEADER + LOOPS, "Drawn", tmp_path) as cls:
+        found, counts = disagreements(cls(nodes=nodes), properties_of(cls), 60)
+        assert found == []
+        assert counts["steps"] > 20
 
 
 @pytest.mark.parametrize("nodes", [1, 2, 3])

@@ -8,15 +8,17 @@ from unittest.mock import patch
 import pytest
 
 from floodmark.checkers.exploration import Options
-from floodmark.checkers.native.search import explore
-from floodmark.checkers.result import ExitCode
-from floodmark.checkers.symbolic import strategies
-from floodmark.checkers.symbolic.deadline import MOST_EFFORT
-from floodmark.checkers.symbolic.induction import asked, confirm, induction
+from floodmark.checkers.native.search import search_states
+from floodmark.checkers.symbolic.any_size.unbounded_constants import any_size_constants
+from floodmark.checkers.symbolic.attempts.attempt import UNLIMITED
+from floodmark.checkers.symbolic.crosscheck.countermodels import countermodels
+from floodmark.checkers.symbolic.methods.induction import asked, confirm, induction
+from floodmark.checkers.symbolic.methods.task import Task
 from floodmark.checkers.symbolic.prove import prove_check
-from floodmark.checkers.symbolic.system import system_of
-from floodmark.checkers.symbolic.task import Task
-from floodmark.checkers.symbolic.unbounded_constants import any_size_constants
+from floodmark.checkers.symbolic.tactics import portfolio
+from floodmark.checkers.symbolic.tactics.budget import MAX_EFFORT
+from floodmark.checkers.symbolic.translate.transition_system import system_of
+from floodmark.checkers.verdict.result import ExitCode
 from tests.any_size_protocols import all_properties, as_invariants, check_of, seeded
 
 
@@ -24,7 +26,10 @@ def test_two_phase_commit_is_consistent_for_any_number_of_managers() -> None:
     proved = prove_check(check_of("specs/examples/two_phase_commit.toml"), Task(any_size=True))
     assert proved.verdict == "holds"
     assert "for every managers with managers >= 1; true of all 288 reachable states" in proved.headline
-    assert proved.lines == ["proved again with managers = 1; managers = 2"]
+    searched, again, limit = proved.lines
+    assert searched.endswith("managers = 3 (288 states); managers = 4 (1,568 states); managers = 5 (8,832 states)")
+    assert again == "proved again with managers = 1; managers = 2"
+    assert limit == UNLIMITED
 
 
 def test_a_countermodel_has_a_size_and_cpython_takes_its_step() -> None:
@@ -55,9 +60,9 @@ def test_paxos_commit_chooses_one_value_whatever_the_number_of_managers_acceptor
     names, counting = any_size_constants(model)
     assert (names, counting) == (["managers", "acceptors", "max_ballot"], ["managers", "acceptors"])
     system = system_of(model, properties, names, any_size=True)
-    views = [it for it in strategies.STRATEGIES if it.view != "everything"]
+    views = [it for it in portfolio.STRATEGIES if it.view != "everything"]
     witnesses = [replace(it, effort=times * it.effort) for times in (1, 10) for it in views]
-    with patch.object(strategies, "STRATEGIES", witnesses):
+    with patch.object(portfolio, "STRATEGIES", witnesses):
         assert [it.outcome for it in asked(system, properties, HARD)] == ["proved"] * len(HARD)
 
 
@@ -66,7 +71,7 @@ def test_paxos_commit_chooses_one_value_whatever_the_number_of_managers_acceptor
 def test_paxos_commit_is_proved_for_any_number_of_managers_acceptors_and_ballots(seed: int) -> None:
     model, properties = all_properties(check_of(PAXOS))
     names, _ = any_size_constants(model)
-    with patch.object(strategies, "STRATEGIES", seeded(seed)):
+    with patch.object(portfolio, "STRATEGIES", seeded(seed)):
         proof = induction(system_of(model, properties, names, any_size=True), properties)
     assert proof.failing() == []
     assert len(proof.obligations) > 150
@@ -77,7 +82,7 @@ def test_paxos_commit_is_proved_for_any_number_of_managers_acceptors_and_ballots
 def test_lemmas_about_paxos_commit_hold_in_the_reachable_states(managers: int, acceptors: int, max_ballot: int) -> None:
     model, properties = all_properties(check_of(PAXOS))
     sized = type(model)(managers=managers, acceptors=acceptors, max_ballot=max_ballot)
-    found = explore(sized, as_invariants(properties), Options(workers=1))
+    found = search_states(sized, as_invariants(properties), Options(workers=1))
     assert found.violations == []
     assert found.complete
 
@@ -87,13 +92,29 @@ def test_lemmas_about_paxos_commit_hold_in_the_reachable_states(managers: int, a
 def test_a_paxos_commit_that_chooses_twice_is_not_proved(variant: str) -> None:
     """With two managers an obligation fails, and none that fails there is proved for every number."""
     model, properties = all_properties(check_of(PAXOS, variant))
-    proof = induction(system_of(model, properties), properties, effort=10 * MOST_EFFORT)
+    proof = induction(system_of(model, properties), properties, effort=10 * MAX_EFFORT)
     failing = [it for it in proof.failing() if it.outcome == "fails"]
     assert failing
     for obligation in failing:
         confirm(model, properties, obligation)
     names, _ = any_size_constants(model)
     wanted = [(it.action, it.property) for it in failing]
-    with patch.object(strategies, "STRATEGIES", strategies.STRATEGIES[:8]):
+    with patch.object(portfolio, "STRATEGIES", portfolio.STRATEGIES[:8]):
         found = asked(system_of(model, properties, names, any_size=True), properties, wanted)
     assert [it for it in found if it.outcome == "proved"] == []
+
+
+def test_a_countermodel_is_a_function_of_the_question() -> None:
+    """Whatever z3 was asked before in this process, about the same design or another."""
+    path = "specs/examples/election.toml"
+    first = {variant: shown_of(path, variant) for variant in ("OneVoteWins", "VotesAgain")}
+    later = {variant: shown_of(path, variant) for variant in ("VotesAgain", "OneVoteWins")}
+    assert first == later
+    assert all(first.values())
+
+
+def shown_of(path: str, variant: str) -> list[str]:
+    model, properties = all_properties(check_of(path, variant))
+    _, counting = any_size_constants(model)
+    wanted = [(action, prop.name) for action in type(model).methods("action") for prop in properties]
+    return [str(it.obligation.counterexample) for it in countermodels(model, properties, counting, wanted)]

@@ -7,15 +7,15 @@ from unittest.mock import patch
 
 import pytest
 
-from floodmark.checkers.check import Settings, checks, variant_name
 from floodmark.checkers.exploration import Options
-from floodmark.checkers.native.search import explore
-from floodmark.checkers.spec import read
-from floodmark.checkers.symbolic import strategies
-from floodmark.checkers.symbolic.induction import asked, induction
-from floodmark.checkers.symbolic.system import system_of
-from floodmark.checkers.symbolic.unbounded_constants import any_size_constants
-from floodmark.checkers.symbolic.value_types import UnsupportedError
+from floodmark.checkers.native.search import search_states
+from floodmark.checkers.project.spec import read
+from floodmark.checkers.symbolic.any_size.unbounded_constants import any_size_constants
+from floodmark.checkers.symbolic.methods.induction import asked, induction
+from floodmark.checkers.symbolic.tactics import portfolio
+from floodmark.checkers.symbolic.translate.transition_system import system_of
+from floodmark.checkers.symbolic.values.types import UnsupportedError
+from floodmark.checkers.verdict.check import Settings, checks, variant_name
 from tests.any_size_agreement import proved_but_refuted
 from tests.any_size_protocols import SPECS, all_properties, as_invariants, check_of, seeded
 
@@ -29,7 +29,7 @@ def test_kip_497_is_proved_for_any_number_of_brokers(path: str, seed: int) -> No
     model, properties = all_properties(check_of(path))
     names, counting = any_size_constants(model)
     assert (names, counting) == (["brokers", "max_offset", "max_version", "max_leader_epoch"], ["brokers"])
-    with patch.object(strategies, "STRATEGIES", seeded(seed)):
+    with patch.object(portfolio, "STRATEGIES", seeded(seed)):
         proof = induction(system_of(model, properties, names, any_size=True), properties)
     assert proof.failing() == []
     assert len(proof.obligations) > 500
@@ -44,7 +44,7 @@ def test_lemmas_hold_in_the_reachable_states_of_a_few_sizes(path: str, brokers: 
     judged = as_invariants(properties)
     smaller = {"max_offset": 1, "max_version": 2, "max_leader_epoch": 1}
     model = type(check.model())(**{**check.spec.constants, **smaller, "brokers": brokers})
-    found = explore(model, judged, Options(workers=1))
+    found = search_states(model, judged, Options(workers=1))
     assert found.violations == []
     assert found.complete
 
@@ -54,7 +54,7 @@ def test_that_there_is_room_in_a_set_is_not_assumed_where_only_the_property_woul
     model, properties = all_properties(check_of("specs/alter_isr/core.toml", "KeepsVersion"))
     names, _ = any_size_constants(model)
     system = system_of(model, properties, names, any_size=True)
-    with patch.object(strategies, "STRATEGIES", strategies.STRATEGIES[:2]):
+    with patch.object(portfolio, "STRATEGIES", portfolio.STRATEGIES[:2]):
         (found,) = asked(system, properties, [("controller_fences", "updates_differ_in_version")])
     assert found.outcome == "undetermined"
 

@@ -7,18 +7,18 @@ from unittest.mock import patch
 
 import pytest
 
-from floodmark.checkers.check import Check, Settings, checks, variant_name
 from floodmark.checkers.exploration import Options
-from floodmark.checkers.native.search import explore
-from floodmark.checkers.properties import Property
-from floodmark.checkers.spec import read
-from floodmark.checkers.symbolic import strategies
-from floodmark.checkers.symbolic.deadline import MOST_EFFORT
-from floodmark.checkers.symbolic.induction import asked, confirm, induction
-from floodmark.checkers.symbolic.lemmas import lemmas_of
-from floodmark.checkers.symbolic.obligations import TYPES
-from floodmark.checkers.symbolic.system import System, system_of
-from floodmark.checkers.symbolic.unbounded_constants import any_size_constants
+from floodmark.checkers.native.search import search_states
+from floodmark.checkers.project.properties import Property
+from floodmark.checkers.project.spec import read
+from floodmark.checkers.symbolic.any_size.unbounded_constants import any_size_constants
+from floodmark.checkers.symbolic.methods.induction import asked, confirm, induction
+from floodmark.checkers.symbolic.methods.lemmas import lemmas_of
+from floodmark.checkers.symbolic.tactics import portfolio
+from floodmark.checkers.symbolic.tactics.budget import MAX_EFFORT
+from floodmark.checkers.symbolic.translate.obligations import TYPES
+from floodmark.checkers.symbolic.translate.transition_system import System, system_of
+from floodmark.checkers.verdict.check import Check, Settings, checks, variant_name
 from floodmark.language.model import Model
 from tests.any_size_protocols import SPECS, as_invariants, check_of, seeded
 
@@ -49,7 +49,7 @@ def test_no_vote_gives_an_epoch_two_leaders_whatever_the_number_of_voters() -> N
 def test_elections_and_logs_of_kip_595_are_proved_for_any_number_of_voters_and_epochs(seed: int) -> None:
     model, properties = _quorum()
     names, _ = any_size_constants(model)
-    with patch.object(strategies, "STRATEGIES", seeded(seed)):
+    with patch.object(portfolio, "STRATEGIES", seeded(seed)):
         proof = induction(system_of(model, properties, names, any_size=True), properties)
     assert proof.failing() == []
     assert len(proof.obligations) > 200
@@ -61,7 +61,7 @@ def test_the_lemmas_about_elections_and_logs_hold_in_the_reachable_states(voters
     smaller = {"max_epoch": 1, "max_log": 1, "max_restarts": 0} if voters == 4 else {"max_log": 1, "max_restarts": 1}
     model, properties = _quorum(voters=voters, **smaller)
     judged = as_invariants(properties)
-    found = explore(model, judged, Options(workers=1))
+    found = search_states(model, judged, Options(workers=1))
     assert found.violations == []
     assert found.complete
 
@@ -84,7 +84,7 @@ def test_a_known_bad_election_is_not_proved(variant: str, broken: str) -> None:
     model = check.cls()(**{**check.spec.constants, **small, "lossy_restarts": True, "progress_timeout": False})
     voters = 2 if variant == "HalfIsEnough" else 3
     sized = type(model)(**{**model.constant_values, "voters": voters})
-    proof = induction(system_of(sized, properties), properties, effort=MOST_EFFORT)
+    proof = induction(system_of(sized, properties), properties, effort=MAX_EFFORT)
     failing = [it for it in proof.failing() if it.outcome == "fails"]
     assert failing
     for obligation in failing:
@@ -92,7 +92,7 @@ def test_a_known_bad_election_is_not_proved(variant: str, broken: str) -> None:
     names, _ = any_size_constants(model)
     system = system_of(model, properties, names, any_size=True)
     wanted = [(it.action, it.property) for it in failing]
-    with patch.object(strategies, "STRATEGIES", strategies.STRATEGIES[:3]):
+    with patch.object(portfolio, "STRATEGIES", portfolio.STRATEGIES[:3]):
         assert [it for it in asked(system, properties, wanted) if it.outcome == "proved"] == []
 
 
@@ -114,7 +114,7 @@ def test_the_lemmas_about_committed_records_hold_in_the_reachable_states(voters:
     smaller = {"max_log": 1, "max_restarts": 0} if voters == 4 else {"progress_timeout": True}
     model = Check(spec, None, Settings(constants={"voters": voters, **smaller})).model()
     judged = as_invariants(_completeness(type(model)))
-    found = explore(model, judged, Options(workers=1))
+    found = search_states(model, judged, Options(workers=1))
     assert found.violations == []
     assert found.complete
 
@@ -159,10 +159,10 @@ def test_a_leader_that_counts_unflushed_records_is_not_proved_for_any_number_of_
     sized = type(model)(**{**model.constant_values, "voters": 3, "progress_timeout": False})
     properties = _completeness(type(sized))
     system = system_of(sized, properties, any_size_constants(sized)[0], any_size=True)
-    by_paths = [it for it in strategies.STRATEGIES if it.paths]
+    by_paths = [it for it in portfolio.STRATEGIES if it.paths]
     with (
-        patch.object(strategies, "STRATEGIES", by_paths),
-        patch.object(strategies, "THOROUGH", [it for it in strategies.THOROUGH if it.view != "everything"]),
+        patch.object(portfolio, "STRATEGIES", by_paths),
+        patch.object(portfolio, "THOROUGH", [it for it in portfolio.THOROUGH if it.view != "everything"]),
     ):
         (found,) = asked(system, properties, [("client_writes", "majority_holds_committed")])
     assert found.outcome == "undetermined"
@@ -181,17 +181,17 @@ def test_a_design_that_loses_committed_records_is_not_proved(variant: str) -> No
     constants = {"voters": 3, "max_epoch": 3, "max_restarts": 1, "progress_timeout": False}
     sized = type(model)(**{**model.constant_values, **constants})
     properties = _completeness(type(sized))
-    proof = induction(system_of(sized, properties), properties, effort=10 * MOST_EFFORT)
+    proof = induction(system_of(sized, properties), properties, effort=10 * MAX_EFFORT)
     failing = [it for it in proof.failing() if it.outcome == "fails"]
     assert failing
     for obligation in failing:
         confirm(sized, properties, obligation)
     system = system_of(sized, properties, any_size_constants(sized)[0], any_size=True)
     wanted = [(it.action, it.property) for it in failing]
-    (by_paths,) = (it for it in strategies.STRATEGIES if it.paths)
-    as_a_whole = [*strategies.STRATEGIES[:3], replace(by_paths, paths=1)]
+    (by_paths,) = (it for it in portfolio.STRATEGIES if it.paths)
+    as_a_whole = [*portfolio.STRATEGIES[:3], replace(by_paths, paths=1)]
     with (
-        patch.object(strategies, "STRATEGIES", as_a_whole),
-        patch.object(strategies, "THOROUGH", strategies.THOROUGH[:2]),
+        patch.object(portfolio, "STRATEGIES", as_a_whole),
+        patch.object(portfolio, "THOROUGH", portfolio.THOROUGH[:2]),
     ):
         assert [it for it in asked(system, properties, wanted) if it.outcome == "proved"] == []

@@ -10,8 +10,10 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 MAP = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
-PAGES = [ROOT / "ARCHITECTURE.md", ROOT / "docs" / "protocols.md"]
-PARTS = [ROOT / "checkers", ROOT / "floodmark/compiler", ROOT / "floodmark/language"]
+DECISIONS = sorted((ROOT / "docs" / "decisions").glob("*.md"))
+PAGES = [ROOT / "ARCHITECTURE.md", ROOT / "docs" / "protocols.md", ROOT / "CONTRIBUTING.md", *DECISIONS]
+PACKAGE = ROOT / "src" / "floodmark"
+PARTS = [PACKAGE / name for name in ("checkers", "compiler", "language")]
 ROOMS = sorted({file.parent for part in [*PARTS, ROOT / "tests"] for file in part.rglob("__init__.py")})
 _FILE = r"`(?:[\w.]+/)*\w+\.(?:py|toml|css|md)`"
 
@@ -25,17 +27,25 @@ def named(text: str) -> list[str]:
 def test_files_that_a_page_names_exist(page: Path) -> None:
     files = {path.relative_to(ROOT).as_posix() for top in ("model", "specs") for path in (ROOT / top).rglob("*.*")}
     for name in named(page.read_text(encoding="utf-8")):
-        assert (ROOT / name).is_file() or any(file.endswith(f"/{name}") for file in files), name
+        beside = any((folder / name).is_file() for folder in (ROOT, PACKAGE))
+        assert beside or any(file.endswith(f"/{name}") for file in files), name
 
 
 @pytest.mark.parametrize("room", ROOMS, ids=lambda room: room.relative_to(ROOT).as_posix())
 def test_a_room_says_what_is_in_it(room: Path) -> None:
     doc = ast.get_docstring(ast.parse((room / "__init__.py").read_text(encoding="utf-8")))
     assert doc
+    places = (room, PACKAGE, PACKAGE / "checkers", PACKAGE.parent, ROOT)
     for name in named(doc):
-        assert (room / name).is_file() or (ROOT / name).is_file(), name
+        assert any((folder / name).is_file() for folder in places), name
 
 
 def test_the_map_has_every_room() -> None:
-    for room in {*PARTS, *(file.parent for file in ROOT.glob("checkers/*/*.py"))}:
-        assert f"`{room.relative_to(ROOT).as_posix()}/`" in MAP, room
+    for room in {*PARTS, *(file.parent for file in PACKAGE.glob("checkers/*/*.py"))}:
+        assert f"`{room.relative_to(PACKAGE).as_posix()}/`" in MAP, room
+
+
+def test_the_map_leads_to_every_decision() -> None:
+    assert DECISIONS
+    for page in DECISIONS:
+        assert f"({page.relative_to(ROOT).as_posix()})" in MAP, page

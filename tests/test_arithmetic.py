@@ -241,7 +241,7 @@ class Quotient(Divides):
 
 
 def explored(cls: type[Model]) -> Exploration:
-    return native.explore(cls(), properties_of(cls), Options(workers=1))
+    return native.search_states(cls(), properties_of(cls), Options(workers=1))
 
 
 def test_the_least_word_divided_by_minus_one_does_not_trap() -> None:

@@ -13,9 +13,9 @@ from typing import Annotated
 import pytest
 
 from floodmark import Bag, Between, Constant, Identifier, Map, Model, ModelError, Record, Seq, Set, action, require
-from floodmark.checkers import reference
 from floodmark.checkers.exploration import Options
-from floodmark.checkers.project import load_file
+from floodmark.checkers.project.modules import load_file
+from floodmark.checkers.reference import search
 from floodmark.compiler.program import read_program
 from floodmark.language.errors import Disabled, SourceError
 from floodmark.language.values import running
@@ -85,7 +85,7 @@ def read(tmp_path: Path, body: str = "pass", more: str = "") -> None:
     ("self.x = self.map.get(N(1), 0)", "where one may be without a value let that be None"),
     ("del self.map[N(1)]", "or None where a map may lack one"),
 ])
-def test_in_an_action(tmp_path: Path, body: str, said: str) -> None:
+def test_code_that_would_not_mean_what_it_says_is_refused_with_its_line(tmp_path: Path, body: str, said: str) -> None:
     with pytest.raises(ModelError) as caught:
         read(tmp_path, body)
     assert said in caught.value.message
@@ -109,7 +109,7 @@ def test_a_guard_in_a_helper_draws_nothing(tmp_path: Path) -> None:
     """)
     (tmp_path / "m.py").write_text(HEAD.format(more=indent(more, "    "), body="        pass"), "utf-8")
     model = vars(load_file(tmp_path / "m.py"))["M"]()
-    found = reference.explore(model, [], Options())
+    found = search.search_states(model, [], Options())
     assert "begin the action with require(m in self.requests), not a helper" in found.violations[0].message
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from textwrap import dedent
 from typing import Annotated
 
 from floodmark import (
@@ -21,7 +22,9 @@ from floodmark import (
     require,
     unfair,
 )
+from floodmark.checkers.project.modules import load_file
 from floodmark.checkers.report import text
+from floodmark.language.bounding import larger_models
 from tests.judged import found, only, outcome
 
 Term = Annotated[int, Between(0, "max_term")]
@@ -344,3 +347,25 @@ def test_an_open_property_is_undetermined_because_of_its_bound(tmp_path: Path) -
     lines = text.lines(result)
     assert "the bound max_term ends the run" in lines[0]
     assert any("has_leader is undetermined (the bound max_term ends the run)" in line for line in lines)
+
+
+def test_a_model_with_larger_bounds_has_the_same_switches(tmp_path: Path) -> None:
+    source = """
+        from typing import Annotated
+
+        from floodmark import Between, Constant, Model, initial
+
+        class Counts(Model):
+            on = Constant(False)
+            limit = Constant(1, bound=True)
+            level: Annotated[int, Between(0, "limit")]
+
+            @initial
+            def start(self) -> None:
+                self.level = 0
+    """
+    (tmp_path / "counts.py").write_text(dedent(source))
+    model = load_file(tmp_path / "counts.py").Counts()
+    larger = larger_models(model)
+    assert larger is not None
+    assert [each.constant_values for each in larger] == [{"on": False, "limit": 2}]

@@ -10,7 +10,7 @@ import pytest
 from benchmarks.by_hand import YARDSTICKS, Yardstick, build, by_hand
 from benchmarks.native import Work, subject
 from floodmark.checkers.exploration import Options
-from floodmark.checkers.native.search import explore
+from floodmark.checkers.native.search import search_states
 
 SMALLEST = [next(it for it in YARDSTICKS if it.source == source) for source in ("async_isr.c", "alter_isr.c")]
 
@@ -20,6 +20,6 @@ SMALLEST = [next(it for it in YARDSTICKS if it.source == source) for source in (
 def test_a_search_by_hand_counts_the_same(tmp_path: Path, yardstick: Yardstick) -> None:
     counts, _ = by_hand(build(yardstick, tmp_path), yardstick, table_bits=21)
     model, properties = subject(Work(yardstick.title, yardstick.spec, yardstick.constants))
-    found = explore(model, properties, Options(workers=1))
+    found = search_states(model, properties, Options(workers=1))
     assert not found.violations
     assert counts == (found.distinct, found.generated, found.depth)

@@ -7,9 +7,9 @@ from typing import Any
 
 import z3
 
-from floodmark.checkers.symbolic.cases import MOST_CASES, cases
-from floodmark.checkers.symbolic.strategies import STRATEGIES, Asking, Strategy
-from floodmark.checkers.symbolic.symbols import Witnesses
+from floodmark.checkers.symbolic.tactics.case_split import MAX_CASES, cases
+from floodmark.checkers.symbolic.tactics.portfolio import STRATEGIES, Asking, Strategy
+from floodmark.checkers.symbolic.terms.symbols import SkolemConstants
 
 TWO = z3.BitVecSort(1)
 HOLDS = [z3.Function(f"holds{at}", TWO, TWO, z3.BoolSort()) for at in range(3)]
@@ -54,7 +54,7 @@ def test_a_question_has_a_model_exactly_if_one_of_its_cases_has() -> None:
         question = drawn(source, 4)
         denied = [z3.Not(part) for part in (z3.Exists([z3.FreshConst(TWO, "y")], drawn(source, 2)),)]
         asked = z3.And(question, *denied)
-        found = cases(asked, Witnesses())
+        found = cases(asked, SkolemConstants())
         assert has_model(asked) == any(has_model(*case) for case in found), asked
         satisfiable += has_model(asked)
         several += len(found) > 1
@@ -66,7 +66,7 @@ def test_every_witness_is_a_constant_of_its_own_case() -> None:
     x, y = z3.Consts("x y", z3.IntSort())
     f = z3.Function("f", z3.IntSort(), z3.IntSort())
     question = z3.Not(z3.And(z3.ForAll([x], f(x) > 0), z3.ForAll([x, y], z3.Implies(f(x) == f(y), x == y))))
-    first, second = cases(question, Witnesses())
+    first, second = cases(question, SkolemConstants())
     assert [len(case) for case in (first, second)] == [1, 2]
     assert not any(z3.is_quantifier(term) for case in (first, second) for term in case)
 
@@ -75,8 +75,8 @@ def test_there_are_not_too_many_cases() -> None:
     x = z3.Const("x", z3.IntSort())
     some = [z3.Function(f"f{at}", z3.IntSort(), z3.BoolSort()) for at in range(20)]
     choice = [z3.Or(z3.Exists([x], one(x)), z3.Exists([x], z3.Not(one(x)))) for one in some]
-    found = cases(z3.And(choice), Witnesses())
-    assert 1 < len(found) <= MOST_CASES + 1
+    found = cases(z3.And(choice), SkolemConstants())
+    assert 1 < len(found) <= MAX_CASES + 1
     assert any(has_model(*case) for case in found)
 
 

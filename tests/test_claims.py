@@ -9,9 +9,9 @@ import pytest
 import z3
 from click.testing import CliRunner
 
-from floodmark.checkers.claim import Claim, claims_of, read_claims
-from floodmark.checkers.commands.cli import command
-from floodmark.checkers.symbolic.claims import ask
+from floodmark.checkers.command_line.cli import command
+from floodmark.checkers.project.claim import Claim, claims_of, read_claims
+from floodmark.checkers.symbolic.methods.claims import ask
 from floodmark.language.errors import ModelError
 
 CLAIMS = Path(__file__).resolve().parent.parent / "specs" / "claims"

@@ -17,18 +17,18 @@ from typing import Any
 
 import pytest
 
-from floodmark.checkers.result import MEANINGS, ExitCode, worst
+from floodmark.checkers.verdict.result import MEANINGS, ExitCode, worst
 from tests.projects import INVARIANTS, TANK, tank_project, write
 
 REPOSITORY = Path(__file__).parent.parent
 IMPORTS = f"""
 import sys
 sys.path.insert(0, {str(REPOSITORY)!r})
-import floodmark.checkers.commands.cli, floodmark.checkers.reference
+import floodmark.checkers.command_line.cli, floodmark.checkers.reference.search
 del sys.path[0]
 """
 """Our packages and nothing else of the repository are importable, as where they are installed."""
-COMMAND = [sys.executable, "-P", "-c", f"{IMPORTS}floodmark.checkers.commands.cli.main()"]
+COMMAND = [sys.executable, "-P", "-c", f"{IMPORTS}floodmark.checkers.command_line.cli.main()"]
 FLAWED = '[[flawed]]\nclass = "flawed:Leaks"\nproperty = "gets_full"\n'
 STOPS = '[[flawed]]\nclass = "flawed:StopsHalf"\nproperty = "{}"\n'
 
@@ -59,14 +59,14 @@ def test_every_verdict_as_expected(tmp_path: Path) -> None:
     assert "\x1b" not in ended.out
 
 
-def test_a_violated_property(tmp_path: Path) -> None:
+def test_a_violated_property_is_shown_with_its_counterexample(tmp_path: Path) -> None:
     ended = check(tank_project(tmp_path, **{"invariants/tank.py": INVARIANTS}))
     assert ended.code == 1
     assert "Tank violates never_two (invariants/tank.py:8) after 3 steps" in ended.out
     assert "reproduce: floodmark check specs/tank.toml" in ended.out
 
 
-def test_an_expected_violation(tmp_path: Path) -> None:
+def test_an_expected_violation_is_found_and_another_depth_fails(tmp_path: Path) -> None:
     spec = '[expect]\nverdict = "violated"\nproperty = "never_two"\ndepth = {}\n'
     files = {"invariants/tank.py": INVARIANTS}
     right = check(tank_project(tmp_path / "right", spec.format(3), **files))
@@ -76,7 +76,7 @@ def test_an_expected_violation(tmp_path: Path) -> None:
     assert "1  start()" in check(tmp_path / "right", "--traces").out
     wrong = check(tank_project(tmp_path / "wrong", spec.format(4), **files))
     assert wrong.code == 1
-    assert "depth is 3, expected 4" in wrong.out
+    assert "depth 3, expected 4" in wrong.out
 
 
 def test_an_expected_violation_that_does_not_happen(tmp_path: Path) -> None:
@@ -147,7 +147,7 @@ def test_what_cannot_be_reached_is_a_failure(tmp_path: Path) -> None:
         (["--json", "no/such/folder.json"], "cannot be written"),
     ],
 )
-def test_usage_errors(tmp_path: Path, arguments: list[str], said: str) -> None:
+def test_usage_errors_exit_with_2_and_say_why(tmp_path: Path, arguments: list[str], said: str) -> None:
     ended = floodmark("check", *arguments, at=tank_project(tmp_path, FLAWED))
     assert ended.code == 2
     assert said in ended.out + ended.err
@@ -209,17 +209,17 @@ def test_a_budget_of_the_spec(tmp_path: Path) -> None:
     assert check(tank_project(tmp_path, "[limits]\nstates = 1\n")).code == 3
 
 
-def test_nothing_checked(tmp_path: Path) -> None:
+def test_a_run_that_checks_nothing_is_not_green(tmp_path: Path) -> None:
     assert check(tank_project(tmp_path / "no_property", "invariants = []\n")).code == 5
     deep = check(tank_project(tmp_path / "only_deep", 'tier = "deep"\n'))
     assert deep.code == 5
     assert "there is no quick spec here" in deep.out
 
 
-def test_an_internal_error(tmp_path: Path) -> None:
+def test_an_internal_error_exits_with_70_and_a_traceback(tmp_path: Path) -> None:
     root = tank_project(tmp_path)
-    broken = "def broken(*_): raise KeyError('lost')\nfloodmark.checkers.reference.explore = broken\n"
-    script = f"{IMPORTS}{broken}floodmark.checkers.commands.cli.main()"
+    broken = "def broken(*_): raise KeyError('lost')\nfloodmark.checkers.reference.search.search_states = broken\n"
+    script = f"{IMPORTS}{broken}floodmark.checkers.command_line.cli.main()"
     command = [sys.executable, "-P", "-c", script, "check", "--engine", "reference"]
     done = subprocess.run(command, cwd=root, text=True, capture_output=True)
     assert done.returncode == 70
@@ -302,8 +302,8 @@ def test_help_lists_every_exit_code(tmp_path: Path) -> None:
 
 
 def test_help_starts_without_what_it_does_not_need() -> None:
-    needed_later = {"rich", "numpy", "llvmlite", "floodmark.checkers.run"}
-    script = f"import sys, floodmark.checkers.commands.cli; print({needed_later} & set(sys.modules))"
+    needed_later = {"rich", "numpy", "llvmlite", "floodmark.checkers.run.checks"}
+    script = f"import sys, floodmark.checkers.command_line.cli; print({needed_later} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", script], cwd=REPOSITORY, text=True, capture_output=True, check=True)
     assert done.stdout.strip() == "set()"
 
@@ -342,7 +342,7 @@ def test_the_reproduce_command_reproduces(tmp_path: Path) -> None:
     assert "StopsHalf" in again.out
 
 
-def test_deadlock_on_request(tmp_path: Path) -> None:
+def test_a_deadlock_is_a_violation_only_on_request(tmp_path: Path) -> None:
     drained = TANK.replace("        require(self.level > 0)\n", "        require(self.level < 0)\n")
     root = tank_project(tmp_path, **{"model/tank.py": drained})
     assert check(root).code == 0
@@ -373,7 +373,7 @@ def json_results(root: Path, *arguments: str) -> list[dict[str, Any]]:
     return results
 
 
-def test_json(tmp_path: Path) -> None:
+def test_json_has_the_verdicts_and_the_traces(tmp_path: Path) -> None:
     root = tank_project(tmp_path, FLAWED, **{"invariants/tank.py": INVARIANTS})
     tank, leaks = json_results(root)
     assert {key: tank[key] for key in ("spec", "model", "variant", "constants", "engine", "verdict", "expected")} == {
@@ -400,7 +400,7 @@ def test_json(tmp_path: Path) -> None:
     assert wanted <= set(tank)
 
 
-def test_list_and_show(tmp_path: Path) -> None:
+def test_list_and_show_print_specs_and_models(tmp_path: Path) -> None:
     root = tank_project(tmp_path, f'title = "A tank"\n{FLAWED}')
     listed = floodmark("list", at=root)
     assert listed.code == 0
@@ -411,6 +411,24 @@ def test_list_and_show(tmp_path: Path) -> None:
     for text in ("variables (4 bits)", "level  0..9  4 bits", "fill()", "full()", "below_size (invariant)"):
         assert text in shown.out
     assert floodmark("show", "nothing", at=root).code == 2
+
+
+def test_a_model_without_a_spec_is_checked_with_its_defaults(tmp_path: Path) -> None:
+    root = tank_project(tmp_path)
+    ran = check(root, "model/tank.py")
+    assert (ran.code, ran.out.splitlines()[-1]) == (0, "1 check, each as expected")
+    assert "holds         tank  4 states" in ran.out
+    (root / "model/tank.py").write_text(TANK + "\n\nclass Other(Tank):\n    pass\n")
+    assert 'has the models Tank, Other; write a spec that names one: model = "tank.py:Class"' in check(
+        root, "model/tank.py"
+    ).out
+    (root / "model/tank.py").write_text("x = 1\n")
+    assert "has no model with an action" in check(root, "model/tank.py").out
+
+
+def test_a_list_of_no_specs_says_so(tmp_path: Path) -> None:
+    (tmp_path / "specs").mkdir()
+    assert "There is no spec in specs; floodmark init writes a small project." in floodmark("list", at=tmp_path).out
 
 
 def test_our_own_specs_from_our_own_folder() -> None:

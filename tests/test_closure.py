@@ -9,7 +9,7 @@ import pytest
 
 import floodmark.language.reference
 from floodmark.checkers.gate.closure import _LANGUAGE, Closure, Numbering
-from floodmark.checkers.project import Project
+from floodmark.checkers.project.modules import Project
 from tests.projects import TANK, write
 
 IMPORTS = "from lib.helpers import Size as Amount, larger as above\nfrom floodmark"

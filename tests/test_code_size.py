@@ -29,14 +29,14 @@ from floodmark import (
     initial,
     require,
 )
-from floodmark.checkers.check import Check, Settings
 from floodmark.checkers.codegen import cost
 from floodmark.checkers.codegen.jit import PLAIN, _compile
 from floodmark.checkers.codegen.model_module import Part, parts
 from floodmark.checkers.exploration import Options, Progress
-from floodmark.checkers.native.search import explore
+from floodmark.checkers.native.search import search_states
+from floodmark.checkers.project.spec import read
 from floodmark.checkers.report.progress import describe
-from floodmark.checkers.spec import read
+from floodmark.checkers.verdict.check import Check, Settings
 from floodmark.compiler.program import read_program
 from tests.agreement import assert_agrees
 
@@ -245,7 +245,7 @@ def test_what_is_dear_is_named_before_it_is_compiled(
     def watch(progress: Progress) -> None:
         told.append(describe(check, progress))
 
-    explore(check.model(), [], Options(workers=1), watch)
+    search_states(check.model(), [], Options(workers=1), watch)
     (line,) = told
     count, dearest = (int(word.replace(",", "")) for word in line.split() if word[0].isdigit())
     assert line == (

@@ -6,8 +6,9 @@ import random
 
 import z3
 
-from floodmark.checkers.symbolic.conditions import unconditional
-from floodmark.checkers.symbolic.terms import subterms, unbound
+from floodmark.checkers.symbolic.tactics.premise_elimination import unconditional
+from floodmark.checkers.symbolic.terms.booleans import unbound
+from floodmark.checkers.symbolic.terms.structure import subterms
 from tests.test_cases import FREE, TWO, drawn, has_model
 
 A, B = (z3.Function(name, z3.IntSort(), z3.BoolSort()) for name in "ab")

@@ -10,10 +10,10 @@ import pytest
 from click.testing import CliRunner
 
 from floodmark import Bag, Between, Capacity, Map, Model, Record, Seq, Set, action, initial, require
-from floodmark.checkers import reference
-from floodmark.checkers.commands.cli import command
+from floodmark.checkers.command_line.cli import command
 from floodmark.checkers.exploration import Options
-from floodmark.checkers.native.search import explore
+from floodmark.checkers.native.search import search_states
+from floodmark.checkers.reference import search
 from tests.test_code_size import Network
 from tests.test_compiler import Logs, Messages, Nested
 from tests.test_symmetry import Slots
@@ -84,15 +84,15 @@ class Boxes(Model):
 )
 def test_packed_states_tell_what_cpython_counts(model: Model) -> None:
     for symmetry in (False, True) if isinstance(model, Slots) else (False,):
-        ours, theirs = (engine(model, [], Options(1, symmetry)) for engine in (explore, reference.explore))
+        ours, theirs = (engine(model, [], Options(1, symmetry)) for engine in (search_states, search.search_states))
         assert ours.sizes == theirs.sizes
 
 
 def test_every_place_of_a_container_is_told() -> None:
-    assert explore(Boxes(), [], Options(workers=2)).sizes == {
+    assert search_states(Boxes(), [], Options(workers=2)).sizes == {
         "boxes[...].held": 4, "boxes[...].after": 3, "bag": 2, "empty": 0, "side.log": 1, "never": 0, "least": 0,
     }
-    assert {cls.__name__ for cls in (Logs, Messages, Nested) if explore(cls(), [], Options(1)).sizes} >= {
+    assert {cls.__name__ for cls in (Logs, Messages, Nested) if search_states(cls(), [], Options(1)).sizes} >= {
         "Logs", "Messages",
     }
 

@@ -10,17 +10,18 @@ from unittest.mock import patch
 import pytest
 import z3
 
-from floodmark.checkers.symbolic import assumptions, isolation
-from floodmark.checkers.symbolic.copies import Copies
-from floodmark.checkers.symbolic.facts import Facts
-from floodmark.checkers.symbolic.induction import asked, induction
-from floodmark.checkers.symbolic.isolation import isolated
-from floodmark.checkers.symbolic.smt_text import Symbols, text
-from floodmark.checkers.symbolic.strategies import Asking
-from floodmark.checkers.symbolic.symbols import Symbols as Numbered
-from floodmark.checkers.symbolic.symbols import Witnesses
-from floodmark.checkers.symbolic.system import system_of
-from floodmark.checkers.symbolic.unbounded_constants import any_size_constants
+from floodmark.checkers.symbolic.any_size.unbounded_constants import any_size_constants
+from floodmark.checkers.symbolic.methods.induction import asked, induction
+from floodmark.checkers.symbolic.records import fresh_context
+from floodmark.checkers.symbolic.records.fresh_context import in_fresh_context
+from floodmark.checkers.symbolic.tactics import relevant_lemmas
+from floodmark.checkers.symbolic.tactics.portfolio import Asking
+from floodmark.checkers.symbolic.terms.axioms import Facts
+from floodmark.checkers.symbolic.terms.canonical import CanonicalCopies
+from floodmark.checkers.symbolic.terms.smt_text import Symbols, text
+from floodmark.checkers.symbolic.terms.symbols import SkolemConstants
+from floodmark.checkers.symbolic.terms.symbols import Symbols as Numbered
+from floodmark.checkers.symbolic.translate.transition_system import system_of
 from tests.any_size_protocols import all_properties, check_of
 
 COMMIT = "specs/examples/two_phase_commit.toml"
@@ -70,7 +71,7 @@ def _heads(term: Any) -> tuple[Any, ...]:
     return term.is_forall(), term.is_exists(), term.num_patterns(), variables
 
 
-class Compared(Copies):
+class Compared(CanonicalCopies):
     """Copies that are compared with what they are copies of."""
 
     made = 0
@@ -89,7 +90,8 @@ def compared(path: str, at_most: int) -> int:
     model, properties = all_properties(check_of(path))
     system = system_of(model, properties, any_size_constants(model)[0], any_size=True)
     Compared.made = 0
-    with patch.object(isolation, "Copies", Compared), patch.object(assumptions, "Copies", Compared):
+    name = "CanonicalCopies"
+    with patch.object(fresh_context, name, Compared), patch.object(relevant_lemmas, name, Compared):
         if at_most:
             wanted = [(it.action.name, prop.name) for it in system.fired for prop in properties]
             asked(system, properties, wanted[:: len(wanted) // at_most])
@@ -113,7 +115,7 @@ def test_a_comparison_notices_what_differs() -> None:
     each, other = z3.Consts("each other", PERSON)
     statement = z3.ForAll([each], z3.Exists([other], z3.And(KNOWS(each, other), AGE(other) > -3)), patterns=[AGE(each)])
     symbols.plain(statement)
-    (copy,) = Copies(symbols).of([statement])
+    (copy,) = CanonicalCopies(symbols).of([statement])
     assert says_the_same(statement, copy, symbols)
     said = text([symbols.plain(statement)], "unknown")
     for old, new in (
@@ -188,23 +190,23 @@ def test_what_is_known_is_known_of_the_copies() -> None:
     facts.add([hidden], KNOWS(hidden, ANN))
     terms = [KNOWS(older, ANN), KNOWS(ANN, ANN)]
     with pytest.raises(AssertionError, match="variables of quantifiers"):
-        Copies(Symbols()).with_facts(terms, facts)
+        CanonicalCopies(Symbols()).with_facts(terms, facts)
     facts = Facts(Numbered())
     one = z3.Const("each", PERSON)
     facts.add([older], AGE(older) > AGE(ANN))
     facts.add([AGE], z3.ForAll([one], AGE(one) >= 0))
     facts.add([hidden], KNOWS(hidden, ANN))
-    copies, known = Copies(Symbols()).with_facts(terms, facts)
+    copies, known = CanonicalCopies(Symbols()).with_facts(terms, facts)
     assert [len(known.about([copy])) for copy in copies] == [2, 0]
     assert [len(facts.about([term])) for term in terms] == [2, 0]
-    answer = isolated(Symbols(), z3.And(KNOWS(older, ANN), AGE(older) == 0), [z3.BoolVal(True)], facts)
+    answer = in_fresh_context(Symbols(), z3.And(KNOWS(older, ANN), AGE(older) == 0), [z3.BoolVal(True)], facts)
     assert answer.answer == z3.unsat
-    likely = isolated(Symbols(), AGE(ANN) == 7, [z3.BoolVal(True)], facts, likely=[lambda: AGE(ANN) < 7])
+    likely = in_fresh_context(Symbols(), AGE(ANN) == 7, [z3.BoolVal(True)], facts, likely=[lambda: AGE(ANN) < 7])
     assert likely.answer == z3.sat
 
 
 def test_no_symbol_is_called_like_a_witness() -> None:
-    witnesses = Witnesses()
+    witnesses = SkolemConstants()
     assert [str(witnesses.fresh(PERSON, "one")) for _ in range(2)] == ["one!0", "one!1"]
     with pytest.raises(AssertionError, match="witness"):
         Numbered().fresh("one!0", PERSON)

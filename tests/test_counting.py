@@ -6,6 +6,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import click
@@ -15,9 +16,9 @@ from floodmark.checkers.conformance.traces import judge_all
 from floodmark.checkers.mutation.run import run as try_mutants
 from floodmark.checkers.processes import run_each
 from floodmark.checkers.report.counting import Counting
-from floodmark.checkers.result import ExitCode
-from floodmark.checkers.run import run as run_checks
+from floodmark.checkers.run.checks import run as run_checks
 from floodmark.checkers.symbolic.prove import prove_claim
+from floodmark.checkers.verdict.result import ExitCode
 from floodmark.language.errors import SourceError
 from tests.hostile import Run, put, runs
 
@@ -26,18 +27,20 @@ __all__ = ["runs"]
 COMMANDS = "floodmark.checkers.commands"
 
 
-def clock(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
-    """Each look at the clock finds it so much later."""
-    times = iter(range(10_000))
-    monkeypatch.setattr("floodmark.checkers.report.counting.time.monotonic", lambda: seconds * next(times))
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+    """A clock that stands still until its ``seconds`` are set."""
+    clock = SimpleNamespace(seconds=0.0)
+    monkeypatch.setattr("time.monotonic", lambda: clock.seconds)
+    return clock
 
 
 def test_without_a_terminal_a_line_comes_now_and_then(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    clock: SimpleNamespace, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    clock(monkeypatch, 4)
     with Counting(7, "mutant", "tank") as count:
-        for _ in range(7):
+        for done in range(1, 8):
+            clock.seconds = 4.0 * done
             count.one()
     said = capsys.readouterr()
     assert said.out == ""
@@ -45,23 +48,25 @@ def test_without_a_terminal_a_line_comes_now_and_then(
 
 
 def test_on_a_terminal_a_line_is_kept_in_place(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    clock: SimpleNamespace, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """It fits the terminal, and is gone before anything else is printed."""
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     monkeypatch.setenv("COLUMNS", "80")
-    clock(monkeypatch, 100)
+    monkeypatch.setenv("TERM", "xterm")
     with Counting(30, "mutant", "a/" + "b" * 90) as count:
-        count.one()
-        count.clear()
-        count.one()
-    lines = re.split(r"\r\x1b\[K", capsys.readouterr().err)
-    assert [len(line) for line in lines] == [0, 79, 0, 79, 0]
+        for done in (1, 2):
+            clock.seconds = 100.0 * done
+            count.one()
+            count.clear()
+    drawn = re.split(r"\r?\x1b\[2K", capsys.readouterr().err)
+    shown = [re.sub(r"\x1b\[[\d;?]*[A-Za-z]|\s", "", part) for part in drawn]
+    assert {len(text) for text in shown if text} == {80} and shown[-1] == ""
 
 
-def test_long_times_are_in_minutes(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    clock(monkeypatch, 600)
+def test_long_times_are_in_minutes(clock: SimpleNamespace, capsys: pytest.CaptureFixture[str]) -> None:
     with Counting(3, "trace") as count:
+        clock.seconds = 600.0
         count.one()
     assert capsys.readouterr().err == "1 of 3 traces, 20 min left\n"
 

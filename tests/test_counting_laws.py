@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 import z3
 
-from floodmark.checkers.symbolic.facts import Facts
-from floodmark.checkers.symbolic.individuals import laws, strict_law
-from floodmark.checkers.symbolic.set_sorts import SetSort
-from floodmark.checkers.symbolic.symbols import Symbols
+from floodmark.checkers.symbolic.any_size.open_identifiers import laws, strict_law
+from floodmark.checkers.symbolic.any_size.set_sorts import SetSort
+from floodmark.checkers.symbolic.terms.axioms import Facts
+from floodmark.checkers.symbolic.terms.symbols import Symbols
 
 K, X = z3.Ints("k x")
 SETS = {name: z3.Function(name, z3.IntSort(), z3.BoolSort()) for name in "abc"}

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from floodmark.checkers.check import Settings, checks
-from floodmark.checkers.report.value import plain, show, written
-from floodmark.checkers.result import ExitCode
-from floodmark.checkers.run import run_check
-from floodmark.checkers.spec import read
+from floodmark.checkers.project.spec import read
+from floodmark.checkers.run.checks import run_check
+from floodmark.checkers.value_text import plain, show, written
+from floodmark.checkers.verdict.check import Settings, checks
+from floodmark.checkers.verdict.result import ExitCode
 from floodmark.language.values import Map, Record, Set
 from tests.projects import write
 
@@ -37,7 +37,7 @@ class Fails(Counter):
     ("[expect]\ndistinct = 4\n", {}, ExitCode.AS_EXPECTED, ""),
     ("[expect]\ndepth = 4\n", {}, ExitCode.AS_EXPECTED, ""),
     ("[expect]\ngenerated = 5\n", {}, ExitCode.AS_EXPECTED, ""),
-    ("[expect]\ndistinct = 5\n", {}, ExitCode.NOT_AS_EXPECTED, "distinct is 4, expected 5"),
+    ("[expect]\ndistinct = 5\n", {}, ExitCode.NOT_AS_EXPECTED, "distinct 4, expected 5"),
     ("[expect]\ndistinct = 4\n", {"most": 2}, ExitCode.NOTHING_CHECKED, "nothing was checked"),
     ("[limits]\nstates = 1\n[expect]\ndistinct = 4\n", {}, ExitCode.UNDETERMINED, "at the limit of 1 state"),
 ])

@@ -8,7 +8,7 @@ from types import ModuleType
 
 import pytest
 
-from floodmark.checkers.properties import collect
+from floodmark.checkers.project.properties import collect
 from floodmark.language.errors import ModelError
 from tests.broken import load, search
 from tests.small_counter import both_engines, refused, text_of

@@ -24,21 +24,21 @@ from floodmark import (
     rule,
     unfair,
 )
-from floodmark.checkers.check import Check, Settings, checks
 from floodmark.checkers.designs.aims import Subject
 from floodmark.checkers.designs.beside import Beside
 from floodmark.checkers.designs.divergence import divergence
-from floodmark.checkers.designs.finding import Divergence
 from floodmark.checkers.designs.good_design import where_the_good_design_differs, with_constants
 from floodmark.checkers.designs.rulings import Call, first_difference
 from floodmark.checkers.exploration import Limits, Options, Violation
-from floodmark.checkers.properties import collect
-from floodmark.checkers.reference import explore
+from floodmark.checkers.project.properties import collect
+from floodmark.checkers.project.spec import read, wanted
+from floodmark.checkers.reference.search import search_states
 from floodmark.checkers.report import text
 from floodmark.checkers.report.json import document
-from floodmark.checkers.result import CheckResult
-from floodmark.checkers.run import run_check
-from floodmark.checkers.spec import read, wanted
+from floodmark.checkers.run.checks import run_check
+from floodmark.checkers.verdict.check import Check, Settings, checks
+from floodmark.checkers.verdict.divergence import Divergence
+from floodmark.checkers.verdict.result import CheckResult
 from floodmark.language import reference
 from tests.outcomes import FLAWED, inside, tank
 
@@ -197,7 +197,7 @@ def found(bad: type[Gate], name: str = "never_full", **constants: int) -> Diverg
     """Where ``Gate`` decides otherwise in the counterexample that CPython finds."""
     model = bad(**constants)
     properties = collect(bad, [])
-    exploration = explore(model, [properties[name]], Options())
+    exploration = search_states(model, [properties[name]], Options())
     violations = exploration.violations
     subject = Subject(collect(Gate, []), {}, {key: (value, 2) for key, value in constants.items()})
     return divergence(Beside(model, with_constants(Gate, model)), violations[0], subject)
@@ -216,7 +216,7 @@ def test_a_guard_that_stops_it() -> None:
     assert "def room" in Path(__file__).read_text().splitlines()[said.ruling.bad.line - 1]
 
 
-def test_another_effect() -> None:
+def test_a_design_with_another_effect_diverges_at_the_rule_that_decides_it() -> None:
     said = found(CountsTwice)
     assert (said.how, said.step) == ("elsewhere", 2)
     assert said.reasons == ("inside: 1 in Gate, 2 in CountsTwice",)
@@ -224,7 +224,7 @@ def test_another_effect() -> None:
     assert (said.ruling.good.text, said.ruling.bad.text) == ("1", "2")
 
 
-def test_another_beginning() -> None:
+def test_a_design_with_another_initial_state_diverges_at_step_1() -> None:
     said = found(BeginsFull)
     assert (said.how, said.step, said.reasons) == ("begins", 1, ("inside: 0 in Gate, 5 in BeginsFull",))
 
@@ -256,7 +256,7 @@ def test_a_property_that_judges_otherwise() -> None:
 
 def test_a_step_that_is_missing() -> None:
     said = found(NeverCloses, "closes")
-    assert (said.how, said.step) == ("alike", None)  # going in and out for ever is fair in the gate, too
+    assert (said.how, said.step) == ("alike", None)  # going in and out forever is fair in the gate, too
     said = found(NeverOpens, "closes")
     assert said.how == "goes_on"
     assert said.step is not None
@@ -265,7 +265,7 @@ def test_a_step_that_is_missing() -> None:
     assert said.ruling.call == "leave()"
 
 
-def test_another_fairness() -> None:
+def test_a_design_with_other_fairness_diverges_in_its_loop() -> None:
     said = found(Careless, "closes")
     assert (said.how, said.step) == ("goes_on", 3)  # Gate can also leave
     said = found(Patient, "opens")
@@ -273,7 +273,7 @@ def test_another_fairness() -> None:
     assert said.reasons == ("enter weakly fair in Gate: enter() is enabled all the time, and never taken",)
 
 
-def test_constants_alone() -> None:
+def test_a_design_that_differs_in_constants_alone_takes_the_same_steps() -> None:
     class Wide(Tight):
         @invariant
         def few(self) -> bool:
@@ -287,7 +287,7 @@ def test_constants_alone() -> None:
 def test_a_state_that_the_good_design_has_not() -> None:
     """Nothing is said of a step from a state that the good design cannot be in."""
     mine, other = LetsAllIn(), Narrow()
-    trace = explore(mine, [collect(LetsAllIn, [])["never_full"]], Options()).violations[0].trace
+    trace = search_states(mine, [collect(LetsAllIn, [])["never_full"]], Options()).violations[0].trace
     said = divergence(Beside(mine, other), Violation("invariant", "never_full", (*trace, trace[-1])),
                       Subject({}, {}, {}))
     assert said.how == "elsewhere"
@@ -334,7 +334,7 @@ class MarksNever(MarksSomeDay):
 
 def test_a_step_that_is_enabled_at_times_is_left_out_by_strong_fairness_only() -> None:
     for bad, good, how in ((MarksSomeDay, Turn, "fairness"), (MarksNever, MarksSomeDay, "alike")):
-        trace = explore(bad(), [collect(bad, [])["ends"]], Options()).violations[0]
+        trace = search_states(bad(), [collect(bad, [])["ends"]], Options()).violations[0]
         said = divergence(Beside(bad(), good()), trace, Subject({}, {}, {}))
         assert said.how == how
     said = divergence(Beside(MarksNever(), Turn()), trace, Subject({}, {}, {}))
@@ -451,11 +451,11 @@ def test_a_fault_costs_no_verdict(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     def broken(*_: object) -> None:
         raise KeyError("nothing")
 
-    monkeypatch.setattr("floodmark.checkers.run.where_the_good_design_differs", broken)
+    monkeypatch.setattr("floodmark.checkers.run.checks.where_the_good_design_differs", broken)
     with inside(tank(tmp_path, FLAWED)):
         result = run_check(checks(read(Path("specs/tank.toml")), Settings(workers=1))[1])
     assert result.expected
     assert result.exploration is not None
     assert result.exploration.notes == [
-        "where the good design decides otherwise is not known, by a fault: KeyError: 'nothing'"
+        "an internal fault hides where the good design decides otherwise: KeyError: 'nothing'"
     ]

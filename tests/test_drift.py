@@ -12,7 +12,7 @@ from floodmark.checkers.gate import lock
 from floodmark.checkers.gate.drift import Where, compared
 from floodmark.checkers.gate.lock import Entry
 from floodmark.checkers.report.outputs import Reports
-from floodmark.checkers.result import ExitCode
+from floodmark.checkers.verdict.result import ExitCode
 from tests.gates import Ended, edited, locked, repository, run
 
 OTHER = {"specs/other.toml": 'model = "model.tank:Tank"\ninvariants = ["below_size"]\n'}
@@ -26,6 +26,10 @@ class = "flawed:Leaks"
 property = "gets_full"
 '''
 STRICT = "tank.level != 4", "tank.level != 3"
+
+
+def words(text: str) -> str:
+    return " ".join(text.split())
 
 
 def after(root: Path, *edits: tuple[str, str]) -> tuple[Ended, Path]:
@@ -53,7 +57,7 @@ def test_drift_that_comes_with_a_violation_is_part_of_it(tmp_path: Path) -> None
     failure = "\n".join(each.text or "" for each in ElementTree.parse(root / "gate.xml").iter("failure"))
     assert "with it, these differ from the lock (was | now):" in failure
     assert "  verdict: holds | violated (one_step)" in failure
-    assert "also differs from the lock, with the failure of tank Tank: verdict, source" in " ".join(ended.text.split())
+    assert "tank Tank: also different from the lock, because it fails: verdict, source" in words(ended.text)
     assert "differences from the lock:" in ended.text
     assert "is gone" not in ended.text
     assert "different property" not in ended.text
@@ -68,7 +72,8 @@ def test_a_design_that_is_missed_has_its_own_drift(tmp_path: Path) -> None:
     assert ended.code == ExitCode.NOT_AS_EXPECTED
     assert cases(root) == {"tank": ["StopsHalf"]}
     assert ended.drift() == []
-    assert "with the failure of tank StopsHalf: StopsHalf verdict, StopsHalf source" in " ".join(ended.text.split())
+    assert "tank StopsHalf: also different from the lock, because it fails" in words(ended.text)
+    assert "StopsHalf verdict, StopsHalf source" in words(ended.text)
 
 
 def test_what_is_weakened_besides_is_not_folded(tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import fractions
+import math
 import os
 import py_compile
 from collections.abc import Mapping
@@ -10,10 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from floodmark.checkers.check import Check, Settings
+from floodmark.checkers.gate.basis import Bases, own_definitions
 from floodmark.checkers.gate.job import CheckJob
-from floodmark.checkers.spec import read
+from floodmark.checkers.gate.modules import Modules
+from floodmark.checkers.gate.values import NotKept
+from floodmark.checkers.project.spec import read
+from floodmark.checkers.verdict.check import Check, Settings
 from floodmark.language import members as members_module
+from floodmark.language.values import Record
 from tests.gates import Ended, forget, run
 from tests.projects import write
 
@@ -157,6 +163,11 @@ EDITS = [
     Edit("a partial function", "import functools\nlimit = functools.partial(max, 5)  # limit\n", "limit(0)",
          was="5)  # limit", now="3)  # limit"),
     Edit("a star import", "from lib.sizes import *\n", files=SIZES, file=IN_SIZES),
+    Edit("a star import behind a definition", "from lib.middle import LIMIT\n",
+         files={**SIZES, "lib/middle.py": "LIMIT = 0\nfrom lib.sizes import *\n"}, file=IN_SIZES),
+    Edit("lists that grow one by the other", "LIMITS = []\nOTHERS = []\nMORE = []\na = LIMITS.append(OTHERS)\n"
+         "b = OTHERS.append(MORE)\nc = MORE.append(5)  # limit\n", "LIMITS[0][0][0]", was="5)  # limit",
+         now="3)  # limit"),
     Edit("a conditional import", "from lib.switch import NEW\nif NEW:\n    from lib.sizes import LIMIT\nelse:\n"
          "    LIMIT = 3\n",
          files={**SIZES, "lib/switch.py": "NEW = True  # limit\n"}, file="lib/switch.py", was="True", now="False"),
@@ -240,6 +251,10 @@ EDITS = [
     Edit("a descriptor", "class D:\n    def __get__(self, instance, owner):\n        return 5  # limit\nclass C:\n"
          "    d = D()\n",
          "C.d"),
+    Edit("a class that calls itself floodmark's",
+         "class K:\n    limit = 5  # limit\nK.__module__ = 'floodmark.language'\n", "K.limit"),
+    Edit("a function that calls itself floodmark's",
+         "def limit():\n    return 5  # limit\nlimit.__module__ = 'floodmark.language'\n", "limit()"),
     Edit("a builtin that is replaced", "import builtins\nbuiltins.edits_limit = 5  # limit\n", "edits_limit"),
     Edit("arguments by name", "def limit(a, b):  # limit\n    return a + 0 * b\n", "limit(a=5, b=3)",
          was="limit(a, b):  # limit\n    return a + 0 * b", now="limit(b, a):  # limit\n    return b + 0 * a"),
@@ -253,11 +268,11 @@ EDITS = [
 
 KEPT = (
     "a plain global", "a comprehension whose variable shadows a global", "an import for its effects",
-    "a registry in another file", "importlib", "what a function captured", "a partial function", "a star import",
+    "a registry in another file", "what a function captured", "a partial function", "a star import",
     "the __init__ of a package", "a relative import", "a module's __getattr__", "a type alias",
     "an enum whose members are computed", "an enum that is made by a call", "a constant from another file",
     "a method of a record", "a set", "a dataclass", "a named tuple", "a named tuple of typing", "a metaclass",
-         "a descriptor", "arguments by name",
+    "a descriptor", "arguments by name",
     "a file of invariants that patches the model",
 )
 
@@ -349,6 +364,121 @@ def test_why_nothing_is_kept_is_said(tmp_path: Path, name: str, said: str) -> No
     assert not (tmp_path / "cache/verdicts").exists()
 
 
+ASKS = """
+class Meta(type):
+    @property
+    def limit(cls):
+        return asked()
+class C(metaclass=Meta):
+    pass
+"""
+HELD = "import functools\n@functools.cache\ndef asked():\n    return 5 if {how} else 3\nasked()\n" + ASKS
+"""A value that no value shows: a cached function was called, and a property of a metaclass gives its result."""
+ASKED = "def asked():\n    return 5 if {how} else 3\n" + ASKS
+
+UNTOLD = {
+    "whether a file exists": "import os\n" + HELD.format(how="os.path.exists(__file__)"),
+    "the size of a file": "import os.path as p\n" + HELD.format(how="p.getsize(__file__) < 9"),
+    "a path": "from pathlib import Path\n" + HELD.format(how="Path(__file__).is_file()"),
+    "what a file may be used for": "from os import access\n" + HELD.format(how="access(__file__, 4)"),
+    "the working directory": "import glob\n" + HELD.format(how="glob.glob('*')"),
+    "the environment": "from os import environ\n" + HELD.format(how="'EDITS_LIMIT' in environ._data"),
+    "a clock": "import time\n" + HELD.format(how="time.time() > 0"),
+    "a calendar": "from datetime import date\n" + HELD.format(how="date.today().year > 2000"),
+    "chance": "import random\n" + HELD.format(how="random.random() < 1"),
+    "a secret": "import secrets\n" + HELD.format(how="secrets.token_hex()"),
+    "the machine": "import platform\n" + HELD.format(how="platform.node()"),
+    "the network": "import socket\n" + HELD.format(how="socket.gethostname()"),
+    "the arguments": "import sys\n" + HELD.format(how="sys.argv"),
+    "a library": "import ctypes\n" + HELD.format(how="ctypes"),
+    "another program": "import subprocess\n" + HELD.format(how="subprocess"),
+    "a thread": "import threading\nLIMITS = [5]\nt = threading.Timer(9, LIMITS.clear)\n" + ASKED.format(how="LIMITS"),
+    "what is collected": "import weakref\nclass K:\n    pass\n" + ASKED.format(how="weakref.ref(K())() is None"),
+    "who is loaded": "import gc\n" + HELD.format(how="gc.get_objects()"),
+    "an installed package": "import numpy\n" + HELD.format(how="numpy"),
+    "a package that need not be there": "try:\n    import edits_nowhere\nexcept ImportError:\n    pass\n",
+    "the recursion limit": "import sys\nsys.setrecursionlimit(1000)\n",
+    "the precision of numbers": "import decimal\ndecimal.getcontext().prec = 28\n"
+                                + ASKED.format(how="decimal.Decimal(1) / 3 > 0"),
+    "what a pure module has imported": "import contextlib\n" + HELD.format(how="contextlib.os.path.exists(__file__)"),
+    "what was imported from a pure module": "from dataclasses import sys\n" + HELD.format(how="sys.argv"),
+    "all that a pure module has": "from contextlib import *\n",
+    "what is asked while a model is read": "import contextlib\n"
+                                           + ASKED.format(how="contextlib.os.path.exists(__file__)"),
+    "an attribute by its name": "import contextlib\n" + HELD.format(how="getattr(contextlib, 'o' + 's')"),
+    "an attribute by an operator": "import contextlib, operator\n"
+                                   + HELD.format(how="operator.attrgetter('o' + 's')(contextlib)"),
+    "an attribute in a format": "import contextlib\n" + HELD.format(how="'{0.os.environ}'.format(contextlib)"),
+    "the content of a module": "import contextlib\n" + HELD.format(how="contextlib.__dict__['os']"),
+    "all classes": HELD.format(how="().__class__.__base__.__subclasses__()"),
+    "the globals of a function": "import contextlib\n"
+                                 + HELD.format(how="contextlib.contextmanager.__globals__['os'].path"),
+    "a frame": HELD.format(how="[g.gi_frame.f_back for g in [(_ for _ in ())]]"),
+    "a name for import": HELD.format(how="__import__('o' + 's')"),
+    "importing by name": "import importlib\n" + HELD.format(how="importlib.util.find_spec('numpy')"),
+    "a loader": HELD.format(how="__loader__.path_stats(__file__)"),
+    "a place in memory": HELD.format(how="id(object()) > 0"),
+    "an order that differs": HELD.format(how="hash('a') is not None"),
+    "a file": HELD.format(how="open"),
+    "builtins": "import builtins\n" + HELD.format(how="builtins.open"),
+    "a function of text": "import typing\n" + HELD.format(how="typing.get_type_hints(object)"),
+    "the inner parts of floodmark": "import floodmark\n" + HELD.format(how="floodmark.checkers.project.loading.os"),
+    "a name that floodmark does not offer":
+        "from floodmark.checkers.project import loading\n" + HELD.format(how="loading.os"),
+}
+"""What a file may leave behind, or ask for later, that the texts of the files do not tell."""
+HIDDEN = {
+    "what an annotation asks": "from contextlib import nullcontext\nclass R(Record):\n"
+                               "    a: 'Annotated[int, Between(0, 5 if __import__(\"os\") else 3)]'\n",
+    "a cached function": "import functools\n@functools.cache\ndef asked():\n    return 5\nasked()\n" + ASKS,
+    "registered subclasses": "import abc\nclass K(abc.ABC):\n    pass\nK.register(int)\n"
+                             + ASKED.format(how="isinstance(5, K)"),
+    "a pure module that was changed": "import math\nmath.edits_limit = 5\n" + ASKED.format(how="math.edits_limit"),
+    "a class of a pure module that was changed": "import fractions\nfractions.Fraction.edits_limit = 5\n"
+                                                 + ASKED.format(how="fractions.Fraction.edits_limit"),
+    "a class of the language that was changed": "Record.edits_limit = 5\n" + ASKED.format(how="Record.edits_limit"),
+}
+"""What the objects that are hashed do not show."""
+
+
+def why_not(root: Path, before: str, by_text: bool) -> str:
+    """Why no verdict on a model is cached: because of its text, or of its values; empty where one is."""
+    limit = "C.limit" if ASKS in before else "5"
+    Edit("", before, limit, "r: R | None = None" if "class R" in before else "").write(root)
+    forget(root)
+    job = CheckJob("m", None, Check(read(root / "specs/m.toml"), None, Settings()))
+    at_first = dict(own_definitions())
+    try:
+        subject = job.load()
+        if by_text:
+            Modules().of([str(root / "model/m.py")])
+        else:
+            Bases(at_first).of([], subject.roots)
+    except NotKept as error:
+        return str(error)
+    finally:
+        for owner in (math, fractions.Fraction, Record):
+            if "edits_limit" in vars(owner):
+                delattr(owner, "edits_limit")
+    return ""
+
+
+@pytest.mark.parametrize("way", UNTOLD)
+def test_what_a_text_does_not_tell_is_not_kept(tmp_path: Path, way: str) -> None:
+    assert "/model/m.py:" in why_not(tmp_path, UNTOLD[way], by_text=True)
+
+
+@pytest.mark.parametrize("way", HIDDEN)
+def test_what_values_hide_is_not_kept(tmp_path: Path, way: str) -> None:
+    assert why_not(tmp_path, HIDDEN[way], by_text=False)
+
+
+def test_what_texts_tell_is_kept(tmp_path: Path) -> None:
+    """The same model, where what it asks depends on nothing."""
+    before = "import contextlib, functools, operator\n" + ASKED.format(how="len('a')")
+    assert not why_not(tmp_path, before, by_text=True) and not why_not(tmp_path, before, by_text=False)
+
+
 def test_a_comment_in_another_protocol_costs_nothing(tmp_path: Path) -> None:
     edit = next(edit for edit in EDITS if edit.name == "a plain global")
     edit.write(tmp_path)
@@ -376,7 +506,7 @@ def test_floodmark_itself_is_replaced(tmp_path: Path, monkeypatch: pytest.Monkey
     edit = Edit("", "import floodmark.language.members as language\nlanguage._mark = lambda kind: kind\nLIMIT = 5\n")
     edit.write(tmp_path)
     said = anew(tmp_path, cache=True).text
-    assert "floodmark.language.members._mark of floodmark was replaced while models were loaded" in said
+    assert "floodmark.language.members._mark was replaced while models were loaded" in said
 
 
 @pytest.mark.parametrize("name", ["a constant from another file", "a loader by hand", "__import__"])

@@ -25,20 +25,19 @@ from floodmark import (
     recoverable,
     require,
 )
-from floodmark.checkers.exploration import Exploration, Options
+from floodmark.checkers.exploration import Exploration, Limit, Options, Stop, Stopped
 from floodmark.checkers.liveness import check
-from floodmark.checkers.liveness.native import Ended
 from floodmark.checkers.native import search as native
-from floodmark.checkers.properties import collect
+from floodmark.checkers.project.properties import collect
 from floodmark.checkers.spark import recoverability, search
-from floodmark.checkers.spark.cluster import Broken
 from floodmark.checkers.spark.elimination_tasks import Report
-from floodmark.checkers.spark.judgement import Judgement
+from floodmark.checkers.spark.jobs import Broken
+from floodmark.checkers.spark.liveness import LivenessCheck
 from floodmark.checkers.spark.rounds import Rounds
 from floodmark.checkers.spark.shard import FilesChangedError, Shard
 from floodmark.language.errors import SourceError
 from tests.fair_graphs import KINDS, FairGraph, as_model, random_graph, verdict
-from tests.losses import Machines, Simulated, explore
+from tests.losses import Machines, Simulated, search_states
 
 Noted = dict[str, tuple[str, ...] | None]
 """What each goal that the partitions found to hold needs; None for one that does not."""
@@ -53,14 +52,14 @@ def every_search_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
 def noted(monkeypatch: pytest.MonkeyPatch) -> Noted:
     """What the partitions say, before the driver judges the rest."""
     seen: Noted = {}
-    original = Judgement.finding
+    original = LivenessCheck.finding
 
-    def finding(self: Judgement, goal: Any) -> Any:
+    def finding(self: LivenessCheck, goal: Any) -> Any:
         found = original(self, goal)
         seen[goal.name] = None if found is None else found.needs
         return found
 
-    monkeypatch.setattr(Judgement, "finding", finding)
+    monkeypatch.setattr(LivenessCheck, "finding", finding)
     return seen
 
 
@@ -75,8 +74,8 @@ def judged(found: Exploration) -> list[tuple[Any, ...]]:
 def assert_judged_as_natively(model: Model, machines: Machines, noted: Noted, partitions: int = 2) -> Exploration:
     noted.clear()
     properties = list(collect(type(model), []).values())
-    natively = native.explore(model, properties, Options(workers=1))
-    found, _ = explore(model, properties, machines, partitions)
+    natively = native.search_states(model, properties, Options(workers=1))
+    found, _ = search_states(model, properties, machines, partitions)
     assert found.complete
     assert judged(found) == judged(natively)
     assert found.vacuous == natively.vacuous
@@ -236,12 +235,12 @@ class Stumbles(Stairs):
 
 def test_a_condition_that_fails_is_told_by_cpython(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="index"):
-        explore(Stumbles(), list(collect(Stumbles, []).values()), quiet(tmp_path))
+        search_states(Stumbles(), list(collect(Stumbles, []).values()), quiet(tmp_path))
 
 
 def test_few_states_are_judged_by_the_driver(tmp_path: Path, noted: Noted, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(search, "FEW_STATES", 10)
-    found, _ = explore(Stairs(), list(collect(Stairs, []).values()), quiet(tmp_path))
+    found, _ = search_states(Stairs(), list(collect(Stairs, []).values()), quiet(tmp_path))
     assert not noted and {it.verdict for it in found.liveness} == {"holds"}
 
 
@@ -253,11 +252,11 @@ def test_a_limit_that_ends_the_judgement_leaves_it_open(
     def paused() -> None:
         asked.append(0)
         if len(asked) == 9:
-            raise Ended("the memory limit")
+            raise Stopped(Stop(Limit.MEMORY))
 
     monkeypatch.setattr(check, "budget", lambda started, limits: paused)
-    found, _ = explore(Stairs(), list(collect(Stairs, []).values()), quiet(tmp_path))
-    assert (found.complete, found.stopped, found.liveness, noted) == (False, "the memory limit", [], {})
+    found, _ = search_states(Stairs(), list(collect(Stairs, []).values()), quiet(tmp_path))
+    assert (found.complete, found.stopped, found.liveness, noted) == (False, Stop(Limit.MEMORY), [], {})
 
 
 # Losses.
@@ -401,9 +400,9 @@ def test_bytes_that_change_during_the_judgement_are_seen_at_its_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A process that has the states open does not compare them again, but no verdict is given without."""
-    original = Judgement.finding
+    original = LivenessCheck.finding
 
-    def finding(self: Judgement, goal: Any) -> Any:
+    def finding(self: LivenessCheck, goal: Any) -> Any:
         found = original(self, goal)
         with open(files(self.rounds, 0) / "states", "r+b") as states:
             byte = states.read(1)
@@ -411,10 +410,10 @@ def test_bytes_that_change_during_the_judgement_are_seen_at_its_end(
             states.write(bytes([byte[0] ^ 1]))
         return found
 
-    monkeypatch.setattr(Judgement, "finding", finding)
+    monkeypatch.setattr(LivenessCheck, "finding", finding)
     properties = [prop for name, prop in collect(Ring, []).items() if name != "can_be_out"]
-    with pytest.raises((Broken, FilesChangedError), match=r"cannot be relied on|add up"):
-        explore(Ring(), properties, quiet(tmp_path), 2)
+    with pytest.raises((Broken, FilesChangedError), match=r"does not hold what was written|add up"):
+        search_states(Ring(), properties, quiet(tmp_path), 2)
 
 
 def test_losses_that_do_not_end_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -426,7 +425,7 @@ def test_losses_that_do_not_end_are_told(tmp_path: Path, monkeypatch: pytest.Mon
 
     monkeypatch.setattr(Rounds, "_reports", reports)
     with pytest.raises(Broken, match="lost as fast as"):
-        explore(Ring(), list(collect(Ring, []).values()), quiet(tmp_path), 2)
+        search_states(Ring(), list(collect(Ring, []).values()), quiet(tmp_path), 2)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -462,6 +461,6 @@ def test_what_partitions_tell_each_other_arrives_whole(
 def test_a_driver_that_finds_no_run_where_elimination_left_one_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Judgement, "finding", lambda self, goal: None)
+    monkeypatch.setattr(LivenessCheck, "finding", lambda self, goal: None)
     with pytest.raises(RuntimeError, match="elimination left a fair run"):
-        explore(Stairs(), list(collect(Stairs, []).values()), quiet(tmp_path))
+        search_states(Stairs(), list(collect(Stairs, []).values()), quiet(tmp_path))

@@ -9,15 +9,15 @@ from typing import Any, get_args
 import click
 import pytest
 
-from floodmark.checkers.check import MANY, Check, EngineName, Settings
-from floodmark.checkers.commands.options.check import check as command
+from floodmark.checkers.command_line.check import check as command
 from floodmark.checkers.engine import Engine
-from floodmark.checkers.engines import cluster_of, engine_of
 from floodmark.checkers.native.engine import Native
-from floodmark.checkers.reference_engine import Reference
+from floodmark.checkers.project.spec import read
+from floodmark.checkers.project.spec_entries import Expect
+from floodmark.checkers.reference.engine import Reference
+from floodmark.checkers.run.engines import cluster_of, engine_of
 from floodmark.checkers.spark.engine import Spark
-from floodmark.checkers.spec import read
-from floodmark.checkers.spec_entries import Expect
+from floodmark.checkers.verdict.check import MANY, Check, EngineName, Settings
 from tests.projects import tank_project
 
 
@@ -41,10 +41,8 @@ def test_the_command_offers_every_engine(check: Check) -> None:
         ({"engine": "reference"}, Reference),
         ({"engine": "spark"}, Spark),
         ({}, Native),
-        ({"master": "local[1]"}, Spark),
-        ({"distribute": "always"}, Spark),
-        ({"checkpoint": "there"}, Spark),
-        ({"partitions": 2}, Native),
+        ({"engine": "spark", "master": "local[1]", "distribute": "always"}, Spark),
+        ({"checkpoint": "there", "partitions": 2}, Native),
     ],
 )
 def test_what_is_named_comes_before_what_is_asked_for(
@@ -63,3 +61,10 @@ def test_a_deep_search_is_for_a_cluster_and_one_beside_others_stays_in_its_proce
     assert type(engine_of(deep(MANY))) is Spark
     assert type(engine_of(deep(MANY - 1))) is Native
     assert type(engine_of(check.beside(2))) is Native
+
+
+def test_without_pyspark_a_deep_search_is_native(check: Check, monkeypatch: pytest.MonkeyPatch) -> None:
+    deep = replace(check, spec=replace(check.spec, tier="deep", expect=Expect(distinct=MANY)))
+    assert type(engine_of(deep)) is Spark
+    monkeypatch.setattr("floodmark.checkers.spark.engine.available", lambda: False)
+    assert type(engine_of(deep)) is Native

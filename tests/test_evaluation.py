@@ -122,12 +122,12 @@ def agree(folder: Path, body: str) -> None:
 
 @pytest.mark.parametrize("statements", STATEMENTS)
 @pytest.mark.filterwarnings("ignore::SyntaxWarning")
-def test_statements(tmp_path: Path, statements: str) -> None:
+def test_statements_mean_what_cpython_makes_of_them(tmp_path: Path, statements: str) -> None:
     agree(tmp_path, action_text(statements))
 
 
 @pytest.mark.parametrize("parameters", DRAWS)
-def test_draws(tmp_path: Path, parameters: str) -> None:
+def test_drawn_parameters_take_the_members_that_cpython_finds(tmp_path: Path, parameters: str) -> None:
     agree(tmp_path, action_text(DRAWS[parameters], parameters))
 
 

@@ -25,17 +25,17 @@ from floodmark import (
     invariant,
     require,
 )
-from floodmark.checkers.claim import read_claims
-from floodmark.checkers.properties import Property
-from floodmark.checkers.symbolic.bmc import search
-from floodmark.checkers.symbolic.claims import Answered, ask
-from floodmark.checkers.symbolic.ic3 import infer
-from floodmark.checkers.symbolic.induction import induction
-from floodmark.checkers.symbolic.k_induction import k_induction
-from floodmark.checkers.symbolic.symbols import Symbols
-from floodmark.checkers.symbolic.system import System, Transition, system_of
-from floodmark.checkers.symbolic.unrolling import Unrolling
-from floodmark.checkers.symbolic.value_types import MOST_SLOTS, UnsupportedError
+from floodmark.checkers.project.claim import read_claims
+from floodmark.checkers.project.properties import Property
+from floodmark.checkers.symbolic.methods.bmc import search
+from floodmark.checkers.symbolic.methods.claims import Answered, ask
+from floodmark.checkers.symbolic.methods.ic3 import infer
+from floodmark.checkers.symbolic.methods.induction import induction
+from floodmark.checkers.symbolic.methods.k_induction import k_induction
+from floodmark.checkers.symbolic.methods.unrolling import Unrolling
+from floodmark.checkers.symbolic.terms.symbols import Symbols
+from floodmark.checkers.symbolic.translate.transition_system import System, Transition, system_of
+from floodmark.checkers.symbolic.values.types import MAX_SLOTS, UnsupportedError
 from floodmark.compiler.calls import Calls
 from floodmark.compiler.ir import Expr
 from floodmark.language.types import IntType
@@ -310,7 +310,7 @@ class Many(Model):
 
 
 class TooMany(Many):
-    s: Annotated[Set[Annotated[int, Between(0, 2)]], Capacity(MOST_SLOTS + 1)] = Set()
+    s: Annotated[Set[Annotated[int, Between(0, 2)]], Capacity(MAX_SLOTS + 1)] = Set()
 
 
 def test_a_set_may_have_many_slots() -> None:
@@ -322,7 +322,7 @@ def test_a_set_may_have_many_slots() -> None:
 
 
 def test_a_set_of_too_many_slots_is_refused_where_it_is_declared() -> None:
-    with pytest.raises(UnsupportedError, match=f"up to {MOST_SLOTS + 1} elements") as caught:
+    with pytest.raises(UnsupportedError, match=f"up to {MAX_SLOTS + 1} elements") as caught:
         _of(TooMany)
     assert caught.value.file == __file__
     assert caught.value.line is not None

@@ -21,13 +21,13 @@ from typing import Any
 
 import pytest
 
-from floodmark.checkers.check import Settings, checks, variant_name
-from floodmark.checkers.commands.cli import command as floodmark
-from floodmark.checkers.explore.expansion import expand
-from floodmark.checkers.explore.server import LARGEST_QUESTION, Explorer
-from floodmark.checkers.explore.session import Question, Session
-from floodmark.checkers.result import ExitCode
-from floodmark.checkers.spec import read, wanted
+from floodmark.checkers.command_line.cli import command as floodmark
+from floodmark.checkers.explorer.expansion import expand
+from floodmark.checkers.explorer.server import LARGEST_QUESTION, Explorer
+from floodmark.checkers.explorer.session import Question, Session
+from floodmark.checkers.project.spec import read, wanted
+from floodmark.checkers.verdict.check import Settings, checks, variant_name
+from floodmark.checkers.verdict.result import ExitCode
 from floodmark.language import reference
 from floodmark.language.errors import SourceError
 from tests.outcomes import inside, tank
@@ -178,8 +178,8 @@ def test_a_step_that_fails_is_shown_with_its_error(tmp_path: Path) -> None:
         {"design": "A", "beside": "", "path": [], "at": True},
     ],
 )
-def test_what_is_no_question_is_refused(given: Any) -> None:
-    with pytest.raises(ValueError, match=r"a question|a path"):
+def test_a_malformed_request_is_refused(given: Any) -> None:
+    with pytest.raises(ValueError, match=r"a request|a path"):
         Question.of(given)
 
 

@@ -9,10 +9,10 @@ from urllib.parse import quote
 
 import pytest
 
-from floodmark.checkers.check import Settings, checks
-from floodmark.checkers.explore.server import Explorer
-from floodmark.checkers.explore.session import Session
-from floodmark.checkers.spec import read
+from floodmark.checkers.explorer.server import Explorer
+from floodmark.checkers.explorer.session import Session
+from floodmark.checkers.project.spec import read
+from floodmark.checkers.verdict.check import Settings, checks
 from tests.browser import Browser, Scheme, browser, chromium
 from tests.test_html import OPEN_ALL, OVERFLOW, SIZES, TEXTS
 
@@ -114,7 +114,7 @@ def test_an_address_is_all_that_another_person_needs(tab: Browser, isr: str) -> 
 def test_a_lasso_goes_round(tab: Browser, bits: str) -> None:
     opened(tab, bits)
     tab.press("s")
-    tab.until("document.getElementById('where').textContent.includes('for ever')", True)
+    tab.until("document.getElementById('where').textContent.includes('forever')", True)
     steps = len(tab.evaluate(PATH))
     loop = int(tab.evaluate("new URLSearchParams(location.hash.slice(1)).get('loop')"))
     assert loop < steps - 1

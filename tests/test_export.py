@@ -8,16 +8,16 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
-from floodmark.checkers import reference
-from floodmark.checkers.check import Settings, one_check
-from floodmark.checkers.commands.cli import command
+from floodmark.checkers.command_line.cli import command
+from floodmark.checkers.command_line.parameters import spec_path
 from floodmark.checkers.commands.export import promela_process, tla_module
-from floodmark.checkers.commands.options.parameters import spec_path
 from floodmark.checkers.exploration import Exploration, Options
 from floodmark.checkers.export import promela, tla
 from floodmark.checkers.export.names import Names, legal
 from floodmark.checkers.export.refusal import CannotExportError
 from floodmark.checkers.native import search as native
+from floodmark.checkers.reference import search
+from floodmark.checkers.verdict.check import Settings, one_check
 from floodmark.compiler.program import Program, read_program
 from floodmark.language.errors import ModelError, SourceError
 from floodmark.language.model import Model
@@ -125,9 +125,9 @@ def test_the_command_refuses_with_place_and_reason(tmp_path: Path, capsys: pytes
     model.write_text(LONG.format("        self.x = (self.x + 1) % 3\n" * 1500), encoding="utf-8")
     (tmp_path / "long.toml").write_text('model = "long.py:Long"\n', encoding="utf-8")
     with pytest.raises(SourceError, match=r"long.py:\d+: this cannot be exported: counts, .* as one step"):
-        export(str(tmp_path / "long.toml"), "--promela", "-o", str(tmp_path / "out"))
+        export(str(tmp_path / "long.toml"), "--as", "promela", "--into", str(tmp_path / "out"))
     with pytest.raises(SourceError, match="there is no variant 'CommitsOnMajorit'; did you mean 'CommitsOnMajority'"):
-        export("examples/two_phase_commit.toml", "--tla", "--only-variant", "CommitsOnMajorit")
+        export("examples/two_phase_commit.toml", "--as", "tla", "--only-variant", "CommitsOnMajorit")
     assert not (tmp_path / "out").exists()
 
 
@@ -156,8 +156,9 @@ def export(spec: str, *arguments: str) -> None:
 
 
 def test_the_command_writes_files(tmp_path: Path) -> None:
-    export("examples/two_phase_commit.toml", "--tla", "-o", str(tmp_path / "new"), "--set", "managers=2")
-    export("examples/two_phase_commit.toml", "--promela", "-o", str(tmp_path), "--only-variant", "CommitsOnMajority")
+    export("examples/two_phase_commit.toml", "--as", "tla", "--into", str(tmp_path / "new"), "--set", "managers=2")
+    options = ["--as", "promela", "--into", str(tmp_path)]
+    export("examples/two_phase_commit.toml", *options, "--only-variant", "CommitsOnMajority")
     assert {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*.*")} == {
         "new/TwoPhaseCommit.tla", "new/TwoPhaseCommit.cfg", "CommitsOnMajority.pml",
     }
@@ -177,7 +178,7 @@ def test_names_are_legal_and_never_given_twice() -> None:
 
 def found_in(cls: type[Model], deadlock: bool = False) -> Exploration:
     """What CPython finds."""
-    return reference.explore(cls(), properties_of(cls), Options(deadlock=deadlock))
+    return search.search_states(cls(), properties_of(cls), Options(deadlock=deadlock))
 
 
 @pytest.mark.slow
@@ -233,7 +234,7 @@ SPEC_CHECKS = [
 @pytest.mark.parametrize("checker", [pytest.param("tlc", marks=needs_tlc), pytest.param("spin", marks=needs_spin)])
 def test_a_foreign_checker_agrees_about_a_spec(spec: str, variant: str | None, checker: str, tmp_path: Path) -> None:
     check = one_check(spec_path(spec), variant, Settings(symmetry=False))
-    found = native.explore(check.cls()(**check.constants), check.properties(), check.options)
+    found = native.search_states(check.cls()(**check.constants), check.properties(), check.options)
     if checker == "tlc":
         verdict = foreign.ask_tlc(tla_module(check), tmp_path)
     else:

@@ -1,5 +1,6 @@
 """An expression whose evaluation fails is a model error wherever it stands, also where its value is not needed: where
-its type alone says what a comparison gives, what a loop runs over, or that nothing is left to do.
+its type alone says what a comparison gives, what a loop runs over, or that nothing is left to do. Likewise one that
+calls a function with a ``require`` ends the action.
 
 Operands of all kinds, each of which fails, are put into all kinds of places; CPython says what is true.
 """
@@ -14,8 +15,11 @@ from unittest.mock import patch
 
 import pytest
 
-from floodmark.checkers.growth import at_widths
-from floodmark.checkers.symbolic.value_types import UnsupportedError
+from floodmark import Model, action, invariant
+from floodmark.checkers.adaptive_capacity import at_widths
+from floodmark.checkers.symbolic.values.types import UnsupportedError
+from floodmark.compiler.failures import can_fail
+from floodmark.compiler.program import read_predicate
 from floodmark.language.errors import ModelError, SourceError
 from tests.engines import ENGINES, imported, outcome, plain_search
 from tests.symbolic_agreement import assert_bounded_search_agrees
@@ -43,7 +47,7 @@ Message = Told | Asked
 PAIR = Seq((1, 0))
 
 def bad(x: int) -> bool:
-    return PAIR[x + 2] == 0
+    BAD
 
 def ignores(value) -> int:
     return 0
@@ -81,6 +85,9 @@ class Generated(Model):
     @action
     def a0(self) -> None:
 """
+
+WAYS = {"fails": "return PAIR[x + 2] == 0", "requires": "require(x == 2)\n    return True"}
+"""How evaluating an operand ends the action: it is a model error, or a ``require`` in a function that it calls."""
 
 OPERANDS = (
     "bad(self.x)",
@@ -144,6 +151,7 @@ CONDITIONS = (
 
 STATEMENTS = (
     *(f"if {condition}: self.x = 1" for condition in CONDITIONS),
+    *(f"require(implies({condition}, True))\nself.x = 1" for condition in CONDITIONS),
     *(f"self.{name} = X" for name in (
         "x", "maybe", "colour", "node", "bits", "colours", "log", "by_node", "told", "message", "latest")),
     "require(X)", "require(not X)", "held = X\nself.x = 1", "held = X\nif held == held: self.x = 1",
@@ -170,11 +178,11 @@ NOTICED = (
 """Those that the compiler once left out."""
 
 
-def compared(operand: str, statement: str, folder: Path, engines: list[str]) -> bool:
+def compared(way: str, operand: str, statement: str, folder: Path, engines: list[str]) -> bool:
     """Asks the engines and z3 about one model. False where CPython or the compiler takes it for none."""
     lines = statement.replace("X", operand).split("\n")
-    source = MODEL + "".join(f"        {line}\n" for line in lines)
-    with imported(source, "Generated", folder) as cls, patch("floodmark.checkers.check.require_read_locals"):
+    source = MODEL.replace("BAD", WAYS[way]) + "".join(f"        {line}\n" for line in lines)
+    with imported(source, "Generated", folder) as cls, patch("floodmark.checkers.verdict.check.require_read_locals"):
         try:
             wanted, _ = plain_search(cls(), [])
             found = [outcome(ENGINES[name], cls(), []) for name in engines]
@@ -183,20 +191,26 @@ def compared(operand: str, statement: str, folder: Path, engines: list[str]) -> 
         except (ModelError, SourceError):
             return False
     for name, one in zip(engines, found, strict=True):
-        assert (one.verdict, one.distinct) == (wanted.verdict, wanted.distinct), (name, operand, statement)
+        assert (one.verdict, one.distinct) == (wanted.verdict, wanted.distinct), (name, way, operand, statement)
     return True
 
 
 @pytest.mark.parametrize(("operand", "statement"), NOTICED)
 def test_what_is_not_needed_fails_all_the_same(operand: str, statement: str, tmp_path: Path) -> None:
-    assert compared(operand, statement, tmp_path, list(ENGINES))
+    assert compared("fails", operand, statement, tmp_path, list(ENGINES))
+
+
+@pytest.mark.parametrize(("operand", "statement"), [it for it in NOTICED if "Seq()[0]" not in it])
+def test_what_is_not_needed_is_required_all_the_same(operand: str, statement: str, tmp_path: Path) -> None:
+    assert compared("requires", operand, statement, tmp_path, ["native, 1 worker"])
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("operand", OPERANDS)
-def test_an_operand_that_fails_is_noticed_in_every_place(operand: str, tmp_path: Path) -> None:
+def test_an_operand_that_ends_the_action_is_noticed_in_every_place(way: str, operand: str, tmp_path: Path) -> None:
     """Most places take operands of few types, so most pairs are no models."""
-    done = [compared(operand, statement, tmp_path, ["native, 1 worker"]) for statement in STATEMENTS]
+    done = [compared(way, operand, statement, tmp_path, ["native, 1 worker"]) for statement in STATEMENTS]
     assert sum(done) > 30
 
 
@@ -204,3 +218,50 @@ def test_operands_and_places_differ() -> None:
     assert len(set(OPERANDS)) == len(OPERANDS) and len(set(STATEMENTS)) == len(STATEMENTS)
     assert all(operand in OPERANDS and statement in STATEMENTS for operand, statement in NOTICED)
     assert len(list(itertools.product(OPERANDS, STATEMENTS))) > 5000
+
+
+class Careful(Model):
+    """A helper that may fail in either branch, in both, or in none."""
+
+    low: bool = False
+    high: bool = False
+
+    def checked(self) -> bool:
+        if self.low:
+            assert self.high
+        return self.low
+
+    def checked_otherwise(self) -> bool:
+        if self.low:
+            found = True
+        else:
+            assert self.high
+            found = False
+        return found
+
+    def unchecked(self) -> bool:
+        return self.low or self.high
+
+    @action
+    def rises(self) -> None:
+        self.high = True
+
+    @invariant
+    def then(self) -> bool:
+        return self.checked()
+
+    @invariant
+    def otherwise(self) -> bool:
+        return self.checked_otherwise()
+
+    @invariant
+    def never(self) -> bool:
+        return self.unchecked()
+
+
+def test_what_a_branch_asserts_can_fail() -> None:
+    methods = Careful.methods("invariant")
+    read = {name: read_predicate(Careful(), name, method, "invariant") for name, method in methods.items()}
+    assert {name: can_fail(predicate.value) for name, predicate in read.items()} == {
+        "then": True, "otherwise": True, "never": False,
+    }

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from floodmark.checkers.licence import parts_of
-from floodmark.checkers.properties import collect
-from floodmark.compiler.favours import favour
+from floodmark.checkers.project.properties import collect
+from floodmark.checkers.symmetry.proof import parts_of
+from floodmark.compiler.identifier_bias import favour
 from floodmark.compiler.program import read_program
 from floodmark.compiler.renaming import symmetric_types
 from tests.broken import action_text, load, marked_lines, model_text, property_text

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from docs.tools.findings import PAGE, ROOT, Finding, Shown, blocks, counterexample, findings, page
-from floodmark.checkers.check import Check
+from floodmark.checkers.verdict.check import Check
 from floodmark.language.errors import SourceError
 
 ENTRIES = findings()

@@ -13,16 +13,16 @@ import pytest
 
 from floodmark import Between, Identifier, Model, Record, action, boundary, implies, invariant, require
 from floodmark.checkers.codegen.model_module import parts
-from floodmark.checkers.commands.options.parameters import spec_path
+from floodmark.checkers.command_line.parameters import spec_path
 from floodmark.checkers.exploration import Exploration, Options
-from floodmark.checkers.native import compiled_model
-from floodmark.checkers.native.search import explore
-from floodmark.checkers.properties import Property, collect
-from floodmark.checkers.spec import read
+from floodmark.checkers.kernel import compiled_model
+from floodmark.checkers.native.search import search_states
+from floodmark.checkers.project.properties import Property, collect
+from floodmark.checkers.project.spec import read
 from floodmark.compiler import ir
 from floodmark.compiler.fingerprint import Fingerprints, fingerprint
+from floodmark.compiler.identity_key import LATEST
 from floodmark.compiler.ir import BOOL, Const, Local, Position, Predicate, Universe, Witness
-from floodmark.compiler.itself import LATEST
 from floodmark.compiler.program import read_program
 from floodmark.language.types import (
     BoolType,
@@ -263,7 +263,7 @@ class Counters(Model):
 
 def _found(cls: type[Model], *names: str) -> Exploration:
     properties = collect(cls, ())
-    return explore(cls(), [properties[name] for name in names or properties], Options(workers=1))
+    return search_states(cls(), [properties[name] for name in names or properties], Options(workers=1))
 
 
 @pytest.mark.usefixtures("fresh_cache")
@@ -345,7 +345,7 @@ def test_a_boundary_and_a_property_of_one_name_are_two_functions() -> None:
 
     made, _ = parts(read_program(Bounded(), {"small": small}), None)
     assert len({part.name for part in made}) == len(made)
-    found = explore(Bounded(), [Property("small", "invariant", small, __file__, 1, "")], Options(workers=1))
+    found = search_states(Bounded(), [Property("small", "invariant", small, __file__, 1, "")], Options(workers=1))
     assert [len(violation.trace) for violation in found.violations] == [2]
 
 

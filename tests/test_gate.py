@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from floodmark.checkers import run as checks
 from floodmark.checkers.gate import lock
-from floodmark.checkers.gate.outcome import Drift, Outcome
 from floodmark.checkers.report.outputs import Reports
-from floodmark.checkers.result import CheckResult, ExitCode
+from floodmark.checkers.run import checks
+from floodmark.checkers.verdict.gate_outcome import Drift, Outcome
+from floodmark.checkers.verdict.result import CheckResult, ExitCode
 from floodmark.language.errors import SourceError
 from tests.gates import SPEC, STEPS, edited, locked, repository, run
 from tests.projects import write
@@ -186,7 +186,7 @@ def test_a_spec_without_properties(tmp_path: Path) -> None:
     assert "property: never_four | -  the property is no longer checked" in ended.drift()
 
 
-def test_an_internal_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_internal_error_is_the_gates_exit_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*_: object) -> CheckResult:
         raise RuntimeError("a fault of ours")
 
@@ -210,7 +210,7 @@ def test_an_internal_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         ([2, 70, 1], True, 70),
     ],
 )
-def test_the_worst_counts(codes: list[int], drifts: bool, expected: int, tmp_path: Path) -> None:
+def test_the_worst_result_decides_the_exit_code(codes: list[int], drifts: bool, expected: int, tmp_path: Path) -> None:
     results = [CheckResult("s", "s", "m", None, "quick", exit_code=ExitCode(code)) for code in codes]
     drift = [Drift("s", "distinct", "2", "1", "", "s.toml")] if drifts else []
     assert Outcome(results, [], drift, "quick", 0.0, "", tmp_path).exit_code == expected
@@ -236,7 +236,7 @@ def test_a_part_of_the_specs(tmp_path: Path) -> None:
     assert set(locked(root).specs) == {"tank", "more/small"}
 
 
-def test_the_command(tmp_path: Path) -> None:
+def test_the_gate_command_reports_drift(tmp_path: Path) -> None:
     locked(repository(tmp_path / "before"))
     edited(tmp_path / "before", tmp_path / "after", ("!= 4", "!= 9"))
     environment = {"FLOODMARK_CACHE": str(tmp_path / "cache"), "PYTHONPATH": str(Path(__file__).parent.parent)}

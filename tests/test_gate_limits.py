@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from floodmark.checkers.check import Settings
 from floodmark.checkers.commands.gate import Asked, gate
 from floodmark.checkers.exploration import Limits
 from floodmark.checkers.gate.job import CheckJob, ClaimJob, ProofJob, overdue
@@ -16,7 +15,8 @@ from floodmark.checkers.gate.plan import plan_of
 from floodmark.checkers.gate.scope import Scope
 from floodmark.checkers.processes import Overdue, run_each
 from floodmark.checkers.report.outputs import Reports
-from floodmark.checkers.result import ExitCode
+from floodmark.checkers.verdict.check import Settings
+from floodmark.checkers.verdict.result import ExitCode
 from floodmark.language.errors import SourceError
 from tests.gates import SPEC, Ended, locked, repository
 from tests.test_gate import CLAIMS

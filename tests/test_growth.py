@@ -26,20 +26,20 @@ from floodmark import (
     leads_to,
     require,
 )
-from floodmark.checkers import reference
-from floodmark.checkers.check import Check, Settings
+from floodmark.checkers.adaptive_capacity import at_widths, search_growing
 from floodmark.checkers.codegen.model_module import parts
 from floodmark.checkers.conformance.adapter import Adapter
 from floodmark.checkers.conformance.tours import tour
 from floodmark.checkers.conformance.walks import walk
 from floodmark.checkers.exploration import Exploration, Limits, Options, Progress
-from floodmark.checkers.growth import at_widths, search_growing
-from floodmark.checkers.licence import AsymmetryError
-from floodmark.checkers.native.search import explore, reachable_set
-from floodmark.checkers.properties import collect
-from floodmark.checkers.spec import read
-from floodmark.checkers.symbolic import bmc
-from floodmark.checkers.symbolic.system import system_of
+from floodmark.checkers.native.search import reachable_set, search_states
+from floodmark.checkers.project.properties import collect
+from floodmark.checkers.project.spec import read
+from floodmark.checkers.reference import search as reference
+from floodmark.checkers.symbolic.methods import bmc
+from floodmark.checkers.symbolic.translate.transition_system import system_of
+from floodmark.checkers.symmetry.proof import AsymmetryError
+from floodmark.checkers.verdict.check import Check, Settings
 from floodmark.compiler.program import read_program
 from floodmark.language.errors import ModelError
 from floodmark.language.model import sized
@@ -49,14 +49,14 @@ from floodmark.language.widths import FIRST_WIDTHS, Outgrown, Widths, least_widt
 from tests.engines import ENGINES, outcome, plain_search
 from tests.growing_models import FIGURES, MODELS, WIDTHS, Aside, Broken, Endless, Flag, Late, Post, Through
 from tests.symbolic_agreement import assert_bounded_search_agrees, levels_by_cpython
-from tests.test_memory import Limit, small
+from tests.test_memory import SetLimit, small
 
 __all__ = ["small"]
 
 ROOT = Path(__file__).parent.parent
 
 def searched(model: Model, options: Options) -> Exploration:
-    return explore(model, list(collect(type(model), ()).values()), options)
+    return search_states(model, list(collect(type(model), ()).values()), options)
 
 
 def figures(found: Exploration) -> list[Any]:
@@ -78,7 +78,7 @@ def test_every_engine_finds_what_cpython_finds(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_a_search_through_files_finds_the_same(name: str, small: Limit) -> None:
+def test_a_search_through_files_finds_the_same(name: str, small: SetLimit) -> None:
     model = MODELS[name]
     small(1 << 30)
     wanted = figures(searched(model, Options(workers=1)))
@@ -91,8 +91,8 @@ def test_orbits_grow_like_states() -> None:
     for model in (Post(), Late()):
         options = Options(workers=1, symmetry=True)
         properties = list(collect(type(model), ()).values())
-        plain = reference.explore(type(model)(), properties, options)
-        found = explore(model, properties, options)
+        plain = reference.search_states(type(model)(), properties, options)
+        found = search_states(model, properties, options)
         assert (found.distinct, found.digest, found.widths) == (plain.distinct, plain.digest, plain.widths)
         assert found.distinct < searched(model, Options(workers=1)).distinct or found.violations
 
@@ -131,11 +131,11 @@ def test_protocols_are_the_same_without_their_capacities(
     check = Check(read(ROOT / "specs" / name), None, Settings())
     properties = [prop for prop in check.properties() if not prop.is_liveness]
     options = replace(check.options, workers=2)
-    wanted = explore(check.model(), properties, options)
+    wanted = search_states(check.model(), properties, options)
     monkeypatch.setattr("floodmark.language.annotations.Capacity", NoCapacity)
     monkeypatch.setattr("floodmark.language.annotations.WIDEST_MASK", 8)
     monkeypatch.setattr("floodmark.language.widths.START", 1)
-    found = explore(check.model(), properties, options)
+    found = search_states(check.model(), properties, options)
     assert found.widths == grown
     for figure in ("complete", "distinct", "generated", "levels", "actions", "cut", "vacuous"):
         assert getattr(found, figure) == getattr(wanted, figure), figure
@@ -176,22 +176,22 @@ def test_a_model_is_read_only_when_its_containers_have_widths() -> None:
 
 def test_each_restart_is_told() -> None:
     told: list[Progress] = []
-    found = explore(Through(), [], Options(workers=1), told.append)
+    found = search_states(Through(), [], Options(workers=1), told.append)
     assert [at.note for at in told if at.level == 0 and "grew" in at.note] == [
-        "bag grew from 2 to 4: the search begins anew", "wide grew from 2 to 4: the search begins anew",
+        "bag grew from 2 to 4: the search restarts", "wide grew from 2 to 4: the search restarts",
     ]
     assert found.notes == [
-        "the search began anew 2 times, as containers without a capacity grew: bag to 4, wide to 4"
+        "the search restarted 2 times, as containers without a capacity grew: bag to 4, wide to 4"
     ]
 
 
 def test_a_search_without_an_end_is_undetermined() -> None:
     found = searched(Endless(), Options(workers=1, limits=Limits(states=50)))
-    assert (found.complete, found.stopped, found.widths) == (False, "the limit of 50 states", {"queue": 64})
+    assert (found.complete, str(found.stopped), found.widths) == (False, "the limit of 50 states", {"queue": 64})
     wide = searched(Endless(), Options(workers=1))
     assert not wide.complete
     assert not wide.violations
-    assert wide.stopped == (
+    assert str(wide.stopped) == (
         "queue, which would have to hold more than 64 elements: variable queue: it takes 7816 bits, more than 4096; "
         "make its type smaller"
     )
@@ -199,7 +199,8 @@ def test_a_search_without_an_end_is_undetermined() -> None:
 
 def test_all_attempts_share_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = iter(range(0, 100, 2))
-    monkeypatch.setattr("floodmark.checkers.growth.time", SimpleNamespace(perf_counter=lambda: float(next(clock))))
+    ticking = SimpleNamespace(perf_counter=lambda: float(next(clock)))
+    monkeypatch.setattr("floodmark.checkers.adaptive_capacity.time", ticking)
     left: list[float | None] = []
 
     def prepare(model: Model, options: Options, widths: Widths) -> Callable[[], Exploration]:
@@ -208,11 +209,11 @@ def test_all_attempts_share_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
 
     found = search_growing(Endless(), Options(limits=Limits(seconds=5.0)), None, prepare)
     assert left == [5.0, 3.0, 1.0]
-    assert (found.complete, found.stopped, found.widths) == (False, "the limit of 5 seconds", {"queue": 16})
+    assert (found.complete, str(found.stopped), found.widths) == (False, "the limit of 5 seconds", {"queue": 16})
 
 
 def test_a_capacity_stays_a_bound() -> None:
-    for engine in (explore, reference.explore):
+    for engine in (search_states, reference.search_states):
         found = engine(Broken(), [], Options(workers=1, limits=Limits(states=50)))
         (violation,) = found.violations
         assert violation.message == "other would hold 4 elements, more than its capacity of 3"
@@ -258,7 +259,7 @@ def test_a_parameter_is_whatever_a_container_offers() -> None:
     wanted, _ = plain_search(Draws(), properties)
     for engine in ENGINES.values():
         assert outcome(engine, Draws(), properties) == wanted
-    found = explore(Draws(), [], Options(workers=1))
+    found = search_states(Draws(), [], Options(workers=1))
     assert found.widths == {"held": 4, "an element of held": 8, "an element of other[...]": 8}
 
 
@@ -271,9 +272,9 @@ def test_a_parameter_without_a_capacity_has_to_be_drawn() -> None:
 
     message = "the parameter some has no capacity"
     with pytest.raises(ModelError, match=f"{message}, so it is drawn from .*require") as caught:
-        explore(Guesses(), [], Options(workers=1))
+        search_states(Guesses(), [], Options(workers=1))
     assert caught.value.file == __file__
-    found = reference.explore(Guesses(), [], Options(limits=Limits(states=20)))
+    found = reference.search_states(Guesses(), [], Options(limits=Limits(states=20)))
     assert message in found.violations[0].message
 
 
@@ -323,7 +324,7 @@ def test_a_parameter_does_not_take_the_width_of_a_field(cls: type[Packs]) -> Non
     properties = list(collect(cls, ()).values())
     safety = [prop for prop in properties if not prop.is_liveness]
     searches: list[Callable[[], object]] = [
-        lambda: explore(cls(), properties, Options(workers=1)),
+        lambda: search_states(cls(), properties, Options(workers=1)),
         lambda: at_widths(cls(), lambda model: list(initial_states(model)) and read_program(model, {})),
         lambda: at_widths(cls(), lambda model: bmc.search(system_of(model, safety), safety, 2)),
     ]
@@ -331,7 +332,7 @@ def test_a_parameter_does_not_take_the_width_of_a_field(cls: type[Packs]) -> Non
         with pytest.raises(ModelError, match=r"the parameter packs has no capacity") as caught:
             search()
         assert caught.value.file == __file__
-    assert "the parameter packs has no capacity" in refusal(reference.explore, cls)
+    assert "the parameter packs has no capacity" in refusal(reference.search_states, cls)
 
 
 def refusal(engine: Callable[..., Exploration], cls: type[Packs]) -> str:
@@ -363,17 +364,17 @@ class Favours(Model):
 
 def test_symmetry_is_licensed_anew_for_each_width() -> None:
     """At the first width, the step that favours a broker cannot be taken."""
-    for engine in (explore, reference.explore):
+    for engine in (search_states, reference.search_states):
         with pytest.raises(AsymmetryError, match=r"Broker\(1\) is named here") as caught:
             engine(Favours(), [], Options(workers=1, symmetry=True))
         assert caught.value.file == __file__
 
 
-# Runs for ever.
+# Runs forever.
 
 
 class Queue(Model):
-    """The queue is emptied only if that is fair; its bound keeps it from growing for ever."""
+    """The queue is emptied only if that is fair; its bound keeps it from growing forever."""
 
     most = Constant(5, bound=True)
     queue: Seq[Flag]
@@ -406,7 +407,8 @@ class Queue(Model):
 
 def test_liveness_is_judged_over_the_last_attempt() -> None:
     properties = list(collect(Queue, ()).values())
-    ours, plain = explore(Queue(), properties, Options(workers=2)), reference.explore(Queue(), properties, Options())
+    ours = search_states(Queue(), properties, Options(workers=2))
+    plain = reference.search_states(Queue(), properties, Options())
     for found in (ours, plain):
         assert {it.property: it.verdict for it in found.liveness} == {"was_full": "violated", "becomes_empty": "holds"}
         assert found.widths == {"queue": 8}

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from floodmark.checkers.check import Check, Settings
-from floodmark.checkers.commands.cli import command
-from floodmark.checkers.explore.session import Question, Session
-from floodmark.checkers.spec import read
+from floodmark.checkers.command_line.cli import command
+from floodmark.checkers.explorer.session import Question, Session
+from floodmark.checkers.project.spec import read
+from floodmark.checkers.verdict.check import Check, Settings
 from floodmark.language.errors import SourceError
 from tests.growing_models import FIGURES
 from tests.projects import write
@@ -100,7 +100,7 @@ def refused(*words: str) -> str:
 def test_a_check_tells_what_grew(project: Path) -> None:
     said = ran("check", "logs.toml", "--json", "found.json")
     assert "largest sizes: log 4 of 4, seen 2 of 2" in said
-    grew = "the search began anew 2 times, as containers without a capacity grew: an element of seen to 4, log to 4"
+    grew = "the search restarted 2 times, as containers without a capacity grew: an element of seen to 4, log to 4"
     assert f"note: {grew}" in said
     good, flawed = json.loads((project / "found.json").read_text())["results"]
     assert good["widths"] == {"log": 4, "an element of seen": 4}
@@ -130,7 +130,8 @@ def test_a_lock_is_the_same_for_each_run(project: Path) -> None:
 
 
 def test_an_emitted_test_replays_a_counterexample(project: Path) -> None:
-    text = ran("check", "logs.toml", "--only-variant", "Leaks", "--emit-test")
+    ran("check", "logs.toml", "--only-variant", "Leaks", "--json", "found.json")
+    text = ran("report", "found.json", "--as", "test")
     names: dict[str, Any] = {"__file__": str(project / "test_logs.py")}
     exec(compile(text, "emitted", "exec"), names)
     tests = [value for name, value in names.items() if name.startswith("test_")]
@@ -216,7 +217,7 @@ def test_an_export_has_the_widths_that_a_search_found(project: Path, language: s
         given = {name: f"Annotated[{kinds[name]}, Capacity({width})]" for name, width in widths.items()}
         (project / f"logs{number}.py").write_text(TEXT.format(**{**kinds, **given}), encoding="utf-8")
         (project / "logs.toml").write_text(f'model = "logs{number}.py:Logs"\n', encoding="utf-8")
-        ran("export", "logs.toml", f"--{language}", "-o", f"out{number}")
+        ran("export", "logs.toml", "--as", language, "--into", f"out{number}")
         (file,) = (path for path in (project / f"out{number}").iterdir() if path.suffix in (".tla", ".pml"))
         texts.append(file.read_text(encoding="utf-8").replace(f"logs{number}", "logs"))
     assert texts[0] == texts[1] != texts[2]
@@ -224,7 +225,7 @@ def test_an_export_has_the_widths_that_a_search_found(project: Path, language: s
 
 def test_an_export_without_widths_is_refused(project: Path) -> None:
     (project / "logs.toml").write_text(SPEC + "\n[limits]\nstates = 3\n", encoding="utf-8")
-    said = refused("export", "logs.toml", "--tla", "-o", "out")
+    said = refused("export", "logs.toml", "--as", "tla", "--into", "out")
     assert "how wide the containers without a capacity become is not known" in said
     assert "the limit of 3 states" in said
 

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from floodmark.checkers.check import Check, Settings
 from floodmark.checkers.exploration import Limits
 from floodmark.checkers.mutation.change import DROPPED
 from floodmark.checkers.mutation.mutant import Mutant, mutants
-from floodmark.checkers.run import run_check
-from floodmark.checkers.spec import Spec, read
+from floodmark.checkers.project.spec import Spec, read
+from floodmark.checkers.run.checks import run_check
+from floodmark.checkers.verdict.check import Check, Settings
 
 SPECS = Path(__file__).parent.parent / "specs"
 CORE_BY_HASH_ALONE = [

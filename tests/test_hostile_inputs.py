@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from floodmark.checkers import input_file
-from floodmark.checkers.result import ExitCode
+from floodmark.checkers.project import input_file
+from floodmark.checkers.verdict.result import ExitCode
 from floodmark.language.errors import SourceError
 from tests.hostile import Lay, Run, put, runs
 from tests.projects import INVARIANTS, TANK, tank_project
@@ -76,7 +76,7 @@ ERRORS: list[tuple[tuple[str, ...], Lay | None, str]] = [
     (("show", "/dev/zero"), None, ZERO),
     (("gate",), pipe("specs/floodmark.lock"), f"specs/floodmark.lock: {PIPE}"),
     (("mutate", "/dev/zero"), None, ZERO),
-    (("export", "/dev/zero", "--tla"), None, ZERO),
+    (("export", "/dev/zero", "--as", "tla"), None, ZERO),
     (("prove", "/dev/zero"), None, ZERO),
     (("prove", "p.py"), pipe("p.py"), f"p.py: {PIPE}"),
     (("plan", "/dev/zero", "--current", "/dev/zero"), None, ZERO),
@@ -92,7 +92,7 @@ ERRORS: list[tuple[tuple[str, ...], Lay | None, str]] = [
     (("conform", "--metadata-log", "specs"), None, "specs: cannot be read: it is a folder"),
     ((*CHECK, "--invariants", "model"), None, "model: cannot be read: it is a folder"),
     (("init", TANK_SPEC), None, "specs/tank.toml/.githooks/pre-commit: cannot be written: Not a directory"),
-    (("export", "tank", "--tla", "-o", TANK_SPEC), None, "specs/tank.toml: File exists"),
+    (("export", "tank", "--as", "tla", "--into", TANK_SPEC), None, "specs/tank.toml: File exists"),
     (("prove", "tank", "--smt", TANK_SPEC), None, "specs/tank.toml: cannot be written: File exists"),
     # files without an end
     ((*CHECK, "h.toml"), huge("h.toml"), "h.toml: cannot be read: it is larger than 256 MiB"),
@@ -168,7 +168,7 @@ ERRORS: list[tuple[tuple[str, ...], Lay | None, str]] = [
 
 
 @pytest.mark.parametrize(("arguments", "lay", "said"), ERRORS, ids=range(len(ERRORS)))
-def test_a_clear_error(run: Run, arguments: tuple[str, ...], lay: Lay | None, said: str) -> None:
+def test_hostile_input_is_a_clear_error(run: Run, arguments: tuple[str, ...], lay: Lay | None, said: str) -> None:
     code, text = run(*arguments, lay=lay)
     assert code == ExitCode.USER_ERROR, text
     assert said in text
@@ -177,7 +177,7 @@ def test_a_clear_error(run: Run, arguments: tuple[str, ...], lay: Lay | None, sa
 
 
 def test_the_whole_disk_is_no_place_for_specs(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(input_file, "MOST_ENTRIES", 1000)
+    monkeypatch.setattr(input_file, "MAX_ENTRIES", 1000)
     for command in (("check", "/"), ("list", "/"), ("gate", "/")):
         code, text = run(*command)
         assert code == ExitCode.USER_ERROR
@@ -262,17 +262,27 @@ def test_a_full_disk_costs_no_verdict(run: Run, command: tuple[str, ...], code: 
     ("option", "file", "name"),
     [
         ("--json", "r", "JSON"), ("--junit", "r", "JUnit"), ("--sarif", "r", "SARIF"), ("--html", "r", "HTML"),
-        ("--graph", "r.dot", "graph"), ("--itf", "traces", "ITF"),
     ],
 )  # fmt: skip
 def test_a_full_disk_costs_no_verdict_whatever_the_report(run: Run, option: str, file: str, name: str) -> None:
     put("invariants/tank.py", INVARIANTS)(Path())
-    Path("traces").mkdir()
-    full = Path("traces/tank-Tank.itf.json") if option == "--itf" else Path(file)
-    code, text = run(*CHECK, option, file, lay=link(full.as_posix(), "/dev/full"))
+    code, text = run("gate", "--engine", "native", option, file, lay=link(file, "/dev/full"))
     assert code == ExitCode.USER_ERROR
     assert "Tank violates never_two" in text
-    assert f"error: the {name} report: {full}: cannot be written: No space left on device" in text
+    assert f"error: the {name} report: {file}: cannot be written: No space left on device" in text
+
+
+@pytest.mark.parametrize(
+    ("kind", "into", "full"),
+    [("html", "r", "r"), ("graph", "r.dot", "r.dot"), ("itf", "traces", "traces/tank-Tank.itf.json")],
+)
+def test_a_report_on_a_full_disk(run: Run, kind: str, into: str, full: str) -> None:
+    put("invariants/tank.py", INVARIANTS)(Path())
+    Path("traces").mkdir()
+    run(*CHECK, "--json", "r.json")
+    code, text = run("report", "r.json", "--as", kind, "--into", into, lay=link(full, "/dev/full"))
+    assert code == ExitCode.USER_ERROR
+    assert f"error: {full}: cannot be written: No space left on device" in text
 
 
 def test_standard_output_on_a_full_disk(tmp_path: Path) -> None:

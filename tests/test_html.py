@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from floodmark.checkers.check import Settings
-from floodmark.checkers.proof_result import Proved
 from floodmark.checkers.report.html.chart import chart
 from floodmark.checkers.report.html.document import html
 from floodmark.checkers.report.html.markup import tag
 from floodmark.checkers.report.sequence import Event, MessageSequence
 from floodmark.checkers.report.verdict_summary import Case, cases, proof_case
-from floodmark.checkers.result import ExitCode
+from floodmark.checkers.verdict.check import Settings
+from floodmark.checkers.verdict.proof_result import Proved
+from floodmark.checkers.verdict.result import ExitCode
 from tests.browser import Browser, Scheme, browser, chromium
 from tests.outcomes import check, inside, tank_cases
 
@@ -58,7 +59,7 @@ def every() -> list[Case]:
         results = check(Path("specs/examples/two_phase_commit.toml"))
         (unexpected,) = check(Path("specs/alter_isr/core.toml"), Settings(workers=1, only_variant="AcceptsAnyVersion"))
         (wide,) = check(Path("specs/reassignment/kip236.toml"), Settings(workers=1, only_variant="CancelsBelowMinIsr"))
-    unexpected.expected, unexpected.exit_code = False, ExitCode.NOT_AS_EXPECTED
+    unexpected = replace(unexpected, expected=False, exit_code=ExitCode.NOT_AS_EXPECTED)
     return [*cases([*results, unexpected, wide]), claim(ExitCode.AS_EXPECTED), claim(ExitCode.UNDETERMINED)]
 
 
@@ -123,7 +124,7 @@ def test_a_lasso_is_told_and_drawn() -> None:
     with inside(ROOT):
         found = check(Path("specs/examples/alternating_bit.toml"), Settings(workers=1, only_variant="LosesEverything"))
     page = Page(html(cases(found)))
-    said = "steps 2 to 3 can be repeated for ever"
+    said = "steps 2 to 3 can be repeated forever"
     for text in (f"a_message_arrives is missed: {said}", f"after step 3: {said}", "why that is fair:",
                  "The arrow on the right leads back to the first of the steps that are repeated."):  # fmt: skip
         assert text in page.text

@@ -8,13 +8,13 @@ from typing import Annotated
 import pytest
 
 from floodmark import Between, Model, action, boundary, invariant, require, transition
-from floodmark.checkers.check import Check, Settings
-from floodmark.checkers.properties import collect
-from floodmark.checkers.spec import read
-from floodmark.checkers.symbolic.ic3 import Clause, Inference, Inferred, checked, infer
+from floodmark.checkers.project.properties import collect
+from floodmark.checkers.project.spec import read
+from floodmark.checkers.symbolic.methods.ic3 import Clause, Inference, Inferred, checked, infer
+from floodmark.checkers.symbolic.methods.task import Task
 from floodmark.checkers.symbolic.prove import prove_check
-from floodmark.checkers.symbolic.system import system_of
-from floodmark.checkers.symbolic.task import Task
+from floodmark.checkers.symbolic.translate.transition_system import system_of
+from floodmark.checkers.verdict.check import Check, Settings
 
 SPECS = Path(__file__).resolve().parent.parent / "specs"
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from floodmark.checkers import reference
-from floodmark.checkers.check import Settings
+from floodmark.checkers.reference import search
 from floodmark.checkers.report.itf import expression, file_name, itf
+from floodmark.checkers.verdict.check import Settings
 from floodmark.language.types import (
     BagType,
     BoolType,
@@ -97,7 +97,7 @@ def test_states_come_back(spec: str, variant: str) -> None:
 
 def test_a_record_of_a_union_comes_back_with_its_class() -> None:
     model = Told()
-    for state in reference.reachable_states(model):
+    for state in search.reachable_states(model):
         for kind, item in zip(model.variable_types.values(), state, strict=True):
             with running(model):
                 assert value(kind, json.loads(json.dumps(expression(item, kind)))) == item

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from floodmark.checkers.exploration import Options
-from floodmark.checkers.native.search import explore
-from floodmark.checkers.spec import read
+from floodmark.checkers.native.search import search_states
+from floodmark.checkers.project.spec import read
 
 EXAMPLES = Path(__file__).parent.parent / "specs/examples"
 
@@ -25,7 +25,7 @@ EXAMPLES = Path(__file__).parent.parent / "specs/examples"
 def test_two_phase_commit(managers: int, distinct: int, generated: int | None) -> None:
     spec = read(EXAMPLES / "two_phase_commit.toml")
     model = spec.model_class()(managers=managers)
-    found = explore(model, spec.chosen(spec.properties(type(model))), Options())
+    found = search_states(model, spec.chosen(spec.properties(type(model))), Options())
     assert found.complete
     assert found.distinct == distinct
     assert generated in (None, found.generated)

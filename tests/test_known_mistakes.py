@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from floodmark.checkers.properties import Property
-from floodmark.checkers.spec import Spec, find, read
+from floodmark.checkers.project.properties import Property
+from floodmark.checkers.project.spec import Spec, find, read
 
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs" / "properties.md").read_text(encoding="utf-8")

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from floodmark import Model, Seq, Set
-from floodmark.checkers.check import Check, Settings, one_check
-from floodmark.checkers.native.search import explore
-from floodmark.checkers.project import Project
-from floodmark.checkers.spec import read
+from floodmark.checkers.native.search import search_states
+from floodmark.checkers.project.modules import Project
+from floodmark.checkers.project.spec import read
+from floodmark.checkers.verdict.check import Check, Settings, one_check
 from floodmark.language.model import State
 from floodmark.language.reference import Step, fire, holds, initial_states, successors
 from floodmark.language.values import running
@@ -297,7 +297,7 @@ def test_no_other_property_notices_it(spec: str, design: str, noticed: set[str])
     found = check.spec.properties(check.cls())
     assert noticed < set(found)
     others = [prop for name, prop in found.items() if name not in noticed and prop.kind != "reachable"]
-    result = explore(check.cls()(**check.constants), others, check.options)
+    result = search_states(check.cls()(**check.constants), others, check.options)
     assert result.complete
     assert not result.violations
 
@@ -358,11 +358,11 @@ def test_compiled_code_agrees_with_cpython_at_length(cls: type[Model], constants
 def test_four_epochs_and_logs_of_three_are_the_same_states_on_spark() -> None:
     pytest.importorskip("pyspark")
     from floodmark.checkers.spark.search import Distribution
-    from floodmark.checkers.spark.search import explore as explore_on_spark
+    from floodmark.checkers.spark.search import search_states as explore_on_spark
 
     check = Check(read(SPECS / "sizes.toml@four_epochs"), None, Settings())
     model, properties = check.cls()(**check.constants), check.properties()
-    native = explore(model, properties, check.options)
+    native = search_states(model, properties, check.options)
     distributed = explore_on_spark(model, properties, check.options, None, Distribution(wide=100_000))
     assert (native.complete, native.engine, distributed.engine) == (True, "native", "spark")
     assert (distributed.distinct, distributed.generated) == (native.distinct, native.generated)

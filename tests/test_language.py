@@ -219,21 +219,21 @@ def test_what_is_no_variable_cannot_be_changed_in_place() -> None:
     assert "write x = x | {e}" in str(error(Step("twist")))
 
 
-def test_out_of_range() -> None:
+def test_a_value_out_of_range_is_a_model_error() -> None:
     two = Step("count", {"by": 2})
     assert error(two, two).message == "number would become 4, outside of 0..3"
     assert "there is no Broker(3): the model has 2" in error(Step("third")).message
     assert error(Step("wrong_type")).message == "number would become True, which is not a value of 0..3"
 
 
-def test_over_capacity() -> None:
+def test_an_element_beyond_the_capacity_is_a_model_error() -> None:
     step = Step("append", {"owner": None})
     assert error(step, step, step).message == "log would hold 3 elements, more than its capacity of 2"
     full = error(Step("post"), Step("post"), Step("post"))
     assert full.message == "mail would hold 3 elements, more than its capacity of 2"
 
 
-def test_missing_elements() -> None:
+def test_removing_or_indexing_a_missing_element_is_a_model_error() -> None:
     assert "b1 is not in the set" in error(Step("leave", {"broker": B1})).message
     assert "1 is not in the bag" in error(Step("read")).message
     assert "index 0 is outside a sequence of length 0" in error(Step("no_key")).message
@@ -307,7 +307,7 @@ def test_records_refuse_what_they_do_not_have() -> None:
     assert Entry(offset=1).replace(owner=B1) == Entry(offset=1, owner=B1)
 
 
-def test_implies_and_require() -> None:
+def test_implies_is_material_and_a_false_require_disables() -> None:
     assert [implies(a, b) for a in (False, True) for b in (False, True)] == [True, True, False, True]
     require(True)
     with pytest.raises(Disabled):
@@ -362,7 +362,7 @@ def test_a_rule_can_be_overridden_and_an_action_replaced() -> None:
         (Annotated[Seq[Offset], Capacity(2)], 64, "Seq[0..3]"),
     ],
 )
-def test_types(annotation: Any, codes: int, text: str) -> None:
+def test_a_type_has_as_many_values_as_codes(annotation: Any, codes: int, text: str) -> None:
     kind = resolve(annotation, {"brokers": 2, "top": 3})
     assert (kind.codes, str(kind)) == (codes, text)
     with running(Everything()):
@@ -396,7 +396,7 @@ def test_bounds_are_expressions_over_constants() -> None:
     assert bound("2 * brokers - 1 + -top // 2", {"brokers": 3, "top": 3}) == 2 * 3 - 1 + -3 // 2
 
 
-def test_constants() -> None:
+def test_constants_are_checked_by_name_and_type() -> None:
     assert Everything(top=1).constant_values == {"brokers": 2, "top": 1}
     with pytest.raises(ModelError, match="has no constant 'tpo'; it has brokers, top"):
         Everything(tpo=1)

@@ -13,12 +13,13 @@ import pytest
 from docs.tools import language_examples
 from docs.tools.language import PAGE, page
 from docs.tools.language_examples import EXPRESSIONS, STATEMENTS, TYPES, Examples
-from floodmark.checkers.project import load_file
+from floodmark.checkers.project.modules import load_file
 from floodmark.compiler.program import read_program
 from floodmark.language.members import MARKS
 from floodmark.language.model import sized
 from floodmark.language.types import Type
 from floodmark.language.widths import FIRST_WIDTHS
+from tests.level_agreement import Budget, RefusedError, agreement
 from tests.test_generated_models import CONSTRUCTS, Constructs
 
 TESTED = Path(__file__).with_name("test_compiler.py")
@@ -43,6 +44,49 @@ def test_each_example_compiles(tmp_path: Path, code: str, body: str) -> None:
     (tmp_path / "examples.py").write_text(source_with(body), encoding="utf-8")
     read_program(sized(vars(load_file(tmp_path / "examples.py"))["Examples"](), FIRST_WIDTHS), {})
     assert code.replace("|", "\\|") in PAGE.read_text(encoding="utf-8")
+
+
+VARIES = """
+self.flag = not self.flag
+if self.flag:
+    self.isr.add(broker)
+    self.x = (self.x + 1) % 4 + 1
+    self.end[broker] = epoch
+    self.leader = broker
+else:
+    self.y = epoch - 1
+    self.vote = Vote(epoch=epoch, to=broker)
+    self.message = self.vote
+    self.votes = Set({self.vote})
+    self.log = [epoch, self.x % 3]
+    self.network = Bag([1, epoch])
+    self.leaders[broker] = self.leader
+"""
+"""What another action does, so that an example meets different states."""
+SEEN_IN = ["self.flag = value", "self.x = max(0, min(6, value))", "self.leader = value", "self.isr = value",
+           "self.vote = value", "self.message = value", "self.state = value", "self.log = value",
+           "self.network = value", "self.end = value", "self.leaders = value", "self.votes = value",
+           "self.x = min(6, len(value))"]
+"""How the value of an expression becomes a part of a state: by the first that the compiler takes."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("code", "body"), CODES, ids=[code for code, _ in CODES])
+def test_each_example_means_what_it_does_in_cpython(tmp_path: Path, code: str, body: str) -> None:
+    said = ""
+    for number, seen in enumerate(SEEN_IN if body != code else [""]):
+        text = source_with(f"{body}\n{seen}".strip())
+        varies = "    @action\n    def varies(self, broker: Broker, epoch: Epoch) -> None:\n"
+        varies += f"{indent(VARIES, ' ' * 8)}\n"
+        file = tmp_path / f"examples{number}.py"
+        file.write_text(text.replace("    def helper(self", f"{varies}    def helper(self", 1), encoding="utf-8")
+        try:
+            agreement(vars(load_file(file))["Examples"](), [], Budget(states=300, steps=150, late=3))
+        except RefusedError as error:
+            said = str(error)
+        else:
+            return
+    pytest.fail(f"no state shows it: {said}")
 
 
 def test_the_examples_reach_every_node_of_the_expression_graph(tmp_path: Path) -> None:

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from floodmark import Model
-from floodmark.checkers.check import Settings, checks
-from floodmark.checkers.licence import license_symmetry, parts_of
-from floodmark.checkers.spec import find, read
-from floodmark.compiler.favours import favour
+from floodmark.checkers.project.spec import find, read
+from floodmark.checkers.symmetry.proof import license_symmetry, parts_of
+from floodmark.checkers.verdict.check import Settings, checks
+from floodmark.compiler.identifier_bias import favour
 from floodmark.compiler.program import read_program
 from floodmark.compiler.renaming import symmetric_types
 
@@ -58,10 +58,10 @@ def test_these_are_symmetric_as_they_are_written(name: str) -> None:
 def test_z3_is_not_loaded_for_what_can_be_read(tmp_path: Path) -> None:
     script = (
         "import sys\n"
-        "from floodmark.checkers.native.search import explore\n"
+        "from floodmark.checkers.native.search import search_states\n"
         "from floodmark.checkers.exploration import Options\n"
         "from specs.examples.two_phase_commit import TwoPhaseCommit\n"
-        "assert explore(TwoPhaseCommit(managers=3), [], Options(workers=1, symmetry=True)).complete\n"
+        "assert search_states(TwoPhaseCommit(managers=3), [], Options(workers=1, symmetry=True)).complete\n"
         "assert 'z3' not in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", script], check=True, cwd=SPECS.parent)

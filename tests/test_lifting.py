@@ -9,18 +9,18 @@ from unittest.mock import patch
 
 import pytest
 
-from floodmark.checkers.check import Check, Settings, checks, variant_name
 from floodmark.checkers.exploration import Options
-from floodmark.checkers.native.search import explore
-from floodmark.checkers.spec import read
-from floodmark.checkers.symbolic import strategies
+from floodmark.checkers.native.search import search_states
+from floodmark.checkers.project.spec import read
 from floodmark.checkers.symbolic.attempts import lifted as attempts
-from floodmark.checkers.symbolic.clauses import Asked
-from floodmark.checkers.symbolic.counts import counts_of
-from floodmark.checkers.symbolic.lemmas import lemmas_of
-from floodmark.checkers.symbolic.lifting import Lifted, lifted
+from floodmark.checkers.symbolic.methods.cardinality_atoms import counts_of
+from floodmark.checkers.symbolic.methods.clauses import Asked
+from floodmark.checkers.symbolic.methods.lemmas import lemmas_of
+from floodmark.checkers.symbolic.methods.lifting import Lifted, lifted
+from floodmark.checkers.symbolic.methods.task import Task
 from floodmark.checkers.symbolic.prove import prove_check
-from floodmark.checkers.symbolic.task import Task
+from floodmark.checkers.symbolic.tactics import portfolio
+from floodmark.checkers.verdict.check import Check, Settings, checks, variant_name
 from tests.any_size_protocols import as_invariants
 from tests.projects import write
 
@@ -54,6 +54,7 @@ def test_inferred_lemmas_are_inductive_for_any_number_and_can_be_pasted(tmp_path
     assert len(again.facts["lemmas"]) == len(proved.facts["clauses"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", [0, 3])
 def test_what_more_identifiers_refute_is_dropped(place: int) -> None:
     """A clause that is wrong, here that nobody ever prepares or commits, is not believed because it was inferred."""
@@ -126,13 +127,13 @@ def test_inferred_clauses_hold_in_the_reachable_states_of_a_few_sizes(of: str, t
     lemmas = lemmas_of(pasted.spec, model)
     assert len(lemmas) == len(proved.facts["clauses"])
     for number in (2, 3, 4):
-        found = explore(model(**{size: number, **others}), as_invariants(lemmas), Options(workers=1))
+        found = search_states(model(**{size: number, **others}), as_invariants(lemmas), Options(workers=1))
         assert found.complete
         assert found.violations == []
 
 
 def test_without_what_actions_count_nothing_about_three_voters_is_true_of_any_number() -> None:
-    few = patch.object(strategies, "STRATEGIES", strategies.STRATEGIES[:2])
+    few = patch.object(portfolio, "STRATEGIES", portfolio.STRATEGIES[:2])
     uncounted: AbstractContextManager[object] = patch.object(attempts, "counts_of", lambda _: [])
     with uncounted, few, patch.object(attempts, "attempt_suggested") as next_way:
         proved = prove_check(_election(), ONE_LEADER)

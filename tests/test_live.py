@@ -12,21 +12,22 @@ from types import SimpleNamespace
 import click
 import pytest
 
-from floodmark.checkers.check import Check, Settings
 from floodmark.checkers.engine import RunCheck
 from floodmark.checkers.exploration import Limits, Progress
 from floodmark.checkers.gate import progress as gate_progress
 from floodmark.checkers.gate import text
 from floodmark.checkers.gate.job import CheckJob
-from floodmark.checkers.gate.outcome import Outcome
 from floodmark.checkers.gate.progress import GateProgress
 from floodmark.checkers.gate.totals import states_expected
-from floodmark.checkers.proof_result import Proved
+from floodmark.checkers.project.spec import Expect, Spec, read
 from floodmark.checkers.report import colour
+from floodmark.checkers.report import progress as search_progress
 from floodmark.checkers.report.progress import describe, time_left
-from floodmark.checkers.result import CheckResult, ExitCode
-from floodmark.checkers.run import run as run_checks
-from floodmark.checkers.spec import Expect, Spec, read
+from floodmark.checkers.run.checks import run as run_checks
+from floodmark.checkers.verdict.check import Check, Settings
+from floodmark.checkers.verdict.gate_outcome import Outcome
+from floodmark.checkers.verdict.proof_result import Proved
+from floodmark.checkers.verdict.result import CheckResult, ExitCode
 from tests.gates import locked, repository
 from tests.projects import write
 
@@ -47,7 +48,7 @@ def test_a_share_and_the_time_left_where_the_total_is_known() -> None:
     [(1.0, 50, 100, ""), (10.0, 1, 100, ""), (10.0, 50, 100, "10 s"), (600.0, 50, 100, "10 min"),
      (7200.0, 50, 100, "2.0 h"), (10.0, 0, 100, ""), (10.0, 101, 100, ""), (10.0, 5, 0, "")],
 )  # fmt: skip
-def test_the_time_left(seconds: float, done: float, total: float, said: str) -> None:
+def test_the_time_left_is_extrapolated(seconds: float, done: float, total: float, said: str) -> None:
     assert time_left(seconds, done, total) == said
 
 
@@ -69,7 +70,8 @@ def test_the_total_is_that_of_the_spec_or_of_the_lock(tmp_path: Path) -> None:
 def clock(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     """The time that a gate's progress sees."""
     now = SimpleNamespace(value=0.0)
-    monkeypatch.setattr(gate_progress, "time", SimpleNamespace(monotonic=lambda: now.value))
+    for module in (gate_progress, search_progress):
+        monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: now.value))
     return now
 
 
@@ -129,7 +131,7 @@ def test_a_gate_without_a_terminal_is_not_silent(tmp_path: Path) -> None:
         "from pathlib import Path\n"
         "from floodmark.checkers.report import progress\n"
         "progress.PLAIN_EVERY = 0.1\n"
-        "from floodmark.checkers.check import Settings\n"
+        "from floodmark.checkers.verdict.check import Settings\n"
         "from floodmark.checkers.commands.gate import Asked, gate\n"
         "from floodmark.checkers.report.outputs import Reports\n"
         "from floodmark.checkers.exploration import Limits\n"

@@ -33,17 +33,17 @@ from floodmark import (
     rule,
     unfair,
 )
-from floodmark.checkers.check import Settings, checks
-from floodmark.checkers.exploration import Limits, Options
+from floodmark.checkers.exploration import Limit, Limits, Options
 from floodmark.checkers.liveness.assumptions import assumptions_of
 from floodmark.checkers.native import search as native
-from floodmark.checkers.properties import collect
+from floodmark.checkers.project.properties import collect
+from floodmark.checkers.project.spec import read
 from floodmark.checkers.report import itf as itf_report
 from floodmark.checkers.report import json as json_report
 from floodmark.checkers.report import replay, text
 from floodmark.checkers.report.listing import description
 from floodmark.checkers.spark import search as spark_search
-from floodmark.checkers.spec import read
+from floodmark.checkers.verdict.check import Settings, checks
 from floodmark.language.bounding import beyond_bounds
 from floodmark.language.fairness import Fairness, declared_fairness
 from tests.judged import ALONE, ENGINES, found, outcome, spec_of
@@ -228,7 +228,7 @@ def test_a_pair_is_returned_as_a_pair() -> None:
             return both  # noqa: RET504 - what is refused
 
     with pytest.raises(ModelError, match="has to return a pair: return premise, goal"):
-        native.explore(Whole(), list(collect(Whole, []).values()), Options(workers=1))
+        native.search_states(Whole(), list(collect(Whole, []).values()), Options(workers=1))
 
 
 def test_a_premise_that_is_never_true_is_reported() -> None:
@@ -252,33 +252,34 @@ def test_a_condition_that_fails_is_an_error_at_its_line() -> None:
         def beyond(self) -> bool:
             return self.counts[len(self.done)]
 
-    for explore in ENGINES.values():
+    for search_states in ENGINES.values():
         with pytest.raises(SourceError) as caught:
-            explore(Fails(), list(collect(Fails, []).values()), Options(workers=1))
+            search_states(Fails(), list(collect(Fails, []).values()), Options(workers=1))
         assert caught.value.line is not None
 
 
 def test_symmetry_is_refused() -> None:
-    for explore in ENGINES.values():
+    for search_states in ENGINES.values():
         with pytest.raises(ModelError, match="a run of orbits need not be one of the model"):
-            explore(Work(), list(collect(Work, []).values()), Options(workers=1, symmetry=True))
+            search_states(Work(), list(collect(Work, []).values()), Options(workers=1, symmetry=True))
 
 
 def test_a_search_that_a_limit_ends_says_nothing_of_runs() -> None:
-    for explore in ENGINES.values():
-        result = explore(Work(), list(collect(Work, []).values()), Options(workers=1, limits=Limits(states=1)))
+    for search_states in ENGINES.values():
+        result = search_states(Work(), list(collect(Work, []).values()), Options(workers=1, limits=Limits(states=1)))
         assert not result.complete
         assert result.liveness == []
 
 
 def test_a_search_that_memory_ends_while_edges_are_made_is_not_complete() -> None:
-    result = native.explore(Work(), list(collect(Work, []).values()), Options(workers=1, limits=Limits(seconds=1e-9)))
+    options = Options(workers=1, limits=Limits(seconds=1e-9))
+    result = native.search_states(Work(), list(collect(Work, []).values()), options)
     assert not result.complete
-    assert "limit" in result.stopped
+    assert result.stopped is not None and result.stopped.limit is Limit.SECONDS
 
 
 def test_a_search_that_stays_out_of_spark_is_judged_as_natively() -> None:
-    result = spark_search.explore(Work(), list(collect(Work, []).values()), ALONE)
+    result = spark_search.search_states(Work(), list(collect(Work, []).values()), ALONE)
     assert [it.verdict for it in result.liveness] == ["holds", "holds"]
 
 
@@ -312,8 +313,8 @@ def test_a_violated_property_is_shown_with_its_loop(tmp_path: Path) -> None:
     result = outcome(tmp_path, WorksTogether)
     assert result.verdict == "violated"
     said = "\n".join(text.lines(result))
-    assert "for node=n1: steps 2 to 3 can be repeated for ever" in said
-    assert "after step 3: steps 2 to 3 can be repeated for ever" in said
+    assert "for node=n1: steps 2 to 3 can be repeated forever" in said
+    assert "after step 3: steps 2 to 3 can be repeated forever" in said
     assert "works weakly fair: taken at step 2" in said
 
 

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from floodmark.checkers.check import Settings, checks
 from floodmark.checkers.exploration import Exploration, Options
 from floodmark.checkers.native import search as native
-from floodmark.checkers.properties import collect
-from floodmark.checkers.run import run_check
-from floodmark.checkers.spec import read
+from floodmark.checkers.project.properties import collect
+from floodmark.checkers.project.spec import read
+from floodmark.checkers.run.checks import run_check
+from floodmark.checkers.verdict.check import Settings, checks
 
 EXAMPLES = Path("specs/examples")
 
@@ -81,5 +81,5 @@ def test_dijkstras_ring_needs_one_number_fewer_than_machines(numbers: int, verdi
     from specs.examples.token_ring import TokenRing
 
     properties = [collect(TokenRing, [])["one_is_privileged"]]
-    [finding] = native.explore(TokenRing(numbers=numbers), properties, Options(workers=1)).liveness
+    [finding] = native.search_states(TokenRing(numbers=numbers), properties, Options(workers=1)).liveness
     assert finding.verdict == verdict

@@ -8,19 +8,19 @@ from typing import Annotated
 import pytest
 
 from floodmark import Between, Model, action, always_eventually, boundary, eventually, fair, initial, require
-from floodmark.checkers import reference
 from floodmark.checkers.exploration import Exploration, Options
-from floodmark.checkers.liveness import native as graph_of_native
+from floodmark.checkers.liveness import compiled_graph as graph_of_native
 from floodmark.checkers.native import search as native
-from floodmark.checkers.properties import collect
+from floodmark.checkers.project.properties import collect
+from floodmark.checkers.reference import search
 from tests.fair_graphs import KINDS, FairGraph, as_model, by_lassos, by_streett, random_graph, verdict
 
-MOST_EDGES = 12
+MAX_EDGES = 12
 """The lassos of a graph with more steps between different states are too many to be enumerated."""
 
 
 def small(graph: FairGraph) -> bool:
-    return len({(old, new) for old, _, new in graph.steps if old != new}) <= MOST_EDGES
+    return len({(old, new) for old, _, new in graph.steps if old != new}) <= MAX_EDGES
 
 
 def verdicts(found: Exploration) -> dict[str, str]:
@@ -30,8 +30,8 @@ def verdicts(found: Exploration) -> dict[str, str]:
 def judged(graph: FairGraph, engine: str = "native", workers: int = 1) -> Exploration:
     with as_model(graph) as cls:
         properties = list(collect(cls, []).values())
-        explore = native.explore if engine == "native" else reference.explore
-        return explore(cls(), properties, Options(workers=workers))
+        search_states = native.search_states if engine == "native" else search.search_states
+        return search_states(cls(), properties, Options(workers=workers))
 
 
 def assert_oracles_agree(graph: FairGraph) -> None:
@@ -156,7 +156,7 @@ def test_weak_and_strong_fairness_differ() -> None:
 
 
 def test_each_choice_is_fair_by_itself() -> None:
-    """State 0 leads to 1 and back for ever, though the action is fair; each choice of it is another matter."""
+    """State 0 leads to 1 and back forever, though the action is fair; each choice of it is another matter."""
     steps = ((0, 0, 1), (1, 0, 0), (0, 0, 2))
     whole = FairGraph(3, 1, steps, (0,), NONE, frozenset({2}), {0: True})
     each = FairGraph(3, 1, (*steps, (1, 0, 2)), (0,), NONE, frozenset({2}), {0: False}, frozenset({0}))
@@ -211,7 +211,7 @@ class Rings(Model):
 def test_several_workers_see_every_loop() -> None:
     """The small ring breaks the property, whoever stored it."""
     for workers in (1, 2, 3):
-        [found] = native.explore(Rings(), list(collect(Rings, []).values()), Options(workers=workers)).liveness
+        [found] = native.search_states(Rings(), list(collect(Rings, []).values()), Options(workers=workers)).liveness
         assert found.verdict == "violated"
         assert [entry.state for entry in found.trace] == [(0,), (301,), (302,), (301,)]
         assert found.loop == 1
@@ -221,7 +221,7 @@ def test_edges_and_conditions_are_made_piece_by_piece(monkeypatch: pytest.Monkey
     """As many pieces as states, for one thread and for several."""
     monkeypatch.setattr(graph_of_native, "CHUNK", 1)
     for workers in (1, 2):
-        [found] = native.explore(Rings(), list(collect(Rings, []).values()), Options(workers=workers)).liveness
+        [found] = native.search_states(Rings(), list(collect(Rings, []).values()), Options(workers=workers)).liveness
         assert [entry.state for entry in found.trace] == [(0,), (301,), (302,), (301,)]
 
 
@@ -250,6 +250,6 @@ class Begins(Model):
 
 
 def test_a_run_begins_within_the_boundary() -> None:
-    for explore in (native.explore, reference.explore):
-        [found] = explore(Begins(), list(collect(Begins, []).values()), Options(workers=1)).liveness
+    for search_states in (native.search_states, search.search_states):
+        [found] = search_states(Begins(), list(collect(Begins, []).values()), Options(workers=1)).liveness
         assert found.verdict == "holds"

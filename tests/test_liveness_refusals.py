@@ -23,11 +23,11 @@ from floodmark import (
     initial,
     require,
 )
-from floodmark.checkers import reference
 from floodmark.checkers.exploration import Options
 from floodmark.checkers.liveness.assumptions import assumptions_of
 from floodmark.checkers.native import search as native
-from floodmark.checkers.properties import collect
+from floodmark.checkers.project.properties import collect
+from floodmark.checkers.reference import search
 from floodmark.language.bounding import beyond_bounds, is_within
 
 Small = Annotated[int, Between(0, 3)]
@@ -37,16 +37,16 @@ def verdicts(cls: type[Model], **constants: int) -> list[str]:
     """The verdicts of both engines, which agree."""
     properties = list(collect(cls, []).values())
     found = [
-        [(it.name, it.verdict, it.bounds) for it in explore(cls(**constants), properties, Options(workers=1)).liveness]
-        for explore in (native.explore, reference.explore)
+        [(it.name, it.verdict, it.bounds) for it in found_by(cls(**constants), properties, Options(workers=1)).liveness]
+        for found_by in (native.search_states, search.search_states)
     ]
     assert found[0] == found[1]
     return [verdict for _, verdict, _ in found[0]]
 
 
-def refusal(cls: type[Model], explore: Any = native.explore) -> str:
+def refusal(cls: type[Model], search_states: Any = native.search_states) -> str:
     with pytest.raises(ModelError) as caught:
-        explore(cls(), list(collect(cls, []).values()), Options(workers=1))
+        search_states(cls(), list(collect(cls, []).values()), Options(workers=1))
     assert caught.value.file is not None
     return caught.value.message
 
@@ -69,7 +69,7 @@ def test_a_property_returns_a_bool_on_every_path() -> None:
             return 1 if self.on else 0
 
     assert "shines has to return a bool" in refusal(Counts)
-    assert "shines has to return a bool, and this is 0" in refusal(Counts, reference.explore)
+    assert "shines has to return a bool, and this is 0" in refusal(Counts, search.search_states)
 
 
 def test_a_property_has_a_choice_of_simple_parameters() -> None:
@@ -200,3 +200,14 @@ def test_values_of_larger_models_are_compared_by_what_both_have() -> None:
     assert is_within((Seq([1]), Slot(size=1)), (Seq([1]), Slot(size=1)))
     assert not is_within(Slot(size=1), Slot(size=2))
     assert not is_within(Seq([1]), Seq([1, 2]))
+
+
+def test_a_type_divides_by_no_bound() -> None:
+    """One more would not change the type, and several more would."""
+
+    class Halves(Model):
+        most = Constant(2, bound=True)
+        count: Annotated[int, Between(0, "most // 2")] = 0
+
+    with pytest.raises(ModelError, match="the bound 'most // 2' divides by or into a bound=True constant"):
+        Halves()

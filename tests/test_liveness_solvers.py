@@ -13,13 +13,13 @@ import pytest
 
 from floodmark.checkers.exploration import Finding, TraceState
 from floodmark.checkers.liveness.assumptions import Assumption, Assumptions
+from floodmark.checkers.liveness.compiled_graph import NativeSolver
 from floodmark.checkers.liveness.goals import Goal
 from floodmark.checkers.liveness.graph import Graph
 from floodmark.checkers.liveness.judge import Judge, Solver
 from floodmark.checkers.liveness.loops import LABEL_SHIFT, NOWHERE
-from floodmark.checkers.liveness.native import NativeSolver
 from floodmark.checkers.liveness.plain import PlainSolver
-from floodmark.checkers.properties import Property, PropertyKind
+from floodmark.checkers.project.properties import Property, PropertyKind
 from floodmark.language.conditions import Condition
 from floodmark.language.reference import Step
 from floodmark.language.types import BoolType

@@ -9,13 +9,13 @@ from typing import TypeGuard
 
 import pytest
 
-from floodmark.checkers.check import Check, Settings
 from floodmark.checkers.gate import lock
 from floodmark.checkers.gate.closure import Closure, Numbering
 from floodmark.checkers.gate.definitions import Definition, definitions_of, parsed
 from floodmark.checkers.gate.drift import Where, compared
 from floodmark.checkers.gate.lock import Lock, Mutants
-from floodmark.checkers.spec import find, read
+from floodmark.checkers.project.spec import find, read
+from floodmark.checkers.verdict.check import Check, Settings
 from floodmark.language.errors import SourceError
 
 ROOT = Path(__file__).parent.parent

@@ -9,7 +9,7 @@ import pytest
 
 from floodmark.checkers.codegen.jit import MachineCode, object_image
 from floodmark.checkers.codegen.loop_compiler import WINDOW, compile_loops
-from floodmark.checkers.native.loops import SHARED_WINDOW, first_fitting
+from floodmark.checkers.kernel.loops import SHARED_WINDOW, first_fitting
 
 BEYOND = 2 * WINDOW
 """Cells after the table, which belong to something else."""

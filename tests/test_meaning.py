@@ -10,8 +10,8 @@ import pytest
 from floodmark import Bag, Between, Capacity, Model, Set, action, invariant, reachable, require, transition
 from floodmark.checkers.codegen.jit import GOOD, MachineCode, _compile
 from floodmark.checkers.codegen.loop_compiler import compile_loops
-from floodmark.checkers.native import loops as native_loops
-from floodmark.checkers.native import partitioned as loops
+from floodmark.checkers.kernel import loops as native_loops
+from floodmark.checkers.kernel import partitioned as loops
 from tests.engines import ENGINES, Outcome, outcome, plain_search, properties_of
 from tests.symbolic_agreement import assert_bounded_search_agrees, assert_steps_agree
 
@@ -19,8 +19,8 @@ from tests.symbolic_agreement import assert_bounded_search_agrees, assert_steps_
 def agreed(cls: type[Model]) -> Outcome:
     """What CPython finds; fails when an engine or z3 finds something else."""
     wanted, _ = plain_search(cls(), properties_of(cls))
-    for name, explore in ENGINES.items():
-        assert (name, outcome(explore, cls(), properties_of(cls))) == (name, wanted)
+    for name, search_states in ENGINES.items():
+        assert (name, outcome(search_states, cls(), properties_of(cls))) == (name, wanted)
     assert_steps_agree(cls())
     assert_bounded_search_agrees(cls(), properties_of(cls), wanted, depth=3, most=60)
     return wanted

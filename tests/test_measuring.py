@@ -63,7 +63,7 @@ def test_each_file_exists() -> None:
 
 
 @pytest.mark.parametrize("workers", [0, 1])
-def test_what_is_traced(tmp_path: Path, workers: int) -> None:
+def test_only_tests_of_the_engines_are_traced(tmp_path: Path, workers: int) -> None:
     """The page's tests run between two of the engine's, and nothing of theirs is measured, in no process."""
     names = {"test_favours": "before", "test_html": "between", "test_reference": "after"}
     for name, each in names.items():
@@ -84,7 +84,7 @@ def test_what_is_traced(tmp_path: Path, workers: int) -> None:
     assert len(missing["between"]) == 6
 
 
-def test_the_longest_begin() -> None:
+def test_the_longest_tests_begin_first() -> None:
     names = ["test_a", measuring.LONGEST[1], measuring.LONGEST[0], "test_z"]
     items: list[Any] = [SimpleNamespace(path=Path(f"{name}.py"), name=each) for name in names for each in "12"]
     measuring.pytest_collection_modifyitems(items)

@@ -32,15 +32,16 @@ from floodmark import (
     require,
     transition,
 )
-from floodmark.checkers import reference
-from floodmark.checkers.exploration import Exploration, Limits, Options, Progress
-from floodmark.checkers.native import compiled_model, files, loops, scratch, worker
-from floodmark.checkers.native.compiled_model import build_kernel, stride_of
-from floodmark.checkers.native.memory import Budget, Region
-from floodmark.checkers.native.partitioned import fingerprints
-from floodmark.checkers.native.search import explore, reachable_set
+from floodmark.checkers.exploration import Exploration, Limit, Limits, Options, Progress, Stop
+from floodmark.checkers.kernel import compiled_model, loops, scratch
+from floodmark.checkers.kernel.compiled_model import build_kernel, stride_of
+from floodmark.checkers.kernel.memory import Budget, Region
+from floodmark.checkers.kernel.partitioned import fingerprints
+from floodmark.checkers.native import files, worker
+from floodmark.checkers.native.search import reachable_set, search_states
 from floodmark.checkers.native.statistics import column, values_seen
-from floodmark.checkers.properties import collect
+from floodmark.checkers.project.properties import collect
+from floodmark.checkers.reference import search
 from floodmark.checkers.resources import memory_of_command
 from tests.test_native import Grid, Jumps, Premises, Wide, compared, shapes
 
@@ -140,11 +141,11 @@ class Descent(Model):
         self.right -= 1
 
 
-Limit = Callable[[int], None]
+SetLimit = Callable[[int], None]
 
 
 @pytest.fixture
-def small(monkeypatch: pytest.MonkeyPatch) -> Limit:
+def small(monkeypatch: pytest.MonkeyPatch) -> SetLimit:
     """Everything is small, so that a search of some hundred states has many moments; gives what limits memory."""
     known = compiled_model.loop_constants
     sizes = {"BATCH": 8, "CHUNK": 3, "PAUSE": 12, "GROUP": 4}
@@ -156,7 +157,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> Limit:
     monkeypatch.setattr(compiled_model, "_KNOWN_LOOPS", {})
     monkeypatch.setattr(loops, "BATCH", sizes["BATCH"])
     for name, value in {
-        "PARTITIONS": 5, "CANDIDATE_BYTES": 400, "LEAST_BUFFERS": 2000, "MOST_BUFFERS": 2000, "SLICE": 4,
+        "PARTITIONS": 5, "CANDIDATE_BYTES": 400, "MIN_BUFFERS": 2000, "MAX_BUFFERS": 2000, "SLICE": 4,
         "_FIRST_STATES": 2, "_FIRST_CELLS": 4,
     }.items():
         monkeypatch.setattr(files, name, value)
@@ -174,11 +175,11 @@ FIGURES = ("complete", "distinct", "generated", "depth", "levels", "actions", "c
 
 
 def wanted(model: Model, options: Options) -> Exploration:
-    return reference.explore(model, list(collect(type(model), ()).values()), options)
+    return search.search_states(model, list(collect(type(model), ()).values()), options)
 
 
 def found(model: Model, options: Options) -> Exploration:
-    return explore(model, list(collect(type(model), ()).values()), options)
+    return search_states(model, list(collect(type(model), ()).values()), options)
 
 
 def assert_same(one: Exploration, other: Exploration) -> None:
@@ -203,7 +204,7 @@ MODELS = {
 
 @pytest.mark.parametrize("workers", [1, 3])
 @pytest.mark.parametrize("name", MODELS)
-def test_files_take_over_at_any_moment(name: str, workers: int, small: Limit) -> None:
+def test_files_take_over_at_any_moment(name: str, workers: int, small: SetLimit) -> None:
     model = MODELS[name]
     options = Options(workers=workers, deadlock="flawed" not in name)
     expected = wanted(model, options)
@@ -223,7 +224,7 @@ def test_files_take_over_at_any_moment(name: str, workers: int, small: Limit) ->
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_orbits_go_on_through_files(workers: int, small: Limit) -> None:
+def test_orbits_go_on_through_files(workers: int, small: SetLimit) -> None:
     options = Options(workers=workers, symmetry=True)
     expected = found(Ring(), options)
     for room in (0, 100, 300):
@@ -233,7 +234,7 @@ def test_orbits_go_on_through_files(workers: int, small: Limit) -> None:
         assert compared(now) == compared(expected)
 
 
-def test_the_reachable_set_is_read_from_files(small: Limit) -> None:
+def test_the_reachable_set_is_read_from_files(small: SetLimit) -> None:
     rows, _ = reachable_set(Grid(side=3), Options(workers=2))
     small(200)
     again, _ = reachable_set(Grid(side=3), Options(workers=2))
@@ -241,14 +242,14 @@ def test_the_reachable_set_is_read_from_files(small: Limit) -> None:
     assert len(rows) == 3**5
 
 
-def test_the_change_is_told_and_progress_never_runs_back(small: Limit, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_change_is_told_and_progress_never_runs_back(small: SetLimit, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("floodmark.checkers.native.search.PROGRESS_SECONDS", 0.0)
     small(600)
     told: list[Progress] = []
-    now = explore(Grid(side=4), [], Options(workers=2), told.append)
+    now = search_states(Grid(side=4), [], Options(workers=2), told.append)
     (note,) = now.notes
     assert note.startswith("at ")
-    assert "went on through files" in note
+    assert "continued in files" in note
     assert [at.note for at in told] == sorted(at.note for at in told), "none at first, then what the result says"
     assert told[-1].note == note
     for before, after in pairwise(told):
@@ -258,7 +259,7 @@ def test_the_change_is_told_and_progress_never_runs_back(small: Limit, monkeypat
 
 
 @pytest.mark.parametrize("limits", [Limits(states=150), Limits(seconds=0.0)])
-def test_limits_end_a_search_in_files(limits: Limits, small: Limit) -> None:
+def test_limits_end_a_search_in_files(limits: Limits, small: SetLimit) -> None:
     small(300)
     now = found(Grid(side=4), Options(workers=2, limits=limits))
     assert not now.complete
@@ -267,12 +268,12 @@ def test_limits_end_a_search_in_files(limits: Limits, small: Limit) -> None:
     assert sum(now.levels) <= now.distinct < 4**5
 
 
-def test_a_folder_in_memory_is_no_place_for_files(small: Limit, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_in_memory_is_no_place_for_files(small: SetLimit, monkeypatch: pytest.MonkeyPatch) -> None:
     small(300)
     monkeypatch.setattr(files, "is_in_memory", lambda folder: True)
     now = found(Grid(side=4), Options(workers=1))
-    assert now.stopped.startswith("the memory limit (")
-    assert "FLOODMARK_LOCAL_DIR" in now.stopped
+    assert now.stopped is not None and now.stopped.limit is Limit.MEMORY
+    assert "FLOODMARK_LOCAL_DIR" in str(now.stopped)
     assert now.distinct < 4**5
 
 
@@ -282,7 +283,7 @@ def test_which_folders_are_in_memory(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("number", range(1, 60, 6))
-def test_a_full_disk_ends_the_search(number: int, small: Limit, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_ends_the_search(number: int, small: SetLimit, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whichever file does not fit: the search is undetermined, and says which disk is full."""
     small(300)
     calls = 0
@@ -292,18 +293,18 @@ def test_a_full_disk_ends_the_search(number: int, small: Limit, monkeypatch: pyt
         nonlocal calls
         calls += 1
         if calls >= number:
-            raise scratch.full_disk(OSError(errno.ENOSPC, "no space"), size, folder)
+            raise scratch.full_disk(OSError(errno.ENOSPC, "no space"), folder, size)
         allocate(file, size, folder)
 
     monkeypatch.setattr(files, "allocate", full)
     now = found(Grid(side=4), Options(workers=2))
     assert not now.complete
     assert now.violations == []
-    assert "is full" in now.stopped
+    assert "is full" in str(now.stopped)
     assert 0 < now.distinct < 4**5
 
 
-def test_files_are_gone_when_the_search_is(small: Limit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_are_gone_when_the_search_is(small: SetLimit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FLOODMARK_LOCAL_DIR", str(tmp_path))
     small(300)
     before = len(os.listdir("/proc/self/fd"))
@@ -392,7 +393,7 @@ def test_a_limit_that_leaves_no_room_at_all(limit: int, workers: int, monkeypatc
     """States of 48 bytes, more of them than such a limit would hold: nothing is written where nothing is reserved."""
     monkeypatch.setattr("floodmark.checkers.native.search.PROGRESS_SECONDS", 0.0)
     now = found(Wide(nodes=3), Options(workers=workers, limits=Limits(memory=limit)))
-    assert now.stopped == "the memory limit"
+    assert now.stopped == Stop(Limit.MEMORY)
     assert not now.complete
     assert now.distinct > 0
 

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.conformance import write_log
-from floodmark.checkers.commands.cli import command
+from floodmark.checkers.command_line.cli import command
 from floodmark.checkers.conformance.metadata_log.dump import Shard
 from floodmark.checkers.conformance.metadata_log.judge import Report, judge
 from floodmark.checkers.conformance.metadata_log.registration import Registration, changed, registered
@@ -24,10 +24,10 @@ from floodmark.checkers.conformance.metadata_log.rules import broken
 from floodmark.checkers.conformance.metadata_log.run import judge_log
 from floodmark.checkers.conformance.state_machine import model_of
 from floodmark.checkers.exploration import Options
-from floodmark.checkers.native.search import explore
-from floodmark.checkers.properties import collect
-from floodmark.checkers.result import ExitCode
+from floodmark.checkers.native.search import search_states
+from floodmark.checkers.project.properties import collect
 from floodmark.checkers.spark.session import session
+from floodmark.checkers.verdict.result import ExitCode
 from floodmark.language import Map, Model, Seq, Set, SourceError, State, reference
 from invariants.reassignment import kip455 as reassignment_kip455
 from invariants.reassignment import replicas as reassignment_replicas
@@ -157,7 +157,7 @@ def test_what_a_flawed_design_writes_is_found(tmp_path: Path, variant: str, prop
     """The counterexample of each known-bad design whose mistake a log can show, as a log."""
     model = model_of(ROOT / "specs/reassignment/kraft.toml", variant)
     properties = collect(type(model), [reassignment_kip455, reassignment_replicas])
-    violation = explore(model, [properties[prop]], Options(workers=1)).violations[0]
+    violation = search_states(model, [properties[prop]], Options(workers=1)).violations[0]
     report = judge([written_run(tmp_path / "run.txt", model, [at.state for at in violation.trace])], strict=True)
     assert rule in rules(report)
 
@@ -445,7 +445,7 @@ def test_spark_judges_as_one_process_does(tmp_path: Path) -> None:
     paths = write_log(tmp_path, 3000, 120)
     assert judge_log(paths, on_spark=True, workers=3) == judge(paths)
     kept, bad = str(tmp_path / "kept"), dump(tmp_path / "bad.txt", [topic(), partition(), change(isr=[2, 3])])
-    assert conform("--metadata-log", str(bad), "--keep-results", kept)[0] == ExitCode.NOT_AS_EXPECTED
+    assert conform("--metadata-log", str(bad), "--spark", f"keep_results={kept}")[0] == ExitCode.NOT_AS_EXPECTED
     (row,) = session().read.parquet(kept).select("rule", "offset", "before.isr", "after.isr").collect()
     assert tuple(row) == ("leader_is_in_isr", 2, [1, 2, 3], [2, 3])
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from floodmark.checkers import reference
 from floodmark.checkers.exploration import Exploration, Options
 from floodmark.checkers.native import search as native
+from floodmark.checkers.reference import search as reference
 from tests.broken import MODEL, action_text, load, marked_lines, model_text, property_text, search
 
 UP = "require(self.x < {})\nself.x += 1"
@@ -141,7 +141,7 @@ def found_by(module: ModuleType, *workers: int) -> list[Exploration]:
 
 
 @pytest.mark.parametrize("name", ERRORS)
-def test_errors(tmp_path: Path, name: str) -> None:
+def test_a_model_error_has_its_line_and_trace_on_every_engine(tmp_path: Path, name: str) -> None:
     body, length, step, said = ERRORS[name]
     text = model_text(body, SLOTS)
     module = load(tmp_path, text)

@@ -10,15 +10,15 @@ from typing import Any, get_args
 
 import pytest
 
-from floodmark.checkers.check import Check, Settings
 from floodmark.checkers.commands import mutate as command
 from floodmark.checkers.mutation.change import Kind, changes
 from floodmark.checkers.mutation.mutant import Mutant, functions, mutants
 from floodmark.checkers.mutation.run import run
 from floodmark.checkers.mutation.trial import Budget, Trial, stages, try_mutant
-from floodmark.checkers.result import ExitCode
-from floodmark.checkers.run import run_check
-from floodmark.checkers.spec import Spec, read
+from floodmark.checkers.project.spec import Spec, read
+from floodmark.checkers.run.checks import run_check
+from floodmark.checkers.verdict.check import Check, Settings
+from floodmark.checkers.verdict.result import ExitCode
 from floodmark.language.errors import SourceError
 from floodmark.language.reference import Step, fire, initial_states
 from tests.outcomes import inside
@@ -511,7 +511,7 @@ def test_other_specs_may_kill(tmp_path: Path) -> None:
     assert (trial.fate, trial.by, trial.spec) == ("killed", "drains", "strict")
 
 
-def test_processes_and_options(tmp_path: Path) -> None:
+def test_mutants_run_in_processes_and_heed_the_options(tmp_path: Path) -> None:
     root = tank_project(tmp_path)
     assert floodmark("mutate", "tank", "--workers", "2", at=root).out.startswith("survive       model/tank.py:30  ")
     listed = mutate(root, listing=True, only="drain").out.splitlines()

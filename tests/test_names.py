@@ -11,7 +11,7 @@ from types import ModuleType
 
 import pytest
 
-from floodmark.checkers.spec import read
+from floodmark.checkers.project.spec import read
 from floodmark.language.errors import SourceError
 from tests.projects import write
 from tests.small_counter import agreed, both_engines, refused, text_of

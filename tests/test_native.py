@@ -28,16 +28,16 @@ from floodmark import (
     require,
     transition,
 )
-from floodmark.checkers import reference
-from floodmark.checkers.check import Settings, checks
 from floodmark.checkers.exploration import Exploration, Limits, Options
-from floodmark.checkers.native import compiled_model, loops
-from floodmark.checkers.native.compiled_model import Kernel, build_kernel
-from floodmark.checkers.native.search import explore, reachable_set
+from floodmark.checkers.kernel import compiled_model, loops
+from floodmark.checkers.kernel.compiled_model import Kernel, build_kernel
+from floodmark.checkers.native.search import reachable_set, search_states
 from floodmark.checkers.native.trace import Packed, Tracer
-from floodmark.checkers.properties import collect
-from floodmark.checkers.run import run_check
-from floodmark.checkers.spec import read
+from floodmark.checkers.project.properties import collect
+from floodmark.checkers.project.spec import read
+from floodmark.checkers.reference import search
+from floodmark.checkers.run.checks import run_check
+from floodmark.checkers.verdict.check import Settings, checks
 from floodmark.language.errors import ModelError
 from floodmark.language.model import State
 from tests.agreement import assert_agrees
@@ -149,13 +149,13 @@ class Wide(Model):
 
 def native(cls: type[Model], options: Options | None = None, **constants: int) -> Exploration:
     options = options or Options(workers=1)
-    return explore(cls(**constants), list(collect(cls, ()).values()), options)
+    return search_states(cls(**constants), list(collect(cls, ()).values()), options)
 
 
 def both(cls: type[Model], options: Options | None = None, **constants: int) -> Exploration:
     """What one and two workers find; it has to be what CPython finds."""
     options = options or Options(workers=1)
-    wanted = reference.explore(cls(**constants), list(collect(cls, ()).values()), options)
+    wanted = search.search_states(cls(**constants), list(collect(cls, ()).values()), options)
     for workers in (1, 2):
         found = native(cls, replace(options, workers=workers), **constants)
         for name in ("complete", "distinct", "generated", "depth", "levels", "actions", "cut", "digest"):
@@ -176,7 +176,7 @@ def steps(found: Exploration, number: int = 0) -> list[str]:
 # Verdicts.
 
 
-def test_counts() -> None:
+def test_counts_are_those_found_by_hand() -> None:
     found = both(Counter)
     # Two initial states; from 0: by 1, by 2, stay; from 1: two; from 2: two; from 3: one; from 4: none.
     assert (found.distinct, found.generated, found.levels) == (5, 10, [2, 2, 1])
@@ -478,9 +478,9 @@ def test_vacuity_is_told_of_a_whole_search_only() -> None:
         (Limits(memory=1 << 20), "the memory limit"),
     ],
 )
-def test_budgets(limits: Limits, stopped: str, workers: int) -> None:
+def test_a_limit_ends_a_native_search_without_a_verdict(limits: Limits, stopped: str, workers: int) -> None:
     found = native(Grid, Options(workers=workers, limits=limits), side=12)
-    assert (found.complete, found.stopped, found.violations) == (False, stopped, [])
+    assert (found.complete, str(found.stopped), found.violations) == (False, stopped, [])
     assert 0 < sum(found.levels) <= found.distinct < 12**5
     assert found.generated == 1 + sum(found.actions.values())
     assert found.generated >= found.distinct
@@ -575,7 +575,7 @@ class Boundless(Counter):
 
 def test_more_successors_than_memory_can_be_addressed_are_refused() -> None:
     with pytest.raises(ModelError, match=r"no room for 1,152,921,504,606,846,9\d\d successors"):
-        explore(Boundless(), [], Options(workers=1))
+        search_states(Boundless(), [], Options(workers=1))
 
 
 def test_the_reachable_set_is_complete() -> None:
@@ -642,7 +642,7 @@ def test_a_cache_that_cannot_be_written_is_no_error(tmp_path: Path, monkeypatch:
 def test_a_search_changes_to_good_code_on_its_way(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("FLOODMARK_CACHE", str(tmp_path))
     properties = list(collect(Wide, ()).values())
-    plain = explore(Wide(), properties, Options(workers=2))
+    plain = search_states(Wide(), properties, Options(workers=2))
     monkeypatch.setattr("floodmark.checkers.native.search.PATIENCE", 0.0)
     kernels: list[Kernel] = []
     improve = Kernel.improve
@@ -652,10 +652,10 @@ def test_a_search_changes_to_good_code_on_its_way(monkeypatch: pytest.MonkeyPatc
         improve(kernel)
 
     monkeypatch.setattr(Kernel, "improve", noted)
-    changed = explore(Wide(), properties, Options(workers=2))
+    changed = search_states(Wide(), properties, Options(workers=2))
     assert len(kernels) == 1
     assert kernels[0].good
-    again = explore(Wide(), properties, Options(workers=2))
+    again = search_states(Wide(), properties, Options(workers=2))
     assert len(kernels) == 1, "good code that is in the cache is used from the start"
     for found in (changed, again):
         assert (found.digest, found.generated, found.levels) == (plain.digest, plain.generated, plain.levels)
@@ -687,7 +687,7 @@ def test_what_a_spec_expects_decides_which_code_is_compiled(
 ) -> None:
     properties = list(collect(Wide, ()).values())
     monkeypatch.setenv("FLOODMARK_CACHE", str(tmp_path / "plain"))
-    plain = explore(Wide(), properties, Options(workers=1))
+    plain = search_states(Wide(), properties, Options(workers=1))
     monkeypatch.setenv("FLOODMARK_CACHE", str(tmp_path / "other"))
     monkeypatch.setattr("floodmark.checkers.native.search.PATIENCE", 0.0)
     kernels: list[Kernel] = []
@@ -699,7 +699,7 @@ def test_what_a_spec_expects_decides_which_code_is_compiled(
         assert kernel.good == begins
 
     monkeypatch.setattr(Kernel, "__init__", noted)
-    found = explore(Wide(), properties, Options(workers=1, likely=likely))
+    found = search_states(Wide(), properties, Options(workers=1, likely=likely))
     assert 3 < found.distinct < 10**5
     assert kernels[0].good == (begins or changes)
     assert compared(found) == compared(plain)

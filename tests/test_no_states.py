@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from floodmark.checkers.commands.cli import command
+from floodmark.checkers.command_line.cli import command
 from floodmark.checkers.exploration import Options
 from floodmark.checkers.native.search import reachable_set
 from tests.engines import imported
@@ -67,7 +67,7 @@ def said(*words: str) -> tuple[int, str]:
 
 @pytest.mark.parametrize("progress", ["", PROGRESS], ids=["safety", "progress"])
 @pytest.mark.parametrize("engine", ["native", "reference"])
-def test_a_check_warns(folder: Path, engine: str, progress: str) -> None:
+def test_a_check_warns_when_no_state_is_within_the_boundary(folder: Path, engine: str, progress: str) -> None:
     (folder / "tank.py").write_text(MODEL + progress)
     code, text = said("check", "tank.toml", "--engine", engine)
     assert code == 0

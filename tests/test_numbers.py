@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 import z3
 
-from floodmark.checkers.symbolic.numbers import Bits, BitVectors, Codes, Integers, Number, Numbers, width_of
-from floodmark.checkers.symbolic.symbols import Symbols
+from floodmark.checkers.symbolic.terms.integers import Bits, BitVectors, Codes, Integers, Number, Numbers, width_of
+from floodmark.checkers.symbolic.terms.symbols import Symbols
 from tests.term_audit import wrapping
 
 RANGES = [(0, 0), (0, 3), (-2, 1), (1, 3), (-3, -1)]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from floodmark.checkers import reference
+from floodmark.checkers.reference import search as reference
 from tests.broken import load, search
 from tests.small_counter import agreed, refused, text_of
 

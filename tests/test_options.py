@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from dataclasses import fields, replace
 from pathlib import Path
@@ -10,16 +11,17 @@ from typing import Any
 import click
 import pytest
 
-from floodmark.checkers.check import Check, Settings
+from floodmark.checkers.command_line.check import _settings
+from floodmark.checkers.command_line.check import check as check_options
+from floodmark.checkers.command_line.cli import command
+from floodmark.checkers.command_line.engine import ENGINES
 from floodmark.checkers.commands import gate as gate_command
-from floodmark.checkers.commands.cli import command
 from floodmark.checkers.commands.gate import Asked
-from floodmark.checkers.commands.options.check import _settings
-from floodmark.checkers.commands.options.check import check as check_options
-from floodmark.checkers.commands.options.engine import ENGINES
 from floodmark.checkers.exploration import Limits
-from floodmark.checkers.result import ExitCode
-from floodmark.checkers.spec import read
+from floodmark.checkers.project.spec import read
+from floodmark.checkers.run.engines import engine_of
+from floodmark.checkers.verdict.check import Check, Settings
+from floodmark.checkers.verdict.result import ExitCode
 from tests.hostile import Run, put, runs
 from tests.projects import INVARIANTS, TANK, tank_project
 
@@ -81,7 +83,7 @@ def test_the_command_that_reproduces_a_run_of_the_gate(run: Run, monkeypatch: py
 
     monkeypatch.setattr(gate_command, "gate", took)
     limits = ["--max-seconds", "9.5", "--max-memory", "2G"]
-    where = ["--tier", "deep", "--engine", "spark", "--master", "local[2]"]
+    where = ["--tier", "deep", "--engine", "spark", "--spark", "master=local[2]"]
     run("gate", ".", *where, *limits, "--workers", "3", "--no-cache")
     run(*shlex.split(asked[0].command)[1:])
     one, other = asked
@@ -109,7 +111,7 @@ def checked(run: Run, *arguments: str, more: str = FLAWED) -> tuple[int, list[st
     return code, [line for line in lines if line.split()[:1] and line.split()[0] in ("holds", "found", "violated")]
 
 
-def test_only_one_property(run: Run) -> None:
+def test_property_checks_only_the_one_it_names(run: Run) -> None:
     """And the known-bad designs that are there to violate it."""
     assert checked(run)[0] == 1
     assert checked(run, "--property", "below_size") == (0, ["holds tank 4 states,"])
@@ -157,7 +159,7 @@ def test_specs_without_the_property_are_left_out(run: Run) -> None:
     assert (code, "1 check, each as expected" in text) == (0, True)
 
 
-COMMANDS = ("check", "gate", "mutate", "conform", "plan", "prove")
+COMMANDS = ("check", "gate", "mutate", "conform", "plan")
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -166,8 +168,7 @@ def test_every_command_has_the_same_engines(name: str) -> None:
     assert isinstance(options["engine"].type, click.Choice)
     assert tuple(options["engine"].type.choices) == ENGINES
     assert (options["engine"].default, options["engine"].help) == ("auto", _help("check", "engine"))
-    if "master" in options:
-        assert options["master"].help == _help("check", "master")
+    assert isinstance(options["spark"], click.Option)
 
 
 def _help(name: str, option: str) -> str | None:
@@ -189,15 +190,11 @@ ARGUMENTS = {
     "mutate": ("tank", "--only", "fill"),
     "conform": ("tank", "--trace", "t.jsonl"),
     "plan": ("p.json", "--current", "c.json"),
-    "prove": ("tank",),
 }
 REFUSED = {
     ("gate", "reference"): "it does not evaluate premises, which the lock records; use floodmark check",
-    ("mutate", "reference"): "mutants are told apart by the digests of compiled searches",
+    ("mutate", "reference"): "mutants are distinguished by the digests of compiled searches",
     ("conform", "native"): "recorded runs and logs are judged by CPython",
-    ("prove", "native"): "proofs are z3's",
-    ("prove", "reference"): "proofs are z3's",
-    ("prove", "spark"): "proofs are z3's",
 }
 
 
@@ -217,25 +214,112 @@ def test_a_plan_has_the_same_verdict_in_cpython(run: Run) -> None:
     assert (one[0], one[-1], len(one)) == (other[0], other[-1], len(other))
 
 
-def test_prove_refuses_spark(run: Run) -> None:
-    assert REFUSED["prove", "spark"] in run("prove", "tank", "--engine", "spark")[1]
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("check", "--engine", "native", "--spark", "checkpoint=d"),
+        ("check", "--engine", "reference", "--spark", "distribute=always"),
+        ("gate", "--engine", "native", "--spark", "master=local"),
+        ("mutate", "tank", "--engine", "native", "--spark", "master=local"),
+        ("plan", "p.json", "--current", "c.json", "--engine", "reference", "--spark", "master=local"),
+        ("conform", "tank", "--trace", "t.jsonl", "--engine", "reference", "--spark", "keep_results=d"),
+    ],
+)
+def test_a_setting_of_spark_that_another_engine_would_ignore_is_refused(run: Run, arguments: tuple[str, ...]) -> None:
+    code, text = run(*arguments, lay=lay)
+    assert code == 2
+    assert "--spark is for Spark; leave out --engine" in text
 
 
 @pytest.mark.parametrize(
-    ("arguments", "option"),
+    ("setting", "why"),
     [
-        (("check", "--engine", "native", "--checkpoint", "d"), "--checkpoint"),
-        (("check", "--engine", "reference", "--distribute", "always"), "--distribute"),
-        (("check", "--engine", "native", "--master", "local"), "--master"),
-        (("gate", "--engine", "native", "--master", "local"), "--master"),
-        (("mutate", "tank", "--engine", "native", "--master", "local"), "--master"),
-        (("plan", "p.json", "--current", "c.json", "--engine", "reference", "--master", "local"), "--master"),
-        (("conform", "tank", "--trace", "t.jsonl", "--engine", "reference", "--keep-results", "d"), "--keep-results"),
+        ("partitions=0", "partitions must be a whole number, 1 or more, not 0"),
+        ("partitions=few", "partitions must be a whole number, 1 or more, not 'few'"),
+        ("distribute=never", 'distribute must be one of auto, always, not \'never\''),
+        ("mster=local", "there is no setting 'mster'; did you mean 'master'?"),
+        ("master", "'master' is not NAME=VALUE"),
+        ("master=", "'master=' is not NAME=VALUE"),
     ],
 )
-def test_an_option_that_another_engine_would_ignore_is_refused(
-    run: Run, arguments: tuple[str, ...], option: str
-) -> None:
-    code, text = run(*arguments, lay=lay)
-    assert code == 2
-    assert f"{option} is for Spark; leave out --engine" in text
+def test_a_setting_of_spark_that_makes_no_sense_is_refused(run: Run, setting: str, why: str) -> None:
+    code, text = run("check", "--spark", setting, lay=lay)
+    assert (code, why in text) == (2, True), text
+
+
+TABLE = """
+[tool.floodmark.spark]
+master = "local[3]"
+partitions = 7
+keep_results = "kept"
+"""
+
+
+def taken(monkeypatch: pytest.MonkeyPatch, *words: str) -> Settings:
+    given: dict[str, Any] = {}
+    monkeypatch.setattr(check_options, "callback", lambda **all_of_them: given.update(all_of_them))
+    command.main(["check", *words], standalone_mode=False)
+    return _settings(given)
+
+
+def test_settings_of_spark_may_be_the_projects(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They ask for no engine; the command line's come first, and imply Spark."""
+    monkeypatch.chdir(tank_project(tmp_path, **{"pyproject.toml": TABLE}))
+    own = Settings(master="local[3]", partitions=7, keep_results="kept")
+    assert taken(monkeypatch) == own
+    assert taken(monkeypatch, "--engine", "native") == Settings(engine="native")
+    given = taken(monkeypatch, "--spark", "partitions=2", "--spark", "keep-states=here", "--spark", "resume=there")
+    assert given == replace(own, engine="spark", partitions=2, keep_states="here", resume="there")
+    check = Check(read(Path("specs/tank.toml")), None, own)
+    assert "spark" not in check.reproduce()
+    assert type(engine_of(check)).__name__ == "Native"
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ('resume = "kept"', "pyproject.toml:5: unknown key 'resume'"),
+        ("partitions = 0", "pyproject.toml:5: partitions must be a whole number, 1 or more, not 0"),
+    ],
+)
+def test_a_wrong_setting_of_a_project_is_refused_at_its_line(run: Run, line: str, why: str) -> None:
+    table = TABLE.replace("partitions = 7\n", "") + line
+    code, text = run("check", lay=put("pyproject.toml", table))
+    assert (code, why in text) == (2, True), text
+
+
+REMOVED = {
+    "check": ("--junit f", "--sarif f", "--html f", "--itf d", "--graph f.dot", "--emit-test", "--junit-family xunit2",
+              "--master u", "--distribute always", "--partitions 3", "--checkpoint d", "--resume d", "--keep-states d",
+              "--keep-results d"),
+    "gate": ("--itf d", "--graph f.dot", "--junit-family xunit1", "--master u"),
+    "conform": ("--master u", "--keep-results d"),
+    "mutate": ("--master u",),
+    "plan": ("--master u",),
+    "prove": ("--engine auto",),
+    "export": ("--tla", "--promela", "-o d"),
+}  # fmt: skip
+
+
+def test_what_replaces_a_removed_option_is_said(run: Run) -> None:
+    for name, options in REMOVED.items():
+        for option in options:
+            code, text = run(name, *option.split())
+            assert code == 2
+            wanted = f"there is no option {option.split()[0]}; instead: "
+            assert wanted in text
+            for word in re.findall(r"--[a-z]+|floodmark [a-z]+", text.partition(wanted)[2]):
+                assert word.removeprefix("floodmark ") in {*command.commands, *known_options()}, text
+    assert "No such option '--jsn'" in run("check", "--jsn", "f")[1]
+
+
+def known_options() -> set[str]:
+    return {option for each in command.commands.values() for it in each.params for option in it.opts}
+
+
+def test_the_help_of_check_fits_on_a_screen(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = run("check", "--help")[1].splitlines()
+    assert "Exit codes:" in "".join(lines)
+    assert len(lines) <= 48
+    assert max(map(len, lines)) <= 80

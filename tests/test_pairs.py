@@ -22,7 +22,7 @@ from floodmark import (
     require,
 )
 from floodmark.checkers.exploration import Options
-from floodmark.checkers.native.search import explore
+from floodmark.checkers.native.search import search_states
 from tests.agreement import assert_agrees
 from tests.symbolic_agreement import assert_steps_agree
 
@@ -109,5 +109,5 @@ class Ranked(Model):
 
 def test_a_number_given_to_identifiers_is_no_symmetry() -> None:
     with pytest.raises(ModelError, match="the model is not symmetric"):
-        explore(Ranked(), [], Options(workers=1, symmetry=True))
-    assert explore(Ranked(), [], Options(workers=1)).distinct == 2
+        search_states(Ranked(), [], Options(workers=1, symmetry=True))
+    assert search_states(Ranked(), [], Options(workers=1)).distinct == 2

@@ -10,7 +10,15 @@ import pytest
 
 from floodmark.checkers.exploration import Limits, Options
 from floodmark.checkers.spark import search
-from floodmark.checkers.spark.partition_count import FOR_EACH_CORE, STATES, partition_count
+from floodmark.checkers.spark.partition_count import (
+    FEW_STATES,
+    FOR_EACH_CORE,
+    GROWTH,
+    MAX_STATES,
+    STATES,
+    is_outgrown,
+    partition_count,
+)
 from floodmark.checkers.spark.search import Distribution, Search
 
 
@@ -35,6 +43,30 @@ def test_there_are_as_many_partitions_as_states_need(
 
 
 @pytest.mark.parametrize(
+    ("cores", "likely", "limit", "found", "wanted"),
+    [
+        (2, None, None, STATES, 2 * FOR_EACH_CORE),
+        (2, None, None, 10 * STATES, 10 * GROWTH),
+        (2, None, 20 * STATES, 10 * STATES, 20),
+        (2, 2 * STATES, None, 10 * STATES, 10 * GROWTH),
+        (40, 2 * STATES, None, STATES, 40),
+    ],
+)
+def test_a_search_that_has_found_many_states_gets_more_partitions(
+    cores: int, likely: int | None, limit: int | None, found: int, wanted: int
+) -> None:
+    assert partition_count(cores, likely, limit, found) == wanted
+
+
+def test_partitions_are_outgrown_by_states_or_by_the_cluster() -> None:
+    assert not is_outgrown(8, 2, 8 * MAX_STATES)
+    assert is_outgrown(8, 2, 8 * MAX_STATES + 1)
+    assert not is_outgrown(8, 80, 8 * FEW_STATES)
+    assert is_outgrown(8, 80, 8 * FEW_STATES + 1)
+    assert not is_outgrown(8, 8, 8 * FEW_STATES + 1)
+
+
+@pytest.mark.parametrize(
     ("kept", "asked", "likely", "wanted"),
     [(None, None, None, 2 * FOR_EACH_CORE), (None, None, 10**9, 20), (None, 3, 10**9, 3), (5, 3, 10**9, 5)],
 )
@@ -45,12 +77,14 @@ def test_a_checkpoint_decides_before_the_command_and_the_command_before_the_expe
 
     def cluster(context: Any, code: Any, interface: Any, partitions: int, initial: Any, buffers: int) -> Any:
         made.append(partitions)
-        return SimpleNamespace()
+        return SimpleNamespace(clean_up_after_others=lambda: None)
 
     monkeypatch.setattr(search, "Cluster", cluster)
     holder = SimpleNamespace(levels=[], count=0, rows=lambda start, stop: np.zeros((0, 1), dtype=np.uint64))
     under_way: Any = SimpleNamespace(
         _holders=lambda: [holder],
+        _distinct=lambda: 0,
+        _say=lambda what: None,
         session=lambda: SimpleNamespace(sparkContext=SimpleNamespace(defaultParallelism=2)),
         options=Options(limits=Limits(), likely=likely),
         distribution=Distribution(partitions=asked),

@@ -12,14 +12,14 @@ from unittest.mock import patch
 import pytest
 import z3
 
-from floodmark.checkers.symbolic import strategies
-from floodmark.checkers.symbolic.facts import Fact, Facts
-from floodmark.checkers.symbolic.paths import Look, Path, parted, path_by_path, start, undecided
+from floodmark.checkers.symbolic.methods.smtlib import PART, Scripts
+from floodmark.checkers.symbolic.methods.task import Task
 from floodmark.checkers.symbolic.prove import prove_check
-from floodmark.checkers.symbolic.smtlib import PART, Scripts
-from floodmark.checkers.symbolic.strategies import Asking, Strategy
-from floodmark.checkers.symbolic.symbols import Symbols
-from floodmark.checkers.symbolic.task import Task
+from floodmark.checkers.symbolic.tactics import portfolio
+from floodmark.checkers.symbolic.tactics.path_split import Look, Path, parted, path_by_path, start, undecided
+from floodmark.checkers.symbolic.tactics.portfolio import Asking, Strategy
+from floodmark.checkers.symbolic.terms.axioms import Fact, Facts
+from floodmark.checkers.symbolic.terms.symbols import Symbols
 from tests.any_size_protocols import check_of
 from tests.second_solver import Said, ask_all, opinion_of
 from tests.test_cases import FREE, HOLDS, TWO, drawn, has_model
@@ -167,7 +167,7 @@ def test_what_a_condition_does_not_part_is_parted_further() -> None:
 def test_a_model_of_what_a_path_leaves_out_is_no_answer() -> None:
     """Of the likely assumptions alone, a path has a model; with all of them it has none, or one that counts."""
     goal = z3.If(X <= 0, Y, X) <= -3
-    with patch.object(strategies, "STRATEGIES", ONLY):
+    with patch.object(portfolio, "STRATEGIES", ONLY):
         asking = Asking([z3.And(Y > 0, X > -2)], lambda _: [], likely=[lambda: X > -2])
         assert asking.answer(goal) == (z3.unsat, "")
         assert [has_model(*terms) for terms in asking.parts] == [False] * len(asking.parts)
@@ -178,7 +178,7 @@ def test_no_fact_is_asked_twice() -> None:
     """What is known of the assumptions and of the path is one fact in the same simple terms."""
     f = z3.Function("f", z3.IntSort(), z3.IntSort())
     law = Fact(frozenset([X.decl().get_id()]), z3.ForAll([Y], f(Y * 1) > X + 0))
-    with patch.object(strategies, "STRATEGIES", ONLY):
+    with patch.object(portfolio, "STRATEGIES", ONLY):
         asking = Asking([X > 3], lambda _: [law])
         assert asking.answer(z3.If(X <= 5, Y, X) < z3.If(X <= 5, Y, 2))[0] == z3.unsat
     assert asking.parts
@@ -192,7 +192,7 @@ def test_parts_are_told_where_a_question_was_parted() -> None:
     assert asking.parts == []
     each = z3.Int("each")
     two = z3.Or(z3.Exists([each], z3.And(each < 1, each > Y)), z3.Exists([each], z3.And(each > 4, each < X, X < 3)))
-    with patch.object(strategies, "STRATEGIES", ONLY):
+    with patch.object(portfolio, "STRATEGIES", ONLY):
         asking = Asking([Y > 0], lambda _: known)
         assert asking.answer(two)[0] == z3.unsat
         assert len(asking.parts) == 2
@@ -202,8 +202,9 @@ def test_parts_are_told_where_a_question_was_parted() -> None:
 COMMIT = "specs/examples/two_phase_commit.toml"
 
 
+@pytest.mark.slow
 def test_a_proof_path_by_path_is_written_for_a_second_solver(tmp_path: File) -> None:
-    with patch.object(strategies, "STRATEGIES", ONLY):
+    with patch.object(portfolio, "STRATEGIES", ONLY):
         proved = prove_check(check_of(COMMIT), Task(any_size=True), Scripts(tmp_path / "smt"))
     assert proved.verdict == "holds"
     files = sorted((tmp_path / "smt").rglob("*.smt2"))
@@ -233,7 +234,7 @@ def test_a_second_solver_agrees_about_an_obligation_if_it_does_about_all_parts(t
 
 
 def test_a_countermodel_on_one_path_is_one_that_cpython_confirms() -> None:
-    with patch.object(strategies, "STRATEGIES", ONLY):
+    with patch.object(portfolio, "STRATEGIES", ONLY):
         proved = prove_check(check_of(COMMIT, "CommitsOnMajority"), Task(any_size=True))
     assert proved.verdict == "undetermined"
     assert proved.lines[:2] == [

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from floodmark.checkers.commands.cli import command
+from floodmark.checkers.command_line.cli import command
 from floodmark.checkers.commands.plan import moves_of
 from floodmark.checkers.plan import report
 from floodmark.checkers.plan.reassignment_json import Move, TopicPartition, dumps
@@ -166,7 +166,7 @@ class TestCommand:
     def test_an_empty_plan_checks_nothing(self, tmp_path: Path) -> None:
         assert plan(tmp_path, pairs=[])[0] == 5
 
-    def test_json(self, tmp_path: Path) -> None:
+    def test_json_has_a_verdict_for_each_partition(self, tmp_path: Path) -> None:
         file = tmp_path / "out.json"
         plan(tmp_path, "--json", str(file), pairs=[([1, 2, 3], [1, 2, 4]), ([1, 2, 3], [3, 2, 1])])
         written = json.loads(file.read_text())

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 import json
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from tests import planted
-from tests.planted import FOLDERS, ROOT, Knowledge, Trial, importers
+from tests.planted import FOLDERS, ROOT, Knowledge, Trial, drawn, importers
 from tests.planting import mistakes, of_folder
 
 SOURCE = '''
@@ -33,46 +34,78 @@ class Of:
         while self.left:
             break
         self.left = self.high if self.low is None else [x for x in self.all if x]
+
+    def cached(self, rounds: list[int]) -> int:
+        for round in rounds:
+            if round < 0:
+                continue
+            found = self.known[round]
+        return self.known[round, found]
 '''
 
 
 def test_the_mistakes_of_a_text() -> None:
     found = mistakes("a.py", SOURCE.encode())
-    assert [mistake.name.removeprefix("a.py ") for mistake in found] == [
-        "module: 3 -> 2",
-        "module: 3 -> 4",
-        "below: 2 -> 1",
-        "below: 2 -> 3",
-        "below: a < b -> (a <= b)",
-        "below: a < b and not hidden(a) -> (a < b or not hidden(a))",
-        "below: a < b and not hidden(a) -> (not (a < b and (not hidden(a))))",
-        "below: not hidden(a) -> hidden(a)",
-        "below: min -> max",
-        "below: -b -> b",
-        "below: self.seen[a] += 1 -> pass",
-        "below: self.seen[a] += 1 -> self.seen[a] -= 1",
-        "below: 1 -> 0",
-        "below: 1 -> 2",
-        "below: note(count) -> pass",
-        "below: builder.select(a, \"<\", b) -> builder.select(a, b, '<')",
-        "below: \"<\" -> '<='",
-        "below: a < b -> (a <= b) #2",
-        "Of.any_of: self.left -> (not self.left)",
-        "Of.any_of: self.left -> self.right",
-        "Of.any_of: break -> pass",
-        "Of.any_of: self.left = self.high if self.low is None else [x for x in self.all if x] -> pass",
-        "Of.any_of: self.high -> self.low",
-        "Of.any_of: self.high if self.low is None else [x for x in self.all if x] -> "
-        "([x for x in self.all if x] if self.low is None else self.high)",
-        "Of.any_of: self.low -> self.high",
-        "Of.any_of: self.low is None -> (self.low is not None)",
-        "Of.any_of: self.all -> self.any",
-        "Of.any_of: x -> (not x)",
+    assert [(mistake.kind, mistake.name.removeprefix("a.py ")) for mistake in found] == [
+        ("number", "module: 3 -> 2"),
+        ("number", "module: 3 -> 4"),
+        ("number", "below: 2 -> 1"),
+        ("number", "below: 2 -> 3"),
+        ("operator", "below: a < b -> (a <= b)"),
+        ("operator", "below: a < b and not hidden(a) -> (a < b or not hidden(a))"),
+        ("conjunct", "below: a < b and not hidden(a) -> (a < b)"),
+        ("negation", "below: a < b and not hidden(a) -> (not (a < b and (not hidden(a))))"),
+        ("conjunct", "below: a < b and not hidden(a) -> (not hidden(a))"),
+        ("negation", "below: not hidden(a) -> hidden(a)"),
+        ("choice", "below: min -> max"),
+        ("negation", "below: -b -> b"),
+        ("statement", "below: self.seen[a] += 1 -> pass"),
+        ("operator", "below: self.seen[a] += 1 -> self.seen[a] -= 1"),
+        ("number", "below: 1 -> 0"),
+        ("number", "below: 1 -> 2"),
+        ("statement", "below: note(count) -> pass"),
+        ("choice", 'below: builder.select(a, "<", b) -> builder.select(a, b, \'<\')'),
+        ("operator", 'below: "<" -> \'<=\''),
+        ("operator", "below: a < b -> (a <= b) #2"),
+        ("negation", "Of.any_of: self.left -> (not self.left)"),
+        ("choice", "Of.any_of: self.left -> self.right"),
+        ("exit", "Of.any_of: break -> pass"),
+        ("statement", "Of.any_of: self.left = self.high if self.low is None else [x for x in self.all if x] -> pass"),
+        ("choice", "Of.any_of: self.high -> self.low"),
+        ("choice",
+         "Of.any_of: self.high if self.low is None else [x for x in self.all if x] -> ([x "
+         "for x in self.all if x] if self.low is None else self.high)"),
+        ("choice", "Of.any_of: self.low -> self.high"),
+        ("operator", "Of.any_of: self.low is None -> (self.low is not None)"),
+        ("choice", "Of.any_of: self.all -> self.any"),
+        ("negation", "Of.any_of: x -> (not x)"),
+        ("guard", "Of.cached: if round < 0: continue -> pass"),
+        ("operator", "Of.cached: round < 0 -> (round <= 0)"),
+        ("number", "Of.cached: 0 -> 1"),
+        ("exit", "Of.cached: continue -> pass"),
+        ("exit", "Of.cached: found = self.known[round] -> found = self.known[round] break"),
+        ("index", "Of.cached: self.known[round] -> (self.known[round - 1])"),
+        ("key", "Of.cached: round, found -> ((found,))"),
+        ("key", "Of.cached: round, found -> ((round,))"),
     ]
 
 
+def test_a_sample_has_a_share_of_each_room_and_of_each_kind() -> None:
+    every = list(of_folder(ROOT, ["src/floodmark/compiler", "src/floodmark/checkers/mutation"]))
+    sample = drawn(every, 200, seed=3)
+    assert len(set(sample)) == len(sample) == 200
+    assert sample == drawn(every, 200, seed=3) != drawn(every, 200, seed=4)
+    rooms = Counter(str(Path(mistake.file).parent) for mistake in sample)
+    whole = Counter(str(Path(mistake.file).parent) for mistake in every)
+    assert all(abs(rooms[room] - 200 * count / len(every)) <= 1 for room, count in whole.items())
+    kinds = Counter(mistake.kind for mistake in sample if mistake.file.startswith("src/floodmark/compiler"))
+    assert set(kinds) == {mistake.kind for mistake in every}
+    assert max(kinds.values()) - min(kinds[kind] for kind in kinds if kind != "key") <= 1  # there are few keys
+
+
 def test_every_mistake_is_in_its_place_and_is_python() -> None:
-    every = list(of_folder(ROOT, ["floodmark/compiler/joins.py", "checkers/native/loops.py", "checkers/disk_cache.py"]))
+    files = ["compiler/joins.py", "checkers/kernel/loops.py", "checkers/disk_cache.py"]
+    every = list(of_folder(ROOT, [f"src/floodmark/{file}" for file in files]))
     assert len({mistake.name for mistake in every}) == len(every) > 100
     for mistake in every:
         source = (ROOT / mistake.file).read_bytes()
@@ -89,7 +122,7 @@ def test_there_is_something_to_plant_in_every_folder() -> None:
 
 
 def test_which_tests_are_asked() -> None:
-    (first, *_) = of_folder(ROOT, ["floodmark/compiler/joins.py"])
+    (first, *_) = of_folder(ROOT, ["src/floodmark/compiler/joins.py"])
     quick, slow, other = (f"tests/test_x.py::test_{name}" for name in ("quick", "slow", "other"))
     known = Knowledge({first.file: {first.line: [slow, quick], first.line + 1: [other]}}, {quick: 1, slow: 5, other: 2})
     assert known.tests_of(first, 10) == [quick, slow]
@@ -97,7 +130,7 @@ def test_which_tests_are_asked() -> None:
     elsewhere = Knowledge({first.file: {first.line + 1: [other]}}, {quick: 1, slow: 5, other: 2})
     assert known.tests_of(first, 0.5) == [quick]
     assert elsewhere.tests_of(first, 10) == [other]
-    (loop, *_) = of_folder(ROOT, ["checkers/native/partitioned.py"])
+    (loop, *_) = of_folder(ROOT, ["src/floodmark/checkers/kernel/partitioned.py"])
     beside = "tests/test_meaning.py::test_what_lately_was_sent_is_compared_by_all_of_its_words"
     assert "tests/test_meaning.py" in importers(loop.file)
     assert Knowledge({}, {beside: 1.0, quick: 0.1}).tests_of(loop, 10) == [beside]

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from floodmark.checkers.commands.cli import command
+from floodmark.checkers.command_line.cli import command
 from floodmark.language.plurals import counted, counted_seconds, plural
 from tests.outcomes import inside
 from tests.projects import tank_project
 
 REPOSITORY = Path(__file__).parent.parent
-FOLDERS = ("checkers", "floodmark/language", "floodmark/compiler")
+FOLDERS = ("src",)
 NOUNS = re.compile(
     r"actions|arguments|bits|branches|bytes|cases|cells|checks|choices|claims|classes|clauses|"
     r"constants|designs|differences|digits|elements|entries|events|files|folders|headers|holes|"
@@ -76,7 +76,7 @@ def test_no_message_has_a_word_of_its_own_after_a_number() -> None:
     assert found == []
 
 
-def test_words_after_numbers() -> None:
+def test_words_agree_with_their_numbers() -> None:
     assert [counted(number, "state") for number in (0, 1, 1204)] == ["0 states", "1 state", "1,204 states"]
     assert [counted(number, "property") for number in (1, 2)] == ["1 property", "2 properties"]
     assert (counted(2, "class"), plural(1, "is", "are"), plural(3, "is", "are")) == ("2 classes", "is", "are")

@@ -16,16 +16,17 @@ from typing import Any
 
 import pytest
 
-from floodmark.checkers import processes, run
-from floodmark.checkers.check import Check, EngineName, Settings, checks, variant_name
+from floodmark.checkers import processes
 from floodmark.checkers.conformance import behaviour, traces
 from floodmark.checkers.exploration import Limits
 from floodmark.checkers.mutation import run as mutation
 from floodmark.checkers.mutation.mutant import mutants
 from floodmark.checkers.mutation.trial import Budget, Trial, stages
 from floodmark.checkers.processes import Lost, Overdue, in_order, results, run_each, tell
-from floodmark.checkers.result import CheckResult, ExitCode
-from floodmark.checkers.spec import read
+from floodmark.checkers.project.spec import read
+from floodmark.checkers.run import checks as run
+from floodmark.checkers.verdict.check import Check, EngineName, Settings, checks, variant_name
+from floodmark.checkers.verdict.result import CheckResult, ExitCode
 from tests import gates
 from tests.projects import tank_project
 from tests.test_cli import COMMAND, FLAWED, IMPORTS, STOPS
@@ -107,7 +108,7 @@ def test_only_the_job_whose_process_dies_is_lost(how: int, said: str, count: int
     assert found == {number: square(number) for number in (0, 1, 3, 4, 5)}
 
 
-def test_all_may_die() -> None:
+def test_every_job_is_reported_lost_when_all_processes_die() -> None:
     found = dict(run_each(partial(die, signal.SIGKILL), [2] * 5, 2))
     assert sorted(found) == [0, 1, 2, 3, 4]
     assert {type(lost) for lost in found.values()} == {Lost}
@@ -205,6 +206,37 @@ def test_what_is_ended_clears_up_where_python_runs(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_second_signal_does_not_end_the_clearing_up(tmp_path: Path) -> None:
+    def leaves(number: int) -> None:
+        tell(os.getpid())
+        try:
+            hang(number)
+        finally:
+            os.kill(os.getpid(), signal.SIGTERM)
+            (tmp_path / "cleared up").touch()
+
+    found = run_each(leaves, [0, 1], 2, heard=lambda _, process: os.kill(process, signal.SIGTERM))
+    assert isinstance(dict(found)[0], Lost)
+    assert (tmp_path / "cleared up").exists()
+
+
+def test_an_end_that_python_drops_within_a_finaliser_is_tried_again(tmp_path: Path) -> None:
+    class Finalised:
+        def __del__(self) -> None:
+            tell(os.getpid())
+            time.sleep(60)  # SystemExit is raised here, and dropped
+
+    def drops(number: int) -> None:
+        Finalised()
+        while True:
+            (tmp_path / "goes on").touch()
+
+    [(_, lost)] = run_each(drops, [0], 1, heard=lambda _, process: os.kill(process, signal.SIGTERM))
+    assert isinstance(lost, Lost)
+    assert "exited with code 1" in str(lost)
+    assert (tmp_path / "goes on").exists()
+
+
 def test_workers_end_with_whoever_started_them() -> None:
     script = (
         "from tests.test_processes import own_id\nfrom floodmark.checkers.processes import run_each\n"
@@ -243,9 +275,9 @@ def test_a_check_whose_process_dies_is_told_and_no_other(
 ) -> None:
     spec = read(tank_project(tmp_path, THREE) / "specs/tank.toml")
     every = checks(spec, Settings(workers=workers))
-    usual = [summary(result) for result in run.run(every)]
+    usual = [summary(result) for _, result in run.run(every)]
     monkeypatch.setattr(run, "_search", killing("Leaks", run._search))
-    found = list(run.run(every))
+    found = [result for _, result in run.run(every)]
     usual[1] = ("error", "Leaks", ExitCode.INTERNAL_ERROR)
     assert [summary(result) for result in found] == usual
     assert found[1].message == "its process was killed by SIGKILL, perhaps for lack of memory"
@@ -256,10 +288,10 @@ def test_a_check_whose_process_dies_is_told_and_no_other(
 def test_the_command_says_which_check_died(tmp_path: Path) -> None:
     root = tank_project(tmp_path, THREE)
     kill = (
-        "import os, floodmark.checkers.run as run\nsearch = run._search\n"
+        "import os, floodmark.checkers.run.checks as run\nsearch = run._search\n"
         "run._search = lambda check, *more: os.kill(os.getpid(), 9) if check.flawed else search(check, *more)\n"
     )
-    script = f"{IMPORTS}{kill}floodmark.checkers.commands.cli.main()"
+    script = f"{IMPORTS}{kill}floodmark.checkers.command_line.cli.main()"
     command = [sys.executable, "-P", "-c", script, "check", "--workers", "2"]
     done = subprocess.run(command, cwd=root, text=True, capture_output=True)
     assert done.returncode == 70
@@ -363,7 +395,7 @@ def test_a_step_that_outlasts_the_limit_is_undetermined(
     monkeypatch.setattr(processes, "_SOON", 0.5)
     spec = read(long_project(tmp_path) / "long.toml")
     limits = Limits(seconds=0.1)
-    (found,) = run.run(checks(spec, Settings(engine=engine, limits=limits, workers=1)))
+    ((_, found),) = run.run(checks(spec, Settings(engine=engine, limits=limits, workers=1)))
     assert summary(found) == ("undetermined", None, ExitCode.UNDETERMINED)
     assert found.message == "the search was still in a single step long after its limit of 0.1 seconds"
 
@@ -374,7 +406,7 @@ def test_a_long_step_beside_other_checks(tmp_path: Path, monkeypatch: pytest.Mon
     small = checks(read(tank_project(tmp_path / "tank", THREE) / "specs/tank.toml"), Settings(workers=2))
     (long,) = checks(read(long_project(tmp_path / "long") / "long.toml"), Settings(workers=2))
     limited = replace(long, settings=replace(long.settings, limits=Limits(seconds=0.1)))
-    found = list(run.run([limited, *small]))
+    found = [result for _, result in run.run([limited, *small])]
     assert [result.verdict for result in found] == ["undetermined", "holds", "violated", "violated"]
 
 
@@ -384,8 +416,10 @@ def test_an_interrupt_ends_a_step_in_machine_code(tmp_path: Path) -> None:
         [*COMMAND, "check", "long.toml", "--engine", "native"], cwd=long_project(tmp_path), env=UNMEASURED, text=True,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=heed,
     )
+    while not Path(f"/proc/{started.pid}/task/{started.pid}/children").read_text():
+        time.sleep(0.05)  # until the check has a process of its own
     with pytest.raises(subprocess.TimeoutExpired):
-        started.wait(4)  # on a machine that is busy its imports take a while, too
+        started.wait(2)
     started.send_signal(signal.SIGINT)
     _, said = started.communicate(timeout=60)
     assert (started.returncode, said.strip()) == (130, "interrupted: 0 of 1 check ended")

@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
+from floodmark.checkers.project.spec import read
 from floodmark.checkers.spark.package import write_zip
-from floodmark.checkers.spec import read
 from floodmark.language.errors import SourceError
 from tests.projects import INVARIANTS, TANK, tank_project, write
 
 HEAD = """
 import sys
 from pathlib import Path
-from floodmark.checkers.properties import collect
-from floodmark.checkers.spec import read
+from floodmark.checkers.project.properties import collect
+from floodmark.checkers.project.spec import read
 
 spec = read(Path("specs/tank.toml"))
 def flawed(): return spec.flawed_class(spec.flawed[0])
@@ -257,7 +257,7 @@ def test_a_class_knows_its_module_while_others_have_its_name(tmp_path: Path) -> 
     files = {"model/base.py": base, "model/middle.py": middle, "model/more.py": more}
     root = write(tmp_path, {"pyproject.toml": "", **files})
     script = (
-        "import model.middle\nfrom floodmark.checkers.project import load_file\n"
+        "import model.middle\nfrom floodmark.checkers.project.modules import load_file\n"
         "more = load_file('model/more.py').More\nassert issubclass(more, model.middle.Middle)\n"
     )
     environment = {**os.environ, "PYTHONPATH": str(root)}

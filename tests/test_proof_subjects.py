@@ -7,16 +7,16 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from floodmark.checkers.commands.cli import command
+from floodmark.checkers.command_line.cli import command
 from floodmark.checkers.gate.job import ProofJob, is_final
-from floodmark.checkers.gate.outcome import Outcome
-from floodmark.checkers.properties import Property
+from floodmark.checkers.project.properties import Property
+from floodmark.checkers.project.spec import read
 from floodmark.checkers.report.verdict_summary import proof_case
-from floodmark.checkers.result import ExitCode
-from floodmark.checkers.spec import read
-from floodmark.checkers.symbolic.lemmas import lemmas_of
+from floodmark.checkers.symbolic.methods.lemmas import lemmas_of
 from floodmark.checkers.symbolic.prove import prove_listed
-from floodmark.checkers.symbolic.system import system_of
+from floodmark.checkers.symbolic.translate.transition_system import system_of
+from floodmark.checkers.verdict.gate_outcome import Outcome
+from floodmark.checkers.verdict.result import ExitCode
 from floodmark.language.errors import SourceError
 from tests.projects import write
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from unittest.mock import patch
 
@@ -10,13 +11,14 @@ import pytest
 from docs.tools import proofs
 from docs.tools.opinions import agreed, recorded_opinions
 from docs.tools.proofs import answered, page, proved, with_opinions
-from floodmark.checkers.claim import Claim, claims_of
-from floodmark.checkers.proof_result import Proved
-from floodmark.checkers.result import ExitCode
-from floodmark.checkers.spec import Proving, Spec, find, read
+from floodmark.checkers.project.claim import Claim, claims_of
+from floodmark.checkers.project.spec import Proving, Spec, find, read
+from floodmark.checkers.symbolic.methods.smtlib import file_name
+from floodmark.checkers.symbolic.methods.task import task_of
 from floodmark.checkers.symbolic.prove import claim_subject, subject_of
-from floodmark.checkers.symbolic.smtlib import file_name
-from floodmark.checkers.symbolic.task import task_of
+from floodmark.checkers.verdict.proof_command import listed, proof_command
+from floodmark.checkers.verdict.proof_result import Proved
+from floodmark.checkers.verdict.result import ExitCode
 
 ROOT = Path(__file__).resolve().parent.parent
 PROVINGS = [(spec, proving) for spec in map(read, find([ROOT / "specs"], "all")) for proving in spec.prove]
@@ -113,7 +115,7 @@ def test_every_second_opinion_is_about_a_proof_or_a_claim_and_told() -> None:
     listed = [file_name(subject_of(spec.name, task_of(proving))) for spec, proving in PROVINGS]
     asked = [file_name(claim_subject(claim)) for claim in CLAIMS]
     assert set(opinions) <= {*listed, *asked}
-    assert [row[8] for row in PROOFS] == [agreed(opinions.get(name)) for name in listed]
+    assert [row[9] for row in PROOFS] == [agreed(opinions.get(name)) for name in listed]
     assert [row[3] for row in ANSWERS] == [agreed(opinions.get(name)) for name in asked]
 
 
@@ -131,9 +133,11 @@ def test_the_page_can_be_told_other_opinions() -> None:
     """Nothing else changes, and what cvc5 was not asked is not told."""
     assert with_opinions(WRITTEN, recorded_opinions()) == WRITTEN
     without = with_opinions(WRITTEN, {})
-    assert {row[8] for row in rows(without, "| spec | method |")} == {""}
+    assert {row[9] for row in rows(without, "| spec | method |")} == {""}
     assert {row[3] for row in rows(without, "| claim | source |")} == {""}
-    assert [line for line in without.splitlines() if line.startswith("cvc5 ")] == []
+    said = [line for line in without.splitlines() if line.startswith("cvc5 ")]
+    nothing = "cvc5 leaves 0 of 0 obligations open, and differs on none"
+    assert said == [f"{nothing}; it was not asked about {len(PROOFS)} proofs."]
     assert with_opinions(without, recorded_opinions()) == WRITTEN
 
 
@@ -145,4 +149,17 @@ def test_an_opinion_about_other_questions_is_not_told() -> None:
     opinion = {"cvc5": "1", "units": 1, "questions": "now", "obligations": 55, "open": ["act-p"]}
     with patch.object(proofs, "recorded_opinions", lambda: {name: opinion}):
         pages = [page([(task, result)], [], {name: digest}) for digest in ("now", "then")]
-    assert [rows(text, "| spec | method |")[0][8] for text in pages] == ["54 of 55", ""]
+    assert [rows(text, "| spec | method |")[0][9] for text in pages] == ["54 of 55", ""]
+
+
+def test_the_page_counts_what_the_second_solver_leaves_open() -> None:
+    said = [recorded_opinions().get(file_name(subject_of(spec.name, task_of(proving)))) for spec, proving in PROVINGS]
+    undetermined = sum(len(opinion["open"]) for opinion in said if opinion is not None)
+    assert f"\ncvc5 leaves {undetermined} of " in WRITTEN
+
+
+def test_each_row_has_the_command_that_repeats_it() -> None:
+    assert [row[8] for row in PROOFS] == [f"`{proof_command(spec, proving)}`" for spec, proving in PROVINGS]
+    for spec, proving in PROVINGS:
+        words = shlex.split(proof_command(spec, proving))
+        assert listed(spec, words[4] if len(words) > 3 else None) == [proving]

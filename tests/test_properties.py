@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
 from click.testing import CliRunner
 
-from floodmark.checkers.commands.cli import command
-from floodmark.checkers.properties import Property
-from floodmark.checkers.spec import read
+from floodmark.checkers.command_line.cli import command
+from floodmark.checkers.project.modules import load_file
+from floodmark.checkers.project.properties import Property
+from floodmark.checkers.project.spec import read
 from floodmark.language.errors import SourceError
 from tests.projects import INVARIANTS, TANK, tank_project, write
 
@@ -39,6 +41,28 @@ def test_files_of_the_spec_and_of_the_command(tmp_path: Path) -> None:
     root = tank_project(tmp_path, 'invariant_files = ["extra.py"]\n', **{"specs/extra.py": INVARIANTS})
     outside = write(tmp_path / "outside", {"more.py": extra}) / "more.py"
     assert list(collected(root, outside))[2:] == ["never_two", "one_step", "never_three", "one_step_again"]
+
+
+def test_functions_in_the_file_of_the_model_or_of_a_base(tmp_path: Path) -> None:
+    beside = """
+        @invariant
+        def beside_it(tank: Tank) -> bool:
+            return tank.level >= 0
+
+
+        class Other(Model):
+            on: bool = False
+
+
+        @invariant
+        def about_another(other: Other) -> bool:
+            return not other.on
+    """
+    flawed = "from model.tank import Tank\n\n\nclass Leaks(Tank):\n    pass\n"
+    root = tank_project(tmp_path, **{"model/tank.py": f"{dedent(TANK)}\n\n{dedent(beside)}", "specs/leaks.py": flawed})
+    assert list(collected(root)) == ["below_size", "gets_full", "beside_it"]
+    spec = read(root / "specs/tank.toml")
+    assert "beside_it" in spec.properties(vars(load_file(root / "specs/leaks.py"))["Leaks"])
 
 
 def test_only_what_is_about_the_model(tmp_path: Path) -> None:

@@ -13,15 +13,16 @@ import pytest
 from click.testing import CliRunner
 
 from docs.tools.proofs import page
-from floodmark.checkers.check import Check, Settings
-from floodmark.checkers.claim import claims_of, read_claims
-from floodmark.checkers.commands.cli import command
+from floodmark.checkers.command_line.cli import command
 from floodmark.checkers.exploration import Limits
 from floodmark.checkers.gate.entries import proof_entry
-from floodmark.checkers.spec import read
-from floodmark.checkers.symbolic import claims, enumeration
+from floodmark.checkers.project.claim import claims_of, read_claims
+from floodmark.checkers.project.spec import read
+from floodmark.checkers.symbolic.crosscheck import enumeration
+from floodmark.checkers.symbolic.methods import claims
+from floodmark.checkers.symbolic.methods.task import Task, task_of
 from floodmark.checkers.symbolic.prove import prove_check, prove_listed
-from floodmark.checkers.symbolic.task import Task, task_of
+from floodmark.checkers.verdict.check import Check, Settings
 from floodmark.language.errors import SourceError
 from tests.projects import write
 
@@ -153,7 +154,7 @@ def of(name: str, method: str, *arguments: str) -> tuple[int, str]:
 
 
 @pytest.mark.usefixtures("project")
-def test_bounded_search() -> None:
+def test_a_bounded_search_finds_violations_and_proves_nothing_beyond_its_depth() -> None:
     code, text = of("Even", "bmc", "--depth", "3")
     assert code == 3
     assert "undetermined  even  bmc: no violation within 3 states; deeper states were not searched" in text
@@ -303,7 +304,7 @@ def test_a_constant_is_left_open(project: Path) -> None:
 
 
 @pytest.mark.usefixtures("project")
-def test_k_induction() -> None:
+def test_k_induction_proves_at_the_k_that_is_enough() -> None:
     code, text = of("Even", "k-induction", "--depth", "4")
     assert code == 0
     assert "2 properties are 3-inductive" in text
@@ -317,7 +318,7 @@ def test_k_induction() -> None:
 
 
 @pytest.mark.usefixtures("project")
-def test_inference() -> None:
+def test_inferred_invariants_are_checked_and_true_of_all_reachable_states() -> None:
     code, text = of("Even", "infer", "--property", "not_five")
     assert code == 0
     assert "(checked: initial states, every action, safety); true of all 4 reachable states" in text
@@ -395,9 +396,9 @@ def test_proofs_of_a_spec_make_a_page(project: Path) -> None:
     proofs = [(task_of(proving), prove_listed(spec, proving)) for proving in spec.prove]
     assert [proved.verdict for _, proved in proofs] == ["holds", "holds", "undetermined"]
     assert [proved.reproduce for _, proved in proofs] == [
-        "floodmark prove specs/even.toml --method k-induction --depth 4",
-        "floodmark prove specs/even.toml --method infer --property not_five",
-        "floodmark prove specs/even.toml --method bmc --depth 3 --set most=6",
+        "floodmark prove specs/even.toml --proof k-induction",
+        "floodmark prove specs/even.toml --proof infer",
+        "floodmark prove specs/even.toml --proof bmc",
     ]
     unbounded = read(project / "specs" / "unbounded.toml")
     check = Check(unbounded, None, Settings())
@@ -406,6 +407,7 @@ def test_proofs_of_a_spec_make_a_page(project: Path) -> None:
     answers = [claims.ask(claim) for claim in claims_of([project / "specs" / "claims"])]
     text = page(proofs, answers, {})
     assert "| even bmc most=6 | bounded search, 3 states | 2 |" in text
+    assert "| `floodmark prove specs/even.toml --proof bmc` |" in text
     proved = "| even k-induction | k-induction, k = 3 | 2 |  | most = 6, flag = False |  | proved | 4 |"
     assert proved in _no_seconds(text)
     assert "| unbounded | induction | 2 | 0 | flag = False | most | proved | 7 |" in _no_seconds(text)
@@ -469,7 +471,7 @@ def test_a_file_that_cannot_be_written(project: Path) -> None:
 
 def test_limits_end_a_proof(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ticks = itertools.count(time.perf_counter())
-    monkeypatch.setattr("floodmark.checkers.symbolic.deadline.time.perf_counter", lambda: next(ticks))
+    monkeypatch.setattr("floodmark.checkers.symbolic.tactics.budget.time.perf_counter", lambda: next(ticks))
     code, text = of("Even", "k-induction", "--max-seconds", "5")
     assert code == 3
     assert "undetermined at k = " in text

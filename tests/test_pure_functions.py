@@ -193,7 +193,7 @@ GOLDEN_OVERRIDES = [
 
 
 @pytest.mark.parametrize(("old", "first", "second", "replicas", "adding", "removing"), GOLDEN_OVERRIDES)
-def test_golden_reassignments(
+def test_reassignments_give_the_golden_results(
     old: Seq[Broker], first: Seq[Broker], second: Seq[Broker] | None, replicas: Seq[Broker], adding: Set[Broker],
     removing: Set[Broker],
 ) -> None:
@@ -275,7 +275,7 @@ GOLDEN_DROPS = [
 
 
 @pytest.mark.parametrize(("drop", "assigned", "in_sync", "leader", "top", "dropped"), GOLDEN_DROPS)
-def test_golden_drops(
+def test_drop_sets_are_the_golden_ones(
     drop: Dropped, assigned: tuple[int, ...], in_sync: tuple[int, ...], leader: int, top: int, dropped: tuple[int, ...]
 ) -> None:
     replicas, isr = seq(*assigned, of=Dropping), some(*in_sync, of=Dropping)

@@ -23,7 +23,9 @@ from floodmark.checkers.conformance.lockstep import Mismatch, shortened
 from floodmark.checkers.conformance.shrinking import breaking, followed, shrunk
 from floodmark.checkers.conformance.side_by_side import side_by_side
 from floodmark.checkers.conformance.walks import Walks
-from floodmark.conformance import model_of, replay
+from floodmark.checkers.project.properties import Property, collect
+from floodmark.conformance import model_of, replay, steps_of
+from floodmark.language.model import Model
 from floodmark.language.reference import Step
 
 EXAMPLE = Path(__file__).parent.parent / "examples" / "pysyncobj"
@@ -58,11 +60,15 @@ def of_release(hunt: ModuleType, folder: str | None) -> type[Any]:
     return adapter
 
 
+def properties_of(model: Model) -> dict[str, Property]:
+    return collect(type(model), [])
+
+
 def lost_write(hunt: ModuleType) -> tuple[Any, list[dict[str, Any]], tuple[Step, ...]]:
     """The model with room for the run that is kept, the run, and its steps."""
     model = hunt.model_of_release((0, 3, 17), **{name: count + 1 for name, count in hunt.SIZE.items()})
     trace = [json.loads(line) for line in (EXAMPLE / "lost_write.jsonl").read_text(encoding="utf-8").splitlines()]
-    return model, trace, tuple(hunt.steps_of(model, trace))
+    return model, trace, tuple(steps_of(model, trace))
 
 
 @installed
@@ -79,7 +85,7 @@ def test_the_nodes_are_where_the_model_is(hunt: ModuleType, choice: Any) -> None
 def test_an_acknowledged_write_is_lost_by_the_nodes(hunt: ModuleType) -> None:
     model, _, steps = lost_write(hunt)
     assert hunt.library().release == (0, 3, 17)
-    prop = hunt.properties(model)["leader_has_what_is_acknowledged"]
+    prop = properties_of(model)["leader_has_what_is_acknowledged"]
     assert breaking(model, prop)(steps) == steps
     nodes = hunt.taken(model, of_release(hunt, None), steps)
     try:
@@ -106,7 +112,7 @@ def test_the_repaired_model_parts_from_the_nodes_where_they_truncate(hunt: Modul
 
 def test_no_step_of_the_lost_write_can_be_left_out(hunt: ModuleType) -> None:
     model, _, steps = lost_write(hunt)
-    prop = hunt.properties(model)["leader_has_what_is_acknowledged"]
+    prop = properties_of(model)["leader_has_what_is_acknowledged"]
     assert [step for step, _ in followed(model, steps)] == list(steps)
     assert shrunk(steps, breaking(model, prop)) == steps
 
@@ -179,14 +185,14 @@ MOST = 100_000
 @pytest.mark.parametrize(("name", "with_bug", "without"), KNOWN)
 def test_known_bugs_are_found_where_they_are(hunt: ModuleType, name: str, with_bug: str, without: str) -> None:
     model = hunt.model_of_release(tuple(int(part) for part in with_bug.split(".")))
-    prop = hunt.properties(model)[name]
+    prop = properties_of(model)[name]
     found = Walks(model, [prop], "guided", seed=1).search(MOST)
     assert found is not None
     steps = shrunk(found.steps, breaking(model, prop))
     hunt.taken(model, of_release(hunt, folder(with_bug)), steps).close()
     fixed = hunt.model_of_release(tuple(int(part) for part in without.split(".")))
-    assert breaking(fixed, hunt.properties(fixed)[name])(steps) is None
-    assert Walks(fixed, [hunt.properties(fixed)[name]], "guided", seed=1).search(MOST) is None
+    assert breaking(fixed, properties_of(fixed)[name])(steps) is None
+    assert Walks(fixed, [properties_of(fixed)[name]], "guided", seed=1).search(MOST) is None
 
 
 @pytest.mark.slow

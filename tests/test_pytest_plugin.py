@@ -105,7 +105,7 @@ def test_a_failure_shows_the_trace_and_no_traceback(printed: str) -> None:
         "  tank.level != 2 is false: 2 != 2\n\nreproduce: floodmark check specs/tank.toml --only-variant Tank\n"
     ) in printed
     assert "smallest case: x = 0" in printed
-    assert "reproduce: floodmark prove specs/proved.toml --method bmc --depth 4 --property never_two" in printed
+    assert "reproduce: floodmark prove specs/proved.toml --proof 'bmc never_two'" in printed
     assert "specs/proved.toml:5: there is no property 'gets_full'" in printed
     assert "undetermined" in printed
     assert "Traceback" not in printed
@@ -158,7 +158,7 @@ def test_other_projects_are_left_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_our_own_specs() -> None:
+def test_our_own_specs_pass_under_pytest() -> None:
     said = run_pytest(ROOT, "specs/examples/two_phase_commit.toml", "specs/claims/kip_595.py")
     assert len(outcomes(said)) > 3
     assert set(outcomes(said).values()) == {"PASSED"}

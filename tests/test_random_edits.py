@@ -12,6 +12,7 @@ from tests.model_strategy import GeneratedModel, models
 EVERY = [Phase.generate]
 
 
+@pytest.mark.slow
 @settings(max_examples=10, derandomize=True, deadline=None, database=None, phases=EVERY,
           suppress_health_check=list(HealthCheck))
 @given(models(), st.integers(0, 10**6))

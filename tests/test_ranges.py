@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from typing import Any
 
 import z3
 
-from floodmark.checkers.symbolic.ranges import Simpler, ranges_in
+from floodmark.checkers.symbolic.tactics.path_questions import Premises
+from floodmark.checkers.symbolic.tactics.simplification import Simpler, ranges_in
+from floodmark.checkers.symbolic.terms.axioms import Fact
+from floodmark.checkers.symbolic.terms.structure import node_of, nodes_of, parts_of, subterms
 from tests.test_cases import FREE, TWO, has_model
 
 LENGTH = z3.Function("length", TWO, z3.IntSort())
@@ -118,3 +122,39 @@ def test_a_deep_term_is_left_as_it_is() -> None:
     for _ in range(2_000):
         deep = z3.If(deep <= END, END, deep + 1)
     assert simpler(deep >= 0)[0].eq(deep >= 0)
+
+
+def test_each_case_is_simpler_in_the_ranges_of_its_own_facts() -> None:
+    """Also where the cases of one question have terms in common, which have become simpler in other ranges."""
+    context = z3.Context()
+    number, small, large = z3.Int("number", context), z3.Bool("small", context), z3.Bool("large", context)
+    head = frozenset({small.decl().get_id(), large.decl().get_id()})
+
+    def known(terms: Sequence[Any]) -> list[Fact]:
+        return [Fact(head, limit) for mark, limit in ((small, number <= 2), (large, number >= 5)) if mark in terms]
+
+    premises = Premises([z3.BoolVal(True, context)], known, [])
+    for mark, is_possible in ((small, False), (large, True), (small, False), (large, True)):
+        asking = premises.about((mark, number > 3))
+        solver = z3.SimpleSolver(ctx=context)
+        solver.add(*asking.on(asking.whole, 0, closely=False))
+        assert (solver.check() == z3.sat) == is_possible
+
+
+def test_a_term_consists_of_what_z3_says() -> None:
+    context = z3.Context()
+    both = z3.Ints("one other", context)
+    each = z3.Int("each", context)
+    stated = z3.ForAll([each], z3.If(each > both[0], z3.And(each <= both[1], both[0] == 3), z3.Not(each == 0)))
+    met = set()
+    for term in subterms([stated, stated]):
+        assert term.get_id() not in met
+        met.add(term.get_id())
+        inner = [term.body()] if z3.is_quantifier(term) else term.children()
+        assert [it.get_id() for it in parts_of(term)] == [it.get_id() for it in inner]
+        if z3.is_app(term):
+            assert node_of(term).kind == term.decl().kind()
+        is_open = z3.is_var(term) or z3.is_quantifier(term) or any(not node_of(it).is_closed for it in inner)
+        assert node_of(term).is_closed != is_open
+    assert nodes_of(context) is nodes_of(context)
+    assert nodes_of(z3.main_ctx()) is not nodes_of(z3.main_ctx())

@@ -10,19 +10,28 @@ from pathlib import Path
 
 import pytest
 
-from floodmark.checkers.check import Check, Settings
 from floodmark.checkers.liveness.assumptions import Assumptions, assumptions_of
 from floodmark.checkers.liveness.goals import Goal, goals_of
-from floodmark.checkers.proof_result import Proved
-from floodmark.checkers.properties import Property, _property, collect
-from floodmark.checkers.result import ExitCode
-from floodmark.checkers.spec import read
-from floodmark.checkers.symbolic.progress import ANY, EXPLAINED, HELPED, KEPT, NATURAL, Ranked, breaks, confirmed
+from floodmark.checkers.project.properties import Property, _property, collect
+from floodmark.checkers.project.spec import read
+from floodmark.checkers.symbolic.methods.progress import (
+    ANY,
+    EXPLAINED,
+    HELPED,
+    KEPT,
+    NATURAL,
+    Ranked,
+    breaks,
+    confirmed,
+)
+from floodmark.checkers.symbolic.methods.rankings import Explanations, Help, Level, levels_of
+from floodmark.checkers.symbolic.methods.smtlib import Scripts
+from floodmark.checkers.symbolic.methods.task import Task
 from floodmark.checkers.symbolic.prove import prove_check
-from floodmark.checkers.symbolic.rankings import Explanations, Help, Level, levels_of
-from floodmark.checkers.symbolic.smtlib import Scripts
-from floodmark.checkers.symbolic.system import system_of
-from floodmark.checkers.symbolic.task import Task
+from floodmark.checkers.symbolic.translate.transition_system import system_of
+from floodmark.checkers.verdict.check import Check, Settings
+from floodmark.checkers.verdict.proof_result import Proved
+from floodmark.checkers.verdict.result import ExitCode
 from floodmark.language.errors import SourceError
 from floodmark.language.model import Model, State
 from floodmark.language.reference import successors
@@ -367,7 +376,7 @@ def test_a_ranking_with_a_strongly_fair_helper_proves_a_property(tmp_path: Path,
     found = proved(tmp_path, unbounded=unbounded)
     assert found.verdict == "holds", [found.headline, *found.lines]
     assert "1 property with 2 rankings" in found.headline
-    assert "so says the search of all 16 states, too" in found.headline
+    assert "the search of all 16 states agrees" in found.headline
     assert ("for every most" in found.headline) == unbounded
 
 

@@ -10,13 +10,13 @@ from typing import Annotated
 import pytest
 
 from floodmark import Between, Constant, Model, Record, Seq, Set, action, require
-from floodmark.checkers.check import Check, Settings, checks
-from floodmark.checkers.spec import read, wanted
+from floodmark.checkers.project.spec import read, wanted
+from floodmark.checkers.verdict.check import Check, Settings, checks
 from floodmark.compiler import program
+from floodmark.compiler.compile_cache import ABSENT, Reading, Readings, name_around
 from floodmark.compiler.fingerprint import fingerprint
 from floodmark.compiler.ir import Action
 from floodmark.compiler.program import read_action, read_program
-from floodmark.compiler.reading import Readings
 from floodmark.language.errors import ModelError
 from floodmark.language.model import opened, sized
 from floodmark.language.reference import parameter_types
@@ -225,8 +225,33 @@ def test_parameters_are_those_of_the_widths_and_constants() -> None:
     assert kinds == [parameter_types(each, Post.deliver) for each in (model, first, wider, left_open)]
 
 
+def test_a_reading_for_other_widths_is_another() -> None:
+    """No variable of this model has a width; a container within a function may have one."""
+    one = sized(Counter(), FIRST_WIDTHS)
+    assert Reading(one).is_of(sized(Counter(), FIRST_WIDTHS))
+    assert not Reading(one).is_of(sized(Counter(), FIRST_WIDTHS.grown("a place")))
+
+
+def test_a_reading_rests_on_the_names_around_a_function() -> None:
+    size, unit = 5, 2
+
+    def limit() -> int:
+        return size * unit
+
+    def grow() -> None:
+        nonlocal size, unit
+        size, unit = unit, size
+
+    assert [name_around(Counter(), limit, name) for name in ("size", "unit", "other")] == [5, 2, ABSENT]
+    reading = Reading(Counter())
+    reading.rests_on(name_around, limit, "size")
+    assert reading.is_of(Counter())
+    grow()
+    assert not reading.is_of(Counter())
+
+
 def test_only_so_much_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("floodmark.compiler.reading.MOST_KEPT", 20)
+    monkeypatch.setattr("floodmark.compiler.compile_cache.MAX_KEPT", 20)
     monkeypatch.setattr(program, "_READINGS", Readings())
     first = action_of(Counter(), "back")
     assert action_of(Counter(), "back") is first

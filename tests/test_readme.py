@@ -1,4 +1,4 @@
-"""Tests that the commands and outputs in the README are true."""
+"""Tests that the commands and outputs in the README and in the guide are true."""
 
 from __future__ import annotations
 
@@ -10,18 +10,34 @@ from pathlib import Path
 
 import pytest
 
-from floodmark.checkers.result import ExitCode
+from floodmark.checkers.verdict.result import ExitCode
 from tests.projects import tank_project
 
 ROOT = Path(__file__).parent.parent
-README = (ROOT / "README.md").read_text()
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs" / "guide").glob("*.md"))]
+TEXT = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
 
 
 def block(name: str) -> str:
-    """The code block that follows the comment ``<!-- name -->``."""
-    found = re.search(rf"<!-- {re.escape(name)} -->\n```\w+\n(.*?)```", README, re.DOTALL)
-    assert found, f"the README has no block {name}"
-    return found.group(1)
+    """The only code block that follows a comment ``<!-- name -->``."""
+    (found,) = re.findall(rf"<!-- {re.escape(name)} -->\n```\w+\n(.*?)```", TEXT, re.DOTALL)
+    return str(found)
+
+
+def test_the_readme_is_short() -> None:
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 200
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8")):
+        assert (page.parent / target).exists(), target
+
+
+def test_the_readme_leads_to_every_page_of_the_guide() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    for page in PAGES[1:]:
+        assert f"(docs/guide/{page.name})" in readme
 
 
 def floodmark(*arguments: str, directory: Path = ROOT) -> subprocess.CompletedProcess[str]:
@@ -110,11 +126,20 @@ def test_one_run_writes_the_reports(tmp_path: Path) -> None:
     words = block("reports").split()
     assert floodmark(*words[1:], directory=root).returncode == ExitCode.AS_EXPECTED
     assert all((root / name).is_file() for name in words[3::2])
+    (root / "lease.py").write_text(block("model"))
+    (root / "lease.toml").write_text(block("model spec"))
+    for line in block("report").splitlines():
+        assert floodmark(*line.split()[1:], directory=root).returncode == ExitCode.AS_EXPECTED
+        assert (root / line.split()[-1]).is_file()
 
 
 def test_a_counterexample_becomes_a_test(tmp_path: Path) -> None:
-    command, _, name = block("emit test").partition(" > ")
-    (tmp_path / name.strip()).write_text(floodmark(*command.split()[1:]).stdout)
+    check, report = (line.split()[1:] for line in block("emit test").splitlines())
+    *into, name = report
+    results = tmp_path / "found.json"
+    floodmark(*check[:-1], str(results))
+    made = floodmark(*[str(results) if word == results.name else word for word in into], str(tmp_path / name))
+    assert made.returncode == 0, made.stderr
     replay = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(tmp_path)]
     run = subprocess.run(replay, cwd=ROOT, capture_output=True, text=True, check=False)
     assert "1 passed" in run.stdout, run.stdout
@@ -136,7 +161,7 @@ def test_an_implementation_and_a_run_are_held_against_the_model(tmp_path: Path) 
     assert judged.returncode == ExitCode.NOT_AS_EXPECTED
 
 
-NAMED = sorted(set(re.findall(r"`((?:model|invariants|specs|benchmarks|examples)/[\w./]+)`", README)))
+NAMED = sorted(set(re.findall(r"`((?:model|invariants|specs|benchmarks|examples)/[\w./]+)`", TEXT)))
 
 
 @pytest.mark.parametrize("path", NAMED)

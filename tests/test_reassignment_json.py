@@ -142,7 +142,7 @@ def test_the_same_partition_twice() -> None:
         parse(text)
 
 
-def test_files(tmp_path: Path) -> None:
+def test_a_plan_that_cannot_be_read_is_an_error_that_says_why(tmp_path: Path) -> None:
     file = tmp_path / "plan.json"
     with pytest.raises(SourceError, match="there is no such file"):
         read(file)

@@ -7,10 +7,10 @@ from typing import Annotated
 import pytest
 
 from floodmark import Between, Capacity, Map, Model, Seq, Set, action
-from floodmark.checkers import reference
 from floodmark.checkers.exploration import Options
-from floodmark.checkers.native.search import explore
-from floodmark.checkers.properties import collect
+from floodmark.checkers.native.search import search_states
+from floodmark.checkers.project.properties import collect
+from floodmark.checkers.reference import search
 from floodmark.compiler.layout import decode, encode
 from floodmark.compiler.program import read_program
 from floodmark.language.annotations import resolve
@@ -44,15 +44,16 @@ def test_terms_mean_what_cpython_means(cls: type[Model]) -> None:
 @pytest.mark.parametrize("cls", MODELS, ids=lambda cls: cls.__name__)
 def test_spark_finds_what_cpython_finds(cls: type[Model]) -> None:
     properties = list(collect(cls, []).values())
-    ours, theirs = on_spark(cls(), properties), reference.explore(cls(), properties, Options())
+    ours, theirs = on_spark(cls(), properties), search.search_states(cls(), properties, Options())
     assert (ours.distinct, ours.generated, ours.digest) == (theirs.distinct, theirs.generated, theirs.digest)
 
 
 def test_renaming_carries_the_entries_along() -> None:
     properties = list(collect(Seats, []).values())
-    ours, theirs = (engine(Seats(), properties, Options(symmetry=True)) for engine in (explore, reference.explore))
+    engines = (search_states, search.search_states)
+    ours, theirs = (engine(Seats(), properties, Options(symmetry=True)) for engine in engines)
     assert (ours.distinct, ours.generated, ours.digest) == (theirs.distinct, theirs.generated, theirs.digest)
-    assert ours.distinct < explore(Seats(), properties, Options()).distinct / 3
+    assert ours.distinct < search_states(Seats(), properties, Options()).distinct / 3
 
 
 def test_a_map_takes_no_room_for_codes_of_no_value() -> None:

@@ -7,7 +7,7 @@ from types import ModuleType
 
 import pytest
 
-from floodmark.checkers import reference
+from floodmark.checkers.reference import search as reference
 from floodmark.language.errors import ModelError
 from tests.broken import load, search
 from tests.small_counter import agreed, both_engines, refused, text_of

@@ -23,8 +23,8 @@ from floodmark import (
     transition,
 )
 from floodmark.checkers.exploration import Exploration, Limits, Options, Progress, TraceState
-from floodmark.checkers.properties import collect
-from floodmark.checkers.reference import explore, reachable_states
+from floodmark.checkers.project.properties import collect
+from floodmark.checkers.reference.search import reachable_states, search_states
 from floodmark.language.reference import fire
 from specs.examples.two_phase_commit import TwoPhaseCommit
 
@@ -80,7 +80,7 @@ PLAIN = Options()
 
 
 def search(cls: type[Model], options: Options = PLAIN, watch: Any = None, **constants: int) -> Exploration:
-    return explore(cls(**constants), list(collect(cls, ()).values()), options, watch)
+    return search_states(cls(**constants), list(collect(cls, ()).values()), options, watch)
 
 
 def numbers(trace: tuple[TraceState, ...]) -> list[Any]:
@@ -213,9 +213,9 @@ def test_errors_of_a_model_have_a_trace_and_a_place() -> None:
         (Limits(memory=1), "the memory limit"),
     ],
 )
-def test_budgets(limits: Limits, stopped: str) -> None:
+def test_a_limit_ends_a_reference_search_without_a_verdict(limits: Limits, stopped: str) -> None:
     found = search(Counter, Options(limits=limits))
-    assert (found.complete, found.stopped) == (False, stopped)
+    assert (found.complete, str(found.stopped)) == (False, stopped)
 
 
 def test_progress_is_told() -> None:
@@ -245,7 +245,7 @@ def test_a_trace_under_symmetry_is_a_run() -> None:
         assert fire(model, before.state, after.step) == after.state
 
 
-def test_reachable_states() -> None:
+def test_reachable_states_are_all_that_can_be_reached() -> None:
     assert {state[0] for state in reachable_states(Counter())} == {0, 1, 2, 3, 4}
 
 
@@ -260,6 +260,6 @@ def test_the_native_engine_agrees(cls: type[Model], symmetry: bool) -> None:
     native = pytest.importorskip("floodmark.checkers.native.search")
     properties = list(collect(cls, ()).values())
     options = Options(symmetry=symmetry, workers=1)
-    mine, theirs = explore(cls(), properties, options), native.explore(cls(), properties, options)
+    mine, theirs = search_states(cls(), properties, options), native.search_states(cls(), properties, options)
     for name in ("distinct", "generated", "depth", "levels", "digest", "actions", "cut", "values_seen", "state_bits"):
         assert getattr(mine, name) == getattr(theirs, name), name

@@ -202,7 +202,7 @@ STATEMENTS = {
 
 @pytest.mark.parametrize("name", STATEMENTS)
 @pytest.mark.filterwarnings("ignore::SyntaxWarning")
-def test_statements_and_expressions(tmp_path: Path, name: str) -> None:
+def test_statements_outside_the_language_are_refused_with_a_reason(tmp_path: Path, name: str) -> None:
     statements, said = STATEMENTS[name]
     assert said in refusal(tmp_path, model_text(action_text(statements))).message
 
@@ -332,7 +332,7 @@ BODIES = {
 
 
 @pytest.mark.parametrize("name", BODIES)
-def test_methods(tmp_path: Path, name: str) -> None:
+def test_methods_outside_the_language_are_refused_with_a_reason(tmp_path: Path, name: str) -> None:
     body, said = BODIES[name]
     assert said in refusal(tmp_path, model_text(body)).message
 
@@ -351,7 +351,7 @@ PROPERTIES = {
 
 
 @pytest.mark.parametrize("name", PROPERTIES)
-def test_shapes_of_properties(tmp_path: Path, name: str) -> None:
+def test_properties_of_the_wrong_shape_are_refused(tmp_path: Path, name: str) -> None:
     kind, parameters, statements, said = PROPERTIES[name]
     text = model_text(property_text(statements, kind, parameters)).replace("-> bool:\n", "-> bool:  #!\n")
     text = text.replace("def plus_one(x: int) -> bool:  #!", "def plus_one(x: int) -> bool:")
@@ -447,7 +447,7 @@ TYPES = {
 
 
 @pytest.mark.parametrize("annotation", TYPES)
-def test_types(tmp_path: Path, annotation: str) -> None:
+def test_types_outside_the_language_are_refused(tmp_path: Path, annotation: str) -> None:
     model = f"class M(Model):\n    nodes = Constant(2)\n    y: {annotation}  #!\n"
     text = model_text(action_text("pass"), model, HEAD + CLASSES.format("", "", ""))
     error = refusal(tmp_path, text)
@@ -456,7 +456,7 @@ def test_types(tmp_path: Path, annotation: str) -> None:
 
 
 @pytest.mark.parametrize(("number", "name"), [(0, "Unbounded"), (1, "Unknown"), (2, "Itself")])
-def test_fields_of_records(tmp_path: Path, number: int, name: str) -> None:
+def test_record_fields_outside_the_language_are_refused(tmp_path: Path, number: int, name: str) -> None:
     """The error is where the record is declared."""
     model = f"class M(Model):\n    nodes = Constant(2)\n    y: {name} | None\n"
     marks = ["#!" if number == other else "" for other in range(3)]
@@ -481,7 +481,7 @@ def test_a_value_in_the_class_body_that_does_not_fit(tmp_path: Path) -> None:
     assert "y would become 9" in violation.message
 
 
-def test_constants(tmp_path: Path) -> None:
+def test_unknown_and_missing_constants_are_refused(tmp_path: Path) -> None:
     model = "class M(Model):  #!\n    most: Constant[int] = Constant()\n    y: Small = 0\n"
     text = model_text(action_text("pass"), model)
     assert "--set most=3" in refusal(tmp_path, text).message
@@ -490,7 +490,7 @@ def test_constants(tmp_path: Path) -> None:
     assert search(load(tmp_path, text), most=1).complete
 
 
-def test_no_initial_state(tmp_path: Path) -> None:
+def test_a_model_without_an_initial_state_is_refused(tmp_path: Path) -> None:
     start = "@initial\ndef start(self) -> None:\n    require(self.y > 0)"
     text = model_text(start, "class M(Model):  #!\n    y: Small = 0\n")
     assert "no initial state" in refusal(tmp_path, text).message

@@ -27,10 +27,10 @@ from floodmark import (
     require,
     transition,
 )
-from floodmark.checkers import reference
 from floodmark.checkers.exploration import Options
+from floodmark.checkers.kernel.compiled_model import build_kernel
 from floodmark.checkers.native import search as native
-from floodmark.checkers.native.compiled_model import build_kernel
+from floodmark.checkers.reference import search
 from tests.engines import ENGINES, Outcome, outcome, plain_search, properties_of
 from tests.symbolic_agreement import assert_bounded_search_agrees
 
@@ -50,8 +50,8 @@ class Colour(Enum):
 def agreed(cls: type[Model]) -> Outcome:
     """What CPython finds; fails when an engine finds something else."""
     wanted, _ = plain_search(cls(), properties_of(cls))
-    for name, explore in ENGINES.items():
-        assert (name, outcome(explore, cls(), properties_of(cls))) == (name, wanted)
+    for name, search_states in ENGINES.items():
+        assert (name, outcome(search_states, cls(), properties_of(cls))) == (name, wanted)
     if wanted.distinct:
         assert_bounded_search_agrees(cls(), properties_of(cls), wanted, depth=3, most=40)
     return wanted
@@ -762,9 +762,9 @@ class WideBesideNarrow(Model):
 
 
 def test_values_of_a_wide_variable_are_counted_alone() -> None:
-    found = native.explore(WideBesideNarrow(), [], Options(workers=2))
+    found = native.search_states(WideBesideNarrow(), [], Options(workers=2))
     assert found.values_seen == {"wide": 4, "narrow": 3}
-    assert found.values_seen == reference.explore(WideBesideNarrow(), [], Options()).values_seen
+    assert found.values_seen == search.search_states(WideBesideNarrow(), [], Options()).values_seen
 
 
 def test_what_is_ruled_out_needs_no_room_for_successors() -> None:

@@ -30,16 +30,16 @@ from floodmark import (
     rule,
     transition,
 )
-from floodmark.checkers.check import Check, Settings
 from floodmark.checkers.exploration import Exploration, Options, Premise, Progress, TraceState, Violation
-from floodmark.checkers.properties import collect
-from floodmark.checkers.reference import explore
+from floodmark.checkers.project.properties import collect
+from floodmark.checkers.project.spec import Spec
+from floodmark.checkers.reference.search import search_states
 from floodmark.checkers.report import progress, text
-from floodmark.checkers.report.explanation import MOST_LINES, explain
+from floodmark.checkers.report.explanation import MAX_LINES, explain
 from floodmark.checkers.report.trace import change_lines, trace_lines
-from floodmark.checkers.report.value import plain, show, show_step
-from floodmark.checkers.result import CheckResult, ExitCode
-from floodmark.checkers.spec import Spec
+from floodmark.checkers.value_text import plain, show, show_step
+from floodmark.checkers.verdict.check import Check, Settings
+from floodmark.checkers.verdict.result import CheckResult, ExitCode
 from floodmark.language.reference import Step, initial_states
 from floodmark.language.values import running
 
@@ -147,7 +147,7 @@ def nodes(**hw: int) -> Map[Broker, Node]:
         ({Broker(1)}, "{b1}", ["b1"]),
     ],
 )
-def test_values(value: Any, shown: str, in_json: Any) -> None:
+def test_values_are_shown_as_they_are_written(value: Any, shown: str, in_json: Any) -> None:
     assert show(value) == shown
     assert plain(value) == in_json
 
@@ -157,7 +157,7 @@ def test_a_step_is_a_call() -> None:
     assert show_step(Step("start")) == "start()"
 
 
-def test_only_what_changed() -> None:
+def test_a_step_shows_only_what_it_changes() -> None:
     assert changed() == []
     assert changed(cleaned=True) == ["cleaned: False -> True"]
     assert changed(isr=b(1, 2)) == ["isr: {b1,b2,b3} -> {b1,b2}"]
@@ -195,7 +195,7 @@ def test_changes_are_grouped_by_broker() -> None:
 def broken(prop: Callable[..., bool]) -> tuple[Cluster, Violation]:
     """The violation of a property that a search of the cluster finds."""
     model = Cluster()
-    found = explore(model, list(collect(Cluster, [_module(prop)]).values()), Options())
+    found = search_states(model, list(collect(Cluster, [_module(prop)]).values()), Options())
     assert found.violations, "the property holds"
     assert found.violations[0].kind != "error", found.violations[0].message
     return model, found.violations[0]
@@ -332,7 +332,7 @@ def test_why_every_part_of_or_fails() -> None:
     ]
 
 
-def test_why_not_both() -> None:
+def test_a_negated_conjunction_is_explained_by_both_conjuncts() -> None:
     @invariant
     def never_both(model: Cluster) -> bool:
         return not (any(model.node[it].role == Role.LEADER for it in Broker) and model.leader is not None)
@@ -391,7 +391,7 @@ def test_why_follows_loops_and_tests() -> None:
     ]
 
 
-def test_why_follows_locals() -> None:
+def test_an_explanation_follows_local_variables() -> None:
     @invariant
     def with_locals(model: Cluster) -> bool:
         size = len(model.isr)
@@ -449,7 +449,7 @@ def test_an_explanation_does_not_go_on_for_ever() -> None:
             or model.cleaned
         )
 
-    assert len(why(long_or)) <= MOST_LINES + 1
+    assert len(why(long_or)) <= MAX_LINES + 1
 
 
 def result(**changes: Any) -> CheckResult:
@@ -530,11 +530,11 @@ def test_the_last_line_is_the_verdict_in_words() -> None:
 def test_progress_without_a_terminal_is_a_line_now_and_then(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    clock = iter([0.0, 1.0, 10.5, 10.5, 11.0])
+    clock = iter([0.0, 1.0, 10.5, 11.0])
     monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: next(clock)))
     monkeypatch.setattr(progress, "PLAIN_EVERY", 10.0)
     spec = Spec(Path("specs/cluster.toml"), "model.cluster:Cluster")
-    line = progress.progress(lambda check: 4_800_000)
+    line = progress.SearchProgress(lambda check: 4_800_000)
     for _ in range(3):
         line.show(Check(spec, None, Settings()), Progress(7, 10, 1_200_000, 5_000_000, 0.5, 212_000_000, 33_000_000))
     printed = capsys.readouterr().err.splitlines()

@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-from floodmark.checkers.check import Settings
 from floodmark.checkers.exploration import Limits
 from floodmark.checkers.report.sarif import sarif
 from floodmark.checkers.report.verdict_summary import Case, cases
+from floodmark.checkers.verdict.check import Settings
 from tests.outcomes import check, inside, tank, tank_cases
 
 

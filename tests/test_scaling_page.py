@@ -20,14 +20,14 @@ def test_other_figures_make_another_page() -> None:
     assert "`F` = 0.20 s, `g` = 100 ns, `b` = 4.0 bytes" in page(text, COST)
 
 
-def test_the_formula() -> None:
+def test_the_formula_gives_the_figures_of_the_page() -> None:
     assert COST.compute(1e9, 10) == pytest.approx(10 * 1e9 * 100e-9 / 10)
     assert COST.shuffle(1e9, 10) == pytest.approx(10 * 1e9 * 8 / (10 * 1e9))
     assert COST.total(0, 10) == pytest.approx(0.2 * LEVELS)
-    assert "| 10^9 | 10 | 20 s | 1.7 min | 8 s | 2.1 min | 2.2 GB |" in list(tables(COST))
+    assert "| 10^9 | 10 | 20 s | 1.7 min | 8 s | 2.1 min | 2.2 GB | 0.08 GB |" in list(tables(COST))
 
 
-def test_where_it_pays() -> None:
+def test_distribution_pays_from_the_size_at_which_it_is_faster() -> None:
     size = pays_from(COST, 10)
     assert size is not None
     assert COST.total(size, 10) == pytest.approx(size / 2e6)

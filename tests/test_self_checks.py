@@ -11,20 +11,20 @@ import pytest
 from click.testing import CliRunner
 
 from floodmark import Model
-from floodmark.checkers import reference
-from floodmark.checkers.commands.cli import command
+from floodmark.checkers.command_line.cli import command
 from floodmark.checkers.exploration import Limits, Options
-from floodmark.checkers.properties import Property
-from floodmark.checkers.result import ExitCode
-from floodmark.checkers.symbolic import enumeration
-from floodmark.checkers.symbolic.clauses import Asked, predicate_of
-from floodmark.checkers.symbolic.effects import Judged
-from floodmark.checkers.symbolic.enumeration import enumerate_states
-from floodmark.checkers.symbolic.ic3 import Inference
-from floodmark.checkers.symbolic.induction import Counterexample, Obligation, confirm
-from floodmark.checkers.symbolic.spot_checks import Spots
-from floodmark.checkers.symbolic.system import System, system_of
-from floodmark.checkers.symbolic.value_types import UnsupportedError
+from floodmark.checkers.project.properties import Property
+from floodmark.checkers.reference import search
+from floodmark.checkers.symbolic.crosscheck import enumeration
+from floodmark.checkers.symbolic.crosscheck.enumeration import enumerate_states
+from floodmark.checkers.symbolic.crosscheck.spot_checks import Spots
+from floodmark.checkers.symbolic.methods.clauses import Asked, predicate_of
+from floodmark.checkers.symbolic.methods.ic3 import Inference
+from floodmark.checkers.symbolic.methods.induction import Counterexample, Obligation, confirm
+from floodmark.checkers.symbolic.translate.effects import Judged
+from floodmark.checkers.symbolic.translate.transition_system import System, system_of
+from floodmark.checkers.symbolic.values.types import UnsupportedError
+from floodmark.checkers.verdict.result import ExitCode
 from floodmark.compiler.layout import lay_out
 from floodmark.language.model import State
 from floodmark.language.reference import Step, holds
@@ -85,7 +85,7 @@ def prove(*arguments: str) -> tuple[int, str]:
 def _blind(monkeypatch: pytest.MonkeyPatch) -> None:
     """z3 is told that every property is true wherever it is looked at."""
     monkeypatch.setattr(System, "judge", lambda self, predicate, *_: Judged(predicate, True, []))
-    monkeypatch.setattr("floodmark.checkers.symbolic.induction._breaks", lambda *_: False)
+    monkeypatch.setattr("floodmark.checkers.symbolic.methods.induction._breaks", lambda *_: False)
 
 
 @pytest.mark.usefixtures("project")
@@ -142,7 +142,7 @@ def test_a_wrong_clause_is_an_internal_error(project: Path, monkeypatch: pytest.
     """x <= 2 was inferred, and the questions about it answered wrongly."""
     monkeypatch.setattr(Inference, "run", lambda self: {frozenset([3])})
     monkeypatch.setattr(Inference, "pruned", lambda self, clauses: list(clauses))
-    monkeypatch.setattr("floodmark.checkers.symbolic.ic3.checked",
+    monkeypatch.setattr("floodmark.checkers.symbolic.methods.ic3.checked",
                         lambda *_: dict.fromkeys(("initial states", "every action", "safety"), True))
     code, text = prove("--method", "infer")
     assert code == ExitCode.INTERNAL_ERROR
@@ -181,9 +181,9 @@ def test_a_model_that_the_engine_cannot_have_is_not_enumerated(monkeypatch: pyte
     def refuses(*_: object) -> object:
         raise UnsupportedError("too wide")
 
-    monkeypatch.setattr("floodmark.checkers.native.search.explore", refuses)
+    monkeypatch.setattr("floodmark.checkers.native.search.search_states", refuses)
     found = enumerate_states(Divides(), [])
-    assert (found.complete, found.reason) == (False, "too wide")
+    assert (found.complete, str(found.reason)) == (False, "too wide")
 
 
 # Counterexamples to induction.
@@ -210,7 +210,7 @@ def _some_states(model: Model) -> list[State]:
         return True
 
     prop = Property("kept", "invariant", lambda subject: keep(subject.snapshot()), "", 1, "")
-    reference.explore(model, [prop], Options(limits=Limits(states=60)))
+    search.search_states(model, [prop], Options(limits=Limits(states=60)))
     return found[:: max(1, len(found) // 25)]
 
 

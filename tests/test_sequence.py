@@ -10,13 +10,13 @@ from typing import Annotated
 import pytest
 
 from floodmark import Bag, Between, Capacity, Constant, Identifier, Map, Model, Record, Set, action, initial
-from floodmark.checkers.check import Settings
 from floodmark.checkers.exploration import TraceState, Violation
 from floodmark.checkers.report import github
 from floodmark.checkers.report.html.chart import chart
 from floodmark.checkers.report.mermaid import _event, mermaid
 from floodmark.checkers.report.sequence import MessageSequence, message_sequence, violation_sequence
-from floodmark.checkers.result import CheckResult
+from floodmark.checkers.verdict.check import Settings
+from floodmark.checkers.verdict.result import CheckResult
 from floodmark.language.reference import Step, fire, initial_states
 from tests.outcomes import check, inside, tank_cases
 
@@ -110,7 +110,7 @@ def arrive(number: int = 0, again: bool = False) -> Step:
     return Step("ping_arrives", {"ping": Ping(to=Node(1), number=number), "again": again})
 
 
-def test_who_acts() -> None:
+def test_the_actor_of_a_step_is_its_parameter_or_the_role_in_its_name() -> None:
     steps = [send(2), Step("controller_elects", {"node": Node(3)}), Step("leader_rests"), Step("time_passes"),
              Step("marks"), Step("everything_stops")]
     chart = run(*steps)
@@ -210,7 +210,7 @@ def test_a_summary_never_exceeds_what_github_takes(tmp_path: Path, monkeypatch: 
         cut = github.summary(every)
     assert len(cut) < len(whole)
     assert "### tank Tank: violated" in cut
-    assert cut.endswith("The rest does not fit here; `--html FILE` writes everything.\n")
+    assert cut.endswith("The rest does not fit here; `floodmark report RESULTS.json --as html` has everything.\n")
 
 
 class Box(Identifier, count=2, prefix="x"):
@@ -386,7 +386,7 @@ def test_a_loop_is_drawn() -> None:
         up.get("x1", "0")
     ) < float(picture.get("width", "0"))
     said = mermaid(result).splitlines()
-    at = said.index("    loop for ever")
+    at = said.index("    loop forever")
     assert [line.split()[3 if "Note" in line else 1] for line in said[at + 1 : at + 3]] == ["2", "3"]
     assert said[at + 3] == "    end"
 

@@ -11,12 +11,12 @@ from typing import Any
 
 import z3
 
-from floodmark.checkers.symbolic.facts import Facts
-from floodmark.checkers.symbolic.individuals import laws
-from floodmark.checkers.symbolic.set_pairs import by_set_pairs
-from floodmark.checkers.symbolic.set_sorts import SetSort
-from floodmark.checkers.symbolic.symbols import Symbols
-from floodmark.checkers.symbolic.terms import subterms
+from floodmark.checkers.symbolic.any_size.open_identifiers import laws
+from floodmark.checkers.symbolic.any_size.set_sorts import SetSort
+from floodmark.checkers.symbolic.tactics.lazy_cardinality import by_set_pairs
+from floodmark.checkers.symbolic.terms.axioms import Facts
+from floodmark.checkers.symbolic.terms.structure import subterms
+from floodmark.checkers.symbolic.terms.symbols import Symbols
 
 FACTS = Facts(Symbols())
 PERSON = z3.DeclareSort("Person")

@@ -27,12 +27,12 @@ from floodmark.checkers.codegen import cost
 from floodmark.checkers.codegen.model_module import parts
 from floodmark.checkers.export import promela, tla
 from floodmark.checkers.export.refusal import CannotExportError
-from floodmark.checkers.symbolic import effects
-from floodmark.checkers.symbolic.system import system_of
-from floodmark.checkers.symbolic.value_types import UnsupportedError
+from floodmark.checkers.symbolic.translate import effects
+from floodmark.checkers.symbolic.translate.transition_system import system_of
+from floodmark.checkers.symbolic.values.types import UnsupportedError
 from floodmark.compiler import program as programs
 from floodmark.compiler import statements
-from floodmark.compiler.favours import favour
+from floodmark.compiler.identifier_bias import favour
 from floodmark.compiler.ir import BOOL, Action, Applied, Inline, Predicate, walk
 from floodmark.compiler.program import read_program
 from floodmark.compiler.renaming import symmetric_types
@@ -122,7 +122,7 @@ def test_many_levels_mean_what_they_mean_in_cpython(tmp_path: Path) -> None:
 
 
 def test_what_is_copied_stays_within_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(programs, "MOST_EXPRESSIONS", 5_000)
+    monkeypatch.setattr(programs, "MAX_EXPRESSIONS", 5_000)
     monkeypatch.setattr(programs, "FEW_STEPS", 0)
     text = LEVEL_0 + ACTIONS.format(0) + "".join(
         f"        self.x = (self.x + {number}) % 7\n" for number in range(2_000))
@@ -133,7 +133,7 @@ def test_what_is_copied_stays_within_a_limit(tmp_path: Path, monkeypatch: pytest
 
 
 def test_calls_that_are_read_have_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(statements, "MOST_CALLS", 100)
+    monkeypatch.setattr(statements, "MAX_CALLS", 100)
     with imported(levels(9), "Levels", tmp_path) as cls, pytest.raises(ModelError) as refused:
         read_program(cls(), {})
     assert "more than 100 calls" in refused.value.message
@@ -306,14 +306,14 @@ def test_engines_agree_about_generated_models_whose_functions_are_shared(
 
 def test_z3_asks_once_about_equal_calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(statements, "LARGEST_COPY", 50)
-    monkeypatch.setattr(effects, "MOST_OUTCOMES", 40)
+    monkeypatch.setattr(effects, "MAX_OUTCOMES", 40)
     with imported(levels(30, SAME), "Levels", tmp_path) as cls:
         system_of(cls(), [])
 
 
 def test_z3_refuses_too_many_different_calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(statements, "LARGEST_COPY", 50)
-    monkeypatch.setattr(effects, "MOST_OUTCOMES", 8)
+    monkeypatch.setattr(effects, "MAX_OUTCOMES", 8)
     with imported(levels(30), "Levels", tmp_path) as cls, pytest.raises(UnsupportedError) as no:
         system_of(cls(), [])
     assert "too many for z3" in no.value.message

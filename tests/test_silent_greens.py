@@ -9,8 +9,8 @@ from textwrap import dedent
 import pytest
 from click.testing import CliRunner
 
-from floodmark.checkers.commands.cli import command
-from floodmark.checkers.result import ExitCode
+from floodmark.checkers.command_line.cli import command
+from floodmark.checkers.verdict.result import ExitCode
 from floodmark.language.errors import SourceError
 from floodmark.language.unread_locals import unread_values
 from tests.gates import STEPS, locked, repository, run
@@ -68,6 +68,13 @@ def test_a_link_that_leads_nowhere(tmp_path: Path) -> None:
     refused(root, "tank.py is not a file here, so no spec finds properties in it", "invariants/")
 
 
+def test_a_spec_that_is_checked_alone_leaves_to_others_what_they_list(tmp_path: Path) -> None:
+    listed = 'model = "model.tank:Tank"\ninvariant_files = ["../invariants/safety.py"]\n'
+    root = tank_project(tmp_path, **{**GOOD, "invariants/safety.py": SAFETY, "specs/safety.toml": listed})
+    code, text = checked(root, "specs/tank.toml")
+    assert code == ExitCode.AS_EXPECTED, text
+
+
 def test_what_a_spec_lists_or_imports_is_found(tmp_path: Path) -> None:
     imported = STEPS + "\nfrom invariants.shared import low\n"
     shared = SAFETY.replace("stays_low", "low").replace("!= 2", "!= 4").replace("@transition", "")
@@ -122,7 +129,7 @@ def test_a_parameter_that_is_no_model(tmp_path: Path, annotation: str) -> None:
             return tank.level != 1
     """
     root = tank_project(tmp_path, **{"invariants/tank.py": text})
-    refused(root, f"{annotation} is not a model, so never_one would be checked of none", "invariants/tank.py:10")
+    refused(root, f"{annotation} is not a model, so never_one would never be checked", "invariants/tank.py:10")
 
 
 def test_a_property_in_a_class_that_is_no_model(tmp_path: Path) -> None:
@@ -153,7 +160,7 @@ def test_a_property_in_a_class_that_is_no_model(tmp_path: Path) -> None:
         ("specs/flawed.py", "\n\nclass StopsHalf(Tank):\n    pass\n"),
     ],
 )
-def test_two_of_one_name(tmp_path: Path, file: str, text: str) -> None:
+def test_two_properties_of_one_name_are_refused(tmp_path: Path, file: str, text: str) -> None:
     root = repository(tmp_path)
     path = root / file
     path.write_text(path.read_text() + text)
@@ -207,7 +214,7 @@ def test_an_unread_value_is_an_error_wherever_it_is(tmp_path: Path) -> None:
     root = repository(tmp_path / "helper", (("return self.level == self.size", "low = self.level; return True"),))
     refused(root, "low is a local name here", "model/tank.py:")
     root = repository(tmp_path / "property", (("return tank.level != 4", "low = tank.level != 4; return True"),))
-    refused(root, "nobody reads what it is given; leave it out", "invariants/tank.py:")
+    refused(root, "assigned but never used; leave it out", "invariants/tank.py:")
     function = "from model.lows import low\n\n\nclass Tank"
     lows = {"model/lows.py": "def low(level: int) -> int:\n    most = 3\n    return level\n"}
     root = repository(tmp_path / "function", (("class Tank", function), ("self.level += 1", "self.level = low(1)")),
@@ -216,6 +223,41 @@ def test_an_unread_value_is_an_error_wherever_it_is(tmp_path: Path) -> None:
 
 
 # Models and designs.
+
+
+FORGOTTEN = {
+    "an action": ("def empties(self) -> None:\n        self.level = 0", "no step and no property calls empties, which"),
+    "an action that changes a part": (
+        "def empties(self) -> None:\n        for at in range(1):\n            self.level -= 1",
+        "no step and no property calls empties, which assigns variables; write @action above it",
+    ),
+    "a fair action": ("@fair\n    def empties(self) -> None:\n        self.level = 0", "empties is no action"),
+    "a rule": ("@rule\n    def limit(self) -> int:\n        return 3", "no step and no property calls the rule limit"),
+}
+
+
+@pytest.mark.parametrize("name", FORGOTTEN)
+def test_a_method_that_nothing_calls_is_an_error_in_every_command(tmp_path: Path, name: str) -> None:
+    text, said = FORGOTTEN[name]
+    model = f"{TANK.rstrip()}\n\n    {text}\n".replace("import Between", "import fair, Between")
+    root = tank_project(tmp_path, **{**GOOD, "model/tank.py": model})
+    refused(root, said, "model/tank.py:")
+    with inside(root):
+        ended = CliRunner().invoke(command, ["show", "tank"], standalone_mode=False)
+    assert said in str(ended.exception)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def level_is(self) -> int:\n        return self.level",
+        "@action\n    def leaks(self) -> None:\n        self.empties()\n\n"
+        "    def empties(self) -> None:\n        self.level = 0",
+    ],
+)
+def test_helpers_are_no_forgotten_actions(tmp_path: Path, text: str) -> None:
+    root = tank_project(tmp_path, **{**GOOD, "model/tank.py": f"{TANK.rstrip()}\n\n    {text}\n"})
+    assert "calls" not in checked(root)[1]
 
 
 def test_a_model_without_an_action(tmp_path: Path) -> None:
@@ -277,7 +319,7 @@ OUTSIDE = "    @boundary\n    def inside(self) -> bool:\n        return self.lev
     ("edits", "said", "allowed"),
     [
         ((("require(self.level > 0)", "require(self.level > 8)"),), "tank: never fired: drain", 'idle = ["drain"]\n'),
-        ((("    @reachable", f"{OUTSIDE}    @rule"), ("reachable,", "boundary,")),
+        ((("    @reachable", OUTSIDE.rstrip(" ")), ("reachable,", "boundary,")),
          "tank: no state is within the boundary",
          'idle = ["fill", "drain"]\n[expect]\ndistinct = 0\n'),
     ],

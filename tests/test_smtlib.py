@@ -13,9 +13,9 @@ import z3
 from click.testing import CliRunner
 
 from docs.tools.opinions import digest_of, recorded_opinions
-from floodmark.checkers.commands.cli import command
-from floodmark.checkers.symbolic.smt_text import Symbols, text
-from floodmark.checkers.symbolic.smtlib import PART, Scripts
+from floodmark.checkers.command_line.cli import command
+from floodmark.checkers.symbolic.methods.smtlib import PART, Scripts
+from floodmark.checkers.symbolic.terms.smt_text import Symbols, text
 from floodmark.language.errors import SourceError
 from tests import second_solver
 from tests.projects import write
@@ -187,6 +187,7 @@ def test_a_difference_is_no_agreement(tmp_path: Path) -> None:
         ask(file)
 
 
+@pytest.mark.slow
 def test_a_second_solver_agrees_about_some_recorded_obligations(tmp_path: Path) -> None:
     listed = recorded([SPECS / "examples" / "two_phase_commit.toml"])
     proofs = [(spec, proving) for spec, proving in listed if not proving.any_size]
@@ -198,6 +199,7 @@ def test_a_second_solver_agrees_about_some_recorded_obligations(tmp_path: Path) 
         assert said.outcome == "agrees", said
 
 
+@pytest.mark.slow
 def test_a_second_solver_agrees_about_two_phase_commit_of_any_size(tmp_path: Path) -> None:
     listed = recorded([SPECS / "examples" / "two_phase_commit.toml"])
     files = write_recorded(tmp_path / "smt", [it for it in listed if it[1].any_size], [])

@@ -26,17 +26,17 @@ from floodmark import (
     require,
     transition,
 )
-from floodmark.checkers.check import Check, Settings
-from floodmark.checkers.exploration import Exploration, Limits, Options, Progress
+from floodmark.checkers.exploration import Exploration, Limit, Limits, Options, Progress, Stop
+from floodmark.checkers.kernel.memory import Budget
 from floodmark.checkers.native import search as native
 from floodmark.checkers.native import worker
-from floodmark.checkers.native.memory import Budget
-from floodmark.checkers.properties import collect
+from floodmark.checkers.project.properties import collect
+from floodmark.checkers.project.spec import find, read
 from floodmark.checkers.spark import java
 from floodmark.checkers.spark.checkpoint import Checkpoints
-from floodmark.checkers.spark.search import Distribution, Search, explore
+from floodmark.checkers.spark.search import Distribution, Search, search_states
 from floodmark.checkers.spark.session import session, stop
-from floodmark.checkers.spec import find, read
+from floodmark.checkers.verdict.check import Check, Settings
 from floodmark.language.errors import SourceError
 from floodmark.language.reference import initial_states, successors
 from specs.examples.flawed import AbortsAfterPrepared, CommitsOnMajority
@@ -132,8 +132,8 @@ def found_by(engine: Any, model: Model, options: Options, *more: Any) -> Explora
 
 def both(model: Model, options: Options = Options(workers=1), **how: Any) -> Exploration:  # noqa: B008
     """What both engines find, after it was compared."""
-    wanted = found_by(native.explore, model, options)
-    found = found_by(explore, model, options, None, Distribution(**{"partitions": 2, "wide": 0, **how}))
+    wanted = found_by(native.search_states, model, options)
+    found = found_by(search_states, model, options, None, Distribution(**{"partitions": 2, "wide": 0, **how}))
     agree(found, wanted)
     return found
 
@@ -157,10 +157,10 @@ def test_every_quick_spec_has_the_native_figures(path: Path) -> None:
     """With 1, 2, 3 and 7 partitions; the search moves over at the first level that is a tenth as wide as the widest."""
     check = Check(read(path), None, Settings(workers=1))
     model, properties = check.cls()(**check.constants), check.properties()
-    wanted = native.explore(model, properties, check.options)
+    wanted = native.search_states(model, properties, check.options)
     for partitions in (1, 2, 3, 7):
         how = Distribution(partitions=partitions, wide=max(wanted.levels) // 10)
-        agree(explore(model, properties, check.options, None, how), wanted)
+        agree(search_states(model, properties, check.options, None, how), wanted)
 
 
 @pytest.mark.parametrize("wide", [pytest.param(0, marks=SLOW), 100])
@@ -171,13 +171,13 @@ def test_verdicts_and_traces_are_the_native_ones(design: type[Model], wide: int)
 
 
 @SLOW
-def test_deadlocks() -> None:
+def test_a_distributed_search_finds_deadlocks() -> None:
     found = both(ShortWalk(), Options(workers=1, deadlock=True))
     assert [violation.kind for violation in found.violations] == ["deadlock"]
 
 
 @SLOW
-def test_symmetry() -> None:
+def test_a_distributed_search_counts_orbits_as_a_native_one() -> None:
     both(TwoPhaseCommit(managers=4), Options(workers=1, symmetry=True))
 
 
@@ -207,19 +207,19 @@ def test_a_search_that_does_not_fit_moves_over(room: int, monkeypatch: pytest.Mo
     monkeypatch.setattr(Search, "_move", noting)
     monkeypatch.setattr("floodmark.checkers.native.search.PROGRESS_SECONDS", 0.0)
     model = TwoPhaseCommit(managers=5)
-    wanted = found_by(native.explore, model, Options(workers=1))
+    wanted = found_by(native.search_states, model, Options(workers=1))
     monkeypatch.setattr(worker, "FIRST_CELLS", 64)
     monkeypatch.setattr(Budget, "room", lambda self, held: room)
     monkeypatch.setattr(Budget, "of_pages", lambda self, workers: 0)
     told: list[Progress] = []
-    found = found_by(explore, model, Options(workers=2), told.append, Distribution(wide=10**9, partitions=2))
+    found = found_by(search_states, model, Options(workers=2), told.append, Distribution(wide=10**9, partitions=2))
     assert moved
     assert 0 < moved[0] < wanted.depth
     for name in FIGURES:
         assert getattr(found, name) == getattr(wanted, name), name
     assert found.engine == "spark"
     (note,) = found.notes
-    assert "went on in Spark" in note
+    assert "continued on Spark" in note
     assert told[-1].note == note
     for before, after in pairwise(told):
         assert (before.level, before.distinct) <= (after.level, after.distinct)
@@ -227,7 +227,7 @@ def test_a_search_that_does_not_fit_moves_over(room: int, monkeypatch: pytest.Mo
 
 
 def test_a_search_that_fits_stays() -> None:
-    found = found_by(explore, TwoPhaseCommit(), Options(workers=1), None, Distribution(wide=10**9))
+    found = found_by(search_states, TwoPhaseCommit(), Options(workers=1), None, Distribution(wide=10**9))
     assert (found.engine, found.distinct) == ("spark", 288)
 
 
@@ -254,7 +254,7 @@ def test_a_lost_partition_is_computed_again(monkeypatch: pytest.MonkeyPatch) -> 
 def interrupted(folder: Path, model: Model) -> None:
     """Leaves checkpoints of a search that a limit ended."""
     options = Options(workers=1, limits=Limits(states=500))
-    found = found_by(explore, model, options, None, Distribution(partitions=2, wide=20, checkpoint=str(folder)))
+    found = found_by(search_states, model, options, None, Distribution(partitions=2, wide=20, checkpoint=str(folder)))
     assert not found.complete
 
 
@@ -296,13 +296,13 @@ def test_a_checkpoint_of_another_search_is_refused(tmp_path: Path, monkeypatch: 
     interrupted(tmp_path, TwoPhaseCommit(managers=4))
     how = Distribution(partitions=2, wide=0, resume=str(tmp_path))
     with pytest.raises(SourceError, match=r"other constants \(managers = 4\)"):
-        found_by(explore, TwoPhaseCommit(managers=5), Options(workers=1), None, how)
+        found_by(search_states, TwoPhaseCommit(managers=5), Options(workers=1), None, how)
     with pytest.raises(SourceError, match="of the model TwoPhaseCommit, not Philosophers"):
-        found_by(explore, Philosophers(last=2), Options(workers=1), None, how)
+        found_by(search_states, Philosophers(last=2), Options(workers=1), None, how)
     with pytest.raises(SourceError, match="another version"):
-        found_by(explore, TwoPhaseCommit(managers=4), Options(workers=1, symmetry=True), None, how)
+        found_by(search_states, TwoPhaseCommit(managers=4), Options(workers=1, symmetry=True), None, how)
     with pytest.raises(SourceError, match="with other properties"):
-        explore(TwoPhaseCommit(managers=4), [], Options(workers=1), None, how)
+        search_states(TwoPhaseCommit(managers=4), [], Options(workers=1), None, how)
     with pytest.raises(SourceError, match="already holds checkpoints"):
         Checkpoints(session().sparkContext, str(tmp_path)).must_be_empty()
 
@@ -344,8 +344,8 @@ def _committed_unknown() -> Counter[int]:
 
 def test_a_time_limit_ends_a_level() -> None:
     options = Options(workers=1, limits=Limits(seconds=1.0))
-    found = found_by(explore, Philosophers(last=7), options, None, Distribution(partitions=2, wide=0))
-    assert found.stopped == "the limit of 1 second"
+    found = found_by(search_states, Philosophers(last=7), options, None, Distribution(partitions=2, wide=0))
+    assert found.stopped == Stop(Limit.SECONDS, 1)
     assert found.seconds < 5
 
 

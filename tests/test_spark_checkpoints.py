@@ -12,9 +12,11 @@ from typing import Any
 
 import pytest
 
-from floodmark.checkers.exploration import Options
+from floodmark.checkers.exploration import Limits, Options
+from floodmark.checkers.spark import partition_count
 from floodmark.checkers.spark.checkpoint import Checkpoints
-from floodmark.checkers.spark.cluster import Broken, Cluster
+from floodmark.checkers.spark.cluster import READINGS, Cluster
+from floodmark.checkers.spark.jobs import Broken
 from floodmark.checkers.spark.session import session, stop
 from floodmark.language.errors import SourceError
 from tests.test_spark_runs import Sieve, copied, found_by, interrupted, same
@@ -35,11 +37,12 @@ def opened(folder: Path) -> Checkpoints:
 # Other runs.
 
 
+@pytest.mark.slow
 def test_a_folder_belongs_to_one_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = opened(tmp_path)
     first.must_be_empty()
     first.claim()
-    with pytest.raises(SourceError, match=r"another run has taken .*: process \d+ on .*over with --resume"):
+    with pytest.raises(SourceError, match=r"another run has taken .*: process \d+ on .*over with --spark resume"):
         opened(tmp_path).must_be_empty()
     original = Checkpoints.save
     saved: list[int] = []
@@ -63,6 +66,7 @@ def test_a_folder_belongs_to_one_run(tmp_path: Path, monkeypatch: pytest.MonkeyP
         first._must_be_ours()
 
 
+@pytest.mark.slow
 def test_two_runs_never_write_one_file(interrupted: Path, tmp_path: Path) -> None:
     """Both go on from the same checkpoints, one after the other; the second begins where the first one ended."""
     kept = copied(interrupted, tmp_path)
@@ -134,6 +138,34 @@ def test_a_byte_of_the_states(interrupted: Path, tmp_path: Path) -> None:
     assert resumed_with_another_byte(kept, part, part.stat().st_size - 20)
 
 
+def test_what_is_damaged_is_named_and_everything_is_read_once(
+    interrupted: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of the second checkpoint, the first is gone on from; of the first, none is, however many there are."""
+    read: list[str] = []
+    original = Checkpoints._records
+
+    def records(self: Checkpoints, data: str) -> Any:
+        read.append(data)
+        return original(self, data)
+
+    monkeypatch.setattr(Checkpoints, "_records", records)
+    for number in (1, 0):
+        kept = copied(interrupted, tmp_path / str(number))
+        data = sorted(path.name for path in kept.glob("states-*"))
+        part = max((kept / data[number]).glob("part-*"), key=lambda path: path.stat().st_size)
+        flipped(part, part.stat().st_size - 20)
+        read.clear()
+        if number:
+            found = found_by(Sieve(), resume=str(kept))
+            same(found, Sieve())
+            assert any(data[number] in note and "continues from level" in note for note in found.notes)
+        else:
+            with pytest.raises(SourceError, match=f"no intact checkpoint in .*: damaged: {data[0]}"):
+                found_by(Sieve(), resume=str(kept))
+        assert read == [*data[:number], *[data[number]] * READINGS]
+
+
 @pytest.mark.slow
 def test_many_bytes_of_the_states(interrupted: Path, tmp_path: Path) -> None:
     """Of the newest level, and of the first, without which none can be gone on from."""
@@ -143,6 +175,20 @@ def test_many_bytes_of_the_states(interrupted: Path, tmp_path: Path) -> None:
     for part in parts(min(kept.glob("states-*"))):
         for place in range(0, part.stat().st_size, 29):
             resumed_with_another_byte(kept, part, place)
+
+
+def test_a_search_that_outgrew_its_partitions_is_resumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its checkpoints begin anew with the new number; those before are not among what it is continued from."""
+    for name, value in (("FOR_EACH_CORE", 1), ("STATES", 8), ("MAX_STATES", 10), ("GROWTH", 1)):
+        monkeypatch.setattr(partition_count, name, value)
+    most = Options(workers=1, limits=Limits(states=41))
+    found = found_by(Sieve(), most, checkpoint=str(tmp_path), partitions=None)
+    assert any("partitions instead of 2" in note for note in found.notes), found.notes
+    (newest, *_) = opened(tmp_path).manifests()
+    assert [manifest.partitions for manifest in newest] == [newest[0].partitions] * len(newest)
+    assert newest[0].partitions > 2
+    monkeypatch.undo()
+    same(found_by(Sieve(), resume=str(tmp_path)), Sieve())
 
 
 # Full disks.
@@ -180,7 +226,7 @@ def test_a_full_disk_of_a_worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
         def init(self: Cluster, *given: Any) -> None:
             original(self, *given)
-            object.__setattr__(self.run, "scratch", str(disk))
+            object.__setattr__(self.run, "folder", str(disk / "run"))
 
         monkeypatch.setattr(Cluster, "__init__", init)
         with pytest.raises(Broken, match=r"the disk of .* is full; a file of .* MB does not fit"):

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from floodmark import Model
-from floodmark.checkers.exploration import Exploration, Limits, Options
-from floodmark.checkers.properties import collect
+from floodmark.checkers.exploration import Exploration, Limit, Limits, Options, Stop
+from floodmark.checkers.project.properties import collect
 from floodmark.checkers.spark.checkpoint import newest_widths
-from floodmark.checkers.spark.search import Distribution, explore
+from floodmark.checkers.spark.search import Distribution, search_states
 from floodmark.checkers.spark.session import session, stop
 from floodmark.language.errors import SourceError
 from tests.growing_models import Endless, Late, Post, Through
@@ -28,7 +28,7 @@ def spark() -> Iterator[Any]:
 
 def found_by(model: Model, options: Options = Options(workers=1), **how: Any) -> Exploration:  # noqa: B008
     properties = list(collect(type(model), []).values())
-    return explore(model, properties, options, None, Distribution(**{"partitions": 2, "wide": 0, **how}))
+    return search_states(model, properties, options, None, Distribution(**{"partitions": 2, "wide": 0, **how}))
 
 
 def alike(found: Exploration, model: Model) -> bool:
@@ -44,11 +44,12 @@ def test_a_distributed_search_grows(wide: int) -> None:
         assert alike(found_by(model, wide=wide), model)
 
 
+@pytest.mark.slow
 def test_each_attempt_has_checkpoints_of_its_own(tmp_path: Path) -> None:
     """A run that a limit ended is gone on with at the widths that it had, and not begun anew."""
     folder = str(tmp_path / "kept")
     ended = found_by(Post(), Options(workers=1, limits=Limits(states=80)), checkpoint=folder)
-    assert ended.stopped == "the limit of 80 states"
+    assert ended.stopped == Stop(Limit.STATES, 80)
     attempts = sorted(path.name for path in (tmp_path / "kept").glob("anew-*"))
     assert attempts == [f"anew-{number:04}" for number in range(1, len(ended.widths) + 1)]
     assert newest_widths(session().sparkContext, folder).chosen == ended.widths
@@ -65,6 +66,7 @@ def test_each_attempt_has_checkpoints_of_its_own(tmp_path: Path) -> None:
         found_by(Post(), checkpoint=folder)
 
 
+@pytest.mark.slow
 def test_a_checkpoint_of_other_widths_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The code of another width has another identity, whatever the folder is called."""
     folder = tmp_path / "kept"

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from floodmark.checkers.exploration import Exploration, Limits, Options
+from floodmark.checkers.exploration import Exploration, Limit, Limits, Options, Stop, Stopped
 from floodmark.checkers.liveness import check
 from floodmark.checkers.native import search as native
-from floodmark.checkers.properties import collect
+from floodmark.checkers.project.properties import collect
 from floodmark.checkers.spark import search
-from floodmark.checkers.spark.search import Distribution, explore
+from floodmark.checkers.spark.search import Distribution, search_states
 from floodmark.checkers.spark.session import session, stop
 from floodmark.language.fairness import Fairness
 from floodmark.language.model import Model
@@ -40,9 +40,9 @@ def judged(found: Exploration) -> list[tuple[Any, ...]]:
 
 def assert_judged_as_natively(model: Model, options: Options) -> Exploration:
     properties = list(collect(type(model), []).values())
-    found = explore(model, properties, options, None, Distribution(partitions=2, wide=0))
+    found = search_states(model, properties, options, None, Distribution(partitions=2, wide=0))
     assert found.engine == "spark" and found.complete
-    assert judged(found) == judged(native.explore(model, properties, options))
+    assert judged(found) == judged(native.search_states(model, properties, options))
     return found
 
 
@@ -60,9 +60,9 @@ def test_the_workers_judge_what_holds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(check, "GraphMaker", lambda *given: pytest.fail("the driver makes a graph"))
     properties = list(collect(DecidesSomeDay, []).values())
     options = Options(workers=1, fairness=FAIR)
-    found = explore(DecidesSomeDay(managers=2), properties, options, None, Distribution(partitions=2, wide=0))
+    found = search_states(DecidesSomeDay(managers=2), properties, options, None, Distribution(partitions=2, wide=0))
     monkeypatch.undo()
-    assert judged(found) == judged(native.explore(DecidesSomeDay(managers=2), properties, options))
+    assert judged(found) == judged(native.search_states(DecidesSomeDay(managers=2), properties, options))
     assert not found.notes and {it.verdict for it in found.liveness} == {"holds"}
 
 
@@ -77,11 +77,9 @@ def test_a_limit_that_ends_the_judgement_leaves_it_open(monkeypatch: pytest.Monk
     options = Options(workers=1, fairness=FAIR, limits=Limits(seconds=60.0))
     monkeypatch.setattr("floodmark.checkers.liveness.check.budget", lambda started, limits: _ended)
     properties = list(collect(DecidesSomeDay, []).values())
-    found = explore(model, properties, options, None, Distribution(partitions=2, wide=0))
-    assert not found.complete and found.stopped == "the memory limit"
+    found = search_states(model, properties, options, None, Distribution(partitions=2, wide=0))
+    assert not found.complete and found.stopped == Stop(Limit.MEMORY)
 
 
 def _ended() -> None:
-    from floodmark.checkers.liveness.native import Ended
-
-    raise Ended("the memory limit")
+    raise Stopped(Stop(Limit.MEMORY))

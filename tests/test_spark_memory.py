@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from floodmark.checkers.check import Settings, checks
 from floodmark.checkers.exploration import Limits
-from floodmark.checkers.run import run
+from floodmark.checkers.project.spec import read
+from floodmark.checkers.run.checks import run
 from floodmark.checkers.spark import session
-from floodmark.checkers.spark.memory import DRIVER_BYTES, LEAST_HEAP_BYTES, LEAST_LIMIT, MOST_HEAP_BYTES, Share, share
-from floodmark.checkers.spec import read
+from floodmark.checkers.spark.memory import DRIVER_BYTES, MAX_HEAP_BYTES, MIN_HEAP_BYTES, MIN_LIMIT, Share, share
+from floodmark.checkers.verdict.check import Settings, checks
 from floodmark.language.errors import SourceError
 
 SPEC = Path(__file__).resolve().parent.parent / "specs" / "examples" / "philosophers.toml"
@@ -22,24 +22,24 @@ SPEC = Path(__file__).resolve().parent.parent / "specs" / "examples" / "philosop
 @pytest.mark.parametrize("cores", [1, 2, 3, 16])
 @pytest.mark.parametrize("more", [0, 1, 10**7, 10**8, 3 * 10**8, 10**9, 10**10, 10**12])
 def test_the_parts_come_to_no_more_than_the_limit(more: int, cores: int) -> None:
-    own = share(LEAST_LIMIT + more, cores)
-    assert own.elsewhere + DRIVER_BYTES <= LEAST_LIMIT + more
+    own = share(MIN_LIMIT + more, cores)
+    assert own.elsewhere + DRIVER_BYTES <= MIN_LIMIT + more
     assert own.workers is not None
     assert 1 <= own.workers <= cores
-    assert LEAST_HEAP_BYTES <= own.heap <= MOST_HEAP_BYTES
+    assert MIN_HEAP_BYTES <= own.heap <= MAX_HEAP_BYTES
 
 
 def test_without_a_limit_spark_takes_what_it_takes() -> None:
     assert share(None, 2) == Share()
     assert session._limited(Share()) == {}
-    assert session._limited(share(LEAST_LIMIT, 2)) == {"spark.driver.memory": "512m"}
+    assert session._limited(share(MIN_LIMIT, 2)) == {"spark.driver.memory": "512m"}
 
 
 @pytest.mark.parametrize(
     ("url", "cores", "used"), [("local[4]", 4, "local[1,8]"), ("spark://host:7077", 2, "spark://host:7077")]
 )
 def test_a_limit_decides_how_many_workers_there_are(url: str, cores: int, used: str) -> None:
-    assert session._retrying(url, share(LEAST_LIMIT, cores).workers) == used
+    assert session._retrying(url, share(MIN_LIMIT, cores).workers) == used
 
 
 def test_which_masters_are_on_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -64,13 +64,13 @@ def no_session(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("no_session")
 def test_a_limit_too_small_for_spark_is_told_and_the_search_stays_here() -> None:
-    limits = Limits(memory=LEAST_LIMIT - 1)
+    limits = Limits(memory=MIN_LIMIT - 1)
     (check,) = checks(read(SPEC), Settings(engine="spark", distribute="always", limits=limits))
-    (result,) = run([check])
+    ((_, result),) = run([check])
     assert (result.verdict, result.engine) == ("holds", "native")
     assert result.exploration is not None
     assert result.exploration.notes == ["without Spark, whose processes alone take 1225 MB of memory"]
-    assert "--engine spark" in result.reproduce
+    assert "--spark distribute=always" in result.reproduce
 
 
 @pytest.mark.usefixtures("no_session")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import multiprocessing
+import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
@@ -15,27 +16,29 @@ from typing import Annotated, Any, cast
 import pytest
 
 from floodmark import Between, Model, Set, action, initial, invariant, require
-from floodmark.checkers.check import Check, Settings, checks
-from floodmark.checkers.engines import cluster_of
-from floodmark.checkers.exploration import Exploration, Limits, Options
+from floodmark.checkers.exploration import Exploration, Limit, Limits, Options, Stop
+from floodmark.checkers.kernel.memory import SHARE_OF_MEMORY
 from floodmark.checkers.native import search as native
-from floodmark.checkers.native.memory import SHARE_OF_MEMORY
-from floodmark.checkers.properties import collect
+from floodmark.checkers.project.properties import collect
+from floodmark.checkers.project.spec import Expect, read
+from floodmark.checkers.project.unpacking import unpacked
 from floodmark.checkers.resources import cores, physical_memory
-from floodmark.checkers.result_transfer import unpickled
-from floodmark.checkers.run import run_check
-from floodmark.checkers.spark import check_tasks, project_transfer
+from floodmark.checkers.run.checks import run_check
+from floodmark.checkers.run.engines import cluster_of
+from floodmark.checkers.spark import check_tasks, cluster, project_transfer
 from floodmark.checkers.spark.check_run import _may_be_a_task, run_on_spark
 from floodmark.checkers.spark.checkpoint import _sum
-from floodmark.checkers.spark.cluster import Broken, Cluster, reason
+from floodmark.checkers.spark.cluster import Cluster
 from floodmark.checkers.spark.engine import Spark
 from floodmark.checkers.spark.folders import Folder
-from floodmark.checkers.spark.search import Distribution, explore
+from floodmark.checkers.spark.jobs import Broken, reason
+from floodmark.checkers.spark.search import Distribution, search_states
 from floodmark.checkers.spark.session import session, stop
 from floodmark.checkers.spark.tasks import scratch_folder
-from floodmark.checkers.spec import Expect, read
-from floodmark.checkers.unpacking import unpacked
+from floodmark.checkers.verdict.check import Check, Settings, checks
+from floodmark.checkers.verdict.result_transfer import unpickled
 from floodmark.language.errors import SourceError
+from specs.examples.philosophers import Philosophers
 from tests.projects import INVARIANTS, TANK, tank_project, write
 
 FLAWED = '[[flawed]]\nclass = "flawed:Leaks"\nproperty = "gets_full"\n'
@@ -79,13 +82,38 @@ def spark() -> Iterator[Any]:
 
 def found_by(model: Model, options: Options = Options(workers=1), **how: Any) -> Exploration:  # noqa: B008
     properties = list(collect(type(model), []).values())
-    return explore(model, properties, options, None, Distribution(**{"partitions": 2, "wide": 0, **how}))
+    return search_states(model, properties, options, None, Distribution(**{"partitions": 2, "wide": 0, **how}))
 
 
 def same(found: Exploration, model: Model) -> None:
-    wanted = native.explore(model, list(collect(type(model), []).values()), Options(workers=1))
+    wanted = native.search_states(model, list(collect(type(model), []).values()), Options(workers=1))
     for name in FIGURES:
         assert getattr(found, name) == getattr(wanted, name), name
+
+
+@pytest.mark.slow
+def test_what_a_level_shuffled_is_removed_after_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "MAX_BYTES", -1)
+    tasks = session().sparkContext.parallelize([0], 1)
+    (given,) = tasks.map(lambda _: os.environ["SPARK_LOCAL_DIRS"]).collect()
+    folders = [Path(folder) for folder in given.split(",")]
+    before: set[str] = set()
+    known: list[set[str]] = []
+    original = Cluster._next_level
+
+    def shuffles() -> set[str]:
+        return {path.name.split("_")[1] for folder in folders for path in folder.rglob("shuffle_*.data")}
+
+    def next_level(self: Cluster, *given: Any) -> Any:
+        known.append(shuffles() - before)
+        return original(self, *given)
+
+    before = shuffles()
+    monkeypatch.setattr(Cluster, "_next_level", next_level)
+    model = Philosophers(last=1)
+    found = found_by(model)
+    same(found, model)
+    assert max(map(len, known)) < 5 < len(known), "a few that are being removed, of many"
 
 
 # Checkpoints.
@@ -96,7 +124,7 @@ def interrupted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Checkpoints of a search that a limit ended."""
     folder = tmp_path_factory.mktemp("interrupted")
     found = found_by(Sieve(), Options(workers=1, limits=Limits(states=20)), checkpoint=str(folder))
-    assert found.stopped == "the limit of 20 states"
+    assert found.stopped == Stop(Limit.STATES, 20)
     return folder
 
 
@@ -194,6 +222,7 @@ def test_a_trace_is_found_although_partitions_were_lost(monkeypatch: pytest.Monk
     same(found, Unlucky())
 
 
+@pytest.mark.slow
 def test_a_checkpoint_is_written_although_a_partition_was_lost(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -273,7 +302,7 @@ def test_checks_are_tasks(tmp_path: Path) -> None:
     kept = tmp_path / "results"
     first, second = (of_tank(tmp_path / name, keep_results=str(kept)) for name in ("a", "b"))
     every = [*first, *second]
-    results = list(run_on_spark(every, run_check, lambda check: None))
+    results = [result for _, result in run_on_spark(every, run_check, lambda check: None)]
     wanted = [run_check(check) for check in of_tank(tmp_path / "a")]
     assert sorted(map(summary, results), key=repr) == sorted([*map(summary, wanted)] * 2, key=repr)
     rows = session().read.parquet(str(kept)).collect()
@@ -325,18 +354,18 @@ def test_a_task_has_a_share_of_the_memory(tmp_path: Path) -> None:
     assert check_tasks._with_its_share(share) is share
     ended = run_check(replace(check, settings=replace(check.settings, engine="native", limits=Limits(memory=1))))
     assert ended.exploration is not None
-    assert ended.exploration.stopped == "the memory limit"
+    assert ended.exploration.stopped == Stop(Limit.MEMORY)
     assert check_tasks._is_too_large(check, ended)
     assert not check_tasks._is_too_large(share, ended)
 
 
 def test_a_limit_of_the_user_is_no_reason_to_distribute(tmp_path: Path) -> None:
     every = [check for name in "ab" for check in of_tank(tmp_path / name, "", limits=Limits(states=2))]
-    for check, result in check_tasks.run_as_tasks(session(), every, run_check):
+    for check, result in check_tasks.run_as_tasks(session(), every, run_check, lambda what: None):
         assert result is not None
         if check.flawed is None:
             assert (result.verdict, result.exploration and result.exploration.stopped) == (
-                "undetermined", "the limit of 2 states"
+                "undetermined", Stop(Limit.STATES, 2)
             )
 
 

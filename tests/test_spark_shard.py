@@ -9,19 +9,22 @@ import itertools
 import os
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import IO
 
 import numpy as np
 import pytest
 
-from floodmark.checkers.native import loops
-from floodmark.checkers.native.partitioned import fingerprints
-from floodmark.checkers.native.worker import MOST_BITS
+from floodmark.checkers.kernel import loops
+from floodmark.checkers.kernel.partitioned import fingerprints
+from floodmark.checkers.native.worker import MAX_BITS
 from floodmark.checkers.spark import ledger, shard
 from floodmark.checkers.spark.code_transfer import Loaded, build_code
 from floodmark.checkers.spark.ledger import Ledger
+from floodmark.checkers.spark.reader import Reader
 from floodmark.checkers.spark.shard import FilesChangedError, Lost, Shard, divided
+from floodmark.checkers.spark.tasks import Seeded
 from specs.examples.philosophers import Philosophers
 
 FIRST = np.arange(7, 8, dtype=np.uint64)
@@ -70,6 +73,13 @@ def held(files: Shard, levels: int = 3) -> list[list[int]]:
         return [sorted(files.states(*files.slice(level)).tolist()) for level in range(levels)]
 
 
+def copied(files: Shard, level: int, most: int = 256) -> list[int]:
+    """What a task that reads a level gets, in ascending order."""
+    reader = Reader(files.code)
+    with files.reading(*upto(3)):
+        return sorted(state for _ in files.read(reader, level, most) for state in reader.states.tolist())
+
+
 WHOLE = [states.tolist() for states in LEVELS]
 
 
@@ -100,6 +110,21 @@ def test_a_merge_that_is_killed_leaves_the_levels_before(first: bool, tmp_path: 
         Shard(tmp_path, code).verify(*upto(3))
     add(Shard(tmp_path, code), 2)
     assert held(files) == held(Shard(tmp_path, code)) == WHOLE
+    files.verify(*upto(3))
+
+
+@pytest.mark.parametrize("is_named", [True, False])
+def test_an_older_header_does_not_bring_back_a_newer_table(is_named: bool, tmp_path: Path, code: Loaded) -> None:
+    """The table has states of a merge that was not accepted, or was killed; they would be taken for known ones."""
+    files = begun(tmp_path, code, 2)
+    header = (tmp_path / "header").read_bytes()
+    with contextlib.suppress(Killed), files.extending(*upto(2)):
+        files.insert(THIRD[:150].copy())
+        if not is_named:
+            raise Killed
+    (tmp_path / "header").write_bytes(header)
+    add(files, 2)
+    assert held(files) == WHOLE
     files.verify(*upto(3))
 
 
@@ -165,14 +190,21 @@ def test_each_byte_of_a_header(tmp_path: Path, code: Loaded) -> None:
 
 
 def test_each_byte_of_the_states(tmp_path: Path, code: Loaded) -> None:
-    """Seen by a process that opens the file anew, and at the end by one that has it open."""
+    """Seen by a process that opens the file anew, by whoever reads the level, and at the end."""
     files = begun(tmp_path, code)
     path = tmp_path / "states"
-    for place in range(0, KNOWN.count * 8, 7):
+    level = 0
+    for place in range(0, KNOWN.count * 8, 13):
+        assert held(files) == WHOLE
         changed(path, place, 1 << place % 8)
         for task in (held, lambda new: new.seals(), lambda new: add(new, 2)):
-            with pytest.raises(FilesChangedError, match="not those that were written there"):
+            with pytest.raises(FilesChangedError, match=r"states on .* does not hold what was written there"):
                 task(Shard(tmp_path, code))
+        while place >= KNOWN.of(0)[level, ledger.END] * 8:
+            level += 1
+        for number in range(3):
+            with pytest.raises(FilesChangedError) if number == level else contextlib.nullcontext():
+                assert copied(files, number) == WHOLE[number]
         with pytest.raises(FilesChangedError):
             files.verify(*upto(3))
         changed(path, place, 1 << place % 8)
@@ -181,15 +213,24 @@ def test_each_byte_of_the_states(tmp_path: Path, code: Loaded) -> None:
     assert held(Shard(tmp_path, code)) == WHOLE
 
 
+def test_states_that_are_cut_off_are_missed_by_who_has_them_open(tmp_path: Path, code: Loaded) -> None:
+    files = begun(tmp_path, code)
+    assert held(files) == WHOLE
+    os.truncate(tmp_path / "states", (KNOWN.count - 1) * 8)
+    for task in (held, lambda known: known.seals(), lambda known: add(known, 2)):
+        with pytest.raises(FilesChangedError, match=r"states on .* does not hold what was written there"):
+            task(files)
+
+
 def test_each_byte_of_the_table(tmp_path: Path, code: Loaded) -> None:
     """Seen at the end; a process that opens it anew makes another one."""
     files = begun(tmp_path, code, 2)
     path = tmp_path / "table-16"
-    content = path.read_bytes()
+    content = path.read_bytes()[: -8 * shard.ORDER_WORDS]
     taken = [place for place, byte in enumerate(content) if byte]
     for place in [*taken[::7], *range(0, len(content), 997)]:
         changed(path, place, 1 << place % 8)
-        with pytest.raises(FilesChangedError, match="the table in"):
+        with pytest.raises(FilesChangedError, match=r"table-16 on .* does not hold what was written there"):
             files.verify(*upto(2))
         changed(path, place, 1 << place % 8)
     for place in [*taken[::97], *range(0, len(content), 39973)]:
@@ -224,10 +265,10 @@ def test_states_that_are_there_twice(tmp_path: Path, code: Loaded) -> None:
     with files.extending(*upto(2)):
         files.table[:] = 0
         files.insert(SECOND[:1].copy())
-    with pytest.raises(FilesChangedError, match="the table in"):
+    with pytest.raises(FilesChangedError, match=r"table-16 on .* does not hold what was written there"):
         files.verify(3, twice.upto().seal(0))
     (tmp_path / "table-16").unlink()
-    with pytest.raises(FilesChangedError, match="the table in"):
+    with pytest.raises(FilesChangedError, match=r"table-16 on .* does not hold what was written there"):
         files.verify(3, twice.upto().seal(0))
 
 
@@ -349,7 +390,45 @@ def test_a_full_disk_is_named(which: str, tmp_path: Path, code: Loaded, monkeypa
     assert held(files) == WHOLE
 
 
-def test_the_ledger(code: Loaded) -> None:
+def test_a_full_disk_is_named_whatever_is_written(
+    tmp_path: Path, code: Loaded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = begun(tmp_path, code, 2)
+
+    def full(self: Path, content: bytes) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device", str(self))
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(OSError, match=rf"the disk of {tmp_path} on .* is full"):
+        add(files, 2)
+
+
+def test_what_partitions_were_given_is_compared_with_the_ledger() -> None:
+    def given(*levels: int) -> list[Seeded]:
+        rows = KNOWN.of(0)
+        pieces = []
+        for level in levels:
+            for part in np.array_split(LEVELS[level], 2):
+                ((_, digest),) = divided(part, 1, 1)
+                first = int(rows[level - 1, ledger.END]) if level else 0
+                offset = int(part[0] - LEVELS[level][0]) if len(part) else 0
+                pieces.append(Seeded(0, first + offset, len(part), digest))
+        return pieces
+
+    assert KNOWN.intact(range(3), given(0, 1, 2))
+    assert KNOWN.intact(range(1, 3), given(2, 1))
+    assert not KNOWN.intact(range(2), given(0, 1, 2)), "of a level that is not among them"
+    assert not KNOWN.intact(range(3), given(0, 2)), "a level is missing"
+    assert not KNOWN.intact(range(3), [*given(0, 1, 2), *given(1)]), "a level is there twice"
+    first, *others = given(0, 1, 2)
+    assert not KNOWN.intact(range(3), [replace(first, digest=(0, 0)), *others])
+    assert not KNOWN.intact(range(3), [replace(first, partition=1), *others])
+    assert not KNOWN.intact(range(3), [replace(first, position=1 << 40), *others])
+    assert KNOWN.first(2).of(0).tolist() == KNOWN.of(0)[:2].tolist()
+    assert (KNOWN.first(2).levels, KNOWN.first(2).count) == (2, 1001)
+
+
+def test_a_ledger_agrees_with_exactly_what_was_accepted(code: Loaded) -> None:
     many = Ledger(2)
     for level in range(40):
         many.accept([level, 1], [(level, 2), (loops.EVERYTHING, 3)])
@@ -371,9 +450,9 @@ def test_the_ledger(code: Loaded) -> None:
 
 
 def test_the_slices_of_a_table_are_all_of_it() -> None:
-    for bits in (shard.FIRST_BITS, 26, 27, MOST_BITS):
+    for bits in (shard.FIRST_BITS, 26, 27, MAX_BITS):
         found = list(shard.slices(1 << bits))
-        assert len(found) <= shard.MOST_SLICES
+        assert len(found) <= shard.MAX_SLICES
         assert found[0][0] == 0 and found[-1][1] >= 1 << bits
         assert all(before[1] == after[0] for before, after in itertools.pairwise(found))
 
@@ -408,6 +487,7 @@ def sparse(file: IO[bytes], size: int, folder: Path) -> None:
     os.ftruncate(file.fileno(), size)
 
 
+@pytest.mark.slow
 def test_a_partition_at_the_edge_of_its_index(tmp_path: Path, code: Loaded, monkeypatch: pytest.MonkeyPatch) -> None:
     """States at positions beyond 2^31 in a table of 2^32 cells are found again; where the index ends is an error.
 
@@ -416,12 +496,12 @@ def test_a_partition_at_the_edge_of_its_index(tmp_path: Path, code: Loaded, monk
     monkeypatch.setattr(shard, "allocate", sparse)
     monkeypatch.setattr(Shard, "_require_table", lambda files: None)
     files = begun(tmp_path, code, 1)
-    most = int(shard.FULLEST * (1 << MOST_BITS))
-    first = most - files.room - 2000
+    most = int(shard.FULLEST * (1 << MAX_BITS))
+    first = most - loops.BATCH - 2000
     with contextlib.suppress(Killed), files.extending(*upto(1)):
-        with open(tmp_path / f"table-{MOST_BITS}", "w+b") as file:
-            sparse(file, 4 << MOST_BITS, tmp_path)
-        assert files._map_table(MOST_BITS)
+        with open(tmp_path / f"table-{MAX_BITS}", "w+b") as file:
+            sparse(file, shard.table_bytes(MAX_BITS), tmp_path)
+        assert files._map_table(MAX_BITS)
         files.fields[loops.COUNT] = first
         files._make_room(most)
         for _ in range(2):

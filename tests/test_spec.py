@@ -7,9 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from floodmark.checkers import amounts
 from floodmark.checkers.exploration import Limits
-from floodmark.checkers.spec import Expect, find, key_lines, read
+from floodmark.checkers.project import input_limits
+from floodmark.checkers.project.spec import Expect, find, key_lines, read
+from floodmark.checkers.run.checks import run_check
+from floodmark.checkers.verdict.check import Settings, checks
+from floodmark.checkers.verdict.result import ExitCode
 from floodmark.language.errors import SourceError
 from floodmark.language.model import Model
 from tests.projects import INVARIANTS, LEAKY, TANK, tank_project, write
@@ -76,7 +79,7 @@ def test_every_key_is_read(tmp_path: Path) -> None:
     assert overflows.line == FULL.splitlines().index("[[flawed]]", 25)
 
 
-def test_defaults() -> None:
+def test_a_spec_has_the_defaults_of_its_keys() -> None:
     spec = read(Path(__file__).parent.parent / "specs/examples/two_phase_commit.toml")
     assert (spec.name, spec.tier, spec.invariants) == ("examples/two_phase_commit", "quick", None)
     assert not spec.symmetry
@@ -249,7 +252,7 @@ def test_find_takes_the_tier(tmp_path: Path) -> None:
     assert find([root / "b/deep.toml"], "quick") == [root / "b/deep.toml"]
 
 
-def test_key_lines() -> None:
+def test_the_lines_of_keys_are_those_of_the_file() -> None:
     lines = key_lines(FULL.lstrip("\n"))
     assert lines["model"] == 1
     assert lines["constants.size"] == 11
@@ -258,5 +261,58 @@ def test_key_lines() -> None:
 
 
 @pytest.mark.parametrize(("text", "size"), [("8G", 8 << 30), ("500M", 500 << 20), ("1.5k", 1536), ("77", 77)])
-def test_memory(text: str, size: int) -> None:
-    assert amounts.memory(text) == size
+def test_amounts_of_memory_are_read_with_their_units(text: str, size: int) -> None:
+    assert input_limits.memory(text) == size
+
+
+MADE = """
+from typing import Annotated
+from floodmark import Between, Identifier, Model, Set, action, invariant
+
+class Fine(Model):
+    x: Annotated[int, Between(0, 3)] = 0
+    @action
+    def steps(self) -> None:
+        self.x = 1
+    @invariant
+    def small(self) -> bool:
+        return self.x < 2
+
+def design(to: int) -> type[Fine]:
+    class Jumps(Fine):
+        "A known-bad design."
+        def steps(self) -> None:
+            self.x = 3
+    return Jumps
+
+def names(n: int) -> type[Identifier]:
+    class Node(Identifier, count=n):
+        "An identifier."
+    return Node
+
+Worse = design(3)
+Node = names(2)
+
+class Holds(Model):
+    held: Set[Node] = Set()
+    @action
+    def takes(self, node: Node) -> None:
+        self.held.add(node)
+"""
+
+
+@pytest.mark.parametrize(
+    ("spec", "line", "said"),
+    [
+        (
+            'model = "m.py:Fine"\n[[flawed]]\nclass = "m.py:Worse"\nproperty = "small"\n', 14,
+            "Jumps is made inside design",
+        ),
+        ('model = "m.py:Holds"\n', 21, "Node is made inside names"),
+    ],
+)
+def test_a_class_that_no_process_finds_by_its_name_is_refused(tmp_path: Path, spec: str, line: int, said: str) -> None:
+    write(tmp_path, {"pyproject.toml": "", "m.py": MADE, "it.toml": spec})
+    result = run_check(checks(read(tmp_path / "it.toml"), Settings(workers=1))[-1])
+    assert (result.exit_code, result.line) == (ExitCode.USER_ERROR, line)
+    assert result.message.startswith(said) and "at the top of the file" in result.message

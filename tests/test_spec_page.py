@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 from docs.tools.spec import PAGE, ROWS, page
-from floodmark.checkers.check import Settings, checks
 from floodmark.checkers.exploration import Limits
-from floodmark.checkers.run import run_check
-from floodmark.checkers.spec import Spec, read, read_all
-from floodmark.checkers.spec_entries import Expect, Flawed, Mutation, Proving, Reason, Row
-from floodmark.checkers.spec_keys import EXPECT, FAIRNESS, FLAWED, LIMITS, MUTATION, PROVE, ROW, SPEC, SURVIVORS
-from floodmark.checkers.spec_values import Key
+from floodmark.checkers.project.spec import Spec, read, read_all
+from floodmark.checkers.project.spec_entries import Expect, Flawed, Mutation, Proving, Reason, Row
+from floodmark.checkers.project.spec_keys import EXPECT, FAIRNESS, FLAWED, LIMITS, MUTATION, PROVE, ROW, SPEC, SURVIVORS
+from floodmark.checkers.project.spec_values import Key
+from floodmark.checkers.run.checks import run_check
+from floodmark.checkers.verdict.check import Settings, checks
 from floodmark.language.errors import SourceError
 from floodmark.language.fairness import Fairness
 from tests.projects import write

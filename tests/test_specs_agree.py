@@ -11,14 +11,14 @@ from collections import Counter
 from functools import cache
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from floodmark.checkers.check import Check, Settings, checks, variant_name
 from floodmark.checkers.exploration import Limits, Options
-from floodmark.checkers.native import loops, search
+from floodmark.checkers.kernel.stepper import Stepper
+from floodmark.checkers.native import search
 from floodmark.checkers.native.symmetry import sample
-from floodmark.checkers.spec import find, read
+from floodmark.checkers.project.spec import find, read
+from floodmark.checkers.verdict.check import Check, Settings, checks, variant_name
 from floodmark.compiler.layout import digest
 from floodmark.language.model import State
 from floodmark.language.reference import holds, successors, within_boundary
@@ -26,8 +26,8 @@ from tests.agreement import reference_set
 
 REPOSITORY = Path(__file__).parent.parent
 SPECS = find([REPOSITORY / "specs"], "all")
-MOST_STATES = 6000
-MOST_GENERATED = 12_000
+MAX_STATES = 6000
+MAX_GENERATED = 12_000
 """What CPython is asked to explore whole of one known-bad design."""
 FEW_GENERATED = 1200
 """What CPython explores whole in the quick part of these tests."""
@@ -94,7 +94,7 @@ def checks_of(path: Path) -> tuple[Check, ...]:
     return tuple(checks(read(path), Settings()))
 
 
-def run(check: Check, constants: dict[str, int], limit: int, checked: bool = True) -> tuple[search._Search, bool]:
+def run(check: Check, constants: dict[str, int], limit: int, checked: bool = True) -> tuple[search.NativeSearch, bool]:
     """The native search up to so many states, and whether it saw all; without properties none can end it early."""
     model = check.cls()(**constants)
     options = Options(workers=1, limits=Limits(states=limit))
@@ -103,21 +103,17 @@ def run(check: Check, constants: dict[str, int], limit: int, checked: bool = Tru
     return started, started.run().complete
 
 
-def assert_sample_agrees(started: search._Search, size: int) -> None:
+def assert_sample_agrees(started: search.NativeSearch, size: int) -> None:
     """Fails unless CPython takes the steps that compiled code takes from a sample of the states it reached."""
     interface, kernel, model = started.interface, started.kernel, started.model
     layout = interface.layout
-    expand, check = kernel.model.function("expand", 3), kernel.model.function("check", 2)
-    out = np.zeros((interface.most_successors + 1) * layout.words, dtype=np.uint64)
+    stepper = Stepper(kernel.model, interface)
     rows = sample(started._holders(), layout.words)
     for row in rows[:: max(1, len(rows) // size)]:
         state = layout.unpack(row)
         assert layout.pack(state) == tuple(row.tolist()), state
-        context = np.zeros(interface.context_words + 1, dtype=np.uint64)
-        context[loops.OUTSIDE] = loops.EVERYTHING
-        words = np.array(row)
-        made = expand(words.ctypes.data, out.ctypes.data, context.ctypes.data)
-        native = Counter(tuple(found.tolist()) for found in out[: made * layout.words].reshape(made, layout.words))
+        made = stepper.expand(row.tolist())
+        native = Counter(map(tuple, made.after))
         reached: Counter[tuple[int, ...]] = Counter()
         fired: Counter[str] = Counter()
         broken = cut = 0
@@ -128,24 +124,25 @@ def assert_sample_agrees(started: search._Search, size: int) -> None:
                 reached[layout.pack(after)] += 1
             else:
                 cut += 1
-        assert not context[loops.FAILED], state
+        assert not made.failed, state
         assert native == reached, state
-        assert dict(zip(interface.actions, context[loops.COUNTERS :].tolist(), strict=False)) == {
+        assert dict(zip(interface.actions, made.fired, strict=True)) == {
             action: fired[action] for action in interface.actions
         }, state
-        assert (int(context[loops.BROKEN]), int(context[loops.CUT])) == (broken, cut), state
-        true = check(words.ctypes.data, context.ctypes.data)
+        assert (made.broken, made.cut) == (broken, cut), state
+        true, failed = stepper.check(row.tolist())
+        assert not failed, state
         wrong = false_of(started, interface.state_predicates, state)
         assert ~true & ((1 << len(interface.state_predicates)) - 1) == wrong, state
 
 
-def false_of(started: search._Search, names: tuple[str, ...], *states: State) -> int:
+def false_of(started: search.NativeSearch, names: tuple[str, ...], *states: State) -> int:
     """The mask of the properties that CPython finds false."""
     functions = (started.by_name[name].function for name in names)
     return sum(1 << bit for bit, function in enumerate(functions) if not holds(started.model, function, *states))
 
 
-def assert_whole_set_agrees(started: search._Search) -> None:
+def assert_whole_set_agrees(started: search.NativeSearch) -> None:
     states, generated, depth = reference_set(started.model)
     layout = started.interface.layout
     packed = {layout.pack(state) for state in states}
@@ -172,7 +169,7 @@ def one_spec_of_each_model() -> list[Path]:
 @pytest.mark.parametrize("path", one_spec_of_each_model(), ids=name_of)
 def test_every_model_agrees(path: Path) -> None:
     check = checks_of(path)[0]
-    started, complete = run(check, {**check.constants, **SHRUNK.get(name_of(path), {})}, MOST_STATES)
+    started, complete = run(check, {**check.constants, **SHRUNK.get(name_of(path), {})}, MAX_STATES)
     assert_sample_agrees(started, 4)
     if complete and started.found.generated <= FEW_GENERATED:
         assert_whole_set_agrees(started)
@@ -185,8 +182,8 @@ def test_every_spec_agrees(path: Path) -> None:
     started, complete = run(check, check.constants, SEARCHED)
     assert_sample_agrees(started, 40)
     if name_of(path) in SHRUNK:
-        started, complete = run(check, {**check.constants, **SHRUNK[name_of(path)]}, MOST_STATES)
-    if complete and started.found.distinct <= MOST_STATES:
+        started, complete = run(check, {**check.constants, **SHRUNK[name_of(path)]}, MAX_STATES)
+    if complete and started.found.distinct <= MAX_STATES:
         assert_whole_set_agrees(started)
     else:
         assert name_of(path) not in SHRUNK
@@ -201,6 +198,6 @@ def test_every_known_bad_design_agrees(check: Check) -> None:
     constants = {**check.constants, **SHRUNK.get(check.spec.name, {})}
     started, _ = run(check, check.constants, SEARCHED)
     assert_sample_agrees(started, 8)
-    started, complete = run(check, constants, MOST_STATES, checked=False)
-    if complete and started.found.generated <= MOST_GENERATED:
+    started, complete = run(check, constants, MAX_STATES, checked=False)
+    if complete and started.found.generated <= MAX_GENERATED:
         assert_whole_set_agrees(started)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from floodmark.checkers.result import MEANINGS, ExitCode
+from floodmark.checkers.verdict.result import MEANINGS, ExitCode
 from tests.hostile import Run, put, runs
 from tests.projects import TANK
 
@@ -95,7 +95,7 @@ INPUTS: dict[str, tuple[str, str, tuple[tuple[str, ...], ...]]] = {
     "plan": (PLAN, "p.json", (PLANNING,)),
     "current": (PLAN, "c.json", (PLANNING,)),
     "trace": (TRACE, "t.jsonl", (("conform", "tank", "--trace", "t.jsonl"),)),
-    "results": (RESULTS, "r.json", (("conform", "tank", "--trace", "r.json"),)),
+    "results": (RESULTS, "r.json", (("conform", "tank", "--trace", "r.json"), ("report", "r.json", "--as", "html"))),
     "log": (LOG, "log", (("conform", "--metadata-log", "log"), ("conform", "--strict", "--metadata-log", "log"))),
     "lock": (LOCK, "specs/floodmark.lock", (("gate",),)),
     "model": (TANK, "model/{}.py", (("show", "tank"), CHECKING)),
@@ -104,7 +104,7 @@ INPUTS: dict[str, tuple[str, str, tuple[tuple[str, ...], ...]]] = {
 ROUNDS = {"lock": 3, "spec": 9, "model": 6}
 OPTIONS = (
     "--max-states", "--max-seconds", "--max-memory", "--workers", "--set", "--only-variant", "--invariants", "--tier",
-    "--engine", "--partitions", "--distribute", "--property", "--json", "--graph", "--hidden", "--depth", "--states",
+    "--engine", "--spark", "--property", "--json", "--as", "--into", "--hidden", "--depth", "--states",
 )  # fmt: skip
 
 
@@ -145,7 +145,7 @@ def seeds(few: int, many: int) -> list[object]:
 
 @pytest.mark.parametrize("seed", seeds(1, 12))
 @pytest.mark.parametrize("kind", INPUTS)
-def test_spoilt_inputs(run: Run, kind: str, seed: int) -> None:
+def test_spoilt_inputs_are_errors_and_never_crashes(run: Run, kind: str, seed: int) -> None:
     text, name, commands = INPUTS[kind]
     chance = random.Random(f"{kind} {seed}")
     for other in ("p.json", "c.json"):
@@ -160,7 +160,7 @@ def test_spoilt_inputs(run: Run, kind: str, seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", seeds(1, 12))
-def test_strange_options(run: Run, seed: int) -> None:
+def test_strange_options_are_errors_and_never_crashes(run: Run, seed: int) -> None:
     chance = random.Random(seed)
     for _ in range(25):
         values = [*TOKENS[:12], "a" * 300, "size=" + chance.choice(TOKENS), "1.5", "/dev/null", "no/such", "-", "specs"]

@@ -15,7 +15,7 @@ from xml.etree import ElementTree
 import pytest
 import yaml
 
-from floodmark.checkers.result import ExitCode
+from floodmark.checkers.verdict.result import ExitCode
 
 EXAMPLES = Path(__file__).parent.parent / "examples/ci"
 
@@ -98,6 +98,9 @@ def test_the_workflow_is_red_at_the_line_when_a_rule_is_weakened(started: Path) 
     assert ran.returncode == ExitCode.NOT_AS_EXPECTED
     assert re.search(r"^::error file=invariants/lease.py,line=\d+,title=lease Lease::", ran.stdout, re.MULTILINE)
     assert "```mermaid" in (started / "summary.md").read_text()
+    traces = steps(started)["Traces"]
+    assert traces["if"] == "always() && hashFiles('reports/floodmark.json') != ''"
+    assert run(started, *traces["run"].split()[1:]).returncode == 0
     assert len(list((started / "reports/traces").iterdir())) >= 1
 
 
@@ -105,7 +108,8 @@ def test_the_workflow_pins_actions_and_keeps_what_a_red_run_found(started: Path)
     every = steps(started)
     uses = [step["uses"] for step in every.values() if "uses" in step]
     assert all(re.fullmatch(r"[\w-]+/[\w/-]+@[0-9a-f]{40}", action) for action in uses)
-    after = list(every.values())[list(every).index("Gate") + 1 :]
+    traces, *after = list(every.values())[list(every).index("Gate") + 1 :]
+    assert traces is every["Traces"]
     assert [step["uses"].partition("@")[0] for step in after] == [
         "actions/cache/save", "actions/upload-artifact", "github/codeql-action/upload-sarif",
     ]
@@ -115,7 +119,7 @@ def test_the_workflow_pins_actions_and_keeps_what_a_red_run_found(started: Path)
     assert re.fullmatch(r"python -m pip install --quiet floodmark==\S+", every["Install"]["run"])
 
 
-def test_gitlab(tmp_path: Path) -> None:
+def test_the_gitlab_starter_runs_its_gate(tmp_path: Path) -> None:
     assert run(tmp_path, "init", "--ci", "gitlab").returncode == 0
     assert not (tmp_path / ".github").exists()
     job = yaml.safe_load((tmp_path / ".gitlab-ci.yml").read_text())["floodmark"]
@@ -124,6 +128,7 @@ def test_gitlab(tmp_path: Path) -> None:
     ran = subprocess.run(shell, cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False)
     assert ran.returncode == ExitCode.AS_EXPECTED, ran.stdout + ran.stderr
     assert (tmp_path / job["artifacts"]["reports"]["junit"]).exists()
+    subprocess.run(["bash", "-ec", *job["after_script"]], cwd=tmp_path, env=environment(), check=True)
     assert job["cache"]["when"] == job["artifacts"]["when"] == "always"
     assert job["cache"]["paths"][0] in job["variables"]["FLOODMARK_CACHE"]
 
@@ -143,6 +148,24 @@ def test_the_hook_stops_a_commit_that_breaks_a_spec(hooked: Path) -> None:
     assert refused.returncode != 0
     assert "reproduce: floodmark check specs/lease.toml" in refused.stdout + refused.stderr
     assert git(hooked, "log", "--oneline").stdout.count("\n") == 1
+
+
+def test_the_hook_says_what_to_do_where_floodmark_is_not_installed(hooked: Path) -> None:
+    spoil(hooked)
+    folders = (folder for folder in os.environ["PATH"].split(os.pathsep) if not Path(folder, "floodmark").exists())
+    hook = subprocess.run([".githooks/pre-commit"], cwd=hooked, env={**os.environ, "PATH": os.pathsep.join(folders)},
+                          capture_output=True, text=True, check=False)  # fmt: skip
+    assert hook.returncode == 0  # nothing is about to be committed
+    git(hooked, "add", "-A")
+    hook = subprocess.run([".githooks/pre-commit"], cwd=hooked, env={**os.environ, "PATH": os.pathsep.join(folders)},
+                          capture_output=True, text=True, check=False)  # fmt: skip
+    assert hook.returncode == 1
+    assert "floodmark is not installed here: pip install floodmark==" in hook.stderr
+
+
+def test_the_workflow_runs_on_every_branch(started: Path) -> None:
+    workflow = yaml.safe_load((started / ".github/workflows/floodmark.yml").read_text())
+    assert workflow[True] == {"push": None, "pull_request": None}  # YAML reads the word `on` as a truth value
 
 
 def test_the_hook_does_not_look_at_other_commits(hooked: Path) -> None:

@@ -11,10 +11,10 @@ from typing import Any
 
 import networkx
 
-from floodmark.checkers.check import Settings
 from floodmark.checkers.report.state_graph import WHOLE, dot, drawn, graphml, state_graph
-from floodmark.checkers.report.value import show_step
-from floodmark.checkers.result import CheckResult
+from floodmark.checkers.value_text import show_step
+from floodmark.checkers.verdict.check import Settings
+from floodmark.checkers.verdict.result import CheckResult
 from tests.outcomes import check, inside, tank
 
 ROOT = Path(__file__).parent.parent

@@ -12,18 +12,17 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 
-from floodmark.checkers.check import Check, Settings, checks, variant_name
-from floodmark.checkers.exploration import Options
-from floodmark.checkers.native.search import explore, reachable_set
-from floodmark.checkers.proof_result import Proved
-from floodmark.checkers.properties import Property
-from floodmark.checkers.spec import read
+from floodmark.checkers.exploration import Limit, Options, Stop
+from floodmark.checkers.native.search import reachable_set, search_states
+from floodmark.checkers.project.properties import Property
+from floodmark.checkers.project.spec import read
+from floodmark.checkers.symbolic.any_size.unbounded_constants import any_size_constants
 from floodmark.checkers.symbolic.attempts import suggested
 from floodmark.checkers.symbolic.attempts.attempt import Attempt
-from floodmark.checkers.symbolic.deadline import Deadline
-from floodmark.checkers.symbolic.enumeration import Enumeration
-from floodmark.checkers.symbolic.induction import induction
-from floodmark.checkers.symbolic.lemmas import lemmas_of
+from floodmark.checkers.symbolic.crosscheck.enumeration import Enumeration
+from floodmark.checkers.symbolic.methods.induction import induction
+from floodmark.checkers.symbolic.methods.lemmas import lemmas_of
+from floodmark.checkers.symbolic.methods.task import Task
 from floodmark.checkers.symbolic.prove import prove_check
 from floodmark.checkers.symbolic.suggestions import sizes
 from floodmark.checkers.symbolic.suggestions.batches import batch_of, batch_of_packed
@@ -36,9 +35,10 @@ from floodmark.checkers.symbolic.suggestions.sized import Sized
 from floodmark.checkers.symbolic.suggestions.sizes import Sizes, reachable_states, sizes_of
 from floodmark.checkers.symbolic.suggestions.support import Support
 from floodmark.checkers.symbolic.suggestions.vocabulary import vocabulary_of
-from floodmark.checkers.symbolic.system import system_of
-from floodmark.checkers.symbolic.task import Task
-from floodmark.checkers.symbolic.unbounded_constants import any_size_constants
+from floodmark.checkers.symbolic.tactics.budget import Deadline
+from floodmark.checkers.symbolic.translate.transition_system import system_of
+from floodmark.checkers.verdict.check import Check, Settings, checks, variant_name
+from floodmark.checkers.verdict.proof_result import Proved
 from floodmark.compiler.layout import lay_out
 from floodmark.language.model import Model
 from floodmark.language.reference import holds, initial_states
@@ -317,7 +317,7 @@ def test_nothing_is_suggested_for_a_known_bad_design(copies: Check) -> None:
 
 def test_nothing_supports_what_a_step_breaks(copies: Check) -> None:
     """Even if no search is made first: no clause excludes a state that can be reached."""
-    with patch.object(Attempt, "enumerated", lambda *_: Enumeration(reason="not asked")), _without_ic3():
+    with patch.object(Attempt, "enumerated", lambda *_: Enumeration(reason=Stop(Limit.SECONDS))), _without_ic3():
         proved = _inferred(_flawed(copies))
     assert proved.verdict == "undetermined"
     assert "no clause excludes a state in which hears breaks no_copy_is_ahead" in proved.headline
@@ -423,7 +423,7 @@ def test_kip_497_is_inferred_for_any_number_of_brokers(tmp_path: Path) -> None:
         {"brokers": 4, "max_offset": 1, "max_version": 1, "in_flight": 1},
     ):
         model = type(pasted.model())(**{**proved.constants, **constants})
-        found = explore(model, as_invariants(pasted_lemmas), Options(workers=1))
+        found = search_states(model, as_invariants(pasted_lemmas), Options(workers=1))
         assert found.complete
         assert found.violations == []
 
@@ -432,6 +432,6 @@ def test_kip_497_is_inferred_for_any_number_of_brokers(tmp_path: Path) -> None:
 @pytest.mark.parametrize("variant", ["IgnoresPendingExpand", "JoinsBelowHighWatermark"])
 def test_nothing_is_inferred_for_a_known_bad_leader(variant: str) -> None:
     """Neither by a search of all states nor, without one, by the clauses."""
-    with patch.object(Attempt, "enumerated", lambda *_: Enumeration(reason="not asked")), _without_ic3():
+    with patch.object(Attempt, "enumerated", lambda *_: Enumeration(reason=Stop(Limit.SECONDS))), _without_ic3():
         proved = prove_check(_core(variant), Task("infer", any_size=True, properties=TARGETS))
     assert proved.verdict != "holds"

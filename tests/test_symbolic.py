@@ -12,25 +12,25 @@ from click.testing import CliRunner
 from hypothesis import HealthCheck, Phase, assume, given, settings
 
 from floodmark import Model, ModelError
-from floodmark.checkers.check import Check, Settings, checks, variant_name
-from floodmark.checkers.commands.cli import command
+from floodmark.checkers.command_line.cli import command
 from floodmark.checkers.exploration import Options
-from floodmark.checkers.native.search import explore
-from floodmark.checkers.properties import Property, collect
-from floodmark.checkers.run import run_check
-from floodmark.checkers.spec import Spec, read, wanted
-from floodmark.checkers.symbolic.bmc import search
-from floodmark.checkers.symbolic.deadline import Deadline
-from floodmark.checkers.symbolic.enumeration import enumerate_states
-from floodmark.checkers.symbolic.ic3 import infer
-from floodmark.checkers.symbolic.induction import induction
-from floodmark.checkers.symbolic.k_induction import k_induction
-from floodmark.checkers.symbolic.lemmas import lemmas_of
-from floodmark.checkers.symbolic.obligations import TYPES
+from floodmark.checkers.native.search import search_states
+from floodmark.checkers.project.properties import Property, collect
+from floodmark.checkers.project.spec import Spec, read, wanted
+from floodmark.checkers.run.checks import run_check
+from floodmark.checkers.symbolic.any_size.unbounded_constants import unbounded_constants
+from floodmark.checkers.symbolic.crosscheck.enumeration import enumerate_states
+from floodmark.checkers.symbolic.methods.bmc import search
+from floodmark.checkers.symbolic.methods.ic3 import infer
+from floodmark.checkers.symbolic.methods.induction import induction
+from floodmark.checkers.symbolic.methods.k_induction import k_induction
+from floodmark.checkers.symbolic.methods.lemmas import lemmas_of
+from floodmark.checkers.symbolic.methods.task import Task
 from floodmark.checkers.symbolic.prove import prove_check
-from floodmark.checkers.symbolic.system import system_of
-from floodmark.checkers.symbolic.task import Task
-from floodmark.checkers.symbolic.unbounded_constants import unbounded_constants
+from floodmark.checkers.symbolic.tactics.budget import Deadline
+from floodmark.checkers.symbolic.translate.obligations import TYPES
+from floodmark.checkers.symbolic.translate.transition_system import system_of
+from floodmark.checkers.verdict.check import Check, Settings, checks, variant_name
 from model.alter_isr.batch import AlterIsrBatch
 from model.alter_isr.core import AlterIsr, ShippedAlterIsr
 from model.alter_isr.failover import AlterIsrFailover
@@ -175,7 +175,7 @@ def test_lemmas_are_true_of_every_reachable_state(name: str) -> None:
         Property(lemma.name, "invariant", lemma.function, lemma.file, lemma.line, lemma.doc) for lemma in lemmas
     ]
     model = cls(**{**spec.constants, "max_offset": 1})
-    found = explore(model, as_invariants, Options(workers=1))
+    found = search_states(model, as_invariants, Options(workers=1))
     assert found.violations == []
     assert found.complete
 
@@ -253,7 +253,8 @@ def test_a_flawed_design_has_no_inductive_invariant() -> None:
 
 def test_prove_says_what_it_found(tmp_path: Path) -> None:
     file = tmp_path / "results.json"
-    arguments = ["prove", str(SPECS / "examples" / "two_phase_commit.toml"), "--json", str(file)]
+    spec = SPECS / "examples" / "two_phase_commit.toml"
+    arguments = ["prove", str(spec), "--method", "induction", "--json", str(file)]
     result = CliRunner().invoke(command, arguments, standalone_mode=False)
     assert result.return_value == 0, result.output
     (entry,) = json.loads(file.read_text())["results"]

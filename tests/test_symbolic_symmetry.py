@@ -10,19 +10,20 @@ import pytest
 import z3
 
 from floodmark import Model
-from floodmark.checkers.check import Check, Settings, checks, variant_name
-from floodmark.checkers.commands.options.parameters import spec_path
-from floodmark.checkers.properties import collect
-from floodmark.checkers.run import run_check
-from floodmark.checkers.spec import read
-from floodmark.checkers.symbolic import runs, symmetry
-from floodmark.checkers.symbolic.bmc import search
-from floodmark.checkers.symbolic.deadline import Deadline
+from floodmark.checkers.command_line.parameters import spec_path
+from floodmark.checkers.project.properties import collect
+from floodmark.checkers.project.spec import read
+from floodmark.checkers.run.checks import run_check
+from floodmark.checkers.symbolic.methods import runs
+from floodmark.checkers.symbolic.methods.bmc import search
+from floodmark.checkers.symbolic.methods.runs import Runs
+from floodmark.checkers.symbolic.methods.task import Task
 from floodmark.checkers.symbolic.prove import prove_check
-from floodmark.checkers.symbolic.runs import Runs
-from floodmark.checkers.symbolic.symmetry import interchangeable, swapped
-from floodmark.checkers.symbolic.system import System, system_of
-from floodmark.checkers.symbolic.task import Task
+from floodmark.checkers.symbolic.tactics.budget import Deadline
+from floodmark.checkers.symbolic.translate.transition_system import System, system_of
+from floodmark.checkers.symmetry import obligations
+from floodmark.checkers.symmetry.obligations import interchangeable, swapped
+from floodmark.checkers.verdict.check import Check, Settings, checks, variant_name
 from floodmark.compiler.renaming import symmetric_types
 from floodmark.language.model import State
 from floodmark.language.values import Identifier
@@ -108,7 +109,7 @@ def test_without_an_answer_there_is_no_symmetry() -> None:
     housed = [z3.Or(own) for own in nests]
     alone = [z3.Not(z3.And(a, b)) for hole in zip(*nests, strict=True) for a, b in itertools.combinations(hole, 2)]
     system = System(TwoPhaseCommit(managers=2), {})
-    swap = symmetry.Swap(system, {ResourceManager: (2, 1)}, Deadline(0.05))
+    swap = obligations.Swap(system, {ResourceManager: (2, 1)}, Deadline(0.05))
     assert not swap._is_proved(z3.Not(z3.And(*housed, *alone)))
     assert swap._is_proved(z3.Or(nests[0][0], z3.Not(nests[0][0])))
 
@@ -123,7 +124,7 @@ def test_swapping_components_is_renaming(
     assert states
     for kind in symmetric_types(system.variables.values()):
         for number in range(2, kind.count + 1):
-            swap = symmetry.neighbours(kind, number)
+            swap = obligations.neighbours(kind, number)
             names = {cls(n): cls(n) for cls, count in counts.items() for n in range(1, count + 1)}
             names[kind.cls(number)], names[kind.cls(number - 1)] = kind.cls(number - 1), kind.cls(number)
             for state in states:
@@ -183,7 +184,7 @@ def test_ordered_runs_reach_every_orbit(
 
 @pytest.fixture
 def everything_is_hard(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runs, "MOST_CONFLICTS", 0)
+    monkeypatch.setattr(runs, "MAX_CONFLICTS", 0)
 
 
 @pytest.mark.usefixtures("everything_is_hard")

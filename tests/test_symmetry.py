@@ -30,12 +30,13 @@ from floodmark import (
     require,
     transition,
 )
-from floodmark.checkers import licence, reference
 from floodmark.checkers.codegen.permutation import _ties
 from floodmark.checkers.exploration import Exploration, Options
 from floodmark.checkers.native import search as native_engine
-from floodmark.checkers.native.search import explore
-from floodmark.checkers.properties import collect
+from floodmark.checkers.native.search import search_states
+from floodmark.checkers.project.properties import collect
+from floodmark.checkers.reference import search as reference
+from floodmark.checkers.symmetry import proof
 from floodmark.language.errors import ModelError
 from floodmark.language.model import State
 from floodmark.language.reference import fire
@@ -305,7 +306,7 @@ def orbits(states: set[State], counts: dict[type[Identifier], int]) -> int:
 
 def native(cls: type[Model], symmetry: bool, workers: int = 1, **constants: int) -> Exploration:
     properties = list(collect(cls, ()).values())
-    return explore(cls(**constants), properties, Options(workers=workers, symmetry=symmetry))
+    return search_states(cls(**constants), properties, Options(workers=workers, symmetry=symmetry))
 
 
 CASES: list[tuple[type[Model], dict[str, int], dict[type[Identifier], int]]] = [
@@ -341,7 +342,7 @@ def test_orbits_are_counted(cls: type[Model], constants: dict[str, int], counts:
     for workers in (2, 3):
         again = native(cls, True, workers, **constants)
         assert (again.digest, again.levels, again.actions) == (reduced.digest, reduced.levels, reduced.actions)
-    plain = reference.explore(cls(**constants), list(collect(cls, ()).values()), Options(symmetry=True))
+    plain = reference.search_states(cls(**constants), list(collect(cls, ()).values()), Options(symmetry=True))
     assert (plain.digest, plain.distinct, plain.levels) == (reduced.digest, reduced.distinct, reduced.levels)
 
 
@@ -542,7 +543,7 @@ def test_a_known_bad_design_needs_a_licence_of_its_own(tmp_path: Path) -> None:
         "\n\nclass M(Good):\n    def next(self, n: Node) -> Node:\n        return Node(1)  #!\n"
     )
     module = load(tmp_path, text)
-    assert reference.explore(module.Good(nodes=3), [], Options(symmetry=True)).complete
+    assert reference.search_states(module.Good(nodes=3), [], Options(symmetry=True)).complete
     refused(tmp_path, text)
 
 
@@ -565,7 +566,7 @@ def test_without_an_answer_of_z3_there_is_no_licence(tmp_path: Path, monkeypatch
     monkeypatch.setenv("FLOODMARK_CACHE", str(tmp_path / "cache"))
     text = model_text(action_text("require(self.node in (Node(1), Node(2)))  #!\nself.x = 1"))
     with monkeypatch.context() as patch:
-        patch.setattr(licence, "MOST_EFFORT", 0)
+        patch.setattr(proof, "MAX_EFFORT", 0)
         message = refused(tmp_path, text)
         assert "so the model may not be symmetric" in message
     assert search(load(tmp_path, text), options=Options(workers=1, symmetry=True)).complete
@@ -577,7 +578,8 @@ def test_a_proof_is_kept_for_the_same_part_only(tmp_path: Path, monkeypatch: pyt
     text = model_text(action_text("require(self.node in (Node(1), Node(2)))  #!\nself.x = 1"))
     search(load(tmp_path, text), reference, options)
     with monkeypatch.context() as patch:
-        patch.setattr("floodmark.checkers.symbolic.symmetry.Judge.doubt", lambda *_: pytest.fail("z3 was asked again"))
+        asked = "floodmark.checkers.symmetry.obligations.Judge.doubt"
+        patch.setattr(asked, lambda *_: pytest.fail("z3 was asked again"))
         search(load(tmp_path, text), reference, options)
     refused(tmp_path, text, reference, nodes=3)
     refused(tmp_path, text.replace("(Node(1), Node(2))", "(Node(1),)"), reference)

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from floodmark.checkers.check import Settings, checks
-from floodmark.checkers.commands.cli import command
+from floodmark.checkers.command_line.cli import command
 from floodmark.checkers.gate import lock
 from floodmark.checkers.gate.lock import Lock
-from floodmark.checkers.left_out import left_out
-from floodmark.checkers.result import ExitCode
+from floodmark.checkers.project.spec import find, read, read_all
+from floodmark.checkers.project.unchecked_tiers import left_out
 from floodmark.checkers.spark.engine import Spark
-from floodmark.checkers.spec import find, read, read_all
+from floodmark.checkers.verdict.check import Settings, checks
+from floodmark.checkers.verdict.result import ExitCode
 from floodmark.language.errors import SourceError
 from tests.gates import repository, run
 from tests.projects import write
@@ -56,7 +56,7 @@ def test_a_design_has_the_tier_of_its_spec_unless_it_names_one(tmp_path: Path) -
     root = project(tmp_path, DEEP + STOPS + QUICK + LEAKS)
     every = checks(read(root / "specs/tank.toml"), Settings())
     assert [check.tier for check in every] == ["deep", "quick", "deep"]
-    assert [Spark().asked_for(check) for check in every] == [True, False, True]
+    assert [Spark().asked_for(check) for check in every] == [True, False, False]
     assert [check.large for check in every] == [True, False, True]
 
 

@@ -13,15 +13,15 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from floodmark.checkers.commands.cli import command
-from floodmark.checkers.conformance.behaviour import Judgement, judge
+from floodmark.checkers.command_line.cli import command
+from floodmark.checkers.conformance.behaviour import TraceResult, judge
 from floodmark.checkers.conformance.external_values import pattern, value_of
 from floodmark.checkers.conformance.rejection import reasons
 from floodmark.checkers.conformance.trace_file import Trace, parse
 from floodmark.checkers.exploration import Limits
-from floodmark.checkers.report.value import plain
-from floodmark.checkers.result import ExitCode
 from floodmark.checkers.spark.session import session
+from floodmark.checkers.value_text import plain
+from floodmark.checkers.verdict.result import ExitCode
 from floodmark.language import Model, SourceError, State, reference
 from floodmark.language.reference import Step
 from model.alter_isr.core import AlterIsr
@@ -84,18 +84,18 @@ def partial_logs(draw: st.DrawFn) -> list[Entry]:
 @given(walks())
 def test_a_walk_is_a_behaviour(walk: list[tuple[Step, State]]) -> None:
     model = small_model()
-    judgement = judge(model, trace(model, [entry(model, *taken) for taken in walk]))
-    assert judgement.verdict == "accepted"
-    assert [at.state for at in judgement.run] == [state for _, state in walk]
+    result = judge(model, trace(model, [entry(model, *taken) for taken in walk]))
+    assert result.verdict == "accepted"
+    assert [at.state for at in result.run] == [state for _, state in walk]
 
 
 @settings(max_examples=12)
 @given(partial_logs())
 def test_what_a_log_leaves_out_does_not_matter(lines: list[Entry]) -> None:
     model = small_model()
-    judgement = judge(model, trace(model, lines))
-    assert judgement.verdict == "accepted"
-    assert is_a_run(judgement, lines)
+    result = judge(model, trace(model, lines))
+    assert result.verdict == "accepted"
+    assert is_a_run(result, lines)
 
 
 @settings(max_examples=8)
@@ -109,13 +109,13 @@ def test_unseen_steps_are_found(walk: list[tuple[Step, State]], data: st.DataObj
     assert judge(model, trace(model, lines), hidden=2).verdict == "accepted"
 
 
-def is_a_run(judgement: Judgement, lines: list[Entry]) -> bool:
+def is_a_run(result: TraceResult, lines: list[Entry]) -> bool:
     """Whether the run that is shown is one, and shows what the lines say."""
     model = small_model()
-    states = [at.state for at in judgement.run]
-    pairs = zip(states, judgement.run[1:], strict=False)
+    states = [at.state for at in result.run]
+    pairs = zip(states, result.run[1:], strict=False)
     linked = all((at.step, at.state) in steps_from(before) for before, at in pairs)
-    seen = dict(zip(judgement.seen, judgement.run, strict=True))
+    seen = dict(zip(result.seen, result.run, strict=True))
     return linked and all(shows(model, line, seen[index].step, seen[index].state) for index, line in enumerate(lines))
 
 
@@ -154,13 +154,13 @@ def test_a_changed_log_is_judged_as_brute_force_does(lines: list[Entry], data: s
     if at == 0 and other.get("action", "start") != "start":
         return
     changed = [*lines[:at], other, *lines[at + 1 :]]
-    judgement = judge(model, trace(model, changed))
-    assert judgement.matched == longest_fitting(changed)
-    assert judgement.verdict == ("accepted" if judgement.matched == len(changed) else "rejected")
-    if judgement.verdict == "accepted":
-        assert is_a_run(judgement, changed)
+    result = judge(model, trace(model, changed))
+    assert result.matched == longest_fitting(changed)
+    assert result.verdict == ("accepted" if result.matched == len(changed) else "rejected")
+    if result.verdict == "accepted":
+        assert is_a_run(result, changed)
     else:
-        assert all(reason.unlike != 0 for reason in reasons(model, judgement))
+        assert all(reason.unlike != 0 for reason in reasons(model, result))
 
 
 def test_values_survive_json() -> None:
@@ -304,7 +304,7 @@ def test_spark_judges_as_one_process_does(tmp_path: Path) -> None:
     kept = str(tmp_path / "kept")
     alone, spark = (
         conform(spec, "--trace", str(tmp_path), *options)
-        for options in (["--workers", "1"], ["--engine", "spark", "--keep-results", kept])
+        for options in (["--workers", "1"], ["--engine", "spark", "--spark", f"keep_results={kept}"])
     )
     assert alone == spark
     rows = session().read.parquet(kept)

@@ -27,20 +27,21 @@ from floodmark import (
     invariant,
     require,
 )
-from floodmark.checkers.check import Check, Settings
-from floodmark.checkers.proof_result import Proved
-from floodmark.checkers.properties import Property
-from floodmark.checkers.spec import read
-from floodmark.checkers.symbolic import spot_checks
-from floodmark.checkers.symbolic.induction import Obligation, Proof, induction
-from floodmark.checkers.symbolic.obligations import INITIAL, TYPES
+from floodmark.checkers.project.properties import Property
+from floodmark.checkers.project.spec import read
+from floodmark.checkers.symbolic.any_size.unbounded_constants import unbounded_constants
+from floodmark.checkers.symbolic.attempts.attempt import UNLIMITED
+from floodmark.checkers.symbolic.crosscheck import spot_checks
+from floodmark.checkers.symbolic.crosscheck.spot_checks import choices, spot_check
+from floodmark.checkers.symbolic.methods.induction import Obligation, Proof, induction
+from floodmark.checkers.symbolic.methods.task import Task
 from floodmark.checkers.symbolic.prove import prove_check
-from floodmark.checkers.symbolic.spot_checks import choices, spot_check
-from floodmark.checkers.symbolic.system import System, system_of
-from floodmark.checkers.symbolic.task import Task
-from floodmark.checkers.symbolic.terms import as_term
-from floodmark.checkers.symbolic.unbounded_constants import unbounded_constants
-from floodmark.checkers.symbolic.values import Values
+from floodmark.checkers.symbolic.terms.booleans import as_term
+from floodmark.checkers.symbolic.translate.obligations import INITIAL, TYPES
+from floodmark.checkers.symbolic.translate.transition_system import System, system_of
+from floodmark.checkers.symbolic.values.value import Values
+from floodmark.checkers.verdict.check import Check, Settings
+from floodmark.checkers.verdict.proof_result import Proved
 from floodmark.language.linear import Linear, left_open
 from floodmark.language.model import opened
 from floodmark.language.reference import holds, initial_states, successors
@@ -763,7 +764,7 @@ def test_the_command_says_for_which_values(tmp_path: Path) -> None:
     proved = _proved(tmp_path, SPEC)
     assert proved.verdict == "holds"
     assert "for every n with n - 1 >= 0" in proved.headline
-    assert proved.lines == ["proved again at n = 1; 2; 3; 1000"]
+    assert proved.lines == ["proved again at n = 1; 2; 3; 1000", UNLIMITED]
     assert proved.facts["spots"] == [{"n": 1}, {"n": 2}, {"n": 3}, {"n": 1000}]
 
 

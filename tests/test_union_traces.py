@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from floodmark.checkers import reference
-from floodmark.checkers.commands.cli import command
+from floodmark.checkers.command_line.cli import command
 from floodmark.checkers.conformance.adapter import Adapter
 from floodmark.checkers.conformance.external_values import value_of
 from floodmark.checkers.conformance.lockstep import replay
-from floodmark.checkers.report.value import plain
+from floodmark.checkers.reference import search
+from floodmark.checkers.value_text import plain
 from floodmark.conformance import observable
 from floodmark.language.errors import SourceError
 from floodmark.language.values import running
@@ -30,7 +30,7 @@ TRACE = [
 
 def test_each_value_comes_back_from_json() -> None:
     model = Told()
-    states = reference.reachable_states(model)
+    states = search.reachable_states(model)
     assert len(states) > 20
     for state in states:
         for (name, kind), item in zip(model.variable_types.items(), state, strict=True):
@@ -50,9 +50,10 @@ def test_the_class_is_said_where_it_is_needed() -> None:
 def counterexample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     (tmp_path / "told.toml").write_text(f'model = "{MODEL}:Told"\n', encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    words = ["check", "told.toml", "--json", "found.json", "--itf", "traces"]
-    ran = CliRunner().invoke(command, words, standalone_mode=False)
+    ran = CliRunner().invoke(command, ["check", "told.toml", "--json", "found.json"], standalone_mode=False)
     assert ran.return_value == 1, ran.output
+    ran = CliRunner().invoke(command, ["report", "found.json", "--as", "itf", "--into", "traces"])
+    assert ran.exit_code == 0, ran.output
     found: dict[str, Any] = json.loads(Path("found.json").read_text(encoding="utf-8"))
     return found
 

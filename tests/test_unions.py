@@ -27,13 +27,13 @@ from floodmark import (
     reachable,
     require,
 )
-from floodmark.checkers import reference
 from floodmark.checkers.conformance.external_values import pattern, value_of
 from floodmark.checkers.exploration import Options
-from floodmark.checkers.native.search import explore
-from floodmark.checkers.properties import collect
-from floodmark.checkers.symbolic.system import System
-from floodmark.checkers.symbolic.terms import as_term
+from floodmark.checkers.native.search import search_states
+from floodmark.checkers.project.properties import collect
+from floodmark.checkers.reference import search as reference
+from floodmark.checkers.symbolic.terms.booleans import as_term
+from floodmark.checkers.symbolic.translate.transition_system import System
 from floodmark.compiler.layout import decode, encode
 from floodmark.language.errors import SourceError
 from floodmark.language.types import UnionType
@@ -171,6 +171,27 @@ class TakesEveryMessageForABeat(Votes):
         self.last = None if message.last is None else self.last
 
 
+class Forwards(Model):
+    """A variable of two classes is sent as one of three, where both have other numbers."""
+
+    servers = Constant(2)
+    answer: Granted | Vote
+    message: Message
+
+    @initial
+    def start(self, server: Server) -> None:
+        self.answer = Vote(term=0, to=server)
+        self.message = Beat(term=0)
+
+    @action
+    def grants(self, voter: Server) -> None:
+        self.answer = Granted(term=1, to=Server(1), voter=voter)
+
+    @action
+    def sends(self) -> None:
+        self.message = self.answer
+
+
 class Small(Record):
     flag: bool
 
@@ -215,6 +236,10 @@ def test_every_engine_sees_the_same() -> None:
     assert not found.violations
 
 
+def test_a_record_keeps_its_class_among_more_classes() -> None:
+    assert_agrees(Forwards)
+
+
 def test_z3_takes_the_same_steps() -> None:
     assert_steps_agree(Votes(), 8)
 
@@ -225,7 +250,7 @@ def test_symmetry_renames_what_is_inside() -> None:
 
 @pytest.mark.parametrize(("cls", "field"), [(TakesAnyMessage, "voter"), (TakesEveryMessageForABeat, "last")])
 def test_the_wrong_class_is_a_model_error_in_every_engine(cls: type[Model], field: str) -> None:
-    for search in (reference.explore, explore):
+    for search in (reference.search_states, search_states):
         found = search(cls(), list(collect(cls, []).values()), Options(workers=1))
         assert found.violations[0].kind == "error"
         assert f"'Vote' object has no attribute '{field}'" in found.violations[0].message
@@ -326,15 +351,15 @@ class M(Model):
 
 
 @pytest.mark.parametrize(("line", "said"), [
-    ("self.x.b = True", "only some of One | Two have the field b; make the whole record anew (common to all: a)"),
+    ("self.x.b = True", "only some of One | Two have the field b; make a new record (common to all: a)"),
     ("self.x = self.x.replace(c=True)", "One | Two has no field 'c'; it has a"),
     ("self.done = self.x.c", "One | Two has no field 'c'; it has a"),
     ("self.done = isinstance(self.done, One)", "isinstance asks for the class of a record, and this is bool"),
     ("self.done = isinstance(self.x, bool)", "bool is not a class of records"),
     ("self.done = isinstance(self.x)", "isinstance takes a record and a class"),
 ])
-def test_what_is_refused(tmp_path: Path, line: str, said: str) -> None:
-    from floodmark.checkers.project import Project
+def test_unions_outside_the_language_are_refused(tmp_path: Path, line: str, said: str) -> None:
+    from floodmark.checkers.project.modules import Project
     from floodmark.compiler.program import read_program
 
     (tmp_path / "m.py").write_text(HEAD.format(line=line), encoding="utf-8")

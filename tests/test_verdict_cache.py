@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from floodmark.checkers.gate import job
-from floodmark.checkers.result import ExitCode
+from floodmark.checkers.verdict.result import ExitCode
 from tests.gates import Ended, forget, locked, repository, run
 
 OTHER = {"specs/other.toml": 'model = "model.tank:Tank"\ninvariants = ["gets_full"]\n'}
@@ -111,7 +111,7 @@ def test_a_changed_model_is_checked_again(tmp_path: Path) -> None:
 def test_changed_checkers_check_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root = repository(tmp_path / "one")
     run(root, cache=True)
-    monkeypatch.setattr(job, "checker_source", lambda: "another")
+    monkeypatch.setattr(job, "source_hash", lambda: "another")
     assert known(run(root, cache=True)) == "0 of 2"
     monkeypatch.setattr(job, "versions", lambda: "another")
     assert known(run(root, cache=True)) == "0 of 2"

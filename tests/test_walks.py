@@ -22,7 +22,7 @@ from floodmark.checkers.conformance.shrinking import breaking, followed, shrunk
 from floodmark.checkers.conformance.side_by_side import side_by_side
 from floodmark.checkers.conformance.tours import Tour, longest, tour
 from floodmark.checkers.conformance.walks import FURTHER, Choice, Walks
-from floodmark.checkers.properties import Property, collect
+from floodmark.checkers.project.properties import Property, collect
 from floodmark.conformance import Adapter, model_of, observable
 from floodmark.language import reference
 from floodmark.language.errors import SourceError

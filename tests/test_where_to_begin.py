@@ -17,7 +17,7 @@ BEGIN = {
     "under_replicated": "metric.py",
     "zk_controller": "controller.py",
 }
-LANGUAGE = ROOT / "floodmark" / "language"
+LANGUAGE = ROOT / "src" / "floodmark" / "language"
 
 
 def text_of(file: Path) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from floodmark.checkers.result import ExitCode
+from floodmark.checkers.verdict.result import ExitCode
 from tests.projects import tank_project, write
 from tests.test_cli import IMPORTS
 
@@ -22,7 +22,7 @@ from importlib.machinery import PathFinder
 found = PathFinder.find_spec
 PathFinder.find_spec = lambda name, *more: None if name.split(".")[0] in {ABSENT} else found(name, *more)
 {IMPORTS}
-floodmark.checkers.commands.cli.main()
+floodmark.checkers.command_line.cli.main()
 """
 ENTRY = '{"version":1,"partitions":[{"topic":"foo","partition":0,"replicas":[1,2]}]}'
 CLAIM = "from floodmark.claims import holds\n\n\n@holds('all')\ndef equal(x: int) -> bool:\n    return x == x\n"
@@ -46,11 +46,11 @@ def root(tmp_path: Path) -> Path:
     ("arguments", "code"),
     [
         (("check",), 0),
-        (("gate", "--html", "a.html", "--graph", "a.dot"), 4),
+        (("gate", "--html", "a.html"), 4),
         (("prove",), 0),
         (("conform", "tank", "--trace", "t.jsonl"), 0),
         (("plan", "p.json", "--current", "p.json"), 0),
-        (("export", "tank", "--tla"), 0),
+        (("export", "tank", "--as", "tla"), 0),
         pytest.param(("mutate", "tank"), 1, marks=pytest.mark.slow),
     ],
 )
@@ -64,8 +64,8 @@ def test_what_needs_no_spark(root: Path, arguments: tuple[str, ...], code: int) 
     [
         ("check", "--engine", "spark"),
         ("gate", "--engine", "spark"),
-        ("conform", "tank", "--trace", "t.jsonl", "--keep-results", "d"),
-        ("plan", "p.json", "--current", "p.json", "--master", "local"),
+        ("conform", "tank", "--trace", "t.jsonl", "--spark", "keep_results=d"),
+        ("plan", "p.json", "--current", "p.json", "--spark", "master=local"),
         pytest.param(("mutate", "tank", "--engine", "spark"), marks=pytest.mark.slow),
         pytest.param(("conform", "tank", "--trace", "t.jsonl", "--engine", "spark"), marks=pytest.mark.slow),
     ],

@@ -8,11 +8,11 @@ from unittest.mock import patch
 import pytest
 import z3
 
-from floodmark.checkers.symbolic import strategies
-from floodmark.checkers.symbolic.cases import cases
-from floodmark.checkers.symbolic.strategies import Asking, Strategy
-from floodmark.checkers.symbolic.symbols import Witnesses
-from floodmark.checkers.symbolic.witnesses import View, seen
+from floodmark.checkers.symbolic.tactics import portfolio
+from floodmark.checkers.symbolic.tactics.case_split import cases
+from floodmark.checkers.symbolic.tactics.portfolio import Asking, Strategy
+from floodmark.checkers.symbolic.tactics.skolem_instances import View, seen
+from floodmark.checkers.symbolic.terms.symbols import SkolemConstants
 from tests.test_cases import TWO, drawn, has_model
 
 PERSON = z3.DeclareSort("Person")
@@ -21,7 +21,7 @@ AGE = z3.Function("age", PERSON, z3.IntSort())
 ANN, BEN, SOMEBODY = z3.Consts("ann ben somebody", PERSON)
 AGES = z3.And(z3.ForAll([SOMEBODY], AGE(SOMEBODY) > 0), z3.ForAll([SOMEBODY], AGE(SOMEBODY) < 0))
 SUGGESTED = {"auto_config": False, "mbqi": False}
-NEW = Witnesses()
+NEW = SkolemConstants()
 
 
 @pytest.mark.parametrize("view", ["witnesses", "namesakes"])
@@ -85,7 +85,7 @@ def test_a_likely_part_is_found_once_and_its_model_is_no_answer() -> None:
 
     either = z3.Or(z3.Exists([x], KNOWS(x, ANN)), z3.Exists([x], KNOWS(BEN, x)))
     ways = (Strategy(300_000, SUGGESTED), Strategy(300_000, SUGGESTED, "witnesses"))
-    with patch.object(strategies, "STRATEGIES", ways):
+    with patch.object(portfolio, "STRATEGIES", ways):
         assert Asking([AGES], lambda _: [], likely=[likely]).answer(either)[0] == z3.unknown
         assert found == [1]
         asking = Asking([AGES], lambda _: [], likely=[likely])

@@ -163,7 +163,7 @@ def test_a_topic_gets_its_first_leader_and_leaves_nothing() -> None:
     assert not walk.model.leads(B1, P)
 
 
-def test_a_partition_moves() -> None:
+def test_a_partition_moves_step_by_step_to_its_new_replicas() -> None:
     walk = Walk(Reassignments(brokers=2))
     walk.take("topic_is_created p1", "on_controller_failover b1", "controller_reads_decisions b1")
     walk.take("on_broker_change b1", "controller_inits_leader b1 p1 b1", "controller_publishes b1 b1")

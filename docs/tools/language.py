@@ -36,36 +36,36 @@ a sequence of epochs, `queue` one without a capacity, `isr` a set of brokers, `v
 
 TYPE_HEAD = """## Types
 
-Each has finitely many values, but for containers without a capacity (see below). Bounds and capacities are integers or
-expressions over the model's constants, in quotes: `Between(0, "max_offset")`, `Capacity("2 * brokers")`. "Bits" is what
-a value takes in a stored state in the example: of each state, a search stores this much, and copies and compares it. At
-10^8 states, 64 bits more are 800 MB more.
+Each has finitely many values, except containers without a capacity (see below). Bounds and capacities are integers or
+expressions over the model's constants, in quotes: `Between(0, "max_offset")`, `Capacity("2 * brokers")`. "Bits" is the
+size of a value of the example in a stored state, which a search stores, copies and compares. At 10^8 states, 64 bits
+more are 800 MB more.
 """
 
 TYPE_TAIL = """### Containers without a capacity
 
 A capacity is part of the model: one element more is a model error. Where the model has no such limit, leave it out:
 `network: Bag[Message]`. A packed state still needs room, so a search begins with a width of 2 for each such container.
-When a step would need more, CPython says of which container, and the search begins anew with twice that width: it says
-so, and what it reports is what one search with room for everything found. Nothing is ever cut. The widths are those of
-the model, whatever the number of workers, and so are counts and digests; `check` shows them with the largest sizes.
+When a step needs more, CPython names the container, and the search restarts with twice that width and says so. Its
+result comes from one search with room for everything; nothing is ever truncated. Widths, counts and digests depend on
+the model alone, not on the number of workers; `check` shows the widths with the largest sizes.
 
-- What it costs: a container takes up to twice the bits of one with the exact capacity, and what was searched before a
-  restart is searched again. If that matters, take the largest sizes that `check` shows as capacities.
+- The cost: a container takes up to twice the bits of one with the exact capacity, and a restart repeats the search so
+  far. If that matters, declare the largest sizes that `check` shows as capacities.
 - If nothing bounds a container the model has infinitely many states; the search ends at a limit, or where a variable
   takes more than 4,096 bits, and is undetermined.
-- The parameter of an action may be one, or have one in it, only if it is drawn: `require(entries in self.sent)`. Those
-  of `@initial` and of liveness properties cannot be drawn, so they have a capacity.
+- The type of an action's parameter may be or contain such a container only if the parameter is drawn: `require(entries
+  in self.sent)`. Parameters of `@initial` and of liveness properties cannot be drawn, so they need a capacity.
 - A field of the same name has the same width in all records.
 - `prove --method bmc` widens as a search does. A proof by induction begins in any state of the declared types, so it
-  asks for a capacity. An export has the widths that a search found.
+  requires a capacity. An export has the widths that a search found.
 """
 
 EXPRESSION_HEAD = """## Expressions
 
-Costs are those of compiled code, for each state in which it is evaluated; "size" is the number of elements that a
-container may hold, not the number that it does. What is nested multiplies. Nothing is evaluated that CPython would not
-evaluate: `and`, `or`, `if ... else` and the folds stop as soon as they know.
+Costs are those of compiled code, for each state in which it is evaluated; "size" is a container's capacity, not its
+number of elements. Costs of nested expressions multiply. Compiled code evaluates nothing that CPython would not
+evaluate: `and`, `or`, `if ... else` and the folds short-circuit.
 """
 
 STATEMENT_HEAD = """## Statements
@@ -78,22 +78,23 @@ the variable's type is a model error with its line; nothing wraps around.
 DECORATOR_HEAD = """## Decorators
 
 A class derived from `Model` may have these methods; properties may also be functions in a file of their own, and then
-their parameter says which model they are about. Undecorated methods and plain functions are helpers, inlined wherever
-they are called. Brackets may be empty: `@action()`.
+the type of their parameter says which model they are about. Undecorated methods and plain functions are helpers,
+inlined wherever they are called. Brackets may be empty: `@action()`.
 """
 
 TAIL = """## What costs most
 
-- **Bits.** A variable that can be computed from others need not be one. `Set[T]` takes one bit for each possible
-  element, and with a capacity, or with more than 1,024 possible elements, as many slots as it has room for. A map takes
-  its value for each key. Tight bounds are the cheapest optimisation.
+- **Bits.** Leave out a variable that can be computed from others. `Set[T]` takes one bit for each possible element, and
+  with a capacity, or with more than 1,024 possible elements, as many slots as it has room for. A map takes its value
+  for each key. Tight bounds are the cheapest optimisation.
 - **Successors.** An action is tried with every value of its parameters. A parameter that the first `require` draws from
-  a set or a bag of the state (`require(vote in self.votes)`) takes only what is in there; this must be in the action
-  itself, since a guard in a helper tests only what was chosen already.
+  a set or a bag of the state (`require(vote in self.votes)`) takes only the elements of that container. The guard must
+  be in the action itself, since a guard in a helper is tested only after the choice.
 - **Slots.** Sets with a capacity, bags and sequences are compared and sorted slot by slot: `|` of two sets of capacity
   n takes n * n comparisons, `add` of one element n.
-- **Code.** Helpers are inlined at each call, and each is compiled for what it is given there. One that is large with
-  all that it calls is a function, which its calls share; proofs for every size and exports refuse such a function.
+- **Code.** Helpers are inlined at each call and specialised for their arguments there. A helper that is large together
+  with the helpers that it calls becomes a function, which its calls share; proofs for every size and exports refuse
+  such a function.
 """
 
 

@@ -121,7 +121,7 @@ TYPES: Mapping[str, Example] = {
     "message": Example(
         "Vote | Beat",
         "a record of one of several classes; a field with one name has one type in all of them",
-        "which class it is, common fields once, others with room for None",
+        "the class, common fields once, others with room for None",
     ),
     "isr": Example("Set[Broker]", "any set of elements; at most 1,024 different ones", "1 for each possible element"),
     "votes": Example(
@@ -153,7 +153,7 @@ FREE, COPY, EACH = "nothing to speak of", "a copy of the packed value", "one rou
 EXPRESSIONS: dict[str, list[Example]] = {
     "Names and constants": [
         Example("self.x", "a variable of the model", FREE),
-        Example("self.brokers", "a constant, which the spec sets; known when code is made", "nothing"),
+        Example("self.brokers", "a constant, which the spec sets; known at compile time", "nothing"),
         Example("True", "a truth value", "nothing"),
         Example("-2", "an integer; beyond 64 bits anything is a model error", "nothing"),
         Example("None", "no value", "nothing"),
@@ -168,7 +168,7 @@ EXPRESSIONS: dict[str, list[Example]] = {
         Example("self.flag and self.x > 0", "both; nothing after a false one is evaluated", FREE),
         Example("self.flag or self.x > 0", "either; nothing after a true one is evaluated", FREE),
         Example("not self.flag", "negation", FREE),
-        Example("self.x > 0 if self.flag else self.y > 0", "one of two values, of which only one is evaluated", FREE),
+        Example("self.x > 0 if self.flag else self.y > 0", "one of two values; only that one is evaluated", FREE),
         Example("implies(self.flag, self.x > 0)", "both are evaluated; a premise that is never true is reported", FREE),
         Example("not self.isr", "whether a container is empty; integers are no truth values", FREE),
     ],
@@ -216,23 +216,23 @@ EXPRESSIONS: dict[str, list[Example]] = {
     "Sets": [
         Example("Set()", "the empty set", "nothing"),
         Example("{self.controller}", "a set of given elements; `Set({...})` has an order of iteration", FREE),
-        Example("Set(Broker)", "a set of what one can loop over", EACH),
+        Example("Set(Broker)", "a set of an iterable's elements", EACH),
         Example(
             "self.isr | {self.controller}",
             "union; also `&`, `-` and `^`",
             "one operation on bits; for slots, size * size comparisons",
         ),
-        Example("self.isr & Set(Broker)", "what is in both", "the same"),
-        Example("self.isr - {self.controller}", "what is only in the first", "the same"),
-        Example("self.isr ^ Set(Broker)", "what is in one only", "the same"),
-        Example("{b for b in Broker if self.end[b] > 0}", "a set of what a loop gives", EACH),
+        Example("self.isr & Set(Broker)", "the intersection", "the same"),
+        Example("self.isr - {self.controller}", "the difference", "the same"),
+        Example("self.isr ^ Set(Broker)", "the symmetric difference", "the same"),
+        Example("{b for b in Broker if self.end[b] > 0}", "a set comprehension", EACH),
     ],
     "Sequences and bags": [
         Example("Seq([1, self.x])", "a sequence; a list or a tuple in brackets is one, too", COPY),
         Example("self.log[0]", "an element; negative indices count from the end; outside, a model error", FREE),
         Example("self.log[1:self.x]", "a part, clipped as in Python; no step", COPY),
         Example("self.log + [self.x]", "one after the other", COPY),
-        Example("[e for e in self.log if e > 0]", "a sequence of what a loop gives", EACH),
+        Example("[e for e in self.log if e > 0]", "a list comprehension, which makes a sequence", EACH),
         Example("sorted(self.log, reverse=True)", "integers in order", "size * size comparisons"),
         Example("Bag([1, 1])", "a multiset", COPY),
         Example("self.network.count(1)", "how often an element is in a bag", "a comparison for each slot"),
@@ -308,6 +308,11 @@ STATEMENTS: dict[str, list[Example]] = {
         Example("self.network.remove(1)", "one occurrence of a bag; also `add`", "a comparison for each slot"),
         Example("self.log.append(1)", "at the end of a sequence; if it is full, a model error", FREE),
         Example("before = self.isr", "a local variable, which keeps this value", FREE),
+        Example(
+            "both = self.isr | {self.controller}",
+            "a local set or sequence that changes; `both |= ...` would change a plain set for all its names",
+            "as the operator",
+        ),
     ],
     "Control": [
         Example(
@@ -318,7 +323,9 @@ STATEMENTS: dict[str, list[Example]] = {
         ),
         Example("if self.flag: self.x = 1\nelif self.x > 1: self.x = 2\nelse: self.x = 3", "a choice", FREE),
         Example(
-            "for b in Broker: self.end[b] = 0", "a loop over anything with a fixed order", "the body for each element"
+            "for b in Broker: self.end[b] = 0",
+            "a loop over anything with a fixed order; its variable is a local, which keeps its last value",
+            "the body for each element",
         ),
         Example("for i, e in enumerate(self.log): self.x = i", "a loop with several variables", "the same"),
         Example(
@@ -327,7 +334,7 @@ STATEMENTS: dict[str, list[Example]] = {
             FREE,
         ),
         Example("assert self.x > 0, 'a reason'", "a model error if it is false", FREE),
-        Example("self.moves()", "calls a helper for what it assigns", "inlined"),
+        Example("self.moves()", "calls a helper for its assignments", "inlined"),
         Example("pass", "nothing", "nothing"),
     ],
 }

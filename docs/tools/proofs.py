@@ -15,14 +15,15 @@ from dataclasses import replace
 from pathlib import Path
 
 from docs.tools.opinions import Opinion, agreed, digest_of, recorded_opinions
-from floodmark.checkers.claim import Claim, claims_of
-from floodmark.checkers.proof_result import Proved
-from floodmark.checkers.report.value import show
-from floodmark.checkers.spec import ProofMethod, Proving, Spec, find, read
-from floodmark.checkers.symbolic import claims
+from floodmark.checkers.project.claim import Claim, claims_of
+from floodmark.checkers.project.spec import ProofMethod, Proving, Spec, find, read
+from floodmark.checkers.resources import cores
+from floodmark.checkers.symbolic.methods import claims
+from floodmark.checkers.symbolic.methods.smtlib import Scripts, file_name
+from floodmark.checkers.symbolic.methods.task import Task, task_of
 from floodmark.checkers.symbolic.prove import claim_subject, prove_listed, subject_of
-from floodmark.checkers.symbolic.smtlib import Scripts, file_name
-from floodmark.checkers.symbolic.task import Task, task_of
+from floodmark.checkers.value_text import show
+from floodmark.checkers.verdict.proof_result import Proved
 from floodmark.language.plurals import counted
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -41,13 +42,21 @@ _METHODS: dict[ProofMethod, str] = {
 
 HEAD = """# What is proved
 
-Each row is the result of `floodmark prove`; `python -m docs.tools.proofs` runs everything again and writes this page. A
-proof covers every state at once, not only the reachable ones. "For every" names the constants that a proof leaves open:
-each may be any natural number, and with it the bounds of integers and the size of sets that depend on it. Such a proof
-is repeated at some values. "For" gives the constants that were set. With "any size", identifiers have no number either.
+Each row is the result of `floodmark prove`, with the command that repeats it; `floodmark prove SPEC` makes all proofs
+that a spec lists, and `python -m docs.tools.proofs` makes all of this page and writes it. A proof covers every state at
+once, not only the reachable ones. "For every" names the constants that a proof leaves open: each may be any natural
+number, and with it the bounds of integers and the size of sets that depend on it; integers have no limit there, and
+`check` reports a model error where one leaves 64 bits. Such a proof is repeated at some values. "For" gives the
+constants that were set. With "any size", identifiers have no number either.
 
 The lemmas are functions marked `@lemma` in `invariants/`. An induction has one obligation for each action and each
 property or lemma, and one more for each action: that no value leaves its type and no container exceeds its capacity.
+
+A proof with "any size" is made by the answers that are recorded beside its spec (`*.answers`): which lemmas each
+obligation needs, and how z3 refuted it. They are never believed: z3 is asked the narrow question again, and where it
+does not refute it, the obligation is open, and the proof undetermined. `--find` looks for other answers. The file names
+the version of z3 that gave them. With another version the same questions are asked, each with several random seeds, so
+most answers go through; what does not is told with both versions.
 
 An inferred invariant is checked by separate queries (initial states, every action, safety). With "any size", what was
 inferred for the constants of the spec is lifted: it is said of every choice of identifiers, what is not inductive then
@@ -78,7 +87,7 @@ def main() -> None:
         PAGE.write_text(with_opinions(PAGE.read_text(encoding="utf-8"), recorded_opinions()), encoding="utf-8")
         return
     listed = listed_proofs()
-    apart = multiprocessing.get_context("spawn")  # what is inferred may hang on what a process did before
+    apart = multiprocessing.get_context("spawn")  # what is inferred may depend on what a process did before
     with ProcessPoolExecutor(1, apart, max_tasks_per_child=1) as pool:
         made = list(pool.map(proved, *zip(*listed, strict=True)))
     answers, digests = answered(list(claims_of([ROOT / "specs" / "claims"])))
@@ -101,6 +110,7 @@ def with_opinions(text: str, opinions: Mapping[str, Opinion]) -> str:
     said = [opinions.get(file_name(subject)) for subject in subjects]
     of_any_size = iter([opinion for (_, proving), opinion in zip(listed, said, strict=True) if proving.any_size])
     of_claims = [opinions.get(file_name(claim_subject(it))) for it in claims_of([ROOT / "specs" / "claims"])]
+    counted_open = left_open([it for it in said if it is not None], len(said))
     rows = {"| spec |": (-2, iter(said)), "| claim |": (3, iter(of_claims))}
     table: tuple[int, Iterator[Opinion | None]] | None = None
     lines = HEAD.splitlines()
@@ -116,6 +126,8 @@ def with_opinions(text: str, opinions: Mapping[str, Opinion]) -> str:
             line = "|" + " | ".join(cells) + "|"
         if not line.startswith("cvc5 "):
             lines.append(line)
+        if line == BEFORE_COUNT:
+            lines.append(counted_open)
         if line.startswith("This rests on z3"):
             lines += _told(next(of_any_size))
     return "\n".join(lines) + "\n"
@@ -124,7 +136,7 @@ def with_opinions(text: str, opinions: Mapping[str, Opinion]) -> str:
 def proved(spec: Spec, proving: Proving) -> tuple[Proved, dict[str, str]]:
     """The result of a proof that a spec lists, and the digest of its questions."""
     with tempfile.TemporaryDirectory() as place:
-        result = replace(prove_listed(spec, proving, Scripts(Path(place))), name=spec.name)
+        result = replace(prove_listed(spec, proving, Scripts(Path(place)), workers=cores()), name=spec.name)
         return result, _digests(Path(place))
 
 
@@ -143,9 +155,10 @@ def _digests(place: Path) -> dict[str, str]:
 def page(proofs: list[tuple[Task, Proved]], answers: list[claims.Answered], digests: Digests) -> str:
     """The page as Markdown."""
     opinions = {name: it for name, it in recorded_opinions().items() if digests.get(name) == it["questions"]}
-    lines = [HEAD, "## Proofs", ""]
-    lines += ["| spec | method | properties | lemmas | for | for every | result | states | cvc5 | time |"]
-    lines += ["|---|---|---|---|---|---|---|---|---|---|"]
+    found = [_opinion_of(task, result, opinions) for task, result in proofs]
+    lines = [HEAD, "## Proofs", "", BEFORE_COUNT, left_open([it for it in found if it is not None], len(found)), ""]
+    lines += ["| spec | method | properties | lemmas | for | for every | result | states | again | cvc5 | time |"]
+    lines += ["|---|---|---|---|---|---|---|---|---|---|---|"]
     for task, result in proofs:
         lines.append("| " + " | ".join(_row(task, result, opinions)) + " |")
     lines += ["", "### Properties and lemmas", ""]
@@ -179,6 +192,17 @@ def page(proofs: list[tuple[Task, Proved]], answers: list[claims.Answered], dige
         opinion = agreed(opinions.get(file_name(claim_subject(claim))))
         lines.append(f"| {name} | {claim.expectation.source} | {answer} | {opinion} | {case} |")
     return "\n".join(lines) + "\n"
+
+
+BEFORE_COUNT = "What a second solver says of these proofs, in all:"
+
+
+def left_open(opinions: list[Opinion], proofs: int) -> str:
+    """How many obligations of proofs the second solver leaves open."""
+    obligations = sum(it["obligations"] for it in opinions)
+    undetermined = sum(len(it["open"]) for it in opinions)
+    said = f"cvc5 leaves {undetermined:,} of {counted(obligations, 'obligation')} open, and differs on none"
+    return said + (f"; it was not asked about {proofs - len(opinions)} proofs." if proofs > len(opinions) else ".")
 
 
 def _opinion_of(task: Task, result: Proved, opinions: Mapping[str, Opinion]) -> Opinion | None:
@@ -252,6 +276,7 @@ def _row(task: Task, result: Proved, opinions: Mapping[str, Opinion]) -> list[st
         ", ".join(unbounded),
         outcome,
         "" if states is None else f"{states:,}",
+        f"`{result.reproduce}`",
         agreed(_opinion_of(task, result, opinions)),
         f"{result.seconds:.1f} s",
     ]

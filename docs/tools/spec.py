@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from floodmark.checkers.properties import DEADLOCK
-from floodmark.checkers.spec_keys import GATE_LIMITS, SPEC
-from floodmark.checkers.spec_values import Key
+from floodmark.checkers.project.properties import DEADLOCK
+from floodmark.checkers.project.spec_keys import GATE_LIMITS, SPEC
+from floodmark.checkers.project.spec_values import Key
 
 PAGE = Path(__file__).resolve().parent.parent / "spec.md"
 
 HEAD = """# The keys of a spec
 
 A spec is a TOML file that says what is checked, at which size, and what is expected. `python -m docs.tools.spec` writes
-this page from the list by which specs are read (`checkers/spec_keys.py`). An unknown key is an error with its line.
+this page from the list with which specs are parsed (`checkers/project/spec_keys.py`). An unknown key is an error with
+its line.
 
 ```toml
 model = "model.alter_isr.core:AlterIsr"
@@ -27,8 +28,8 @@ class = "flawed:AssumesProposedIsr"
 property = "isr_holds_committed"
 ```
 
-Constants are set by, in this order: `--set NAME=VALUE`, `constants` in a `[[flawed]]` or `[[prove]]` table, in the row,
-the spec's `[constants]`, the default in the model.
+The value of a constant comes from the first of these that gives one: `--set NAME=VALUE`, `constants` in a `[[flawed]]`
+or `[[prove]]` table, in the row, the spec's `[constants]`, the default in the model.
 """
 
 ROWS = """## Several sizes in one spec
@@ -66,15 +67,15 @@ recognised by its model and constants, and compared with its old entry.
 
 ## A known-bad design in another tier than its model
 
-A mistake may be found within a second where all states of the model are many. In a spec with `tier = "deep"`, such a
-design says `tier = "quick"`, and the default gate checks it every time; a design that is found late says `"deep"` in a
-quick spec. The model itself is always checked in the tier of its spec. `check` of a folder and `gate` end with what
-they left to the other tier.
+A search may find a mistake within a second where exploring all states of the model takes long. In a spec with `tier =
+"deep"`, such a design says `tier = "quick"`, and the default gate checks it every time; a design that is found late
+says `"deep"` in a quick spec. The model itself is always checked in the tier of its spec. `check` of a folder and
+`gate` end with a list of what they left to the other tier.
 
 In the lock, a design has its tier where that is not the model's, and a run writes only what it checked. A model or a
 design that is no longer in a tier is drift there, until the other tier has recorded it (`floodmark gate --tier deep
---update-lock`). So are designs of a model that no run ever checked: that they fail says nothing of it. A run that has
-known-bad designs and no model is never green (exit code 5).
+--update-lock`). So are designs of a model that no run ever checked, because their failure says nothing about the model.
+A run that has known-bad designs and no model is never green (exit code 5).
 """
 GATE_HEAD = """## The gate as a whole
 
@@ -94,6 +95,7 @@ The properties of a model are, in this order:
    project and the protocols that come with Floodmark are both searched. For a model outside `model/` only the file's
    name counts.
 3. Functions in the files that `invariant_files` lists, then in those that `--invariants` names.
+4. Functions in the model's own file, or in that of one of its bases.
 
 A function is about a model if the annotation of its first parameter is the model's class or one of its bases, so a
 property applies to every design derived from its model. Two properties of one name are an error, and so is a property
@@ -101,10 +103,10 @@ with the name of another member of the model.
 
 Of these the spec checks all, or those in `invariants`; `--invariants` adds to them, and `--property` checks only those
 that it names. A known-bad design is checked for the `property` of its entry and for what its `invariants` add.
-`{DEADLOCK}` is the name of the violation that a state without successors is.
+`{DEADLOCK}` is the name of the violation for a state without successors.
 
 Lemmas and rankings are found in the same way, also in files that end in `_lemmas.py`; they help proofs and are not
-checked. A `[[prove]]` with `method = "ranking"` proves the properties of runs for which there is a ranking.
+checked. A `[[prove]]` with `method = "ranking"` proves the liveness properties for which there is a ranking.
 """
 
 

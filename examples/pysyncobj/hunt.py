@@ -21,18 +21,9 @@ sys.path[:0] = [str(HERE), str(HERE.parent.parent)]
 from adapter import ClusterAdapter  # noqa: E402
 from library import library  # noqa: E402
 
-from floodmark.checkers.conformance.adapter import Contract  # noqa: E402
-from floodmark.checkers.conformance.lockstep import Lockstep  # noqa: E402
-from floodmark.checkers.conformance.shrinking import breaking, followed, shrunk  # noqa: E402
-from floodmark.checkers.conformance.walks import Choice, Walks  # noqa: E402
-from floodmark.checkers.exploration import TraceState  # noqa: E402
-from floodmark.checkers.properties import Property, collect  # noqa: E402
-from floodmark.checkers.report.explanation import explain  # noqa: E402
-from floodmark.checkers.report.value import plain, show_step  # noqa: E402
-from floodmark.conformance import model_of, side_by_side, walk  # noqa: E402
-from floodmark.language import reference  # noqa: E402
-from floodmark.language.model import Model  # noqa: E402
-from floodmark.language.reference import Step  # noqa: E402
+from floodmark import Model  # noqa: E402
+from floodmark.conformance import hunt, model_of, side_by_side, taken, trace_of, walk  # noqa: E402
+from floodmark.replay import Step  # noqa: E402
 
 SIZE = {"max_log": 5, "max_writes": 2, "max_term": 2, "max_restarts": 1, "max_breaks": 2, "in_flight": 4}
 """The bounds of every hunt. None of them is tuned to a property."""
@@ -44,47 +35,7 @@ def model_of_release(release: tuple[int, ...], **size: int) -> Model:
     return type(model_of(HERE / "releases.toml", variant))(**{**SIZE, **size})
 
 
-def properties(model: Model) -> dict[str, Property]:
-    return collect(type(model), [])
-
-
-def taken(model: Model, adapter: type[ClusterAdapter], steps: Any) -> ClusterAdapter:
-    """The nodes after taking the steps; the caller closes them. Raises Mismatch where they differ from the model."""
-    states = followed(model, steps)
-    run = Lockstep(Contract(model, adapter), *states[0])
-    try:
-        run.begin()
-        for step, after in states[1:]:
-            run.take(step, after)
-    except BaseException:
-        run.implementation.close()
-        raise
-    assert isinstance(run.implementation, ClusterAdapter)
-    return run.implementation
-
-
-def arguments(step: Step) -> dict[str, Any]:
-    """The arguments of a step in JSON form."""
-    return {name: plain(value) for name, value in step.arguments.items()}
-
-
-def steps_of(model: Model, trace: list[dict[str, Any]]) -> list[Step]:
-    """The steps of a saved run."""
-    start, state = next(iter(reference.initial_states(model)))
-    steps = [start]
-    for entry in trace[1:]:
-        for step in reference.choices(model, state, entry["action"]):
-            after = reference.fire(model, state, step) if arguments(step) == entry["arguments"] else None
-            if after is not None:
-                steps.append(step)
-                state = after
-                break
-        else:
-            raise ValueError(f"{entry} is not enabled")
-    return steps
-
-
-def first_difference(folder: str | None, against: str, choice: Choice, seed: int, most: int) -> int:
+def first_difference(folder: str | None, against: str, choice: Any, seed: int, most: int) -> int:
     """Compares nodes with the model of a release, or with the one without its bugs."""
     if against == "repaired":
         model = type(model_of(HERE / "raft.toml"))(**SIZE)
@@ -96,7 +47,7 @@ def first_difference(folder: str | None, against: str, choice: Choice, seed: int
         return 1
     print(f"found after {found.taken:,} steps; shortened:")
     for number, step in enumerate(found.steps, 1):
-        print(f"  {number:2}  {show_step(step)}")
+        print(f"  {number:2}  {step}")
     print(*side_by_side(found.mismatch), sep="\n")
     return 0
 
@@ -129,26 +80,22 @@ def main() -> int:
     steps: tuple[Step, ...] = ()
     for leg, name in enumerate([given.after, given.property] if given.after else [given.property]):
         model = model_of_release(used.release, **{each: count + leg for each, count in {**SIZE, **size}.items()})
-        prop = properties(model)[name]
-        walks = Walks(model, [prop], given.choice, given.seed)
-        if steps:
-            walks.begin_after(steps)
-        found = walks.search(given.most)
+        found = hunt(model, name, given.choice, given.seed, given.most, after=steps)
         if found is None:
-            print(f"PySyncObj {used.version}: {name} was not broken in {walks.steps:,} steps")
+            print(f"PySyncObj {used.version}: {name} was not broken in {given.most:,} steps")
             return 1
-        steps = shrunk(found.steps, breaking(model, prop))
+        steps = found.steps
         print(f"PySyncObj {used.version}: {name} is broken by a run that {given.choice} choice found after "
-              f"{found.taken:,} steps, {len(found.steps)} steps long and {len(steps)} when shortened")
+              f"{found.taken:,} steps, {found.length} steps long and {len(steps)} when shortened")
     for number, step in enumerate(steps, 1):
-        print(f"  {number:2}  {show_step(step)}")
+        print(f"  {number:2}  {step}")
     if given.write is not None:
-        lines = [json.dumps({"action": step.action, "arguments": arguments(step)}) for step in steps]
+        lines = map(json.dumps, trace_of(steps))
         given.write.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    trace = [TraceState(step, state) for step, state in followed(model, steps)]
-    print(*explain(model, prop, trace), sep="\n")
+    print(*found.why, sep="\n")
     adapter = type("Release", (ClusterAdapter,), {"folder": given.folder})
     nodes = taken(model, adapter, steps)
+    assert isinstance(nodes, ClusterAdapter)
     try:
         print(f"\nthe nodes of PySyncObj {used.version} took these steps and were where the model is after each:")
         for name, log in nodes.logs().items():

@@ -24,9 +24,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
 
-sys.path.append(str(Path(__file__).parent.parent.parent))
+sys.path.append(str(Path(__file__).parent.parent))
 
-from floodmark.checkers.spark.java import NoJava, find_java
+from find_java import NoJava, find_java
 
 WAIT = 60.0
 """Seconds until a server that does not answer is given up."""

@@ -1,7 +1,7 @@
 """What must hold of KIP-497's single-leader models (model/alter_isr/core.py, which maps all files to the KIP).
 
 Start here. core_lemmas.py helps to prove these; batch.py: several partitions; failover.py: elections; network.py,
-reassignment.py, replicated.py: more of that; progress.py, batch_progress.py, membership.py: some day, which
+reassignment.py, replicated.py: more of that; progress.py, batch_progress.py, membership.py: liveness, which
 progress_lemmas.py helps to prove; upgrade.py.
 
 A property is about ``PartitionIsr``, so about both readings of the KIP, unless its parameter names one of them. "V35"
@@ -46,7 +46,7 @@ def isr_counts_when_nothing_is_pending(model: PartitionIsr) -> bool:
 
 @invariant
 def isr_holds_committed(model: PartitionIsr) -> bool:
-    """Whoever is in the controller's ISR, and may be elected, has everything below the high watermark.
+    """Every member of the controller's ISR, which may be elected, has every record below the high watermark.
 
     ValidHighWatermark of AsyncIsr; KIP-497, "Proposed Changes": otherwise an election loses committed records.
     """

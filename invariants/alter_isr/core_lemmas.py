@@ -18,7 +18,7 @@ def controller_knows_most(model: PartitionIsr) -> bool:
 
 @lemma
 def equal_versions_mean_equal_states(model: PartitionIsr) -> bool:
-    """A leader that has heard of the latest change has the controller's state."""
+    """A leader that has learned the latest version has the controller's state."""
     return implies(
         model.version == model.controller.version,
         model.leader_epoch == model.controller.leader_epoch
@@ -73,7 +73,7 @@ def is_refused(model: PartitionIsr, isr: Set[Broker]) -> bool:
 
 
 def is_counted(model: PartitionIsr, isr: Set[Broker]) -> bool:
-    """Whether the leader counts every member of an ISR, now and after it has heard of all refusals."""
+    """Whether the leader counts every member of an ISR, now and after it has received all refusals."""
     return isr <= model.isr or any(isr <= pending and not is_refused(model, pending) for pending in model.pending)
 
 
@@ -98,7 +98,7 @@ def is_genuine(model: PartitionIsr, request: AlterIsrRequest) -> bool:
 
 @lemma
 def news_is_safe(model: PartitionIsr) -> bool:
-    """States that the leader has not heard of came from the controller alone, which only ever shrinks the ISR.
+    """States that the leader has not learned were decided by the controller alone, which only ever shrinks the ISR.
 
     Nobody could ask for a change at a version that the leader does not know, so the ISR of such a state contains the
     current one, and its members are counted already.
@@ -117,7 +117,7 @@ def news_is_safe(model: PartitionIsr) -> bool:
 
 @lemma
 def news_only_shrinks(model: PartitionIsr) -> bool:
-    """Of two states that the leader has not heard of, the later has the smaller ISR."""
+    """Of two states that the leader has not learned, the later has the smaller ISR."""
     return all(
         other.isr <= update.isr
         for update in model.updates
@@ -148,7 +148,7 @@ def leader_counts_itself(model: PartitionIsr) -> bool:
 
 @lemma
 def leader_counts_whoever_may_lead(model: PartitionIsr) -> bool:
-    """Even a leader that was replaced counts the controller's ISR until it hears of the replacement."""
+    """Even a leader that was replaced counts the controller's ISR until it learns of its replacement."""
     return implies(model.leading, is_counted(model, model.controller.isr))
 
 
@@ -172,7 +172,7 @@ def another_leader_has_a_later_epoch(model: PartitionIsr) -> bool:
 
 @lemma
 def refused_changes_are_pending(model: PartitionIsr) -> bool:
-    """A change is pending until the leader hears that it was refused."""
+    """A change is pending until the leader learns that it was refused."""
     return all(
         response.request.version < model.version
         or (response.request.version == model.version and not model.leading)

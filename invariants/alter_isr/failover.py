@@ -126,7 +126,7 @@ def consistent_reads(model: AlterIsrFailover) -> bool:
 
 @invariant
 def committed_records_survive(model: AlterIsrFailover) -> bool:
-    """Some replica still has the acknowledged records."""
+    """At least one replica still has the acknowledged records."""
     return any(holds_committed(model, broker) for broker in Broker)
 
 

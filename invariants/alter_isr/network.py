@@ -12,8 +12,8 @@ from model.alter_isr.network import Fetch, LateFetches
 
 @transition
 def offsets_go_with_broker_epochs(old: LateFetches, new: LateFetches) -> bool:
-    """Within its leader epoch, what a leader knows of a follower's log is of the latest life that it has heard of
-    (KIP-903).
+    """Within its leader epoch, what a leader knows of a follower's log belongs to the latest broker epoch that it has
+    learned (KIP-903).
     """
     return all(
         new.fetched_epochs[leader][follower] >= old.fetched_epochs[leader][follower]
@@ -25,8 +25,8 @@ def offsets_go_with_broker_epochs(old: LateFetches, new: LateFetches) -> bool:
 
 @invariant
 def counted_records_were_there(model: LateFetches) -> bool:
-    """A leader counts for a follower what that one has, unless it has lost it since, or follows somebody else by now
-    (KIP-320, KIP-903).
+    """A leader counts for a follower only records that the follower has, unless the follower has lost them since, or
+    follows another leader by now (KIP-320, KIP-903).
     """
     return all(
         len(model.replicas[follower].log) >= model.replicas[leader].fetched[follower]
@@ -54,7 +54,7 @@ def outlives(model: LateFetches, fetch: Fetch) -> bool:
 
 @reachable
 def answer_outlives_its_epoch(model: LateFetches) -> bool:
-    """An answer can tell a follower to truncate that follows another leader by now."""
+    """A response can tell a follower to truncate although it follows another leader by now."""
     return any(
         answer.diverging and answer.fetch.leader_epoch < model.known(answer.fetch.follower).leader_epoch
         for answer in model.answers

@@ -1,4 +1,4 @@
-"""What KIP-497 promises to happen some day (KIP-497, "Proposed Changes"; KAFKA-14144). Begin with core.py."""
+"""The liveness that KIP-497 promises (KIP-497, "Proposed Changes"; KAFKA-14144). Begin with core.py."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from model.alter_isr.progress import LossyNetwork, RetriedAlterIsr
 
 @leads_to
 def pending_change_is_settled(model: LossyNetwork) -> tuple[bool, bool]:
-    """The leader learns what became of a change that it asked for."""
+    """The leader learns the outcome of each change that it asked for."""
     return len(model.pending) > 0, len(model.pending) == 0
 
 
@@ -35,9 +35,9 @@ def high_watermark_follows(model: LossyNetwork) -> bool:
 
 @always_eventually
 def isr_is_enough_to_commit(model: LossyNetwork) -> bool:
-    """What every member of the ISR has, which is all that replication promises, is committed.
+    """A record that every member of the ISR has, which is all that replication promises, is committed.
 
-    A leader that waits for a broker which never joined, and is perhaps gone, blocks its producers meanwhile.
+    A leader that waits for a broker which never joined, and may be down, blocks its producers meanwhile.
     """
     held = min(model.log_end[member] for member in model.controller.isr)
     return not model.leading or model.high_watermark >= held

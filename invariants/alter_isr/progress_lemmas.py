@@ -14,7 +14,8 @@ SETTLED = ("pending_change_is_settled", "change_is_settled_while_versions_last")
 
 @lemma
 def awaited_is_what_the_leader_asked_for(model: RetriedAlterIsr) -> bool:
-    """What the leader may send again quotes what it knew, and is pending until it knows more."""
+    """A request that the leader may send again quotes the state that it knew, and is pending until it learns a newer
+    one."""
     awaited = model.awaited
     return awaited is None or (
         awaited.version <= model.version
@@ -31,13 +32,14 @@ def awaited_is_what_the_leader_asked_for(model: RetriedAlterIsr) -> bool:
 
 @lemma
 def leader_is_active(model: RetriedAlterIsr) -> bool:
-    """Whoever leads is alive."""
+    """The leader is active."""
     return all(model.status[broker] == Status.ACTIVE for broker in Broker if model.controller.leader == broker)
 
 
 @lemma
 def news_is_on_its_way(model: RetriedAlterIsr) -> bool:
-    """What the leader does not know is sent to it, unless it is what it asked for: that is answered."""
+    """The controller sends the leader every state that it does not know, unless the leader asked for it: that one is
+    answered."""
     awaited = model.awaited
     return (
         model.controller.version == model.version
@@ -48,7 +50,7 @@ def news_is_on_its_way(model: RetriedAlterIsr) -> bool:
 
 @lemma
 def refused_change_is_not_made(model: RetriedAlterIsr) -> bool:
-    """What is refused is not what the controller has done since, unless it did so of its own accord and says so."""
+    """A refused change is not one that the controller has made since, unless it did so on its own and says so."""
     return all(
         response.error is None
         or not model.is_repeated(response.request)
@@ -60,7 +62,7 @@ def refused_change_is_not_made(model: RetriedAlterIsr) -> bool:
 
 @lemma
 def pending_change_is_awaited(model: RetriedAlterIsr) -> bool:
-    """While nothing new is on its way, the leader waits for the answer to what is pending."""
+    """While no newer state is on its way, the leader waits for the answer to its pending change."""
     return model.duplicates or all(
         has_news(model)
         or model.awaited == AlterIsrRequest(leader_epoch=model.leader_epoch, isr=isr, version=model.version)
@@ -70,7 +72,8 @@ def pending_change_is_awaited(model: RetriedAlterIsr) -> bool:
 
 @lemma
 def versions_suffice(model: RetriedAlterIsr) -> bool:
-    """Where they do at first, whatever may still be asked for and evicted has a version, unless somebody is elected."""
+    """If there are enough versions at first, there is one for every change and eviction still to come, unless a leader
+    is elected."""
     awaited = model.awaited
     undecided = 1 if awaited is not None and awaited.version == model.controller.version else 0
     left = model.proposals_left + model.evictions_left + undecided

@@ -34,8 +34,8 @@ def only_replicas_have_logs(model: ReassignedAlterIsr) -> bool:
 
 @invariant
 def what_is_asked_for_can_be_written(model: ReassignedAlterIsr) -> bool:
-    """A leader that knows the current version asks for replicas only: else its request is refused as INVALID_REQUEST,
-    nothing new is on its way, and the high watermark waits for a broker that never joins.
+    """A leader that knows the current version asks for replicas only: otherwise its request is refused as
+    INVALID_REQUEST, no newer state is on its way, and the high watermark waits for a broker that never joins.
     """
     return all(
         model.replicas[broker].pending <= model.assignment()
@@ -57,7 +57,7 @@ def enough_replicas_stay_in_sync(old: ReassignedAlterIsr, new: ReassignedAlterIs
 
 @transition
 def reassignment_keeps_a_leader(old: ReassignedAlterIsr, new: ReassignedAlterIsr) -> bool:
-    """What removes replicas leaves a live leader where there was one: only failures take a partition offline."""
+    """Removing replicas leaves a live leader where there was one: only failures take a partition offline."""
     leader = old.current().leader
     return implies(
         old.assignment() != new.assignment() and leader is not None and leader not in old.fenced,
@@ -91,7 +91,8 @@ def every_record_completes(model: ReassignedAlterIsr) -> bool:
 
 @transition
 def every_version_is_a_change(old: ReassignedAlterIsr, new: ReassignedAlterIsr) -> bool:
-    """A request for what is already so is refused, and a cancellation of nothing (NO_REASSIGNMENT_IN_PROGRESS)."""
+    """The controller refuses a request for the present assignment, and a cancellation without a reassignment
+    (NO_REASSIGNMENT_IN_PROGRESS)."""
     return implies(
         new.version != old.version,
         new.current() != old.current()

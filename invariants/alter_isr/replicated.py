@@ -10,9 +10,10 @@ from model.alter_isr.replicated import ReplicatedRecords
 
 @invariant
 def replicated_records_survive(model: ReplicatedRecords) -> bool:
-    """Every member of the ISR, and so every possible leader, has what all of them have had, exposed or not.
+    """Every member of the ISR, and so every possible leader, keeps the records that all of them have had, exposed or
+    not.
 
-    ``leader_candidate_completeness`` says so of what a leader has exposed.
+    ``leader_candidate_completeness`` states this for records that a leader has exposed.
     """
     return all(
         model.replicas[broker].log[: len(model.replicated)] == model.replicated for broker in model.current().isr
@@ -32,7 +33,7 @@ def replicated_is_what_the_isr_shares(model: ReplicatedRecords) -> bool:
 
 @transition
 def only_joins_make_records_uncommitted(old: ReplicatedRecords, new: ReplicatedRecords) -> bool:
-    """What was replicated is so no more only from where a replica differs that joins the ISR."""
+    """Records cease to be replicated only from the offset on at which a replica that joins the ISR diverges."""
     end = len(new.replicated)
     return new.replicated == old.replicated[:end] and any(
         new.replicas[broker].log[: end + 1] != old.replicated[: end + 1]

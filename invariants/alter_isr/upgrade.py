@@ -8,7 +8,8 @@ from model.alter_isr.upgrade import MixedVersions
 
 @eventually_always
 def brokers_learn_the_state(model: MixedVersions) -> bool:
-    """Once nothing changes any more, the other brokers have the state that is written, whoever wrote it."""
+    """Once nothing changes any more, the other brokers have the written state, whether the controller or a leader wrote
+    it."""
     return model.metadata == model.controller
 
 
@@ -26,7 +27,7 @@ def metadata_never_goes_back(old: MixedVersions, new: MixedVersions) -> bool:
 
 @invariant
 def one_writer_at_a_time(model: MixedVersions) -> bool:
-    """A leader that writes itself has no change pending: it waits for ZooKeeper."""
+    """A leader that writes the ISR itself has no change pending: it waits for ZooKeeper."""
     return implies(model.writes_itself, len(model.pending) == 0 and len(model.requests) == 0)
 
 

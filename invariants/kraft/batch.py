@@ -149,7 +149,7 @@ def leads_without_the_other_partition(model: KraftBatch) -> bool:
 
 @reachable
 def vote_is_lost(model: KraftBatch) -> bool:
-    """A candidate can have a vote that it has not heard of."""
+    """A candidate can have a vote that it has not received."""
     return any(
         model.quorum_state[partition][voter].voted == candidate
         and model.quorum_state[partition][voter].epoch == model.quorum_state[partition][candidate].epoch

@@ -22,7 +22,7 @@ def followers(model: Elections, leader: Voter) -> Set[Voter]:
 
 @eventually_always
 def nobody_stands_for_ever(model: Elections) -> bool:
-    """Whoever is connected leads or follows some day."""
+    """Every connected voter eventually leads or follows."""
     return not model.settled or all(
         model.states[voter].role in (Role.LEADER, Role.FOLLOWER) for voter in Voter if model.takes_part(voter)
     )

@@ -1,4 +1,4 @@
-"""What becomes of a leader that is no voter any more, and of those that follow it (begin with quorum.py)."""
+"""What must hold of a leader that is no longer a voter, and of its observers (begin with quorum.py)."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ from model.kraft.quorum import Replica, Role
 
 @leads_to
 def former_voter_stops(model: KraftFormerVoter, replica: Replica) -> tuple[bool, bool]:
-    """A leader that is no voter any more resigns, although nobody tells it (KIP-595, "Leader Progress Timeout")."""
+    """A leader that is no longer a voter resigns, although no message tells it to (KIP-595, "Leader Progress
+    Timeout")."""
     zombie = leads(model, replica) and replica not in model.current_voters
     return zombie, not zombie
 
 
 @leads_to
 def former_voter_follows(model: KraftFormerVoter) -> tuple[bool, bool]:
-    """Once it stands for election, it hears of the leader in an answer, and follows, as long as there is a leader
-    (KIP-595, "Leader Progress Timeout").
+    """Once it stands for election, a response names the leader, and it follows, as long as there is a leader (KIP-595,
+    "Leader Progress Timeout").
     """
     former = model.former
     stands = former is not None and model.role[former] == Role.CANDIDATE
@@ -28,7 +29,7 @@ def former_voter_follows(model: KraftFormerVoter) -> tuple[bool, bool]:
 
 @leads_to
 def observer_leaves_former_voter(model: KraftFormerVoter, observer: Replica) -> tuple[bool, bool]:
-    """An observer does not follow a former voter for ever, however that one answers (KIP-595, "Leader Progress
+    """An observer does not follow a former voter forever, whatever the former voter answers (KIP-595, "Leader Progress
     Timeout": stale information being served to the observers).
     """
     leader = model.quorum_state[observer].leader

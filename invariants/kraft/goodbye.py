@@ -1,4 +1,4 @@
-"""What must be able to happen when candidates say goodbye (begin with quorum.py, which has what must hold)."""
+"""What must be reachable when candidates send EndQuorumEpoch (begin with quorum.py, which has the invariants)."""
 
 from __future__ import annotations
 

@@ -14,5 +14,5 @@ def follower_learns_high_watermark(model: HighWatermark) -> bool:
 
 @invariant
 def follower_knows_no_more_than_leader(model: HighWatermark) -> bool:
-    """No follower takes for committed what the leader does not."""
+    """No follower's high watermark is above the leader's."""
     return model.follower_high_watermark <= model.high_watermark <= model.log_end

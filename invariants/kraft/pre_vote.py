@@ -1,4 +1,5 @@
-"""What must hold of pre-votes (KIP-996), and of a healthy leader when one voter is cut off (begin with quorum.py)."""
+"""What must hold of pre-votes (KIP-996), and of a healthy leader when one voter is partitioned (begin with
+quorum.py)."""
 
 from __future__ import annotations
 
@@ -120,7 +121,7 @@ def prospective_voter_remembers_a_vote(model: KraftPreVote) -> bool:
 
 @invariant
 def healthy_leader_stays(model: DisruptiveVoter) -> bool:
-    """A leader that a majority fetches from is not deposed by a voter that had been cut off (KIP-996, "Motivation").
+    """A voter that was partitioned does not depose a leader from which a majority fetches (KIP-996, "Motivation").
 
     In ``DisruptiveVoter``, Replica 1 is that leader, and only another voter has trouble. KIP-595 alone does not promise
     this ("Leader Progress Timeout": disruptive voters).
@@ -130,7 +131,7 @@ def healthy_leader_stays(model: DisruptiveVoter) -> bool:
 
 @reachable
 def troubled_voter_is_back(model: DisruptiveVoter) -> bool:
-    """The voter that was cut off can follow again, and have what was written meanwhile."""
+    """The voter that was partitioned can follow again, and have the records written meanwhile."""
     return any(
         model.troubled == replica
         and model.cut_off is None

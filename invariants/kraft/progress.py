@@ -1,4 +1,4 @@
-"""What KIP-595 and KIP-996 promise to happen some day. Begin with quorum.py."""
+"""The liveness that KIP-595 and KIP-996 promise. Begin with quorum.py."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ def nobody_is_prospective_for_ever(model: KraftPreVoteProgress, replica: Replica
 
 @leads_to
 def majority_without_leader_campaigns(model: KraftPreVoteProgress) -> tuple[bool, bool]:
-    """Voters whose leader is cut off do not refuse each other for ever (KIP-996; KAFKA-17641)."""
+    """Voters whose leader is partitioned do not refuse each other forever (KIP-996; KAFKA-17641)."""
     return waits_in_vain(model), not waits_in_vain(model)
 
 
 def waits_in_vain(model: KraftPreVoteProgress) -> bool:
-    """The leader of the first epoch is cut off, and all others still name it; there is room for another epoch."""
+    """The leader of the first epoch is partitioned, all others still name it, and there is room for another epoch."""
     return all(
         model.role[replica] != Role.LEADER
         and model.quorum_state[replica].epoch == 1
@@ -54,7 +54,8 @@ def waits_in_vain(model: KraftPreVoteProgress) -> bool:
 
 @leads_to
 def record_is_committed_or_dropped(model: KraftProgress, leader: Replica) -> tuple[bool, bool]:
-    """While a leader reigns, whatever anybody has in its log is committed or dropped some day (KIP-595, "Fetch")."""
+    """While a leader keeps its epoch, every record in any log is eventually committed or truncated (KIP-595,
+    "Fetch")."""
     reigns = model.role[leader] == Role.LEADER and model.cut_off is None
     settled = all(model.logs[replica] == model.committed[: len(model.logs[replica])] for replica in Replica)
     return reigns and not settled, not reigns or settled

@@ -3,8 +3,7 @@
 Start here. What must be able to happen is in quorum_scenarios.py; quorum_lemmas.py helps to prove elections. The others
 are about models of their names: batch.py (multi-raft), clusters.py, network.py (late messages), pre_vote.py (KIP-996),
 observers.py (what followers know), reads.py (clients), former_voter.py, timely.py (who deposes a leader), goodbye.py;
-what must happen some day: progress.py, batch_progress.py, elections.py, hand_over.py, purgatory.py,
-high_watermark.py (KIP-1166).
+liveness: progress.py, batch_progress.py, elections.py, hand_over.py, purgatory.py, high_watermark.py (KIP-1166).
 
 "Raft" is Ongaro and Ousterhout's paper, "VRAFT" Jack Vanlightly's KRaft.tla, and "simulation" Apache Kafka's
 RaftEventSimulationTest, which checks some of these after every event of a random run.
@@ -93,7 +92,8 @@ def known_leader_was_elected(model: Kraft) -> bool:
 
 @transition
 def votes_once(old: Kraft, new: Kraft) -> bool:
-    """Within an epoch a vote is kept until the leader is known, and the leader for ever, even across restarts.
+    """Within an epoch a replica keeps its vote until it knows the leader, and the leader until the epoch ends, even
+    across restarts.
 
     So nobody votes twice in an epoch (Raft, section 5.2).
     """
@@ -157,8 +157,8 @@ def roles_end_in_order(old: Kraft, new: Kraft) -> bool:
 
 @invariant
 def only_candidates_hold_votes(model: Kraft) -> bool:
-    """Votes go only to replicas that stand, and are counted by those that ask for them: their own is among them, and
-    there are fewer than it takes to lead (Kafka's QuorumState).
+    """Votes go only to candidates, which count them: a candidate's own vote is among them, and it has fewer votes than
+    a majority (Kafka's QuorumState).
     """
     return all(
         (
@@ -202,8 +202,8 @@ def zombie_cannot_win_over_newer_records(old: Kraft, new: Kraft) -> bool:
     """A replica with a log, as a former leader has, that begins to lead an epoch newer than any committed record has a
     last record as new as those, however large its epoch. That it then has all of them: ``leader_completeness``.
 
-    KIP-595, "Leader Progress Timeout", says that a leader that was cut off could win with a very large epoch. The size
-    of its epoch does not help: a majority that has a newer committed record refuses it.
+    KIP-595, "Leader Progress Timeout", says that a leader that was partitioned could win with a very large epoch. The
+    size of its epoch does not help: a majority that has a newer committed record refuses it.
     """
     return all(
         implies(
@@ -219,8 +219,8 @@ def zombie_cannot_win_over_newer_records(old: Kraft, new: Kraft) -> bool:
 
 @transition
 def leader_resigns_only_without_majority(old: Kraft, new: Kraft) -> bool:
-    """A leader goes on while a majority, counting itself, fetches from it (KIP-595, "Leader Progress Timeout": one dead
-    follower of three must not depose a leader; KAFKA-16144: nor must being the only voter).
+    """A leader keeps leading while a majority, counting itself, fetches from it (KIP-595, "Leader Progress Timeout":
+    one dead follower of three must not depose a leader; KAFKA-16144: nor must being the only voter).
     """
     return all(
         not new.is_majority(old.leadership[replica].fetched | {replica})
@@ -369,7 +369,7 @@ def leader_commits_in_its_own_epoch(model: Kraft) -> bool:
 
 @invariant
 def only_leaders_wait_for_disks(model: Kraft) -> bool:
-    """Only a leader goes on before its writes are flushed (KIP-595, "Fetch"; KAFKA-10533)."""
+    """Only a leader continues before its writes are flushed (KIP-595, "Fetch"; KAFKA-10533)."""
     return all(
         model.flushed[replica] <= len(model.logs[replica])
         and implies(

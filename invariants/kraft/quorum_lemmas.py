@@ -1,12 +1,12 @@
 """Lemmas for proving elections and logs of KIP-595 by induction (see quorum.py), whatever the number of voters.
 
-Elections: the argument is Raft's. Whoever was elected has the votes of a majority, nobody votes twice in an epoch, and
+Elections: the argument is Raft's. An elected leader has the votes of a majority, no voter votes twice in an epoch, and
 two majorities have a voter in common. A candidate's votes are forgotten, so the lemmas say what is left of them: after
 an election a majority can no longer vote for anybody else in that epoch.
 
-Logs: while an epoch has its leader, that has every record of the epoch, wherever there is one; so a follower that
-copies from it copies what all others have at that offset. Once the leader is gone, no record of the epoch is written
-any more.
+Logs: while an epoch has its leader, the leader has every record of the epoch that any replica has; so a follower that
+copies from it gets the record that all others have at that offset. Once the leader has left the epoch, no record of the
+epoch is written any more.
 
 What is committed, and that later leaders have it, takes more lemmas, about what a majority has flushed: those of
 specs/kraft/completeness_lemmas.py.
@@ -68,7 +68,7 @@ def epochs_begin_at_one(model: Kraft) -> bool:
 
 @lemma
 def only_candidates_vote_for_themselves(model: Kraft) -> bool:
-    """Whoever has voted for itself stands."""
+    """A replica that has voted for itself is a candidate."""
     return all(
         implies(model.quorum_state[replica].voted == replica, model.role[replica] == Role.CANDIDATE)
         for replica in Replica
@@ -102,7 +102,7 @@ def leaders_were_elected(model: Kraft) -> bool:
 
 @lemma
 def votes_were_given(model: Kraft) -> bool:
-    """Whoever counts as a vote of a candidate has voted for it, and may have moved on since."""
+    """Every voter that a candidate counts has voted for it, and may be in a later epoch by now."""
     return all(
         model.quorum_state[voter].epoch > model.quorum_state[candidate].epoch
         or (
@@ -156,7 +156,7 @@ def the_election_is_over(model: Kraft) -> bool:
 
 @lemma
 def leaders_know_of_themselves(model: Kraft) -> bool:
-    """Whoever was elected in an epoch knows itself as the leader there, or has moved on."""
+    """The elected leader of an epoch knows itself as its leader, or is in a later epoch."""
     return all(
         model.elected[epoch] != replica
         or model.quorum_state[replica].epoch > epoch
@@ -176,7 +176,7 @@ def leader_or_vote(model: Kraft) -> bool:
 
 @lemma
 def records_were_written_by_leaders(model: Kraft) -> bool:
-    """Whoever has a record is in its epoch or a later one, and that epoch had a leader."""
+    """A replica that has a record is in its epoch or a later one, and that epoch had a leader."""
     return all(
         record <= model.quorum_state[replica].epoch and model.elected[record] is not None
         for replica in Replica

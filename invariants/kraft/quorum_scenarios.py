@@ -158,7 +158,7 @@ def clients_records_commit(model: Kraft) -> bool:
 
 @reachable
 def vote_is_lost(model: Kraft) -> bool:
-    """A voter can have voted for a candidate that has not heard of it (where messages are lost)."""
+    """A voter can have voted for a candidate that has not received the vote (where messages are lost)."""
     return any(
         model.quorum_state[voter].voted == candidate
         and epoch_of(model, voter) == epoch_of(model, candidate)

@@ -15,15 +15,15 @@ def begins_with(log: Log, earlier: Log) -> bool:
 
 @transition
 def no_read_goes_back(old: KraftReads, new: KraftReads) -> bool:
-    """Whatever an active controller answers to a client that refuses answers of earlier epochs has everything that the
-    answer before had. So a client reads what was acknowledged to it.
+    """An active controller's answer to a client that refuses answers of earlier epochs contains everything that the
+    previous answer did. So a client reads what was acknowledged to it.
     """
     return begins_with(new.answered, old.answered)
 
 
 @transition
 def no_observer_goes_back(old: KraftObserverReads, new: KraftObserverReads) -> bool:
-    """What an observer answers has everything that it answered before, even across restarts."""
+    """An observer's answer contains everything that it answered before, even across restarts."""
     return all(begins_with(new.observed[observer], old.observed[observer]) for observer in Replica)
 
 

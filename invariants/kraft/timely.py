@@ -21,9 +21,9 @@ def latest_epoch(model: KraftTimely) -> Epoch:
 
 @transition
 def followed_leader_stays(old: KraftTimely, new: KraftTimely) -> bool:
-    """While a majority fetches from the leader of the latest epoch, it leads, and nobody begins a later epoch, which
-    would depose it: not a voter that was cut off, not an earlier leader, not an observer (KIP-996; KIP-595, "Leader
-    Progress Timeout").
+    """While a majority fetches from the leader of the latest epoch, it leads, and no replica begins a later epoch,
+    which would depose it: not a voter that was partitioned, not an earlier leader, not an observer (KIP-996; KIP-595,
+    "Leader Progress Timeout").
     """
     return all(
         implies(
@@ -36,7 +36,8 @@ def followed_leader_stays(old: KraftTimely, new: KraftTimely) -> bool:
 
 @reachable
 def earlier_leader_is_back(model: KraftTimely) -> bool:
-    """A leader that was cut off can be back, as a zombie, while a later leader is followed (where some are cut off)."""
+    """A leader that was partitioned can return, as a zombie, while a later leader has followers (where the network
+    partitions)."""
     return not model.partitions or any(
         model.role[zombie] in (Role.LEADER, Role.RESIGNED)
         and was_elected_later(model, epoch_of(model, zombie))
@@ -48,7 +49,7 @@ def earlier_leader_is_back(model: KraftTimely) -> bool:
 
 @reachable
 def later_leader_is_followed(model: KraftTimely) -> bool:
-    """The leader of the last epoch can be followed (where some are cut off)."""
+    """The leader of the last epoch can have followers (where the network partitions)."""
     return not model.partitions or any(
         is_followed(model, leader) and epoch_of(model, leader) == model.max_epoch for leader in Replica
     )

@@ -45,7 +45,7 @@ def records_are_committed_by_all_assumed(old: AskedIsr, new: AskedIsr) -> bool:
 def leaders_ask_for_one_change(old: AskedIsr, new: AskedIsr) -> bool:
     """A live leader asks for one more member, a live replica that has caught up, or for one less, not itself (KIP-497).
 
-    It asks again only when it knows what became of that.
+    It asks again only when it knows the outcome.
     """
     return all(
         implies(

@@ -3,7 +3,7 @@
 Start here. What holds of every design is in replicas.py; queue.py has KIP-236's queue ("Planned Future Changes"),
 order.py lists in place of sets, submission.py tools that read first and write later, throttle.py throttles,
 asked_isr.py KIP-497, requests.py the protocol of KIP-236's earlier version, kip455.py and kraft.py what replaced it,
-plan.py planned reassignments, progress.py what happens some day. model/reassignment/kip236.py maps the files to
+plan.py planned reassignments, progress.py liveness. model/reassignment/kip236.py maps the files to
 sections of the texts.
 """
 
@@ -127,7 +127,7 @@ def rollback_is_final(model: Reassignment) -> bool:
 
 @transition
 def throttle_stays_while_pending(old: Reassignment, new: Reassignment) -> bool:
-    """No step removes the throttle of a partition whose reassignment goes on."""
+    """No step removes the throttle of a partition whose reassignment continues."""
     return all(
         implies(new.is_pending(partition) and not new.was_taken_back(partition), partition in new.throttled)
         for partition in old.throttled

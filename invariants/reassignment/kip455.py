@@ -194,7 +194,7 @@ def adds_dead_broker(model: Kip455Reassignment, partition: Partition) -> bool:
 
 @invariant
 def nothing_moves_unasked(model: ReassignedPartitions) -> bool:
-    """Before anybody has asked for a reassignment none is under way, and there are as many replicas as at first."""
+    """Before the first request no reassignment is in progress, and there are as many replicas as at first."""
     return implies(
         model.requests == 0,
         all(
@@ -266,7 +266,8 @@ def reassignment_is_cancelled(model: ReassignedPartitions) -> bool:
 
 @reachable
 def cancellation_runs_phase_b(model: Kip455Reassignment) -> bool:
-    """With nothing under way any more, phase B can follow: a cancellation is complete by definition (KIP-455)."""
+    """With no reassignment in progress any more, phase B can follow: a cancellation is complete by definition
+    (KIP-455)."""
     return any(
         model.step[partition] == Step.LEAD_FROM_TARGET and not is_under_way(model.assignment[partition])
         for partition in Partition
@@ -275,7 +276,8 @@ def cancellation_runs_phase_b(model: Kip455Reassignment) -> bool:
 
 @reachable
 def request_overrides(model: ReassignedPartitions) -> bool:
-    """A replica that an earlier request was adding can still have its data while a later one is under way."""
+    """A replica that an earlier request was adding can still have its data while a later reassignment is in
+    progress."""
     return any(
         is_under_way(model.assignment[partition])
         and not model.replication[partition].on_disk <= members(model.assignment[partition].replicas)

@@ -59,8 +59,8 @@ def order_rests_unasked(old: OrderedReassignment, new: OrderedReassignment) -> b
 
 @transition
 def preferred_leader_was_asked_for(old: OrderedReassignment, new: OrderedReassignment) -> bool:
-    """A leader that could go on is replaced only by the first replica of a list that an operator has asked for, once
-    that list is reached (KIP-236, "Public Interfaces": "the preferred leadership is changed").
+    """A leader that could keep leading is replaced only by the first replica of a list that an operator has asked for,
+    once that list is reached (KIP-236, "Public Interfaces": "the preferred leadership is changed").
 
     Until then, and after a rollback, that is the list from before.
     """

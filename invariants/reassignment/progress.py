@@ -1,4 +1,4 @@
-"""What KIP-236 and KIP-455 promise to happen some day, once failures have stopped. Begin with kip236.py."""
+"""The liveness that KIP-236 and KIP-455 promise, once failures have stopped. Begin with kip236.py."""
 
 from __future__ import annotations
 

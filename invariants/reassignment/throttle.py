@@ -49,7 +49,7 @@ def what_is_left_is_remembered(model: ThrottledReassignment) -> bool:
 
 @recoverable
 def throttles_can_be_removed(model: ThrottledReassignment) -> bool:
-    """Nothing is pending, and nothing is slowed down any more: that can be reached whatever has happened."""
+    """No reassignment is pending, and nothing is throttled any more: this can always be reached."""
     return (
         not any(model.is_pending(partition) for partition in Partition)
         and model.rates == Set()

@@ -1,6 +1,7 @@
 """What must hold of the under-replicated metric (model/under_replicated/metric.py). Start here. Some day: progress.py.
 
-O is the replicas from before a reassignment, R those while it is under way, A the added ones among them, I the ISR.
+O is the original replicas, from before a reassignment, R those while it is in progress, A the adding replicas, I the
+ISR.
 """
 
 from __future__ import annotations
@@ -217,7 +218,7 @@ def ends_as_asked(old: Assignment, replicas: Set[Broker]) -> bool:
 def request_tells_everything(model: UnderReplicated) -> bool:
     """Current and impending replicas say as much as replicas, adding and removing (KIP-352, "Request APIs").
 
-    There are impending ones exactly as long as a reassignment is under way.
+    There are impending ones exactly as long as a reassignment is in progress.
     """
     return all(
         understood(model.tell(model.assignments[partition])) == model.assignments[partition]
@@ -306,7 +307,7 @@ def removal_gives_no_false_alarm(model: ShippedCommand) -> bool:
 
 @reachable
 def alarm_during_reassignment(model: UnderReplicated) -> bool:
-    """A real problem can show while a reassignment is under way."""
+    """A real problem can show while a reassignment is in progress."""
     return any(
         model.is_under_replicated(model.assignments[partition]) and len(model.assignments[partition].adding) > 0
         for partition in Partition

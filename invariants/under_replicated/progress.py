@@ -1,4 +1,4 @@
-"""What KIP-352 promises to happen some day. Begin with metric.py."""
+"""The liveness that KIP-352 promises. Begin with metric.py."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from model.under_replicated.metric import Broker, BrokerViews, Partition, UnderR
 
 @always_eventually
 def counts_converge(model: BrokerViews) -> bool:
-    """Once nothing changes any more, the brokers' counts add up to the controller's, however late each hears of it
+    """Once nothing changes any more, the brokers' counts add up to the controller's, however late each learns of it
     (KIP-352, "Metrics").
     """
     counted = sum(

@@ -1,7 +1,7 @@
 """What must hold of Kafka's controller on ZooKeeper (model/zk_controller/controller.py maps the draft's sections).
 
-Start here. topics.py: sections C and F, alternatives.py: other answers, logs.py: records, progress.py: what happens
-some day. "Settled" is a state in which nothing is under way: whatever must happen eventually has happened by then.
+Start here. topics.py: sections C and F, alternatives.py: other answers, logs.py: records, progress.py: liveness.
+"Settled" is a state in which nothing is in progress: whatever must happen eventually has happened by then.
 """
 
 from __future__ import annotations
@@ -241,7 +241,7 @@ def an_earlier_controller_still_acts(model: ZkController) -> bool:
 
 @reachable
 def two_brokers_take_themselves_for_the_leader(model: ZkController) -> bool:
-    """An earlier leader can go on leading while its successor already does."""
+    """An earlier leader can still lead while its successor already does."""
     return any(
         model.leads(one, partition) and model.leads(other, partition)
         for partition in Partition

@@ -1,4 +1,4 @@
-"""What the draft promises to happen some day, once nothing fails any more. Begin with controller.py."""
+"""The liveness that the draft promises, once nothing fails any more. Begin with controller.py."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from model.zk_controller.progress import MoveProgress, TopicProgress, ZkProgress
 
 @always_eventually
 def somebody_is_controller(model: ZkProgress) -> bool:
-    """Whoever is in /controller does the controller's work (draft, section D; KAFKA-13407)."""
+    """The broker in /controller does the controller's work (draft, section D; KAFKA-13407)."""
     return any(
         model.controller == broker
         and model.controllers[broker].epoch == model.controller_epoch
@@ -20,7 +20,7 @@ def somebody_is_controller(model: ZkProgress) -> bool:
 
 @always_eventually
 def controller_comes_to_rest(model: ZkProgress) -> bool:
-    """The controller gets done with what it has begun, whoever writes at the same time (draft, section A, step 4)."""
+    """The controller completes what it has begun, despite concurrent writes (draft, section A, step 4)."""
     return any(model.controller == broker and model.controllers[broker].phase == Phase.IDLE for broker in Broker)
 
 
@@ -37,7 +37,8 @@ def has_live_leader(model: ZkProgress, partition: Partition) -> bool:
 
 @always_eventually
 def decision_is_applied(model: ZkProgress, broker: Broker, partition: Partition) -> bool:
-    """Each broker follows whoever leads (draft, section B). Nobody is told of a leader's own changes of the ISR."""
+    """Each broker eventually follows the leader (draft, section B). Nobody is told of a leader's own changes of the
+    ISR."""
     decided = model.leader_and_isr[partition].leader if broker in model.replicas(partition) else None
     return model.processes[broker].known[partition].leader == decided
 

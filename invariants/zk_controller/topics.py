@@ -102,7 +102,7 @@ def topic_is_gone(model: TopicChanges) -> bool:
 
 @reachable
 def leader_of_a_deleted_topic(model: TopicChanges) -> bool:
-    """A replica can go on leading for a while after its topic was deleted."""
+    """A replica can keep leading for a while after its topic was deleted."""
     return any(
         model.leads(broker, partition) for broker in Broker for partition in Partition if partition not in model.topics
     )

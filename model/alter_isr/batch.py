@@ -46,7 +46,7 @@ class TopLevelError(Enum):
 
 
 class Result(Enum):
-    """What became of one partition's change: accepted, one of KIP-497's "Partition-level errors", or INELIGIBLE."""
+    """The outcome of one partition's change: accepted, one of KIP-497's "Partition-level errors", or INELIGIBLE."""
 
     ACCEPTED = "ACCEPTED"
     UNKNOWN_TOPIC_OR_PARTITION = "UNKNOWN_TOPIC_OR_PARTITION"
@@ -138,7 +138,7 @@ class AlterIsrBatch(Model):
 
     @rule
     def are_replicas(self, partition: Partition, isr: Set[Broker]) -> bool:
-        """Only the partition's replicas count, whoever else fetches (KAFKA-13837)."""
+        """Only the partition's replicas count, even if other brokers fetch (KAFKA-13837)."""
         return isr <= self.known[partition].replicas
 
     @action

@@ -13,12 +13,13 @@ Start here. Where each part of the KIP is modelled:
       fetches and answers that are late        network.py         flawed_network.py; spec: failover_late.toml
       what is committed, asking no leader      replicated.py      flawed_replicated.py; spec: replicated.toml
       replicas that change (KIP-455)           reassignment.py    flawed_reassignment.py; spec: reassignment.toml
-    what the KIP promises to happen some day   progress.py        flawed_progress.py; specs: progress*.toml
+    the liveness that the KIP promises         progress.py        flawed_progress.py; specs: progress*.toml
       who leaves the ISR, and who joins it     membership.py      flawed_membership.py; spec: membership.toml
 
 This file has one partition: the replica that leads it, its followers and the controller. Records are only counted: a
 log is its log end offset, and the leader never truncates. What remains is the KIP's central rule: how far the high
-watermark may rise while ISR changes are in flight.
+watermark may rise while ISR changes are in flight. "Version" is the KIP's word for what Kafka now calls the partition
+epoch.
 
 The KIP and Apache Kafka differ, so both are here, as two designs of one model:
 
@@ -205,7 +206,7 @@ class PartitionIsr(Model):
 
     @rule
     def acks_succeed(self) -> bool:
-        """Whether producers with acks=all are told of success once their records are below the high watermark.
+        """Whether producers with acks=all receive success once their records are below the high watermark.
 
         Unlike the append, this looks at the maximal ISR: a broker that is still joining already counts.
         """
@@ -215,7 +216,7 @@ class PartitionIsr(Model):
 
     @rule
     def caught_up(self, follower: Broker) -> bool:
-        """A follower may join once it has everything committed."""
+        """A follower may join once it has every committed record."""
         return self.log_end[follower] >= self.high_watermark
 
     @rule

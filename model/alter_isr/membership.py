@@ -1,4 +1,5 @@
-"""KIP-497 as shipped: who lags leaves the ISR some day, and who has caught up joins it (KIP-497, "Motivation").
+"""KIP-497 as shipped: a lagging member eventually leaves the ISR, and a caught-up follower joins it (KIP-497,
+"Motivation").
 
 core.py is where to begin. The leader looks at its followers again and again, as Kafka's does, and asks for what it
 finds. It may also ask, once, for the ISR that it has, which changes nothing and takes no version (KAFKA-12751).

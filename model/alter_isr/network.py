@@ -7,7 +7,7 @@ lot, as in model/kraft/network.py.
 
 The other messages are late in failover.py already: AlterIsr requests and answers, which count only at the version that
 they quote, and the controller's decisions, which each replica learns when it will. A request is sent again until it is
-answered, so a late fetch may arrive more than once. An answer does not, and is lost when its connection is gone.
+answered, so a late fetch may arrive more than once. A response does not, and is lost with its connection.
 """
 
 from __future__ import annotations
@@ -202,7 +202,8 @@ class LateFetches(AlterIsrRestarts):
         return own_end if replica_log.epoch_up_to(log, epoch) < epoch else min(own_end, end)
 
     def is_connected(self, answer: Answer) -> bool:
-        """The follower has not restarted since it asked. Its fetch may still be in a queue; its connection is gone."""
+        """The follower has not restarted since it asked. Its fetch may still be in a queue; its connection is
+        closed."""
         return answer.fetch.broker_epoch == self.broker_epochs[answer.fetch.follower]
 
     @rule

@@ -1,4 +1,4 @@
-"""KIP-497 when messages get lost: what has to happen some day, and what makes it happen.
+"""KIP-497 when messages get lost: what must happen eventually, and what makes it happen.
 
 core.py is where to begin. Both designs, over a network that may lose a request or a response. ``RetractedAlterIsr`` is
 the KIP's text, in which an acknowledged change may be lost with its controller, and the leader takes back what it has
@@ -88,7 +88,7 @@ class RetriedAlterIsr(LossyNetwork, ShippedAlterIsr):
 
     @action
     def leader_asks_again(self) -> None:
-        """The time-out of a request: neither it nor an answer is on its way any more."""
+        """A request times out: neither it nor a response is in flight any more."""
         awaited = self.awaited
         require(awaited is not None and awaited not in self.requests)
         require(all(response.request != awaited for response in self.responses))

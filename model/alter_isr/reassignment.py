@@ -74,7 +74,8 @@ class ReassignedAlterIsr(ShrinksWithinLeaderEpoch):
 
     @action
     def controller_takes_request(self, wanted: Set[Broker]) -> None:
-        """AlterPartitionReassignments: a new target, whatever is under way. Who is added must be alive."""
+        """AlterPartitionReassignments: a new target, even while a reassignment is in progress. Who is added must be
+        alive."""
         require(self.submitted < self.submissions and self.may_decide())
         require(len(wanted) == self.replication_factor and wanted != self.target())
         require(not (wanted - self.assignment()) & self.fenced)
@@ -182,7 +183,7 @@ class ReassignedAlterIsr(ShrinksWithinLeaderEpoch):
     # Brokers learn of it.
 
     def learn(self, broker: Broker, version: Version) -> None:
-        """A broker that has no replica any more deletes its log; a leader forgets what it knew of such a replica."""
+        """A broker that no longer has a replica deletes its log; a leader forgets what it knew of such a replica."""
         super().learn(broker, version)
         replicas = self.known_replicas(broker)
         if broker not in replicas:
@@ -197,7 +198,7 @@ class ReassignedAlterIsr(ShrinksWithinLeaderEpoch):
         return follower in self.known_replicas(leader)
 
     def asks(self, follower: Broker, leader: Broker) -> bool:
-        """The follower knows that it has a replica, whoever else does."""
+        """The follower knows that it has a replica, whether or not others know."""
         return super().asks(follower, leader) and follower in self.known_replicas(follower)
 
     @action

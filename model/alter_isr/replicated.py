@@ -6,7 +6,7 @@ once every member of the controller's ISR has it, each of them in the current le
 leader has noticed yet makes no difference.
 
 In Kafka such a record need not stay so. A follower joins the ISR with everything below the leader's high watermark, and
-a record above it, on every other member, is not committed any more. Nobody was told that it was.
+a record above it, on every other member, is not committed any more. No producer or consumer was told that it was.
 """
 
 from __future__ import annotations

@@ -22,14 +22,14 @@ class MixedVersions(ShippedAlterIsr):
     max_version = Constant(2, bound=True)
     in_flight = Constant(1, bound=True)
     writes_itself = Constant(True)
-    """Whether the leader is of the older version: it asks nobody."""
+    """Whether the leader is of the older version, which writes the ISR itself."""
 
     cached: LeaderAndIsr
     """The state as the controller remembers it."""
     notified: bool = False
     """There is a notification that the controller has not seen."""
     metadata: LeaderAndIsr
-    """The state that another broker was told last."""
+    """The state that another broker received last."""
 
     @initial
     def start(self) -> None:
@@ -66,7 +66,7 @@ class MixedVersions(ShippedAlterIsr):
 
     @rule
     def watches(self) -> bool:
-        """Whether the controller, which itself is upgraded, hears of what leaders write (Kafka's always does)."""
+        """Whether the controller, which itself is upgraded, learns what leaders write (Kafka's always does)."""
         return True
 
     @fair

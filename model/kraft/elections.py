@@ -1,13 +1,13 @@
-"""KIP-595's elections alone, any number of them: with a connected majority there is a leader some day.
+"""KIP-595's elections alone, any number of them: with a connected majority there is eventually a leader.
 
 Epochs are counted from the lowest one that anybody is in, so that a run may go through any number of them and come back
 to where it was; a log is only one of those that end last, or not. What these leave out is in quorum.py, where to begin.
 
-Until the network settles, it may cut off one voter at a time, and a timer may expire for no reason. Then a majority is
-connected, and, as Raft requires (broadcast time << election timeout), a follower that hears from its leader does not
+Until the network settles, it may partition one voter at a time, and a timer may expire for no reason. Then a majority
+is connected, and, as Raft requires (broadcast time << election timeout), a follower that hears from its leader does not
 stand. That does not yet elect anybody: candidates may split the votes again and again, or depose a leader of whom they
 have not heard, whatever is assumed of each message. ``election`` is a timer that expires so long before any other that
-everybody is asked, and told, which is what random timeouts are for.
+the candidate can ask all voters and announce itself, which is the purpose of random timeouts.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Elections(Model):
     ahead: Set[Voter]
     """The voters whose logs end last."""
     away: Voter | None
-    """Whom the network has cut off."""
+    """The voter that the network has partitioned from the others."""
     settled: bool
 
     @initial
@@ -89,7 +89,7 @@ class Elections(Model):
 
     @action
     def network_settles(self) -> None:
-        """A voter that is cut off now stays so, and takes no part any more."""
+        """A voter that is partitioned now stays so, and takes no part any more."""
         require(not self.settled)
         self.settled = True
         if self.away is not None:
@@ -182,8 +182,8 @@ class Elections(Model):
 
     @action
     def election(self, candidate: Voter) -> None:
-        """The timer of a voter in the latest epoch expires, and before another one does, the candidate has asked
-        everybody, and told them if it won.
+        """The timer of a voter in the latest epoch expires, and before another one does, the candidate has asked all
+        voters, and announced itself if it won.
         """
         require(self.may_stand(candidate))
         require(all(self.states[voter].epoch <= self.states[candidate].epoch for voter in self.reached_by(candidate)))

@@ -1,4 +1,5 @@
-"""KIP-595, "Leader Progress Timeout": a leader "that was not in the voters anymore", so that nobody tells it who leads.
+"""KIP-595, "Leader Progress Timeout": a leader "that was not in the voters anymore", so that no BeginQuorumEpoch
+reaches it.
 
 The others have elected a leader for a later epoch, and the former one is removed from the voters, which only it does
 not know (how voters are removed, KIP-853, is one step here). No BeginQuorumEpoch is sent to it. What it still has is
@@ -16,7 +17,7 @@ from model.kraft.quorum import Epoch, Replica, Role
 
 
 class KraftFormerVoter(KraftObservers):
-    """A quorum with observers that removes a zombie. Sizes are bounds: it is asked what happens some day, too."""
+    """A quorum with observers that removes a zombie. Sizes are bounds, because liveness is checked, too."""
 
     observers = Constant(1)
     max_epoch = Constant(3, bound=True)

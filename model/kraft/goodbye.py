@@ -13,7 +13,7 @@ from model.kraft.quorum import Fate, Kind, Kraft, Message, Replica, Role
 
 
 class KraftGoodbye(Kraft):
-    """Candidates, too, say goodbye."""
+    """Candidates, too, send EndQuorumEpoch."""
 
     @action
     def candidate_says_goodbye(self, candidate: Replica, voter: Replica, fate: Fate) -> None:
@@ -48,6 +48,6 @@ class KraftGoodbye(Kraft):
 
     @rule
     def end_election(self, request: Message) -> None:
-        """Another may win this election yet, so whoever stands leaves its vote where it is."""
+        """Another candidate may still win this election, so a candidate keeps its vote."""
         if self.may_campaign(request.destination):
             self.stand(request.destination)

@@ -57,8 +57,8 @@ class HandOver(KraftObservers, KraftNetwork):
 class HandOverWithPreVotes(HandOver, KraftPreVote):
     """KIP-996: the preferred successor asks for pre-votes, which a follower that has fetched would refuse.
 
-    A follower whose leader has said that it resigns grants them (KAFKA-20895); KIP-996 does not say so. Whoever asks
-    goes on asking, since the others may hear of it later.
+    A follower whose leader has said that it resigns grants them (KAFKA-20895); KIP-996 does not say so. A candidate
+    keeps asking, since the others may receive the request later.
     """
 
     @initial

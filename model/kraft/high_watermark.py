@@ -1,7 +1,7 @@
 """KIP-1166: a fetch says which high watermark the follower knows, so that news of it need not wait for a record.
 
 A leader parks a fetch that has nothing to get. What a follower has fetched raises the high watermark only with its next
-fetch, which the leader then parks: with no further record, the follower hears of the new high watermark when the fetch
+fetch, which the leader then parks: with no further record, the follower learns the new high watermark when the fetch
 times out, and here that takes forever (KIP-595 itself is in quorum.py). One leader and the follower whose copy makes a
 majority.
 """

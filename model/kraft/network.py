@@ -21,7 +21,7 @@ class KraftNetwork(Kraft):
     duplicates = Constant(True)
     """Whether a late message may arrive more than once."""
     partitions = Constant(False)
-    """Whether one replica at a time may be cut off from the others."""
+    """Whether one replica at a time may be partitioned from the others."""
 
     late: Annotated[Set[Message], Capacity("delays")]
     cut_off: Replica | None
@@ -88,12 +88,12 @@ class KraftNetwork(Kraft):
         )
 
     def reaches(self, source: Replica, destination: Replica) -> bool:
-        """Messages already on their way when a replica was cut off still arrive."""
+        """Messages in flight when a replica was partitioned still arrive."""
         return super().reaches(source, destination) and self.cut_off not in (source, destination)
 
     @action
     def network_parts(self, replica: Replica) -> None:
-        """A replica is cut off from all others."""
+        """A replica is partitioned from all others."""
         require(self.partitions and self.cut_off is None)
         self.cut_off = replica
 

@@ -1,6 +1,7 @@
-"""KIP-996: a replica asks whether it could win before it raises its epoch, so that it disturbs nobody if it could not.
+"""KIP-996: a replica asks whether it could win before it raises its epoch, so that it does not disturb the others if it
+could not.
 
-Also here is the scenario that shows why: one voter is cut off and comes back, while all the others are healthy.
+Also here is the scenario that shows why: one voter is partitioned and returns, while all the others are healthy.
 KIP-595, "Leader Progress Timeout", calls it a disruptive voter and leaves it to a later KIP, which is this one. The
 protocol without pre-votes is in model/kraft/quorum.py, where to begin.
 """
@@ -75,7 +76,7 @@ class KraftPreVote(KraftNetwork):
     @rule
     def misses_leader(self, voter: Replica) -> bool:
         """A follower that has fetched does not. One that has not does; otherwise two voters that know only a leader
-        that they cannot reach would refuse each other for ever (KAFKA-17641).
+        that they cannot reach would refuse each other forever (KAFKA-17641).
         """
         if self.role[voter] == Role.FOLLOWER:
             return voter not in self.has_fetched
@@ -127,14 +128,14 @@ class KraftPreVote(KraftNetwork):
 
 
 class DisruptiveVoter(KraftPreVote):
-    """The first voter leads, everyone follows it, and then another voter is cut off for a while.
+    """The first voter leads, all others follow it, and then another voter is partitioned for a while.
 
     Nobody else has a reason to miss the leader, so only that voter's timer expires, and the others fetch from the
     leader.
     """
 
     troubled: Replica | None
-    """The voter that is, or was, cut off."""
+    """The voter that is, or was, partitioned."""
 
     @initial
     def start(self) -> None:

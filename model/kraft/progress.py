@@ -1,4 +1,4 @@
-"""KIP-595 and KIP-996 as they are asked what happens some day: the sizes that only keep the search finite are bounds.
+"""KIP-595 and KIP-996 for liveness: the sizes that only keep the search finite are bounds.
 
 quorum.py is where to begin. The network cuts off one replica at a time, and loses nothing else. Whether it does, and
 whether it heals, is its own matter: neither is fair.
@@ -25,7 +25,7 @@ class KraftProgress(KraftNetwork):
 
 
 class BesideObservers(KraftProgress):
-    """A voter that is cut off is cut off from the other voters; observers still reach it."""
+    """A partitioned voter cannot reach the other voters; observers still reach it."""
 
     def reaches(self, source: Replica, destination: Replica) -> bool:
         beside = source not in self.current_voters or destination not in self.current_voters

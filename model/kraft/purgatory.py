@@ -11,7 +11,7 @@ from model.kraft.high_watermark import HighWatermark
 
 
 class ResigningLeader(HighWatermark):
-    """One leader that may resign, and one follower, which is told by the answer to a fetch."""
+    """One leader that may resign, and one follower, which learns of it in the response to a fetch."""
 
     resigned: bool = False
     follower_knows: bool = False

@@ -19,7 +19,7 @@ model are in the file of the same name in invariants/kraft/ (those of disk_loss.
       a zombie that is no voter any more           former_voter.py, flawed_former_voter.py  former_voter
       disruptive leaders, with and without KIP-996 timely.py     flawed_timely.py     timely, timely_pre_vote
     KIP-595 "EndQuorumEpoch" from a candidate      goodbye.py    flawed_goodbye.py    goodbye
-    some day: progress.py, elections.py,           flawed_progress.py, flawed_elections.py, flawed_hand_over.py
+    liveness: progress.py, elections.py,           flawed_progress.py, flawed_elections.py, flawed_hand_over.py
       hand_over.py, purgatory.py, high_watermark.py (KIP-1166)                        of the same names, *progress*
 
 Voters elect a leader for an epoch, the leader appends, the others copy its log by fetching, and what a majority has is
@@ -27,8 +27,8 @@ committed. The state that a replica stores before it acts (its quorum-state file
 it forgets in a restart.
 
 A request, its handling and its response are one step here; the response may be lost. network.py has messages that are
-late, overtaken and duplicated. Timers have no clock: they may expire whenever they run. What must be able to happen is
-in invariants/kraft/quorum_scenarios.py. Snapshots (KIP-630) and changes of the voter set (KIP-853) are left out.
+late, overtaken and duplicated. Timers have no clock: they may expire whenever they run. What must be reachable is in
+invariants/kraft/quorum_scenarios.py. Snapshots (KIP-630) and changes of the voter set (KIP-853) are left out.
 """
 
 from __future__ import annotations
@@ -621,7 +621,7 @@ class Kraft(Model):
 
     @rule
     def is_active_controller(self, replica: Replica) -> bool:
-        """Whether the controller on this replica may act: it leads, and has everything from before its epoch
+        """Whether the controller on this replica may act: it leads, and has every record from before its epoch
         (KAFKA-15345).
         """
         return self.role[replica] == Role.LEADER and self.high_watermark[replica] > 0

@@ -2,7 +2,7 @@
 
 Elsewhere a timer may expire whenever it runs. Here every timeout is longer than a fetch takes, so a follower's expires
 only where it cannot fetch from its leader, and a leader's only once all have fetched that can. One replica at a time
-may be cut off: a follower, or the leader itself, which comes back as a zombie (KIP-595, "Leader Progress Timeout":
+may be partitioned: a follower, or the leader itself, which comes back as a zombie (KIP-595, "Leader Progress Timeout":
 disruptive voters). The protocol itself is in model/kraft/quorum.py, where to begin.
 """
 
@@ -49,7 +49,7 @@ class KraftTimely(KraftObservers, KraftNetwork):
 
     @action
     def fetch_timer_expires(self, leader: Replica) -> None:
-        """Once a majority has fetched, or everyone who can: after that, nobody is left to wait for."""
+        """Once a majority has fetched, or every replica that can: after that, there is no fetch left to wait for."""
         waits = any(
             voter not in self.leadership[leader].fetched
             for voter in self.current_voters

@@ -1,13 +1,13 @@
 """KIP-236 with KIP-497: the leader asks for its ISR while the controller moves the partition, or takes it back.
 
-In kip236.py, where to begin, a leader changes the ISR in one step. Here it asks the controller, and until it knows what
-became of that it commits by all that may have: the ISR that it was told of and the one that it has asked for (KIP-497,
-"Proposed Changes"). The controller answers between two of its events. What it writes in a step of a reassignment or of
-a cancellation takes the next version, so that what was asked for before is refused (``is_of_this_version``), also when
-it arrives late: after a rollback it may name a replica that is deleted.
+In kip236.py, where to begin, a leader changes the ISR in one step. Here it asks the controller, and until it knows the
+outcome it commits by every ISR that may have resulted: the one that it was told and the one that it has asked for
+(KIP-497, "Proposed Changes"). The controller answers between two of its events. What it writes in a step of a
+reassignment or of a cancellation takes the next version, so that what was asked for before is refused
+(``is_of_this_version``), also when it arrives late: after a rollback it may name a replica that is deleted.
 
 A LeaderAndIsr arrives at once, as elsewhere in these models; a request and its answer take their time. A leader that
-goes down and comes back before another one is elected goes on as it was. Real logs and offsets, under KIP-455, are in
+goes down and comes back before another one is elected keeps its state. Real logs and offsets, under KIP-455, are in
 model/alter_isr/reassignment.py.
 """
 
@@ -39,7 +39,7 @@ class AskedIsr(Reassignment):
 
     @rule
     def assumed(self, partition: Partition) -> Set[Broker]:
-        """The leader counts whoever may be in the ISR: the maximal ISR (KIP-497)."""
+        """The leader counts every replica that may be in the ISR: the maximal ISR (KIP-497)."""
         asked = self.asked[partition]
         return self.held[partition] if asked is None else self.held[partition] | asked
 

@@ -1,6 +1,6 @@
 """Controllers that take the next step of whatever they have begun: one assumption of fairness, not one per step.
 
-kip236.py is where to begin. What must come of it some day is in invariants/reassignment/progress.py.
+kip236.py is where to begin. The liveness properties are in invariants/reassignment/progress.py.
 """
 
 from __future__ import annotations

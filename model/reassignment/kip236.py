@@ -20,7 +20,7 @@ invariants/reassignment/, its known-bad designs in specs/reassignment/:
     KIP-455 with a KRaft controller                kraft.py       flawed_kraft.py
     what the brokers do in all of these            replicas.py
     a planned reassignment (floodmark plan)        plan.py        flawed_plan.py
-    what happens some day                          progress.py, continuing.py    flawed_progress.py
+    liveness                                       progress.py, continuing.py    flawed_progress.py
 
 An operator writes ``/admin/reassign_partitions``; the controller moves each partition from its original replicas to the
 target. ``/admin/cancel_reassignment_in_progress`` makes the controller cancel every pending reassignment: it moves the
@@ -340,7 +340,7 @@ class Reassignment(StepwiseReassignment):
 
     @rule
     def goes_on(self) -> bool:
-        """Nothing goes on while a cancellation is under way."""
+        """No reassignment continues while a cancellation is in progress."""
         return not self.cancelling
 
     def was_taken_back(self, partition: Partition) -> bool:
@@ -409,7 +409,7 @@ class Reassignment(StepwiseReassignment):
 
     @action
     def controller_skips(self, partition: Partition) -> None:
-        """A reassignment that cannot be cancelled goes on (KIP-236, "Skip Reassignment Cancellation Scenarios")."""
+        """A reassignment that cannot be cancelled continues (KIP-236, "Skip Reassignment Cancellation Scenarios")."""
         require(self.is_free() and partition in self.to_cancel and not self.may_cancel(partition))
         self.to_cancel.discard(partition)
 

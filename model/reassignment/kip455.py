@@ -1,7 +1,7 @@
 """KIP-455 with a ZooKeeper controller: the design that replaced KIP-236.
 
-A partition's znode says what is under way: its replicas, and which of them are being added and removed. So a request
-may change a reassignment that is under way, a cancellation is a request for the origin, and a new controller needs
+A partition's znode holds its reassignment: the replicas, and which of them are being added and removed. So a request
+may change a reassignment in progress, a cancellation is a request for the original replicas, and a new controller needs
 nothing else. The phases U, A and B are those of ``KafkaController.onPartitionReassignment``. As in
 model/reassignment/kip236.py, where to begin, a controller crash and the failover after it are one step. Where what
 Kafka ships is not safe, it is a known-bad design, and the model has the repair:
@@ -244,7 +244,7 @@ class Kip455Reassignment(ReassignedPartitions):
 
     @action
     def controller_takes_request(self, partition: Partition, preferred: Broker, others: Set[Broker]) -> None:
-        """AlterPartitionReassignments: a new target, whatever is under way."""
+        """AlterPartitionReassignments: a new target, even while a reassignment is in progress."""
         require(self.is_free() and self.may_request(preferred, others) and self.has_way(partition))
         require(self.may_take(partition, listed(preferred, others)))
         target = listed(preferred, others)

@@ -42,7 +42,7 @@ class KraftReassignment(ReassignedPartitions):
 
     @action
     def controller_takes_request(self, partition: Partition, preferred: Broker, others: Set[Broker]) -> None:
-        """AlterPartitionReassignments: a new target, whatever is under way."""
+        """AlterPartitionReassignments: a new target, even while a reassignment is in progress."""
         require(self.may_request(preferred, others) and self.may_take(partition, listed(preferred, others)))
         self.requests += 1
         self.take(partition, listed(preferred, others))

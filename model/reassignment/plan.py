@@ -1,4 +1,4 @@
-"""One reassignment as an operator plans it, from its first step to its last, with nobody cancelling it.
+"""One reassignment as an operator plans it, from its first step to its last, without a cancellation.
 
 Before, the first ``replication_factor`` brokers have the partition; after, all but the first ``removed`` ones have it.
 The first leader is the first of those that go, or of those that stay. At each point on the way,
@@ -47,7 +47,7 @@ class Plan(ReassignedReplicas):
         return (Set(Broker) - self.live) | (self.original - self.replication[Partition(1)].isr)
 
     def is_submitted(self) -> bool:
-        """Whether the plan is under way, or done."""
+        """Whether the plan is in progress, or complete."""
         raise NotImplementedError
 
     def is_cancellable(self) -> bool:
@@ -60,7 +60,7 @@ class Plan(ReassignedReplicas):
 
     @action
     def leader_commits(self, partition: Partition) -> None:
-        """Left out: the ISR has everything."""
+        """Left out: every member of the ISR has all committed records."""
         require(False)
 
     @action

@@ -1,7 +1,7 @@
-"""Reassignments as they are asked what happens some day, once whatever may fail has stopped failing.
+"""Reassignments for liveness, once failures have stopped.
 
 kip236.py is where to begin. Failures may be as many as the spec's constants allow, until they stop; nothing forces them
-to, and what is promised is promised of the time after. What fails for ever delays for ever: a controller that is always
+to, and what is promised is promised of the time after. Endless failures delay endlessly: a controller that is always
 replaced before its next step finishes nothing, in any of these designs.
 """
 
@@ -27,7 +27,7 @@ class Calm(ReassignedReplicas):
 
 
 class CalmControllers(Calm, ContinuingReassignment):
-    """KIP-236: from some point on no controller fails. Brokers may go on crashing, and lagging."""
+    """KIP-236: from some point on no controller fails. Brokers may continue to crash, and to lag."""
 
     @action
     def controller_fails_over(self) -> None:
@@ -56,7 +56,7 @@ class CalmBrokers(Calm):
 
 
 class CalmReassignment(CalmBrokers, CalmControllers):
-    """KIP-236, and nothing fails any more."""
+    """KIP-236 once nothing fails any more."""
 
 
 class CalmThrottles(CalmControllers, ThrottledReassignment):

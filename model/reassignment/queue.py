@@ -3,9 +3,9 @@
 ``/admin/reassign_partitions_queue`` takes one batch, and no other while it exists. For each partition in it, the
 controller first cancels what is pending for the partition, then moves the entry to ``/admin/reassign_partitions``, then
 removes it from the queue. A crash in between leaves the entry in both places, or makes a new controller start again
-what is being cancelled; the KIP mentions neither: ``is_moved`` and ``begins_anew``. Whatever cannot be cancelled is
-waited for, which may be for ever (specs/reassignment/queue_progress.py; a way on: ``RedirectsPending`` in remedies.py).
-The reassignments themselves are in model/reassignment/kip236.py, where to begin.
+what is being cancelled; the KIP mentions neither: ``is_moved`` and ``begins_anew``. The controller waits for what
+cannot be cancelled, which may be forever (specs/reassignment/queue_progress.py; a way on: ``RedirectsPending`` in
+remedies.py). The reassignments themselves are in model/reassignment/kip236.py, where to begin.
 """
 
 from __future__ import annotations

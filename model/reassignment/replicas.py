@@ -3,10 +3,9 @@
 The designs differ in what a controller writes, and in which order; each is a subclass with a controller of its own.
 model/reassignment/kip236.py, where to begin, lists them with the sections of the texts.
 
-All that is known of a log is whether it has everything committed: records that are committed while a replica is out of
-the ISR leave it behind until it has caught up again. A LeaderAndIsr request arrives at once; what happens while one is
-on its way is the subject of model/alter_isr/core.py. A StopReplica request takes its time, and outlives the controller
-that sent it.
+The model of a log is only whether it has all committed records: a replica outside the ISR falls behind when records are
+committed, until it has caught up again. A LeaderAndIsr request arrives at once; what happens while one is on its way is
+the subject of model/alter_isr/core.py. A StopReplica request takes its time, and outlives the controller that sent it.
 """
 
 from __future__ import annotations
@@ -25,10 +24,10 @@ class Partition(Identifier, count="partitions", prefix="p"):
 class Replication(Record):
     """A partition as its leader and its brokers have it.
 
-    ``leader`` and ``isr`` are the persisted ones. ``known`` are the replicas that the leader was last told of: nobody
-    else may enter the ISR. Brokers in ``on_disk`` have a replica, those in ``complete`` have everything committed.
-    Brokers in ``stops`` are to delete their replica; those in ``late_stops`` were told to before they were given the
-    replica again.
+    ``leader`` and ``isr`` are the persisted ones. ``known`` are the replicas in the last request that the leader
+    received: no other may enter the ISR. Brokers in ``on_disk`` have a replica, those in ``complete`` have everything
+    committed. Brokers in ``stops`` are to delete their replica; those in ``late_stops`` were told to before they were
+    given the replica again.
     """
 
     leader: Broker | None
@@ -173,11 +172,12 @@ class ReassignedReplicas(Model):
 
     @rule
     def isr_without(self, isr: Set[Broker], brokers: Set[Broker]) -> Set[Broker]:
-        """The last member stays in the ISR even when it goes offline: nobody else is certain to have what it has."""
+        """The last member stays in the ISR even when it goes offline: no other replica is certain to have its
+        records."""
         return isr if isr <= brokers else isr - brokers
 
     def take_offline(self, partition: Partition, brokers: Set[Broker]) -> None:
-        """Replicas go offline: they leave the ISR, and none of them leads any more."""
+        """Replicas go offline: they leave the ISR, and none of them leads."""
         state = self.replication[partition]
         if state.leader is not None and state.leader in brokers:
             self.replication[partition].leader = None

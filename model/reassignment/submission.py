@@ -13,7 +13,7 @@ answers to who reads:
   assignment, so it reads the present one; but it writes an entry that is a tool's, and that a tool may have replaced
   since the controller read it, as operators do (KAFKA-7854). So it quotes the znode's version (``has_read_the_last``).
 
-That a znode still has the version that somebody read means that nobody has written it since: ``outdated``, ``edited``.
+If a znode still has the version that a tool read, nothing has written it since: ``outdated``, ``edited``.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class SubmittedByTools(Reassignment):
         self.outdated.discard(tool)
 
     def assignment_is_written(self) -> None:
-        """The topic's znode, which has every partition's assignment, gets its next version."""
+        """The topic's znode, which holds every partition's assignment, gets its next version."""
         self.outdated = Set(Tool)
 
     @action

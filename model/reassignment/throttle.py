@@ -56,7 +56,7 @@ class ThrottledReassignment(Reassignment):
         return len(self.leaders[partition] | self.followers[partition]) > 0
 
     def listed(self) -> Set[Broker]:
-        """The brokers with a replica in one of the lists: those whose rate somebody still needs."""
+        """The brokers with a replica in one of the lists: those whose rate is still needed."""
         return Set(
             broker for broker in Broker for partition in Partition
             if broker in self.leaders[partition] | self.followers[partition]
@@ -75,11 +75,12 @@ class ThrottledReassignment(Reassignment):
 
     @rule
     def spared(self) -> Set[Broker]:
-        """The brokers that keep their rates: those with a replica in a list, whoever put it there."""
+        """The brokers that keep their rates: those with a replica in a list, whichever tool put it there."""
         return self.listed()
 
     def end_throttle(self, partition: Partition) -> None:
-        """Removes the rates that nobody needs. Until then it is not forgotten that there is something to remove."""
+        """Removes the rates that are no longer needed. Until then it is not forgotten that there is something to
+        remove."""
         self.rates &= self.spared()
         self.throttled.discard(partition)
 
@@ -104,7 +105,7 @@ class ThrottledReassignment(Reassignment):
 
     @action
     def client_verifies(self, partition: Partition) -> None:
-        """Each partition by itself; the tool may be run again if it did not get to the end."""
+        """Each partition separately; the tool may be run again if it did not finish."""
         require(partition in self.throttled & self.batch and self.is_over(partition))
         if self.is_listed(partition):
             self.take_off_lists(partition)

@@ -1,7 +1,7 @@
-"""KIP-352: which partitions count as under-replicated while a reassignment is under way.
+"""KIP-352: which partitions count as under-replicated while a reassignment is in progress.
 
 Start here. Where each section of the KIP is modelled; properties are in invariants/under_replicated/metric.py,
-known-bad designs in specs/under_replicated/flawed.py, what happens some day in progress.py and flawed_progress.py:
+known-bad designs in specs/under_replicated/flawed.py, liveness in progress.py and flawed_progress.py:
 
     KIP-352                            here                                 specs/under_replicated/
     "Motivation"                       UnderReplicated, and what it         draft.toml
@@ -249,7 +249,7 @@ class BrokerViews(UnderReplicated):
     """Each broker counts the partitions that it leads, from what it has been told.
 
     LeaderAndIsr requests arrive late, and of several on their way only the last one matters. A broker that does not
-    lead has nothing to count, so what it was told is not kept.
+    lead has nothing to count, so the model does not keep its view.
     """
 
     max_version = Constant(4)
@@ -300,7 +300,7 @@ class BrokerViews(UnderReplicated):
         return len(self.reassigned(self.view(broker, partition))) if self.counts(broker, partition) else 0
 
     def is_settled(self) -> bool:
-        """Every leader knows the latest state of its partitions, and nobody else believes that it leads."""
+        """Every leader knows the latest state of its partitions, and no other broker believes that it leads."""
         return all(
             self.views[broker][partition]
             == (self.tell(self.assignments[partition]) if broker == self.assignments[partition].leader else None)
@@ -370,7 +370,7 @@ class ShippedCommand(TopicCommand):
     """As shipped: topics are described from a broker's metadata, reassignments are listed by the controller (KIP-455).
 
     The two answers can be from different times. The metadata says nothing about reassignments; a listed one counts as
-    under way as long as some replica that it adds or removes appears in the description.
+    in progress as long as some replica that it adds or removes appears in the description.
     """
 
     listed: Map[Partition, Assignment]
@@ -390,7 +390,7 @@ class ShippedCommand(TopicCommand):
 
     @rule
     def seems_reassigned(self, partition: Partition) -> bool:
-        """Whether the listed reassignment is still under way, as far as the description shows."""
+        """Whether the listed reassignment is still in progress, as far as the description shows."""
         listed = self.listed[partition]
         return len(self.shown(partition).replicas & (listed.adding | listed.removing)) > 0
 

@@ -131,7 +131,7 @@ class WelcomesBrokers(ZkController):
         self.sessions[broker] += 1
 
     def subscribe(self, broker: Broker) -> None:
-        """What is in the queue already is news."""
+        """Entries that are in the queue already are news."""
         self.processes[broker].queue_watch = Watch.FIRED if len(self.queues[broker]) > 0 else Watch.ARMED
 
     def read_decisions(self, broker: Broker) -> None:

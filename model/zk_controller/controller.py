@@ -13,7 +13,7 @@ flawed_logs.py, flawed_progress.py):
     C  Creating/deleting topics                          topics.py, TopicChanges
     D  Handling controller failure                       controller.py; step 2.3 (init_leaders): topics.py
     E  Broker startup                                    controller.py; in the draft's order: SubscribesLast
-    what happens some day                                progress.py; flawed_progress.py
+    liveness                                             progress.py; flawed_progress.py
     F  Replica reassignment                              topics.py, Reassignments
     what Kafka does besides                              alternatives.py, WatchesFollowers
     what the ISR is for: records (A, step 3.2; B)        logs.py, ReplicatedLogs
@@ -223,7 +223,7 @@ class ZkController(Model):
         return self.processes[broker].stage != Stage.DOWN and self.processes[broker].known[partition].leader == broker
 
     def is_settled(self) -> bool:
-        """Nothing is under way: no session is about to expire, no watch has fired, all decisions are published."""
+        """Nothing is in progress: no session is about to expire, no watch has fired, all decisions are published."""
         return all(self.broker_is_settled(broker) for broker in Broker) and any(
             self.controllers[broker].phase == Phase.IDLE
             and self.controllers[broker].brokers_watch == Watch.ARMED
@@ -242,7 +242,7 @@ class ZkController(Model):
 
     @action
     def broker_crashes(self, broker: Broker) -> None:
-        """The process ends, and with it a controller. Its session goes on until it expires."""
+        """The process ends, and with it a controller. Its session stays open until it expires."""
         require(self.processes[broker].stage != Stage.DOWN and self.faults < self.max_faults)
         self.faults += 1
         self.processes[broker] = Process(
@@ -285,8 +285,8 @@ class ZkController(Model):
 
     @action
     def broker_registers(self, broker: Broker) -> None:
-        """Creates its ephemeral znode, once the old one is gone. A broker that lost its session is no longer the
-        controller.
+        """Creates its ephemeral znode, once the old one has been deleted. A broker that lost its session is no longer
+        the controller.
         """
         require(self.processes[broker].stage == Stage.STARTING and broker not in self.ids)
         self.resign(broker)
@@ -413,7 +413,7 @@ class ZkController(Model):
         """Creates /controller and increments the controller epoch, in one transaction.
 
         A broker that finds the znode taken sets its watch with the same request, so the model needs no watch here: a
-        broker that is up can try whenever the znode is gone.
+        broker that is up can try whenever the znode does not exist.
         """
         require(self.controller is None and self.processes[broker].stage == Stage.UP)
         require(self.controller_epoch < self.max_controller_epoch)
@@ -619,7 +619,7 @@ class ZkController(Model):
             self.resign(broker)
 
     def news(self, broker: Broker, recipient: Broker) -> Batch:
-        """What a recipient is told."""
+        """What a recipient receives."""
         return Batch(decisions=self.controllers[broker].decisions, stops=Set())
 
     def publish(self, recipient: Broker, batch: Batch) -> None:

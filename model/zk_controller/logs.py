@@ -38,7 +38,7 @@ class ReplicatedLogs(ZkController):
 
     @action
     def leader_writes(self, broker: Broker, partition: Partition) -> None:
-        """A producer's record goes to whoever believes that it leads."""
+        """A producer's record goes to a broker that believes that it leads."""
         require(self.leads(broker, partition) and self.logs[partition][broker] == 0)
         self.logs[partition][broker] = self.processes[broker].known[partition].version
 

@@ -1,4 +1,4 @@
-"""The controller on ZooKeeper as it is asked what happens some day: failures and changes of the ISR come to an end.
+"""The controller on ZooKeeper for liveness: failures and changes of the ISR come to an end.
 
 controller.py is where to begin. A run has at most ``max_faults`` failures, which is all that is assumed of them.
 Versions and controller epochs are enough for what they and the leaders cause, which is asserted, so no run ends for
@@ -46,7 +46,7 @@ class ZkProgress(ZkController):
     @fair(each="broker")
     @action
     def lost_session_expires(self, broker: Broker) -> None:
-        """The session of a broker that has left it: this is no failure, and some day it happens."""
+        """The session of a broker that has abandoned it expires: this is no failure, and it happens eventually."""
         require(broker in self.ids and self.processes[broker].stage in (Stage.DOWN, Stage.STARTING))
         self.session_expires(broker)
 

@@ -27,8 +27,8 @@ from model.zk_controller.controller import (
 class TopicChanges(ZkController):
     """Section C: topics are created, once each, and deleted, while brokers and controllers come and go.
 
-    A deleted topic leaves no record of who had its replicas. So whoever learns which topics exist stops the replicas of
-    all others: a broker that starts, and every broker that a new controller sends all decisions to.
+    A deleted topic leaves no record of who had its replicas. So a broker that learns which topics exist stops the
+    replicas of all others: when it starts, and when a new controller sends it all decisions.
     """
 
     topics: Set[Partition]
@@ -160,8 +160,8 @@ class TopicChanges(ZkController):
 
     @rule
     def stops_at_failover(self) -> Set[Partition]:
-        """What a new controller tells the brokers to stop: every replica without a topic, since nobody knows what they
-        were told before.
+        """What a new controller tells the brokers to stop: every replica without a topic, since it does not know what
+        its predecessors sent.
         """
         return Set(Partition) - self.topics
 
@@ -197,7 +197,7 @@ class TopicChanges(ZkController):
 
     @rule
     def is_to_stop(self, broker: Broker, partition: Partition) -> bool:
-        """A broker that is told to stop a replica checks the topics itself, since the message can be late.
+        """A broker that receives a request to stop a replica checks the topics itself, since the message can be late.
 
         KAFKA-9539: Kafka gives StopReplica requests a leader epoch. Here there is none to compare with.
         """
@@ -224,8 +224,8 @@ class Reassignments(TopicChanges):
     """Section F: a new topic is on the first broker alone, and users ask for others (RAR), perhaps more than once.
 
     StartReplica is the unchanged decision, published to AR and RAR. Once RAR is in the ISR, one transaction shrinks the
-    ISR to it and makes it AR, so that no crash leaves an unassigned replica in the ISR; then the brokers are told, and
-    the request is removed last. A broker whose replica is no longer assigned deletes it.
+    ISR to it and makes it AR, so that no crash leaves an unassigned replica in the ISR; then the controller informs the
+    brokers, and removes the request last. A broker whose replica is no longer assigned deletes it.
     """
 
     max_reassignments = Constant(1)
@@ -329,7 +329,7 @@ class Reassignments(TopicChanges):
 
     @action
     def controller_checks_isr(self, broker: Broker, partition: Partition) -> None:
-        """Step 3: checks the ISR from time to time, and goes on when a member of RAR can lead."""
+        """Step 3: checks the ISR from time to time, and continues when a member of RAR can lead."""
         require(self.idles(broker) and self.can_complete(partition))
         self.controllers[broker].live = self.ids
         self.controllers[broker].todo = Set({partition})
@@ -363,7 +363,7 @@ class Reassignments(TopicChanges):
 
     @action
     def controller_removes_request(self, broker: Broker, partition: Partition) -> None:
-        """Step 3.3, once everybody has been told."""
+        """Step 3.3, once all brokers have been informed."""
         require(self.idles(broker) and self.is_installed(partition))
         if self.is_replaced(broker):
             self.resign(broker)
@@ -376,7 +376,7 @@ class Reassignments(TopicChanges):
         return partition not in self.topics or broker not in self.replicas(partition)
 
     def news(self, broker: Broker, recipient: Broker) -> Batch:
-        """A broker that hears of a partition it is not assigned to is to stop its replica."""
+        """A broker that learns of a partition it is not assigned to must stop its replica."""
         batch = super().news(broker, recipient)
         strays = Set(
             partition

@@ -1,4 +1,4 @@
-"""Known-bad designs of KIP-497 in which nobody joins the ISR, or leaves it, any more."""
+"""Known-bad designs of KIP-497 in which no replica joins the ISR, or leaves it, any more."""
 
 from __future__ import annotations
 

@@ -8,8 +8,8 @@ from model.alter_isr.replicated import ReplicatedRecords
 
 
 class DropsUnexposed(ReplicatedRecords):
-    """A leader that goes on in a new leader epoch drops the records of the old one that it has not exposed. Nobody was
-    told that they are committed, so nothing that asks leaders notices; they were on every member of the ISR.
+    """A leader that continues in a new leader epoch drops the records of the old one that it has not exposed. Nobody
+    was told that they are committed, so nothing that asks leaders notices; they were on every member of the ISR.
     """
 
     def learn(self, broker: Broker, version: Version) -> None:

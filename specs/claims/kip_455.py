@@ -1,4 +1,4 @@
-"""KIP-455: reassignments that change while they are under way, with ZooKeeper and with KRaft."""
+"""KIP-455: reassignments that change while they are in progress, with ZooKeeper and with KRaft."""
 
 from __future__ import annotations
 

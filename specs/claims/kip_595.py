@@ -99,7 +99,8 @@ def epoch_has_one_leader(voters: Set[Voter], first: Set[Voter], second: Set[Vote
     return len(first) < majority(len(voters)) or len(second) < majority(len(voters))
 
 
-# Successors wait in order: the first not at all, the others 2 ** (m - position) times less than the maximum.
+# Successors wait in order (KafkaRaftClient.strictExponentialElectionBackoffMs): the first not at all, the next the
+# maximum shifted right by all but one of them, and each other twice as long as the one before it.
 
 POWERS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768)
 BACKOFF_MAX_MS = 1000
@@ -107,7 +108,10 @@ BACKOFF_MAX_MS = 1000
 
 def delay(position: int, successors: int) -> int:
     """The back-off of a preferred successor, in milliseconds."""
-    return 0 if position == 0 else BACKOFF_MAX_MS // Seq(POWERS)[successors - position]
+    if position == 0:
+        return 0
+    base = BACKOFF_MAX_MS // Seq(POWERS)[successors - 1]
+    return min(BACKOFF_MAX_MS, base * Seq(POWERS)[position - 1])
 
 
 @fails("KIP-595, EndQuorumEpoch: preferred successors")
@@ -130,6 +134,6 @@ def ten_successors_start_one_after_the_other(
 
 @holds("KIP-595, EndQuorumEpoch: preferred successors")
 def eleven_successors_collapse(backoff_max_ms: int) -> bool:
-    """Halved ten times, less than 1024 milliseconds are none: the second of eleven starts together with the first."""
+    """Halved ten times, less than 1024 milliseconds are none, and so are their multiples: all eleven start at once."""
     require(backoff_max_ms > 0)
     return implies(backoff_max_ms < 1024, backoff_max_ms // 1024 == 0)

@@ -1,8 +1,8 @@
 """The alternating-bit protocol over channels that lose messages (Bartlett, Scantlebury and Wilkinson, 1969).
 
 A sender repeats a message with a bit until it hears the bit back, and then flips it. Each channel holds one message and
-may lose it. Messages get through for ever only if a channel that is used again and again delivers again and again: that
-is strong fairness, since a message that may be lost is never there for good (Lamport, Specifying Systems, 8.9).
+may lose it. Messages keep getting through only if a channel that is used infinitely often delivers infinitely often:
+that is strong fairness, since a message that may be lost is never there for good (Lamport, Specifying Systems, 8.9).
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class AlternatingBit(Model):
 
     @transition
     def nothing_is_skipped(self, new: AlternatingBit) -> bool:
-        """The sender goes on only behind the receiver: no message is left out."""
+        """The sender advances only after the receiver: no message is left out."""
         return new.sending == self.sending or self.expected != self.sending
 
     @leads_to

@@ -1,4 +1,4 @@
-"""An election as in Raft: whoever has the votes of most voters in an epoch leads it.
+"""An election as in Raft: a voter with the votes of a majority in an epoch leads it.
 
 Epochs have no order here, as nothing asks for one: a voter votes once in each of them.
 """

@@ -9,7 +9,7 @@ from specs.examples.async_isr import AsyncIsr, Message, Replica
 class AssumesPresentIsr(AsyncIsr):
     """The leader counts on only the ISR that it knows, while the controller may have written one it asked for.
 
-    KIP-497, "Proposed Changes": until it hears of the outcome, the leader assumes the larger set.
+    KIP-497, "Proposed Changes": until it learns the outcome, the leader assumes the larger set.
     """
 
     def assumed_isr(self) -> Set[Replica]:

@@ -85,7 +85,8 @@ def acceptors_vote_for_proposals(model: PaxosCommit) -> bool:
 
 @lemma
 def promises_are_kept(model: PaxosCommit) -> bool:
-    """Whoever has joined a ballot has told the last of its votes in earlier ones, and gives no more of these."""
+    """An acceptor that has joined a ballot has reported its last vote in earlier ones, and casts no more votes
+    there."""
     return all(
         keeps_promise(model, manager, acceptor, ballot)
         for manager in ResourceManager

@@ -1,7 +1,7 @@
 """Peterson's algorithm for two processes: mutual exclusion without starvation (G. L. Peterson, 1981).
 
 Who wants to enter says so, gives way to the other, and waits while the other wants to enter and it is their turn. Each
-process goes on when it can, but nobody has to want to enter. That each then gets in is the textbook's answer.
+process continues when it can, but none has to request entry. That each then gets in is the textbook's answer.
 """
 
 from __future__ import annotations

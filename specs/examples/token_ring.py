@@ -1,8 +1,9 @@
 """Dijkstra's self-stabilising ring with K-state machines (EWD 391; Communications of the ACM 17, 1974).
 
 Machine 0 has the privilege when its number equals its left neighbour's, then counting on; every other when it differs,
-then copying it. From any state, whoever moves, there is exactly one privilege some day and from then on, and it goes
-round. That takes enough numbers: as many as machines are enough, and one fewer, too (Fokkink, Hoepman and Pang, 2005).
+then copying it. From any state, under any schedule, there is eventually always exactly one privilege, and it
+circulates. That takes enough numbers: as many as machines are enough, and one fewer, too (Fokkink, Hoepman and Pang,
+2005).
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ def messages_tell_the_decision(model: TwoPhaseCommit) -> bool:
 
 @lemma
 def coordinator_counts_who_said_so(model: TwoPhaseCommit) -> bool:
-    """Whoever counts as prepared has sent the message."""
+    """A manager that counts as prepared has sent the message."""
     return model.prepared <= model.prepared_messages
 
 

@@ -1,7 +1,7 @@
 """Two-phase commit decides if nobody fails: what Gray and Lamport say of it, as liveness (2006, section 3).
 
-A resource manager that is prepared has to wait for the transaction manager, and waits for ever if that one stops:
-two-phase commit blocks. The known-bad design is the one in which it may.
+A resource manager that is prepared has to wait for the transaction manager, and waits forever if the transaction
+manager stops: two-phase commit blocks. The known-bad design is the one in which it may.
 """
 
 from __future__ import annotations

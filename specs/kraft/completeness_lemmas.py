@@ -77,7 +77,8 @@ def acknowledged_records_are_flushed(model: Kraft) -> bool:
 
 @lemma
 def later_candidates_have_what_their_voters_acknowledged(model: Kraft) -> bool:
-    """Whoever votes for a later candidate has acknowledged only what that has, unless the leader is overtaken."""
+    """A voter of a later candidate has acknowledged only records that the candidate has, unless the leader is
+    overtaken."""
     return all(
         implies(
             model.role[candidate] == Role.CANDIDATE

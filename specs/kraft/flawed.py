@@ -237,7 +237,7 @@ class TakesCandidateForLeader(Kraft):
 class LargestEpochWins(Kraft):
     """The candidate's epoch is used as the epoch of its last record.
 
-    KIP-595, "Leader Progress Timeout", fears that a leader that was cut off wins by its large epoch: here it would.
+    KIP-595, "Leader Progress Timeout", fears that a leader that was partitioned wins by its large epoch: here it would.
     """
 
     def grants_vote(self, request: Message) -> bool:

@@ -70,7 +70,7 @@ class TakesAnyEpoch(KraftBatch):
 
 
 class RemainsCandidate(KraftBatch):
-    """A candidate that hears of a later epoch continues its election."""
+    """A candidate that learns of a later epoch continues its election."""
 
     def hear(self, partition: Partition, candidate: Replica, voter: Replica, result: PartitionResult) -> None:
         super().hear(partition, candidate, voter, result)
@@ -96,7 +96,7 @@ class AnswersOnce(KraftBatch):
 
 
 class VotesOnJoining(KraftBatch):
-    """A replica votes when it hears of an epoch from a candidate, and not if it has heard of it before."""
+    """A replica votes when it learns of an epoch from a candidate, and not if it already knows the epoch."""
 
     def judge(self, partition: Partition, candidate: Replica, voter: Replica, data: PartitionData) -> PartitionResult:
         result = super().judge(partition, candidate, voter, data)

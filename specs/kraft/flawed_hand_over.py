@@ -17,14 +17,14 @@ class RemembersFetches(HandOverWithPreVotes):
 
 
 class AllStandAtOnce(HandOver):
-    """EndQuorumEpoch does not say who is preferred, so everybody who hears of it stands."""
+    """EndQuorumEpoch does not name preferred successors, so every voter that receives it becomes a candidate."""
 
     def successor_rank(self, leader: Replica, voter: Replica) -> int:
         return 0
 
 
 class WaitsForTimer(HandOver):
-    """A successor that hears of the resignation waits until its election timer expires."""
+    """A successor that learns of the resignation waits until its election timer expires."""
 
     def handle_end_quorum_epoch(self, request: Message) -> Message:
         return self.handle_begin_quorum_epoch(request)

@@ -7,9 +7,10 @@ from model.kraft.quorum import Kind, Message, Replica, Role
 
 
 class WithoutPreVote(DisruptiveVoter):
-    """KIP-595 alone: a replica that misses its leader raises its epoch, and the leader steps down when it hears of it.
+    """KIP-595 alone: a replica whose fetch timer expires raises its epoch, and the leader steps down when it learns the
+    epoch.
 
-    "Leader Progress Timeout" says so of a leader that was cut off; it is the same with any voter.
+    "Leader Progress Timeout" says so of a leader that was partitioned; it is the same with any voter.
     """
 
     def stand(self, replica: Replica) -> None:

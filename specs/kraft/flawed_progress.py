@@ -11,7 +11,7 @@ from model.kraft.quorum import Epoch, Fate, Offset, Replica, Role
 
 
 class NeverResigns(KraftProgress):
-    """A leader goes on leading, whether anybody fetches from it or not (B-M12, KAFKA-15489)."""
+    """A leader keeps leading, whether or not anybody fetches from it (B-M12, KAFKA-15489)."""
 
     @action
     def fetch_timer_expires(self, leader: Replica) -> None:

@@ -7,7 +7,8 @@ from model.kraft.reads import KraftObserverReads, KraftReads
 
 
 class TakesAnyAnswer(KraftReads):
-    """A client takes the answer of whoever says that it leads (KIP-595, "Leader Progress Timeout": stale information).
+    """A client takes the answer of any replica that says that it leads (KIP-595, "Leader Progress Timeout": stale
+    information).
 
     The timeout ends this, but not at once: a leader is a zombie for as long as its timer runs.
     """
@@ -31,7 +32,8 @@ class ServesAtOnce(KraftObserverReads):
 
 
 class ObserverForgetsEpoch(KraftObserverReads):
-    """An observer, which votes for nobody, has no quorum-state file; after a restart it follows whoever leads an epoch.
+    """An observer, which votes for nobody, has no quorum-state file; after a restart it follows the leader of any
+    epoch.
 
     That may be the zombie that all others have left.
     """
@@ -67,8 +69,8 @@ class ControllerAnswersAtOnce(KraftReads):
 
 
 class LearnsFromAnybody(KraftObserverReads):
-    """Whoever does not lead answers a fetch with the high watermark that it knows, and the other takes it over for its
-    own log, which may have diverged.
+    """A replica that does not lead answers a fetch with the high watermark that it knows, and the fetcher adopts it for
+    its own log, which may have diverged.
     """
 
     def handle_response(self, kind: Kind, response: Message) -> None:

@@ -17,8 +17,8 @@ class ObserversStandForElection(KraftTimely):
 
 
 class DisruptiveLeader(KraftTimely):
-    """KIP-595 alone, where only leaders are cut off, until another one is fetched from: the earlier leader "will keep
-    increasing its epoch", and that deposes the later one ("Leader Progress Timeout").
+    """KIP-595 alone, where only leaders are partitioned, until followers fetch from another one: the earlier leader
+    "will keep increasing its epoch", and that deposes the later one ("Leader Progress Timeout").
     """
 
     @action

@@ -1,10 +1,10 @@
 """Known-bad designs of KIP-236's reassignment, including the text of the KIP.
 
 The numbers are those of docs/properties.md, which says what each mistake breaks. C-M19, a replica that is removed and
-added again before the leader hears of either, needs log end offsets: it is in specs/alter_isr, KeepsAllOffsets. Designs
-that merely never finish are left out, since these are properties of single states and steps: C-M4 waits for the old
-replicas too (it is WaitsForOldReplicas of specs/zk_controller, where a settled state shows it), C-M12 gives up if an
-added replica is offline. C-L1, that a reassignment completes, is such a property.
+added again before the leader learns of either, needs log end offsets: it is in specs/alter_isr, KeepsAllOffsets.
+Designs that merely never finish are left out, since these are properties of single states and steps: C-M4 waits for the
+old replicas too (it is WaitsForOldReplicas of specs/zk_controller, where a settled state shows it), C-M12 gives up if
+an added replica is offline. C-L1, that a reassignment completes, is such a property.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class CancelsFinished(Reassignment):
 
 
 class ShrinksIsrLater(Reassignment):
-    """The leader hears of the smaller replica set first, and the ISR shrinks a step later (KIP-236, steps 2 and 3)."""
+    """The leader learns the smaller replica set first, and the ISR shrinks a step later (KIP-236, steps 2 and 3)."""
 
     def isr_led_by(self, partition: Partition, wanted: Set[Broker]) -> Set[Broker]:
         return self.replication[partition].isr
@@ -251,7 +251,7 @@ class AdmitsEdits(Reassignment):
 
 
 class RemovesThrottleOfBatch(Reassignment):
-    """A cancelled partition also loses the throttle of the others, which are skipped and go on."""
+    """A cancelled partition also loses the throttle of the others, which are skipped and continue."""
 
     def unthrottled_with(self, partition: Partition) -> Set[Partition]:
         return Set(Partition)
@@ -322,7 +322,7 @@ class EvictsWhileOffline(Reassignment):
 
 
 class ElectsAnew(Reassignment):
-    """Each election takes the first replica that can lead, although the current leader could go on."""
+    """Each election takes the first replica that can lead, although the current leader could continue."""
 
     def elect(self, partition: Partition, wanted: Set[Broker]) -> None:
         for successor in Broker:

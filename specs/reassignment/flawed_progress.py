@@ -9,7 +9,7 @@ from model.reassignment.replicas import Broker, Partition, ReassignedReplicas
 
 
 class WaitsToCancel(CalmControllers):
-    """What cannot be cancelled is kept until it can be, and nothing else goes on meanwhile."""
+    """A reassignment that cannot be cancelled is kept until it can be, and no other continues meanwhile."""
 
     @action
     def controller_skips(self, partition: Partition) -> None:

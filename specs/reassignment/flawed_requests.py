@@ -31,7 +31,7 @@ class DropsTarget(RequestedReassignment):
 
 
 class DropsUntold(RequestedReassignment):
-    """The leader hears of the dropped replicas only in the next step, and may have added one again by then."""
+    """The leader learns of the dropped replicas only in the next step, and may have added one again by then."""
 
     def told_of_drop(self, partition: Partition, dropped: Set[Broker]) -> Set[Broker]:
         return self.replication[partition].known

@@ -43,7 +43,7 @@ class ForgetsRates(ThrottledReassignment):
 class VerifiesWholeBatch(ThrottledReassignment):
     """C-M34: ``--verify`` removes throttles only if every partition of the file has its target, as in Kafka.
 
-    One that was cancelled counts as failed, so the others keep their throttles for ever.
+    One that was cancelled counts as failed, so the others keep their throttles forever.
     """
 
     def is_over(self, partition: Partition) -> bool:

@@ -9,7 +9,7 @@ from model.reassignment.replicas import Broker, Partition
 
 @invariant
 def cancellation_restores_order(model: ReassignedPartitions) -> bool:
-    """While a first request is under way, a cancellation would restore the replicas in their former order.
+    """While a first reassignment is in progress, a cancellation would restore the replicas in their former order.
 
     It would not: the target comes first, and the origin is the rest of that list (KIP-455).
     """

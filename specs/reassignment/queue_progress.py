@@ -58,7 +58,8 @@ def is_wanted(model: UndisturbedQueue, partition: Partition) -> bool:
 
 @leads_to
 def queued_entry_is_taken_up(model: UndisturbedQueue, partition: Partition) -> tuple[bool, bool]:
-    """An entry whose brokers are all alive leaves the queue while the partition is online, whoever else is away.
+    """An entry whose brokers are all alive leaves the queue while the partition is online, even if other brokers are
+    down.
 
     KIP-236, "Planned Future Changes": "first cancel / rollback the pending reassignments [...], then submit new
     reassignments".

@@ -73,7 +73,7 @@ class LeavesOldEntry(WaitsThroughFailovers):
 
 @leads_to
 def reassignment_is_completed(model: WaitsThroughFailovers, partition: Partition) -> tuple[bool, bool]:
-    """A reassignment whose brokers are all alive is completed some day (KIP-236, "On controller failover")."""
+    """A reassignment whose brokers are all alive completes eventually (KIP-236, "On controller failover")."""
     return model.is_pending(partition), not model.is_pending(partition)
 
 

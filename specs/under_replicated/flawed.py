@@ -173,7 +173,8 @@ class CountsAsFollower(BrokerViews):
 
 
 class TrustsList(ShippedCommand):
-    """D-M6: a listed reassignment counts as under way, whatever the description shows: removed replicas may be gone."""
+    """D-M6: a listed reassignment counts as in progress, whatever the description shows: removed replicas may be
+    gone."""
 
     def seems_reassigned(self, partition: Partition) -> bool:
         return len(self.listed[partition].adding | self.listed[partition].removing) > 0

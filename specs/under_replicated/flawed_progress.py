@@ -8,7 +8,7 @@ from model.under_replicated.metric import Broker, BrokerViews, LeaderAndIsr, Par
 
 
 class HearsOfItsLeadershipOnly(BrokerViews):
-    """A broker takes up what makes it the leader, and goes on counting when another one leads."""
+    """A broker applies the decision that makes it the leader, and keeps counting when another one leads."""
 
     def install(self, broker: Broker, partition: Partition, request: LeaderAndIsr) -> None:
         require(request.leader == broker)

@@ -66,7 +66,7 @@ class FollowsAnybody(ZkController):
 class ComparesIdsOnly(WelcomesBrokers):
     """E-M6: the controller compares the registered ids, so a broker that went and came back is not a new one.
 
-    It waits to be told for ever (KAFKA-1120, KAFKA-7235, KIP-380).
+    It waits forever for a decision (KAFKA-1120, KAFKA-7235, KIP-380).
     """
 
     def is_newcomer(self, broker: Broker, other: Broker) -> bool:
@@ -108,7 +108,7 @@ class ArmsWatchAfterRead(ZkController):
 
 
 class SubscribesAfterRead(SubscribesLast):
-    """E-M9: a starting broker reads the decisions and subscribes afterwards, and hears of later changes only (draft,
+    """E-M9: a starting broker reads the decisions and subscribes afterwards, and learns of later changes only (draft,
     section E, step 4, in one reading). What was published in between lies in its queue unread.
     """
 

@@ -28,7 +28,7 @@ class CommitsUnanswered(ReplicatedLogs):
 
 
 class GoesOnWhenRefused(ReplicatedLogs):
-    """A leader whose write was refused, and that finds another leader, goes on with the ISR that it knew.
+    """A leader whose write was refused, and that finds another leader, continues with the ISR that it knew.
 
     Its first attempt had been written. The broker that it had asked to add was elected, and is not counted.
     """

@@ -60,7 +60,7 @@ class DeletesLate(Reassignments):
 class WaitsForOldReplicas(Reassignments):
     """E-M20: the ISR must be AR and RAR together (draft, section F, step 3.1: "ISR == AR+RAR").
 
-    A dead broker, the usual reason to move its partitions, blocks that for ever.
+    A dead broker, the usual reason to move its partitions, blocks that forever.
     """
 
     def is_complete(self, partition: Partition, isr: Set[Broker]) -> bool:

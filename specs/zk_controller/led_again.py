@@ -8,10 +8,10 @@ from model.zk_controller.controller import Partition, ZkController
 
 @leads_to
 def partition_is_led_again(model: ZkController) -> tuple[bool, bool]:
-    """Where the leader is gone and a replica that may lead is registered, a registered one leads, or none that may is
-    left (draft, section A).
+    """If the leader has failed and an eligible replica is registered, eventually a registered replica leads, or no
+    eligible one is left (draft, section A).
 
-    Not if the size has no room for it: for another version, or for another controller after one that is gone.
+    Not if the size has no room for it: for another version, or for another controller after one that has failed.
     """
     return needs_a_leader(model), not needs_a_leader(model)
 

@@ -1,0 +1,149 @@
+"""How fast Kafka's own classes run beside models, and what walks find: ``python -m benchmarks.kafka --write``.
+
+Four parts, which ``--part`` chooses: calls into Java for a second by each bridge; steps of the controller in lockstep,
+and of the quorum, for each version that FLOODMARK_KAFKA_LIBS names, the last one first; and steps until the last
+version contradicts each mistaken belief. A part that is interrupted has written what it had. Times are of this
+process's processor.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from benchmarks.results import section
+from floodmark.checkers.conformance.adapter import Contract
+from floodmark.checkers.conformance.walks import Choice, Walks
+from floodmark.checkers.spark.java import find_java
+
+ROOT = Path(__file__).parent.parent
+EXAMPLE = ROOT / "examples" / "kafka"
+CLUSTERS: dict[str, dict[str, Any]] = {
+    "without the ELR": {"elr_enabled": False, "min_insync_replicas": 1},
+    "with the ELR": {},
+    "with unclean elections": {"unclean_elections": True},
+    "three replicas": {"replication_factor": 3, "largest_target": 3},
+}
+BOUNDS = {"max_epoch": 10, "max_log": 8, "max_restarts": 20, "delays": 2}
+QUORUMS: dict[str, dict[str, Any]] = {
+    "three voters, one of which leads": {"led": True}, "three voters, two of which lead": {"rivals": True},
+    "three voters": {},
+    "five voters, one of which leads": {"voters": 5, "led": True},
+}
+CALLS = 5_000
+BELIEVED = 10_000
+"""The steps after which a mistaken belief is given up."""
+
+
+def _in_a_second(call: Callable[[], Any]) -> str:
+    begun = time.perf_counter()
+    for _ in range(CALLS):
+        call()
+    return f"{CALLS / (time.perf_counter() - begun):,.0f}"
+
+
+def _bridges(kafkas: list[Any], _given: argparse.Namespace) -> Iterator[str]:
+    """By the clock, as py4j's calls wait for another process."""
+    jpype, py4j = importlib.import_module("jpype"), importlib.import_module("py4j.java_gateway")
+    gateway = py4j.JavaGateway.launch_gateway(java_path=str(find_java()), die_on_exit=True)
+    controller = importlib.import_module("controller").Controller(kafkas[-1], [1, 2], (1, 2), True, 2, False)
+    try:
+        yield "| bridge | call | calls a second |"
+        yield "|---|---|---|"
+        yield f"| JPype | a static method | {_in_a_second(jpype.java.lang.System.nanoTime)} |"
+        replication, topic = controller.managers.replication, controller.topic
+        reflected = _in_a_second(lambda: kafkas[-1].call(replication, "getPartition", topic, 0))
+        yield f"| JPype | `getPartition` of the controller, by reflection | {reflected} |"
+        yield f"| py4j | a static method | {_in_a_second(gateway.jvm.java.lang.System.nanoTime)} |"
+    finally:
+        gateway.shutdown()
+
+
+def _adapter(kafka: Any, module: str, name: str) -> Any:
+    return type("Adapter", (getattr(importlib.import_module(module), name),), {"kafka": kafka})
+
+
+def _in_step(
+    kafkas: list[Any], of: dict[str, dict[str, Any]], built: Callable[[Any, dict[str, Any]], Contract],
+    steps: int, choice: Choice,
+) -> Iterator[str]:
+    yield "| version | of | steps | for a second of the processor | actions | differences |"
+    yield "|---|---|---|---|---|---|"
+    for kafka in reversed(kafkas):
+        for title, constants in of.items():
+            contract = built(kafka, constants)
+            walks = Walks(contract.model, [], choice, 1, contract)
+            begun = time.process_time()
+            found = walks.search(steps)
+            used = time.process_time() - begun
+            actions = f"{len(walks.coverage.actions())} of {len(contract.taken)}"
+            told = "none" if found is None else f"after {found.taken:,}"
+            yield (f"| {kafka.libraries.version} | {title} | {walks.steps:,} | {walks.steps / used:,.0f} | {actions} | "
+                   f"{told} |")
+
+
+def _controller(kafkas: list[Any], given: argparse.Namespace) -> Iterator[str]:
+    def built(kafka: Any, constants: dict[str, Any]) -> Contract:
+        of_version = importlib.import_module("partition_adapter").of_version(kafka)
+        model = importlib.import_module("observed").ObservedPartition(**{**of_version, **constants})
+        return Contract(model, _adapter(kafka, "partition_adapter", "PartitionAdapter"))
+
+    return _in_step(kafkas, CLUSTERS, built, given.steps, given.choice)
+
+
+def _quorum(kafkas: list[Any], given: argparse.Namespace) -> Iterator[str]:
+    def built(kafka: Any, constants: dict[str, Any]) -> Contract:
+        model = importlib.import_module("quorum").KafkaQuorum(**{**BOUNDS, **constants})
+        return Contract(model, _adapter(kafka, "quorum_adapter", "QuorumAdapter"))
+
+    return _in_step(kafkas, QUORUMS, built, given.steps, given.choice)
+
+
+def _beliefs(kafkas: list[Any], _given: argparse.Namespace) -> Iterator[str]:
+    kafka = kafkas[-1]
+    of_version = importlib.import_module("partition_adapter").of_version(kafka)
+    yield f"| mistaken belief, held against {kafka.libraries.version} | steps |"
+    yield "|---|---|"
+    about: dict[str, tuple[dict[str, Any], Any, Choice]] = {
+        "mistaken": (of_version, _adapter(kafka, "partition_adapter", "PartitionAdapter"), "guided"),
+        "mistaken_quorum": (BOUNDS, _adapter(kafka, "quorum_adapter", "QuorumAdapter"), "uniform"),
+    }
+    for module, (common, adapter, choice) in about.items():
+        for belief, constants in importlib.import_module(module).BELIEFS.items():
+            model = belief(**{**common, **constants})
+            found = Walks(model, [], choice, 1, Contract(model, adapter)).search(BELIEVED)
+            yield f"| {belief.__name__} | {f'over {BELIEVED:,}' if found is None else f'{found.taken:,}'} |"
+
+
+PARTS: dict[str, Callable[[list[Any], argparse.Namespace], Iterator[str]]] = {
+    "calls": _bridges, "controller": _controller, "quorum": _quorum, "beliefs": _beliefs,
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--part", choices=list(PARTS), action="append", help="any number of times; else all")
+    parser.add_argument("--steps", type=int, default=1_000, help="in lockstep, for each row")
+    parser.add_argument("--choice", choices=["guided", "uniform"], default="guided", help="of the steps in lockstep")
+    parser.add_argument("--write", action="store_true", help="into benchmarks/RESULTS.md")
+    given = parser.parse_args()
+    sys.path[:0] = [str(EXAMPLE), str(ROOT)]
+    classes = importlib.import_module("bridge").Classes
+    kafkas = [classes(each) for each in importlib.import_module("libraries").libraries()]
+    for part in given.part or PARTS:
+        lines: list[str] = []
+        for line in PARTS[part](kafkas, given):
+            lines.append(line)
+            print(line, flush=True)
+            if given.write:
+                how = f" --steps {given.steps} --choice {given.choice}" if part in ("controller", "quorum") else ""
+                section(f"Kafka, {part}", f"python -m benchmarks.kafka --part {part}{how} --write", lines)
+
+
+if __name__ == "__main__":
+    main()

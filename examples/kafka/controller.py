@@ -1,0 +1,435 @@
+"""Kafka's controller for one topic: the real ``ReplicationControlManager`` and the managers that it needs.
+
+``ReplicationControlManager`` and not the whole ``QuorumController``: that one is a thread with a queue in front of
+these very methods, and a quorum behind them. Here the caller is the queue, each call is an event, and the records of
+its result are replayed at once, as the quorum does when it has committed them. The clock is the caller's, topics and
+directories have fixed ids, and nothing is drawn at random, so that the same calls give the same states.
+
+A new controller replays the log of its predecessors (``fail_over``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import jpype
+from bridge import Classes
+
+TOPIC = "t"
+CLUSTER = "c"
+SESSION = 1000
+"""Milliseconds without a heartbeat after which a broker is fenced."""
+_METADATA_VERSION = "metadata.version"
+_ELR = "eligible.leader.replicas.version"
+_MIN_ISR = "min.insync.replicas"
+_UNCLEAN = "unclean.leader.election.enable"
+HANDLER = "controller.ClusterControlManager$BrokerShutdownHandler"
+_REPLAYED_BY = {
+    "FeatureLevelRecord": "features",
+    "ConfigRecord": "configuration",
+    "RegisterBrokerRecord": "cluster",
+    "UnregisterBrokerRecord": "cluster",
+    "BrokerRegistrationChangeRecord": "cluster",
+    "TopicRecord": "replication",
+    "PartitionRecord": "replication",
+    "PartitionChangeRecord": "replication",
+    "ClearElrRecord": "replication",
+    "RemoveTopicRecord": "replication",
+}
+
+
+@dataclass(frozen=True)
+class Registration:
+    """A partition as the controller has it: ``org.apache.kafka.metadata.PartitionRegistration``."""
+
+    replicas: tuple[int, ...]
+    adding: tuple[int, ...]
+    removing: tuple[int, ...]
+    isr: tuple[int, ...]
+    elr: tuple[int, ...]
+    last_known_elr: tuple[int, ...]
+    leader: int | None
+    recovering: bool
+    leader_epoch: int
+    partition_epoch: int
+
+
+class Managers:
+    """The managers of one controller, without the log that they have replayed."""
+
+    def __init__(self, kafka: Classes, clock: Any) -> None:
+        self.kafka = kafka
+        call, new, kind = kafka.call, kafka.new, kafka.type
+        registry = new("timeline.SnapshotRegistry", kind("common.utils.LogContext")())
+        features = call(kind("controller.QuorumFeatures"), "defaultSupportedFeatureMap", True)
+        quorum = kind("controller.QuorumFeatures")(0, features, jpype.java.util.List.of(jpype.java.lang.Integer(0)))
+        self.features = self.built("controller.FeatureControlManager", SnapshotRegistry=registry, QuorumFeatures=quorum)
+        stopped = kafka.implement(HANDLER, {"addRecordsForShutdown": self.stops})
+        self.cluster = self.built(
+            "controller.ClusterControlManager", Time=clock, SnapshotRegistry=registry, ClusterId=CLUSTER,
+            SessionTimeoutNs=jpype.JLong(SESSION * 1_000_000), FeatureControlManager=self.features,
+            BrokerShutdownHandler=stopped,
+        )
+        self.configuration = self.built(
+            "controller.ConfigurationControlManager", SnapshotRegistry=registry, FeatureControl=self.features,
+            KafkaConfigSchema=self.schema(), StaticConfig=jpype.java.util.HashMap(),
+        )
+        self.replication = self.built(
+            "controller.ReplicationControlManager", SnapshotRegistry=registry, FeatureControl=self.features,
+            ConfigurationControl=self.configuration, ClusterControl=self.cluster,
+        )
+
+    def built(self, name: str, **settings: Any) -> Any:
+        """An object of a class that has a Builder."""
+        builder = self.kafka.new(f"{name}$Builder")
+        for setting, value in settings.items():
+            self.kafka.call(builder, f"set{setting}", value)
+        return self.kafka.call(builder, "build")
+
+    def schema(self) -> Any:
+        """The two settings that the controller looks at, of a topic and of the cluster."""
+        kind = self.kafka.type
+        definitions, synonyms = jpype.java.util.HashMap(), jpype.java.util.HashMap()
+        of, importance = kind("common.config.ConfigDef$Type"), kind("common.config.ConfigDef$Importance")
+        for where in ("BROKER", "TOPIC"):
+            definition = kind("common.config.ConfigDef")()
+            definition.define(_UNCLEAN, of.BOOLEAN, "false", importance.HIGH, "")
+            definition.define(_MIN_ISR, of.INT, "1", importance.HIGH, "")
+            definitions.put(kind("common.config.ConfigResource$Type").valueOf(where), definition)
+        for name in (_UNCLEAN, _MIN_ISR):
+            synonyms.put(name, jpype.java.util.List.of(kind("server.config.ConfigSynonym")(name)))
+        return kind("metadata.KafkaConfigSchema")(definitions, synonyms)
+
+    def stops(self, broker: int, clean: bool, records: Any) -> None:
+        """A broker registers again: its replicas leave what they were in."""
+        self.kafka.call(self.replication, "handleBrokerShutdown", int(broker), bool(clean), records)
+
+    def replay(self, record: Any, offset: int) -> None:
+        name = str(record.getClass().getSimpleName())
+        manager = getattr(self, _REPLAYED_BY[name])
+        if name == "RegisterBrokerRecord":
+            manager.replay(record, jpype.JLong(offset))
+        else:
+            self.kafka.call(manager, "replay", record)
+
+
+class Controller:
+    """A cluster of brokers with one partition, and the controller that has it. Errors are names of Kafka's."""
+
+    def __init__(
+        self, kafka: Classes, brokers: Sequence[int], replicas: Sequence[int], elr: bool, min_isr: int, unclean: bool
+    ) -> None:
+        self.kafka = kafka
+        self.now = 0
+        self.clock = kafka.implement("common.utils.Time", {
+            "milliseconds": lambda: jpype.JLong(self.now), "nanoseconds": lambda: jpype.JLong(self.now * 1_000_000),
+        })
+        self.log: list[Any] = []
+        self.written: list[str] = []
+        self.incarnations: dict[int, int] = dict.fromkeys(brokers, 0)
+        self.managers = Managers(kafka, self.clock)
+        level = kafka.call(kafka.type("server.common.MetadataVersion"), "latestProduction").featureLevel()
+        self.set_feature(_METADATA_VERSION, level)
+        if elr:
+            self.set_feature(_ELR, 1)
+        self.managers.cluster.activate()
+        for broker in brokers:
+            self.register(broker, clean=True)
+            self.unfence(broker)
+        self.topic = self.uuid(0, 0)
+        self.create_topic(replicas)
+        self.configure(_MIN_ISR, str(min_isr))
+        if unclean:
+            self.configure(_UNCLEAN, "true")
+
+    # The log.
+
+    def commit(self, result: Any) -> Any:
+        """Replays the records of a result, and returns its response."""
+        self.append([each.message() for each in result.records()])
+        return result.response()
+
+    def append(self, records: Sequence[Any]) -> None:
+        for record in records:
+            self.managers.replay(record, len(self.log))
+            self.log.append(record)
+        self.written += [str(each) for each in records]
+
+    def fail_over(self) -> str:
+        """A new controller replays the log. It takes the brokers for alive."""
+        self.managers = Managers(self.kafka, self.clock)
+        for offset, record in enumerate(self.log):
+            self.managers.replay(record, offset)
+        self.managers.cluster.activate()
+        return "NONE"
+
+    def set_feature(self, name: str, level: int) -> None:
+        """As the cluster is formatted: the record is written without a request."""
+        record = self.kafka.type("common.metadata.FeatureLevelRecord")()
+        self.append([record.setName(name).setFeatureLevel(jpype.JShort(level))])
+
+    def uuid(self, kind: int, number: int) -> Any:
+        return self.kafka.type("common.Uuid")(jpype.JLong(1000 + kind), jpype.JLong(1000 + number))
+
+    # Brokers.
+
+    def epoch(self, broker: int) -> int:
+        found = self.registration(broker)
+        return -1 if found is None else int(found.epoch())
+
+    def registration(self, broker: int) -> Any:
+        return self.managers.cluster.registration(jpype.JInt(broker))
+
+    def state(self, broker: int) -> str:
+        found = self.registration(broker)
+        if found is None:
+            return "unregistered"
+        if found.fenced():
+            return "fenced"
+        return "shutting down" if found.inControlledShutdown() else "active"
+
+    def register(self, broker: int, clean: bool) -> str:
+        """A new incarnation, after a clean shutdown or not. It is fenced until its first heartbeat."""
+        kind = self.kafka.type
+        before = self.epoch(broker)
+        self.incarnations[broker] += 1
+        base = "common.message.BrokerRegistrationRequestData"
+        features = kind(f"{base}$FeatureCollection")()
+        supported = self.kafka.call(kind("controller.QuorumFeatures"), "defaultSupportedFeatureMap", True)
+        for entry in supported.entrySet():
+            feature = kind(f"{base}$Feature")().setName(entry.getKey())
+            features.add(feature.setMinSupportedVersion(jpype.JShort(int(entry.getValue().min())))
+                         .setMaxSupportedVersion(jpype.JShort(int(entry.getValue().max()))))
+        request = (
+            kind(base)().setBrokerId(broker).setClusterId(CLUSTER).setFeatures(features)
+            .setIncarnationId(self.uuid(1 + broker, self.incarnations[broker]))
+            .setLogDirs(jpype.java.util.List.of(self.uuid(1 + broker, 0)))
+            .setPreviousBrokerEpoch(jpype.JLong(before if clean else -1))
+        )
+        finalized = kind("metadata.FinalizedControllerFeatures")(self.finalized(), jpype.JLong(0))
+        return self.told(lambda: self.managers.cluster.registerBroker(
+            request, jpype.JLong(len(self.log)), finalized, True))
+
+    def finalized(self) -> Any:
+        """The features of the cluster, in a map that may be changed."""
+        found = self.kafka.call(self.managers.features, "finalizedFeatures", jpype.JLong(0x7FFFFFFFFFFFFFFF))
+        return jpype.java.util.HashMap(found.featureMap())
+
+    def told(self, call: Any) -> str:
+        """The error that a call throws, or NONE once what it returns is committed."""
+        try:
+            result = call()
+        except jpype.JException as error:
+            return str(self.kafka.type("common.protocol.Errors").forException(error).name())
+        self.commit(result)
+        return "NONE"
+
+    def heartbeat(self, broker: int, fence: bool = False, shut_down: bool = False) -> str:
+        request = (
+            self.kafka.type("common.message.BrokerHeartbeatRequestData")().setBrokerId(broker)
+            .setBrokerEpoch(jpype.JLong(self.epoch(broker))).setCurrentMetadataOffset(jpype.JLong(len(self.log)))
+            .setWantFence(fence).setWantShutDown(shut_down)
+        )
+        self.kafka.call(self.managers.cluster, "trackBrokerHeartbeat", broker, jpype.JLong(self.epoch(broker)))
+        offset = self.managers.cluster.registerBrokerRecordOffset(jpype.JInt(broker))
+        if offset.isEmpty():
+            return "STALE_BROKER_EPOCH"
+        return self.told(lambda: self.kafka.call(
+            self.managers.replication, "processBrokerHeartbeat", request, jpype.JLong(offset.getAsLong())))
+
+    def unfence(self, broker: int) -> str:
+        return self.heartbeat(broker)
+
+    def fence(self, broker: int) -> str:
+        """Its heartbeats stop, and the controller notices."""
+        self.let_expire(broker)
+        while True:
+            result = self.kafka.call(self.managers.replication, "maybeFenceOneStaleBroker")
+            if not self.commit(result):
+                return "NONE"
+
+    def let_expire(self, broker: int) -> None:
+        """Its session expires, and those of the others do not."""
+        self.now += SESSION + 1
+        for other in self.incarnations:
+            if other != broker and self.registration(other) is not None:
+                self.kafka.call(self.managers.cluster, "trackBrokerHeartbeat", other, jpype.JLong(self.epoch(other)))
+
+    def shut_down(self, broker: int) -> str:
+        """It asks for a controlled shutdown; or it asks again, once the others have read all that was written."""
+        for other in self.incarnations:
+            if self.state(other) == "active" and other != broker:
+                self.heartbeat(other)
+        answered = self.heartbeat(broker, shut_down=True)
+        if self.state(broker) == "shutting down":
+            manager = self.kafka.call(self.managers.cluster, "heartbeatManager")
+            self.kafka.call(manager, "maybeUpdateControlledShutdownOffset", broker, jpype.JLong(len(self.log) - 1))
+        return answered
+
+    def register_anew(self, broker: int, clean: bool) -> str:
+        """As ``register``, once the session of the last incarnation is over; it may not have been fenced yet."""
+        self.let_expire(broker)
+        return self.register(broker, clean)
+
+    def unregister(self, broker: int) -> str:
+        return self.told(lambda: self.managers.replication.unregisterBroker(jpype.JInt(broker)))
+
+    # The topic.
+
+    def context(self, api: str) -> Any:
+        kind = self.kafka.type
+        key = kind("common.protocol.ApiKeys").valueOf(api)
+        header = kind("common.message.RequestHeaderData")().setRequestApiKey(key.id)
+        header.setRequestApiVersion(key.latestVersion())
+        principal = kind("common.security.auth.KafkaPrincipal").ANONYMOUS
+        return kind("controller.ControllerRequestContext")(header, principal, jpype.java.util.OptionalLong.empty())
+
+    def create_topic(self, replicas: Sequence[int]) -> None:
+        """The id of the topic, which Kafka draws at random, is replaced by one that is always the same."""
+        base = "common.message.CreateTopicsRequestData"
+        kind = self.kafka.type
+        assignment = kind(f"{base}$CreatableReplicaAssignment")().setPartitionIndex(0)
+        assignment.setBrokerIds(integers(replicas))
+        topic = kind(f"{base}$CreatableTopic")().setName(TOPIC).setNumPartitions(-1)
+        topic.setReplicationFactor(jpype.JShort(-1)).assignments().add(assignment)
+        request = kind(base)()
+        request.topics().add(topic)
+        replication = self.managers.replication
+        result = self.kafka.call(
+            replication, "createTopics", self.context("CREATE_TOPICS"), request, jpype.java.util.Set.of(TOPIC),
+            *self.kafka.flags(replication, "createTopics", 3))
+        records = [each.message() for each in result.records()]
+        for record in records:
+            if hasattr(record, "setTopicId"):
+                record.setTopicId(self.topic)
+        self.append(records)
+
+    def configure(self, name: str, value: str) -> str:
+        """Sets a setting of the topic, as an operator does."""
+        kind = self.kafka.type
+        where = kind("common.config.ConfigResource")(kind("common.config.ConfigResource$Type").TOPIC, TOPIC)
+        operation = kind("clients.admin.AlterConfigOp$OpType").SET
+        changes = jpype.java.util.HashMap()
+        changes.put(name, jpype.java.util.AbstractMap.SimpleImmutableEntry(operation, value))
+        configuration = self.managers.configuration
+        result = self.kafka.call(
+            configuration, "incrementalAlterConfig", where, changes,
+            *self.kafka.flags(configuration, "incrementalAlterConfig", 2))
+        return str(self.commit(result).error().name())
+
+    def set_min_isr(self, number: int) -> str:
+        return self.configure(_MIN_ISR, str(number))
+
+    def is_there(self) -> bool:
+        """Whether the topic has not been deleted."""
+        return self.kafka.call(self.managers.replication, "getPartition", self.topic, 0) is not None
+
+    def delete_topic(self) -> str:
+        response = self.commit(self.kafka.call(
+            self.managers.replication, "deleteTopics", self.context("DELETE_TOPICS"),
+            jpype.java.util.List.of(self.topic)))
+        return str(response.get(self.topic).error().name())
+
+    def partition(self) -> Registration:
+        found = self.kafka.call(self.managers.replication, "getPartition", self.topic, 0)
+        leader = int(found.leader)
+        return Registration(
+            replicas=numbers(found.replicas), adding=numbers(found.addingReplicas),
+            removing=numbers(found.removingReplicas), isr=numbers(found.isr), elr=numbers(found.elr),
+            last_known_elr=numbers(found.lastKnownElr), leader=None if leader < 0 else leader,
+            recovering=int(found.leaderRecoveryState.value()) == 1, leader_epoch=int(found.leaderEpoch),
+            partition_epoch=int(found.partitionEpoch),
+        )
+
+    def error(self, code: int) -> str:
+        return str(self.kafka.type("common.protocol.Errors").forCode(jpype.JShort(code)).name())
+
+    def alter_partition(
+        self, broker: int, isr: Mapping[int, int], leader_epoch: int, partition_epoch: int,
+        recovering: bool = False, broker_epoch: int | None = None,
+    ) -> str:
+        """A leader asks for an ISR, whose members have these broker epochs."""
+        base = "common.message.AlterPartitionRequestData"
+        kind = self.kafka.type
+        members = jpype.java.util.ArrayList()
+        for member, epoch in isr.items():
+            members.add(kind(f"{base}$BrokerState")().setBrokerId(member).setBrokerEpoch(jpype.JLong(epoch)))
+        partition = (
+            kind(f"{base}$PartitionData")().setPartitionIndex(0).setLeaderEpoch(leader_epoch)
+            .setPartitionEpoch(partition_epoch).setNewIsrWithEpochs(members)
+            .setLeaderRecoveryState(jpype.JByte(int(recovering)))
+        )
+        topic = kind(f"{base}$TopicData")().setTopicId(self.topic)
+        topic.partitions().add(partition)
+        epoch = self.epoch(broker) if broker_epoch is None else broker_epoch
+        request = kind(base)().setBrokerId(broker).setBrokerEpoch(jpype.JLong(epoch))
+        request.topics().add(topic)
+        try:
+            response = self.commit(self.kafka.call(
+                self.managers.replication, "alterPartition", self.context("ALTER_PARTITION"), request))
+        except jpype.JException as error:
+            return str(kind("common.protocol.Errors").forException(error).name())
+        return self.error(response.topics().get(0).partitions().get(0).errorCode())
+
+    def leader_alters_isr(self, isr: Sequence[int]) -> str:
+        """``alter_partition`` of the leader, who knows the present state."""
+        now = self.partition()
+        assert now.leader is not None
+        members = {broker: self.epoch(broker) for broker in isr}
+        return self.alter_partition(now.leader, members, now.leader_epoch, now.partition_epoch)
+
+    def reassign(self, target: Sequence[int] | None) -> str:
+        """A new target, or None, which cancels what is under way."""
+        base = "common.message.AlterPartitionReassignmentsRequestData"
+        kind = self.kafka.type
+        partition = kind(f"{base}$ReassignablePartition")().setPartitionIndex(0)
+        partition.setReplicas(None if target is None else integers(target))
+        topic = kind(f"{base}$ReassignableTopic")().setName(TOPIC)
+        topic.partitions().add(partition)
+        request = kind(base)()
+        request.topics().add(topic)
+        response = self.commit(self.kafka.call(self.managers.replication, "alterPartitionReassignments", request))
+        return self.error(response.responses().get(0).partitions().get(0).errorCode())
+
+    def elect(self, unclean: bool) -> str:
+        """The preferred leader, or any replica."""
+        base = "common.message.ElectLeadersRequestData"
+        kind = self.kafka.type
+        topic = kind(f"{base}$TopicPartitions")().setTopic(TOPIC).setPartitions(integers([0]))
+        request = kind(base)().setElectionType(jpype.JByte(int(unclean)))
+        found = kind(f"{base}$TopicPartitionsCollection")()
+        found.add(topic)
+        request.setTopicPartitions(found)
+        response = self.commit(self.kafka.call(self.managers.replication, "electLeaders", request))
+        return self.error(response.replicaElectionResults().get(0).partitionResult().get(0).errorCode())
+
+    def assign_directory(self, broker: int) -> str:
+        """AssignReplicasToDirs: the replica is in the broker's only directory."""
+        base = "common.message.AssignReplicasToDirsRequestData"
+        kind = self.kafka.type
+        topic = kind(f"{base}$TopicData")().setTopicId(self.topic)
+        topic.partitions().add(kind(f"{base}$PartitionData")().setPartitionIndex(0))
+        directory = kind(f"{base}$DirectoryData")().setId(self.uuid(1 + broker, 0))
+        directory.topics().add(topic)
+        request = kind(base)().setBrokerId(broker).setBrokerEpoch(jpype.JLong(self.epoch(broker)))
+        request.directories().add(directory)
+        try:
+            response = self.commit(
+                self.kafka.call(self.managers.replication, "handleAssignReplicasToDirs", request))
+        except jpype.JException as error:
+            return str(kind("common.protocol.Errors").forException(error).name())
+        return self.error(response.directories().get(0).topics().get(0).partitions().get(0).errorCode())
+
+
+def integers(values: Sequence[int]) -> Any:
+    """A list of Kafka's, which may be changed."""
+    found = jpype.java.util.ArrayList()
+    for value in values:
+        found.add(jpype.java.lang.Integer(value))
+    return found
+
+
+def numbers(values: Any) -> tuple[int, ...]:
+    return tuple(int(value) for value in values)

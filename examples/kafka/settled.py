@@ -1,0 +1,420 @@
+"""What Kafka's own controller does in the cases that the findings and the models speak of:
+
+    FLOODMARK_KAFKA_LIBS=/opt/kafka/libs python examples/kafka/settled.py [TITLE]
+
+prints for each case whether it was reproduced in each version; with a title (or a part of one), the schedule and the
+partition after each step. ``--write`` puts the table into ``docs/kafka.md``.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+PAGE = HERE.parent.parent / "docs" / "kafka.md"
+sys.path[:0] = [str(HERE), str(HERE.parent.parent)]
+
+from bridge import Classes  # noqa: E402
+from controller import Controller, Registration  # noqa: E402
+from libraries import NoKafka, libraries  # noqa: E402
+from quorum_cases import QUORUM_CASES, QUORUM_UNREACHABLE, Voters  # noqa: E402
+
+REPRODUCED, REFUTED = "reproduced", "not so"
+_PLACE = re.compile(r"(?<=<!-- python examples/kafka/settled.py --write -->\n).*?(?=\n<!-- end -->)", re.DOTALL)
+
+
+@dataclass
+class Run:
+    """A cluster, and what was done to it. ELR on and min ISR 2, unless a case says otherwise."""
+
+    kafka: Classes
+    steps: list[str] = field(default_factory=list)
+    controller: Any = None
+
+    def begin(
+        self, brokers: int = 4, replicas: tuple[int, ...] = (1, 2), elr: bool = True, min_isr: int = 2,
+        unclean: bool = False,
+    ) -> Run:
+        self.controller = Controller(
+            self.kafka, list(range(1, brokers + 1)), replicas, elr=elr, min_isr=min_isr, unclean=unclean)
+        self.steps.append(f"begin(replicas={list(replicas)}, elr={elr}, min_isr={min_isr}, unclean={unclean})")
+        self.steps.append(f"    {shown(self.now)}")
+        return self
+
+    @property
+    def now(self) -> Registration:
+        found: Registration = self.controller.partition()
+        return found
+
+    def do(self, action: str, *arguments: Any) -> str:
+        """A method of Controller, and the error that it answers."""
+        before = self.now if self.controller.is_there() else None
+        answer: str = getattr(self.controller, action)(*arguments)
+        self.steps.append(f"{action}({', '.join(map(repr, arguments))}) -> {answer}")
+        if self.controller.is_there() and self.now != before:
+            self.steps.append(f"    {shown(self.now)}")
+        return answer
+
+    def isr(self, *members: int) -> str:
+        """The leader asks for an ISR, and knows the present state."""
+        return self.do("leader_alters_isr", list(members))
+
+
+def shown(partition: Registration) -> str:
+    """In one line, without what is empty."""
+    parts = {
+        "replicas": partition.replicas, "adding": partition.adding, "removing": partition.removing,
+        "isr": partition.isr, "elr": partition.elr, "last known": partition.last_known_elr,
+    }
+    told = [f"{name} {list(value)}" for name, value in parts.items() if value or name == "isr"]
+    told.append(f"leader {partition.leader}" + (" RECOVERING" if partition.recovering else ""))
+    return ", ".join(told)
+
+
+Case = Callable[[Run], bool]
+CASES: dict[str, Case] = {}
+"""By title; those that are a finding's are the finding's title. Each says whether it happens."""
+
+
+def case(title: str) -> Callable[[Case], Case]:
+    def named(function: Case) -> Case:
+        CASES[title] = function
+        return function
+
+    return named
+
+
+# Reassignments: the findings.
+
+
+@case("A second reassignment turns two replicas into four")
+def override_grows(run: Run) -> bool:
+    """The origin of an override is what the one before it was adding, too; the cancellation goes back to it."""
+    run.begin(brokers=6, elr=False, min_isr=1)
+    run.do("reassign", [3, 4])
+    run.do("reassign", [5, 6])
+    run.do("reassign", None)
+    return len(run.now.replicas) == 4
+
+
+@case("A cancellation does not restore the order")
+def order_is_lost(run: Run) -> bool:
+    """[1,2] becomes [2,1]."""
+    run.begin(elr=False, min_isr=1)
+    run.do("reassign", [2, 3])
+    run.do("reassign", None)
+    return run.now.replicas == (2, 1)
+
+
+@case("A cancellation deletes the last in-sync replica")
+def last_in_sync(run: Run) -> bool:
+    """A finding about KafkaController: KRaft refuses a cancellation after which nobody would be in the ISR."""
+    run.begin(elr=False, min_isr=1)
+    run.do("reassign", [3, 4])
+    run.isr(1, 3)
+    run.do("fence", 1)
+    return run.do("reassign", None) == "NONE"
+
+
+@case("A former replica stays in the ISR")
+def former_in_isr(run: Run) -> bool:
+    """A finding about KafkaController: KRaft writes replicas and ISR in one record."""
+    run.begin(elr=False, min_isr=1)
+    run.do("reassign", [3, 4])
+    run.isr(1, 2, 3)
+    run.do("reassign", None)
+    return 3 in run.now.isr
+
+
+@case("A crash leaves stray replicas")
+def strays(run: Run) -> bool:
+    """A finding about KafkaController: whoever replays the log of KRaft knows all that its predecessor knew."""
+    run.begin(elr=False, min_isr=1)
+    run.do("reassign", [3, 4])
+    run.isr(1, 2, 3)
+    before = run.now
+    run.do("fail_over")
+    return run.now != before
+
+
+@case("A safe rollback that blocks producers")
+def below_min_isr(run: Run) -> bool:
+    """Kafka does not look at min.insync.replicas when it cancels."""
+    run.begin(elr=False, min_isr=2)
+    run.isr(1)
+    run.do("reassign", [3, 4])
+    run.isr(1, 3)
+    return run.do("reassign", None) == "NONE" and len(run.now.isr) < 2
+
+
+@case("The skip rule lets a cancellation take a partition offline")
+def offline_by_cancelling(run: Run) -> bool:
+    """KAFKA-14424 under KRaft: a fenced original replica is not in the ISR, and so cannot be gone back to."""
+    run.begin(elr=False, min_isr=1)
+    run.do("reassign", [3, 4])
+    run.isr(1, 2, 3)
+    run.do("fence", 1)
+    run.do("fence", 2)
+    run.do("reassign", None)
+    return run.now.leader is None
+
+
+# What the models assume of KRaft.
+
+
+@case("KRaft refuses a target that is fenced")
+def refuses_fenced_target(run: Run) -> bool:
+    """`only_live_brokers_are_added` (reassignment) is KafkaController's rule: KRaft asks for a registration only."""
+    run.begin(elr=False, min_isr=1)
+    run.do("fence", 3)
+    return run.do("reassign", [3, 2]) != "NONE"
+
+
+@case("KRaft answers a repeated AlterPartition with the present state (KAFKA-14144)")
+def repeats(run: Run) -> bool:
+    """KRaft refuses it with INVALID_UPDATE_VERSION, and the leader learns of it from the metadata."""
+    run.begin(elr=False, min_isr=1)
+    before = run.now
+    run.isr(1)
+    return run.do("alter_partition", 1, {1: run.controller.epoch(1)}, before.leader_epoch,
+                  before.partition_epoch) == "NONE"
+
+
+@case("A controller that is behind answers NOT_CONTROLLER (KAFKA-14154)")
+def behind(run: Run) -> bool:
+    """As `ZombieController` (alter_isr) has it."""
+    run.begin(elr=False, min_isr=1)
+    return run.do("alter_partition", 1, {1: run.controller.epoch(1)}, 0, 1) == "NOT_CONTROLLER"
+
+
+@case("A broker that registers again leaves the ISR, though it was not fenced (KAFKA-18106)")
+def registers_unfenced(run: Run) -> bool:
+    """As `failover` (alter_isr) assumes: the registration takes its earlier incarnation out of the ISR."""
+    run.begin(elr=False, min_isr=1)
+    run.do("register_anew", 2, False)
+    return 2 not in run.now.isr
+
+
+# What Kafka loses.
+
+
+@case("An accepted reassignment is lost")
+def accepted_is_lost(run: Run) -> bool:
+    """The second target is accepted, and the partition ends with the first one, or with neither."""
+    run.begin(elr=False, min_isr=1)
+    run.do("reassign", [3, 2])
+    accepted = run.do("reassign", [3, 1, 2]) == "NONE"
+    run.isr(1, 2, 3)
+    return accepted and not run.now.adding and not run.now.removing and run.now.replicas != (3, 1, 2)
+
+
+@case("A replica is being added and removed")
+def added_and_removed(run: Run) -> bool:
+    """The same cause."""
+    run.begin(elr=False, min_isr=1)
+    run.do("reassign", [3, 4])
+    run.do("reassign", [3, 1])
+    return bool(set(run.now.adding) & set(run.now.removing))
+
+
+@case("A reassignment never ends")
+def never_ends(run: Run) -> bool:
+    """Since KAFKA-19975: it waits for 4, which it adds and removes, though all replicas are in sync."""
+    run.begin(elr=False, min_isr=1)
+    run.do("reassign", [4])
+    run.do("reassign", [2])
+    if run.now.adding:
+        run.isr(1, 2, 4)
+    return bool(run.now.adding)
+
+
+@case("The ELR has a broker that is no replica")
+def stranger_in_elr(run: Run) -> bool:
+    """`maybePopulateTargetElr` takes whoever leaves the ISR, the replica that a reassignment removes as well."""
+    run.begin()
+    run.do("reassign", [1])
+    return not set(run.now.elr) <= set(run.now.replicas)
+
+
+@case("A clean election of an empty log")
+def empty_log(run: Run) -> bool:
+    """3 has deleted its log when the cancellation made it a stranger; it is in the ELR, and leads once it is back."""
+    run.begin()
+    run.isr(1)
+    run.do("reassign", [3, 4])
+    run.isr(1, 3)
+    run.do("reassign", None)
+    run.do("reassign", [3, 4])
+    run.do("fence", 1)
+    return run.now.leader == 3 and not run.now.recovering
+
+
+@case("A reassignment ends with fewer in sync than it began, and than producers need")
+def ends_below_min_isr(run: Run) -> bool:
+    """KAFKA-19975: it waits for those who are added only. Both copies of an acknowledged record become one.
+
+    `CompletesWithAdding` (reassignment) is this design.
+    """
+    run.begin(elr=False, min_isr=2)
+    run.isr(1)
+    run.do("reassign", [2, 3])
+    run.isr(1, 3)
+    return not run.now.adding and len(run.now.isr) < 2
+
+
+@case("An unclean cancellation is called clean")
+def unclean_cancellation(run: Run) -> bool:
+    """With unclean elections, a replica that is not in sync is put into the ISR, and the state stays RECOVERED."""
+    run.begin(elr=False, min_isr=1, unclean=True)
+    run.isr(1)
+    run.do("reassign", [2, 3, 4])
+    run.isr(1, 3)
+    run.do("fence", 1)
+    run.do("reassign", None)
+    return run.now.leader == 2 and not run.now.recovering
+
+
+@case("Setting min.insync.replicas takes a partition offline for good")
+def offline_for_good(run: Run) -> bool:
+    """The ELR of a partition without a leader is cleared. All replicas come back, and none can be elected."""
+    run.begin()
+    run.do("fence", 2)
+    run.do("fence", 1)
+    run.do("set_min_isr", 1)
+    run.do("unfence", 1)
+    run.do("unfence", 2)
+    return run.now.leader is None
+
+
+@case("The last known leader is nobody")
+def nobody(run: Run) -> bool:
+    """-1 is taken down for it, where a cancellation raises the leader epoch of a partition without a leader."""
+    run.begin(unclean=True)
+    run.do("fence", 2)
+    run.do("fence", 1)
+    run.do("set_min_isr", 1)
+    run.do("reassign", [1, 3])
+    run.do("reassign", None)
+    return -1 in run.now.last_known_elr
+
+
+@case("A last known leader that is nobody bars an unclean election")
+def nobody_bars(run: Run) -> bool:
+    """Before KAFKA-19522 was mended, it is elected, dead or not; and then nobody leads, though a replica is back."""
+    run.begin(unclean=True)
+    run.do("unregister", 1)
+    run.do("reassign", [4, 3])
+    run.do("unregister", 2)
+    run.do("reassign", None)
+    run.do("set_min_isr", 1)
+    run.do("register_anew", 1, False)
+    run.do("unfence", 1)
+    return run.now.leader is None
+
+
+@case("A reassignment is answered UNKNOWN_SERVER_ERROR")
+def unknown_error(run: Run) -> bool:
+    """A member of the ELR that is no replica has no directory: `LeaderAcceptor` throws."""
+    run.begin(replicas=(1, 2, 3))
+    run.do("reassign", [2])
+    run.do("fence", 2)
+    return run.do("reassign", [3, 2]) == "UNKNOWN_SERVER_ERROR"
+
+
+@case("A broker cannot register because of a topic that was deleted")
+def cannot_register(run: Run) -> bool:
+    """Nobody tells `BrokersToElrs` of a ClearElrRecord; the topic goes, its entry stays, and registering throws.
+
+    Any other exception than an ApiException makes the active controller resign.
+    """
+    run.begin()
+    run.do("fence", 2)
+    run.do("set_min_isr", 1)
+    run.do("delete_topic")
+    return run.do("register_anew", 2, False) == "UNKNOWN_SERVER_ERROR"
+
+
+# Known bugs.
+
+
+@case("KAFKA-19522: a fenced last known leader is elected")
+def fenced_last_known(run: Run) -> bool:
+    """Both replicas lose their logs while they are fenced; then 2 comes back, and 1, which is away, is to lead."""
+    run.begin()
+    run.do("fence", 2)
+    run.do("fence", 1)
+    run.do("register_anew", 1, False)
+    run.do("register_anew", 2, False)
+    run.do("unfence", 2)
+    return run.now.leader == 1
+
+
+@case("Pull request 20716: AssignReplicasToDirs clears the ELR")
+def directories(run: Run) -> bool:
+    """The builder is not told that the ELR is on."""
+    run.begin()
+    run.do("fence", 2)
+    run.do("assign_directory", 1)
+    return run.now.elr == ()
+
+
+UNREACHABLE: Mapping[str, str] = {
+    "A false alarm returns with KRaft":
+        "`kafka.cluster.Partition.isUnderReplicated`; its cause, that an override's origin grows, is reproduced",
+    "The topic command sends two requests": "`TopicCommand`, with a cluster that answers it",
+    "Acknowledged, with a copy that is deleted": "`kafka.cluster.Partition`, and the log of a broker",
+    "A removal is a reassignment as well": "`kafka.cluster.Partition`",
+    '"Higher version" must not mean "not lower"': "`kafka.cluster.Partition.makeLeader`",
+    "A leader that skips an epoch trusts what it knew before": "`kafka.cluster.Partition.makeLeader`",
+}
+"""Findings about reassignments that the controller does not decide, and the class that does."""
+
+
+def results(kafka: Classes) -> dict[str, str]:
+    found = {title: REPRODUCED if judge(Run(kafka)) else REFUTED for title, judge in CASES.items()}
+    quorum = {title: REPRODUCED if judge(Voters(kafka)) else REFUTED for title, judge in QUORUM_CASES.items()}
+    return found | quorum
+
+
+def table(found: Mapping[str, Mapping[str, str]]) -> str:
+    """Rows are cases, columns the versions."""
+    lines = [f"| case | {' | '.join(found)} |", f"|---|{'---|' * len(found)}"]
+    settled = [*CASES, *QUORUM_CASES]
+    lines += [f"| {title} | {' | '.join(each[title] for each in found.values())} |" for title in settled]
+    unsettled = [*UNREACHABLE, *QUORUM_UNREACHABLE]
+    lines += [f"| {title} | {' | '.join('not reachable' for _ in found)} |" for title in unsettled]
+    return "\n".join(lines)
+
+
+def main() -> None:
+    try:
+        kafkas = [Classes(each) for each in libraries()]
+    except NoKafka as reason:
+        raise SystemExit(str(reason)) from None
+    asked = [each for each in sys.argv[1:] if each != "--write"]
+    if asked:
+        for kafka in kafkas:
+            for title, judge in CASES.items():
+                if asked[0].lower() in title.lower():
+                    run = Run(kafka)
+                    print(f"{kafka}: {title}: {REPRODUCED if judge(run) else REFUTED}", *run.steps, sep="\n  ")
+            for title, of_quorum in QUORUM_CASES.items():
+                if asked[0].lower() in title.lower():
+                    voters = Voters(kafka)
+                    told = REPRODUCED if of_quorum(voters) else REFUTED
+                    print(f"{kafka}: {title}: {told}", *voters.steps, sep="\n  ")
+        return
+    written = table({kafka.libraries.version: results(kafka) for kafka in kafkas})
+    if "--write" in sys.argv:
+        PAGE.write_text(_PLACE.sub(lambda _: written, PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    else:
+        print(written)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,112 @@
+"""Model checking for replication protocols that are written as plain Python classes.
+
+A protocol file imports the modelling language from here: ``from floodmark import Model, Set, action, invariant``.
+Programs and notebooks check it with ``floodmark.check(Lease, clients=3)``, ``floodmark.prove`` and
+``floodmark.states``. Besides that there are ``floodmark.claims``, to check sentences of a text,
+``floodmark.conformance``, to check an implementation, or a recorded run of one, against a model, and
+``floodmark.replay``, by which tests replay counterexamples.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from floodmark.language import (
+    Bag,
+    Between,
+    Capacity,
+    Constant,
+    Disabled,
+    Identifier,
+    Map,
+    Model,
+    ModelError,
+    Record,
+    Seq,
+    Set,
+    SourceError,
+    State,
+    ValueOutOfRange,
+    action,
+    always_eventually,
+    boundary,
+    eventually,
+    eventually_always,
+    fair,
+    helper,
+    implies,
+    initial,
+    invariant,
+    leads_to,
+    lemma,
+    ranking,
+    reachable,
+    recoverable,
+    require,
+    rule,
+    transition,
+    unfair,
+)
+
+if TYPE_CHECKING:
+    from floodmark.checkers.interface import Counterexample as Counterexample
+    from floodmark.checkers.interface import ModelFailed as ModelFailed
+    from floodmark.checkers.interface import Proof as Proof
+    from floodmark.checkers.interface import Result as Result
+    from floodmark.checkers.interface import States as States
+    from floodmark.checkers.interface import Undetermined as Undetermined
+    from floodmark.checkers.interface import check as check
+    from floodmark.checkers.interface import prove as prove
+    from floodmark.checkers.interface import states as states
+
+__all__ = [
+    "Bag",
+    "Between",
+    "Capacity",
+    "Constant",
+    "Disabled",
+    "Identifier",
+    "Map",
+    "Model",
+    "ModelError",
+    "Record",
+    "Seq",
+    "Set",
+    "SourceError",
+    "State",
+    "ValueOutOfRange",
+    "action",
+    "always_eventually",
+    "boundary",
+    "eventually",
+    "eventually_always",
+    "fair",
+    "helper",
+    "implies",
+    "initial",
+    "invariant",
+    "leads_to",
+    "lemma",
+    "ranking",
+    "reachable",
+    "recoverable",
+    "require",
+    "rule",
+    "transition",
+    "unfair",
+]
+"""The language: what a model's file may import."""
+_FOR_PROGRAMS = (
+    "Counterexample", "ModelFailed", "Proof", "Result", "States", "Undetermined", "check", "prove", "states",
+)
+
+
+def __getattr__(name: str) -> Any:
+    """What programs use is imported when it is first used: models do without it, and are to load at once."""
+    if name in _FOR_PROGRAMS:
+        from floodmark.checkers import interface
+
+        return getattr(interface, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_FOR_PROGRAMS})

@@ -1,0 +1,34 @@
+"""The back end that generates machine code: a model's expression graph (``floodmark/compiler/ir.py``) as LLVM code.
+
+``model_module.py`` is where to begin: the functions that a model's code consists of, ``expand``, ``check`` and
+``canonical``. It builds on these files, each on top of the ones before it:
+
+- ``llvm_ir.py``: LLVM's text, written instruction by instruction; ``bits.py``: packed values; ``routine.py``: one
+  function with its blocks and loops; ``windows.py``: parts of codes at offsets known at run time; ``elements.py``:
+  iteration; ``containers.py``: sets and sequences; ``conversions.py``: a value in another type; ``state_words.py``: the
+  variables of a state;
+  ``comprehensions.py``: comprehensions; ``emitter.py``: expressions; ``effects.py``: statements and calls.
+- ``guard_order.py``: the order in which parameters are chosen and guards are tried.
+- ``signature.py`` and ``permutation.py``: the state that represents an orbit (``floodmark/compiler/renaming.py``
+  defines which one that is).
+- ``cost.py``: how much code a part is, and for which lines of the model.
+- ``jit.py``: compiles modules, caches the code on disk and loads it.
+- ``loop_compiler.py``: a small compiler for the inner loops of ``checkers/native`` and ``checkers/spark``.
+
+Decisions:
+
+- LLVM's text is written by a file of our own: llvmlite's builder took longer than LLVM for a small model, and what is
+  known while code is written (a constant, what a block has just computed) never reaches LLVM.
+- A helper that is large with all that it calls is a function of its own (``effects.py``), once for each part.
+- LLVM is used for everything, and numba for nothing. Importing a second compiler costs more than the whole first check
+  of a small spec, and the loops have to be specialised for each state width.
+- Code comes in parts, one for each action and property. Parts compiled without optimisation are cached by the
+  fingerprint of their expression graph (``floodmark/compiler/fingerprint.py``), so a known-bad design or a mutant
+  compiles only the parts that differ.
+- Orbits are told apart by signatures, that is, by what a state says about one identifier without naming another.
+  Sorting identifiers by signature leaves one renaming or a few, where all of them would have to be tried: without
+  signatures, five voters took nine times as long.
+- ``canonical`` is generated only with a licence (``checkers/symmetry/proof.py``).
+- An integer is checked where it may outgrow a word. ``ir.may_outgrow`` says where, from the intervals of the operands;
+  everything else is computed without a check.
+"""

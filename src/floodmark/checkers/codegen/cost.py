@@ -1,0 +1,37 @@
+"""How large the machine code of a part is before LLVM sees it, and which lines of the model it comes from."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from floodmark.checkers.codegen.llvm_ir import Module, Survey
+from floodmark.checkers.codegen.model_module import Part
+from floodmark.checkers.project.paths import shown_line
+from floodmark.compiler.ir import Position
+
+LARGE = 10_000
+"""From so many instructions on, compiling takes long enough to say so: about a second without optimisation."""
+
+
+def size(module: Module) -> int:
+    """The number of instructions in a module."""
+    return sum(len(block.lines) for function in module.functions for block in function.blocks)
+
+
+def lines(part: Part) -> Counter[Position]:
+    """How many instructions each line of the model leads to, the lines of what it calls counted for themselves."""
+    module = Survey(part.name)
+    part.emit(module)
+    return module.places
+
+
+def told(part: Part, module: Module) -> str:
+    """What is about to be compiled, and the line that most of it is for; nothing if it is little."""
+    count = size(module)
+    if count < LARGE:
+        return ""
+    kind, _, name = (*part.name.split(".", 2), "", "")[:3]
+    what = f"compiling {f'{kind} {name}'.strip()}: {count:,} instructions"
+    for at, dearest in lines(part).most_common(1):
+        what += f", {dearest:,} of them for {shown_line(at.file, at.line)}"
+    return what

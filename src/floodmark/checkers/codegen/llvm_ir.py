@@ -1,0 +1,557 @@
+"""LLVM modules as text, written instruction by instruction.
+
+The names are those of ``llvmlite.ir``, of which this is the part that the code generator needs. llvmlite builds an
+object for each instruction and turns it into text afterwards; for a small model that took longer than LLVM itself.
+
+What is known while a function is written need not be written: operations on constants, those that change nothing, one
+that the same block has already, and reading a variable of the frame that the same block has set or read. So LLVM gets
+less to do, and code that it does not optimise is faster.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
+
+
+class Type:
+    """A type; ``text`` is how LLVM writes it."""
+
+    text: str
+
+    def as_pointer(self) -> PointerType:
+        return PointerType(self)
+
+
+class VoidType(Type):
+    """The type of no result."""
+
+    text = "void"
+
+
+class IntType(Type):
+    """Integers of ``width`` bits; there is one object for each width."""
+
+    width: int
+
+    def __new__(cls, width: int) -> IntType:
+        return _integers(width)
+
+
+@cache
+def _integers(width: int) -> IntType:
+    kind = object.__new__(IntType)
+    kind.width, kind.text = width, f"i{width}"
+    return kind
+
+
+class PointerType(Type):
+    """Pointers. To LLVM they are all alike; ``pointee`` is what is read and written through one."""
+
+    text = "ptr"
+
+    def __init__(self, pointee: Type) -> None:
+        self.pointee = pointee
+
+
+class ArrayType(Type):
+    """Arrays of ``count`` elements."""
+
+    def __init__(self, element: Type, count: int) -> None:
+        self.element = element
+        self.text = f"[{count} x {element.text}]"
+
+
+class VectorType(Type):
+    """``count`` integers that one instruction processes together."""
+
+    def __init__(self, element: IntType, count: int) -> None:
+        self.element = element
+        self.count = count
+        self.text = f"<{count} x {element.text}>"
+
+
+class StructType(Type):
+    """Several values side by side."""
+
+    def __init__(self, elements: Sequence[Type]) -> None:
+        self.elements = elements
+        self.text = f"{{{', '.join(each.text for each in elements)}}}"
+
+
+class FunctionType(Type):
+    """Functions with these parameters."""
+
+    def __init__(self, return_type: Type, args: Sequence[Type]) -> None:
+        self.return_type = return_type
+        self.args = args
+
+
+class Value:
+    """The result of an instruction, an argument, or an address; ``text`` is how LLVM refers to it."""
+
+    __slots__ = ("text", "type")
+
+    def __init__(self, kind: Type, text: str) -> None:
+        self.type: Any = kind
+        self.text = text
+
+    @property
+    def typed(self) -> str:
+        """The value as an argument."""
+        return f"{self.type.text} {self.text}"
+
+
+class Constant(Value):
+    """A number that is not negative and fits its type; or the numbers of an array."""
+
+    __slots__ = ("constant",)
+
+    def __init__(self, kind: Type, constant: int | Sequence[Constant]) -> None:
+        text = str(constant) if isinstance(constant, int) else f"[{', '.join(each.typed for each in constant)}]"
+        super().__init__(kind, text)
+        self.constant: Any = constant
+
+
+class Variable(Value):
+    """The address of a variable in a function's frame. It is ``shared`` once it is used other than to read or write
+    the whole variable."""
+
+    __slots__ = ("shared",)
+
+    def __init__(self, kind: Type, text: str) -> None:
+        super().__init__(PointerType(kind), text)
+        self.shared = not isinstance(kind, IntType)
+
+
+class GlobalVariable(Value):
+    """The address of a table of constants in a module."""
+
+    __slots__ = ("initializer",)
+
+    def __init__(self, module: Module, name: str, initializer: Constant) -> None:
+        super().__init__(PointerType(initializer.type), _symbol(name))
+        self.initializer = initializer
+        module.tables.append(self)
+
+
+class Module:
+    """Functions, some of them only declared."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.globals: dict[str, Function] = {}
+        self.tables: list[GlobalVariable] = []
+
+    @property
+    def functions(self) -> list[Function]:
+        return list(self.globals.values())
+
+    def declared(self, name: str, result: Type, arguments: Sequence[Type]) -> Function:
+        """The function of that name, declared if it is not there yet."""
+        return self.globals.get(name) or Function(self, FunctionType(result, arguments), name)
+
+    def __str__(self) -> str:
+        tables = [f"{each.text} = internal constant {each.initializer.typed}" for each in self.tables]
+        return "\n".join([*tables, *map(str, self.functions), ""])
+
+
+class Survey(Module):
+    """A module to be measured, not compiled: it counts the instructions for each place that they come from."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.places: Counter[Any] = Counter()
+
+
+class Function(Value):
+    """A function; without blocks it is only declared. ``parameters`` are attributes that all of its arguments have.
+
+    Names within it never meet: those of blocks have a hyphen, those of variables a dot, and the others neither.
+    """
+
+    __slots__ = ("_names", "args", "attributes", "blocks", "function_type", "linkage", "module", "name", "parameters")
+
+    def __init__(self, module: Module, kind: FunctionType, name: str, parameters: str = "") -> None:
+        super().__init__(PointerType(kind), _symbol(name))
+        self.module = module
+        self.name = name
+        self.function_type = kind
+        self.parameters = parameters
+        self.linkage = ""
+        self.attributes: list[str] = []
+        self.args = [Value(of, f"%a{number}") for number, of in enumerate(kind.args)]
+        self.blocks: list[Block] = []
+        self._names = 0
+        module.globals[name] = self
+
+    def append_basic_block(self, name: str = "") -> Block:
+        block = Block(self, f"{name}-{len(self.blocks)}")
+        self.blocks.append(block)
+        return block
+
+    def fresh(self) -> str:
+        """A name for a value that no other value of the function has."""
+        self._names += 1
+        return f"%v{self._names}"
+
+    def __str__(self) -> str:
+        arguments = ", ".join(f"{each.type.text} {self.parameters} {each.text}" for each in self.args)
+        result, attributes = self.function_type.return_type.text, " ".join(self.attributes)
+        if not self.blocks:
+            return f"declare {result} {self.text}({arguments}) {attributes}"
+        lines = [f"define {self.linkage} {result} {self.text}({arguments}) {attributes} {{"]
+        for block in self.blocks:
+            lines.append(f"{block.name}:")
+            lines += block.lines
+        lines.append("}")
+        return "\n".join(lines)
+
+
+class Block:
+    """A part of a function that ends in a jump. It is written from its beginning to its end."""
+
+    __slots__ = ("function", "is_terminated", "known", "lines", "name")
+
+    def __init__(self, function: Function, name: str) -> None:
+        self.function = function
+        self.name = name
+        self.lines: list[str] = []
+        self.is_terminated = False
+        self.known: dict[str, Value] = {}
+        """What is known at its present end: the results of the operations that it has, and what variables hold."""
+
+
+class IRBuilder:
+    """Writes instructions at the end of a block. In a Survey, ``place`` is where they come from."""
+
+    __slots__ = ("_places", "block", "place")
+
+    def __init__(self, block: Block) -> None:
+        self.block = block
+        self.place: Any = None
+        module = block.function.module
+        self._places = module.places if isinstance(module, Survey) else None
+
+    @property
+    def function(self) -> Function:
+        return self.block.function
+
+    def position_at_end(self, block: Block) -> None:
+        self.block = block
+
+    def _write(self, line: str) -> None:
+        assert not self.block.is_terminated, line
+        self.block.lines.append(line)
+        if self._places is not None and self.place is not None:
+            self._places[self.place] += 1
+
+    def _named(self, kind: Type, operation: str) -> Value:
+        name = self.block.function.fresh()
+        self._write(f"{name} = {operation}")
+        return Value(kind, name)
+
+    def _pure(self, kind: Type, operation: str) -> Value:
+        """The result of an operation that depends on its operands alone."""
+        known = self.block.known.get(operation)
+        if known is None:
+            known = self.block.known[operation] = self._named(kind, operation)
+        return known
+
+    # Arithmetic.
+
+    def add(self, left: Value, right: Value) -> Value:
+        return self._binary("add", left, right)
+
+    def sub(self, left: Value, right: Value) -> Value:
+        return self._binary("sub", left, right)
+
+    def mul(self, left: Value, right: Value) -> Value:
+        return self._binary("mul", left, right)
+
+    def and_(self, left: Value, right: Value) -> Value:
+        return self._binary("and", left, right)
+
+    def or_(self, left: Value, right: Value) -> Value:
+        return self._binary("or", left, right)
+
+    def xor(self, left: Value, right: Value) -> Value:
+        return self._binary("xor", left, right)
+
+    def shl(self, left: Value, right: Value) -> Value:
+        return self._binary("shl", left, right)
+
+    def lshr(self, left: Value, right: Value) -> Value:
+        return self._binary("lshr", left, right)
+
+    def udiv(self, left: Value, right: Value) -> Value:
+        return self._pure(left.type, f"udiv {left.typed}, {right.text}")
+
+    def urem(self, left: Value, right: Value) -> Value:
+        return self._pure(left.type, f"urem {left.typed}, {right.text}")
+
+    def sdiv(self, left: Value, right: Value) -> Value:
+        return self._pure(left.type, f"sdiv {left.typed}, {right.text}")
+
+    def srem(self, left: Value, right: Value) -> Value:
+        return self._pure(left.type, f"srem {left.typed}, {right.text}")
+
+    def not_(self, value: Value) -> Value:
+        return self._binary("xor", value, Constant(value.type, (1 << value.type.width) - 1))
+
+    def _binary(self, name: str, left: Value, right: Value) -> Value:
+        kind = left.type
+        if type(right) is Constant or type(left) is Constant:
+            known = _folded(name, kind, left, right)
+            if known is not None:
+                return known
+        return self._pure(kind, f"{name} {kind.text} {left.text}, {right.text}")
+
+    def icmp_unsigned(self, order: str, left: Value, right: Value) -> Value:
+        return self._compare(_UNSIGNED[order], left, right)
+
+    def icmp_signed(self, order: str, left: Value, right: Value) -> Value:
+        return self._compare(_SIGNED[order], left, right)
+
+    def _compare(self, order: str, left: Value, right: Value) -> Value:
+        if type(left) is Constant and type(right) is Constant:
+            sides = [_signed(side) if order[0] == "s" else side.constant for side in (left, right)]
+            return Constant(_BIT, int(_ORDERS[order](*sides)))
+        return self._pure(_BIT, f"icmp {order} {left.type.text} {left.text}, {right.text}")
+
+    def same_lanes(self, left: Value, right: Value) -> Value:
+        """A bit for each element of two vectors: whether they are equal there."""
+        lanes = VectorType(_BIT, left.type.count)
+        equal = self._pure(lanes, f"icmp eq {left.typed}, {right.text}")
+        return self._pure(IntType(lanes.count), f"bitcast {equal.typed} to i{lanes.count}")
+
+    def splat(self, value: Value, count: int) -> Value:
+        """A vector that has the same integer ``count`` times."""
+        kind = VectorType(value.type, count)
+        first = self._pure(kind, f"insertelement {kind.text} poison, {value.typed}, i32 0")
+        zeros = f"<{count} x i32> zeroinitializer"
+        return self._pure(kind, f"shufflevector {first.typed}, {kind.text} poison, {zeros}")
+
+    def select(self, condition: Value, then: Value, otherwise: Value) -> Value:
+        if type(condition) is Constant:
+            return then if condition.constant else otherwise
+        if then is otherwise:
+            return then
+        return self._pure(then.type, f"select i1 {condition.text}, {then.typed}, {otherwise.typed}")
+
+    def zext(self, value: Value, kind: IntType) -> Value:
+        if type(value) is Constant:
+            return Constant(kind, value.constant)
+        return self._pure(kind, f"zext {value.typed} to {kind.text}")
+
+    def trunc(self, value: Value, kind: IntType) -> Value:
+        if type(value) is Constant:
+            return Constant(kind, value.constant & ((1 << kind.width) - 1))
+        return self._pure(kind, f"trunc {value.typed} to {kind.text}")
+
+    def ctpop(self, value: Value) -> Value:
+        return self.intrinsic("llvm.ctpop", value.type, [value], value.type)
+
+    def cttz(self, value: Value, zero_is_undefined: Value) -> Value:
+        return self.intrinsic("llvm.cttz", value.type, [value, zero_is_undefined], value.type)
+
+    def sadd_with_overflow(self, left: Value, right: Value) -> Value:
+        return self.intrinsic("llvm.sadd.with.overflow", left.type, [left, right], StructType([left.type, _BIT]))
+
+    def ssub_with_overflow(self, left: Value, right: Value) -> Value:
+        return self.intrinsic("llvm.ssub.with.overflow", left.type, [left, right], StructType([left.type, _BIT]))
+
+    def smul_with_overflow(self, left: Value, right: Value) -> Value:
+        return self.intrinsic("llvm.smul.with.overflow", left.type, [left, right], StructType([left.type, _BIT]))
+
+    def intrinsic(self, name: str, of: Type, arguments: Sequence[Value], result: Type) -> Value:
+        """An operation of LLVM's that depends on its arguments alone, and has the form of a function."""
+        called = self.function.module.declared(f"{name}.{of.text}", result, [each.type for each in arguments])
+        return self._pure(result, _call(called, result, arguments))
+
+    def extract_value(self, pair: Value, index: int) -> Value:
+        return self._pure(pair.type.elements[index], f"extractvalue {pair.typed}, {index}")
+
+    # Memory.
+
+    def alloca(self, kind: Type, name: str = "") -> Variable:
+        text = f"%{name if name.isascii() else 'local'}.{self.function.fresh()[2:]}"
+        self._write(f"{text} = alloca {kind.text}")
+        return Variable(kind, text)
+
+    def load(self, pointer: Value, align: int = 0) -> Value:
+        kind = pointer.type.pointee
+        operation = f"load {kind.text}, ptr {pointer.text}{_aligned(align)}"
+        if not isinstance(pointer, Variable) or pointer.shared:
+            return self._named(kind, operation)
+        known = self.block.known.get(pointer.text)
+        if known is None:
+            known = self.block.known[pointer.text] = self._named(kind, operation)
+        return known
+
+    def store(self, value: Value, pointer: Value, align: int = 0) -> None:
+        if isinstance(pointer, Variable) and not pointer.shared:
+            known = self.block.known.get(pointer.text)
+            if known is not None and known.text == value.text:
+                return
+            self.block.known[pointer.text] = value
+        self._write(f"store {value.typed}, ptr {pointer.text}{_aligned(align)}")
+
+    def gep(self, pointer: Value, indices: Sequence[Value]) -> Value:
+        _share(pointer)
+        kind = pointer.type.pointee
+        of = kind.element if isinstance(kind, ArrayType) else kind
+        if all(type(index) is Constant and index.constant == 0 for index in indices):
+            return Value(PointerType(of), pointer.text)
+        places = ", ".join(index.typed for index in indices)
+        return self._pure(PointerType(of), f"getelementptr {kind.text}, ptr {pointer.text}, {places}")
+
+    def bitcast(self, pointer: Value, kind: PointerType) -> Value:
+        _share(pointer)
+        return Value(kind, pointer.text)
+
+    def inttoptr(self, value: Value, kind: PointerType) -> Value:
+        return Value(kind, self._pure(kind, f"inttoptr {value.typed} to ptr").text)
+
+    def load_atomic(self, pointer: Value, ordering: str, align: int) -> Value:
+        _share(pointer)
+        kind = pointer.type.pointee
+        return self._named(kind, f"load atomic {kind.text}, ptr {pointer.text} {ordering}, align {align}")
+
+    def store_atomic(self, value: Value, pointer: Value, ordering: str, align: int) -> None:
+        _share(pointer)
+        self._write(f"store atomic {value.typed}, ptr {pointer.text} {ordering}, align {align}")
+
+    def atomic_rmw(self, operation: str, pointer: Value, value: Value, ordering: str) -> Value:
+        _share(pointer)
+        return self._named(value.type, f"atomicrmw {operation} ptr {pointer.text}, {value.typed} {ordering}")
+
+    def cmpxchg(self, pointer: Value, wanted: Value, value: Value, ordering: str, failing: str) -> Value:
+        _share(pointer)
+        operation = f"cmpxchg ptr {pointer.text}, {wanted.typed}, {value.typed} {ordering} {failing}"
+        return self._named(StructType([value.type, _BIT]), operation)
+
+    # Control.
+
+    def call(self, function: Value, arguments: Sequence[Value]) -> Value:
+        result = function.type.pointee.return_type
+        for argument in arguments:
+            _share(argument)
+        operation = _call(function, result, arguments)
+        if isinstance(result, VoidType):
+            self._write(operation)
+            return Value(result, "")
+        return self._named(result, operation)
+
+    def branch(self, target: Block) -> None:
+        self._end(f"br label %{target.name}")
+
+    def cbranch(self, condition: Value, then: Block, otherwise: Block) -> None:
+        if type(condition) is Constant:
+            self.branch(then if condition.constant else otherwise)
+        else:
+            self._end(f"br i1 {condition.text}, label %{then.name}, label %{otherwise.name}")
+
+    def ret(self, value: Value) -> None:
+        self._end(f"ret {value.typed}")
+
+    def ret_void(self) -> None:
+        self._end("ret void")
+
+    def unreachable(self) -> None:
+        self._end("unreachable")
+
+    def _end(self, line: str) -> None:
+        self._write(line)
+        self.block.is_terminated = True
+
+    @contextmanager
+    def if_then(self, condition: Value) -> Iterator[None]:
+        """Within this context, code that runs only when the condition is true."""
+        then, after = (self.function.append_basic_block(name) for name in ("then", "after"))
+        self.cbranch(condition, then, after)
+        self.position_at_end(then)
+        yield
+        if not self.block.is_terminated:
+            self.branch(after)
+        self.position_at_end(after)
+
+
+_BIT = IntType(1)
+_UNSIGNED = {"==": "eq", "!=": "ne", "<": "ult", "<=": "ule", ">": "ugt", ">=": "uge"}
+_SIGNED = {"==": "eq", "!=": "ne", "<": "slt", "<=": "sle", ">": "sgt", ">=": "sge"}
+_ORDERS: dict[str, Callable[[int, int], bool]] = {
+    "eq": lambda a, b: a == b,
+    "ne": lambda a, b: a != b,
+    **dict.fromkeys(("ult", "slt"), lambda a, b: a < b),
+    **dict.fromkeys(("ule", "sle"), lambda a, b: a <= b),
+    **dict.fromkeys(("ugt", "sgt"), lambda a, b: a > b),
+    **dict.fromkeys(("uge", "sge"), lambda a, b: a >= b),
+}
+_COMPUTED: dict[str, Callable[[int, int], int]] = {
+    "add": lambda a, b: a + b,
+    "sub": lambda a, b: a - b,
+    "mul": lambda a, b: a * b,
+    "and": lambda a, b: a & b,
+    "or": lambda a, b: a | b,
+    "xor": lambda a, b: a ^ b,
+    "shl": lambda a, b: a << b,
+    "lshr": lambda a, b: a >> b,
+}
+_SYMMETRIC = frozenset({"add", "mul", "and", "or", "xor"})
+
+
+def _signed(constant: Constant) -> int:
+    width: int = constant.type.width
+    number: int = constant.constant
+    return number - (number >> (width - 1) << width)
+
+
+def _folded(name: str, kind: IntType, left: Value, right: Value) -> Value | None:
+    """The result of an operation where one operand is a constant, if it is known now.
+
+    A shift by a constant as large as its type is wide leaves no bit, as in Python: a record may begin with a field that
+    takes none. To LLVM it would have no result, and so might be anything.
+    """
+    if name in ("shl", "lshr") and type(right) is Constant and right.constant >= kind.width:
+        return Constant(kind, 0)
+    if type(left) is Constant:
+        if type(right) is Constant:
+            return Constant(kind, _COMPUTED[name](left.constant, right.constant) & ((1 << kind.width) - 1))
+        if name not in _SYMMETRIC:
+            return None
+        left, right = right, left
+    assert isinstance(right, Constant)
+    number = right.constant
+    if number == 0:
+        return right if name in ("mul", "and") else left
+    if name == "mul" and number == 1:
+        return left
+    if name in ("and", "or") and number == (1 << kind.width) - 1:
+        return left if name == "and" else right
+    return None
+
+
+def _share(value: Value) -> None:
+    """Notes that an address is used other than to read or write the whole variable."""
+    if isinstance(value, Variable):
+        value.shared = True
+
+
+def _aligned(align: int) -> str:
+    return f", align {align}" if align else ""
+
+
+def _call(function: Value, result: Type, arguments: Sequence[Value]) -> str:
+    return f"call {result.text} {function.text}({', '.join(each.typed for each in arguments)})"
+
+
+def _symbol(name: str) -> str:
+    """A name, which may have any letters, as LLVM refers to it."""
+    if re.fullmatch(r"[\w.]+", name, re.ASCII):
+        return f"@{name}"
+    return '@"' + "".join(f"\\{byte:02x}" for byte in name.encode()) + '"'

@@ -1,0 +1,428 @@
+"""The machine code of one model: ``expand`` (all successors of a state), ``check`` (its properties), ``canonical``.
+
+    expand(state*, out*, context*) -> successors   out: their words, one after the other
+    check(state*, context*) -> mask                bit i: state predicate i is true
+    canonical(state*)                              replaces a state by the smallest of its orbit
+    rename(state*, images*)                        renames its identifiers
+    doubted(state*, out*, context*)                expand by the actions whose symmetry was proved
+
+``context`` is an array of 64-bit words: flags that the engine reads after each call, then the counters. The code is
+split into parts, one function each, so that a known-bad design shares with its model all parts in which the two do not
+differ.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import lru_cache
+
+from floodmark.checkers.codegen import llvm_ir as ir
+from floodmark.checkers.codegen.bits import I1, I64, Value, const
+from floodmark.checkers.codegen.effects import Effects
+from floodmark.checkers.codegen.guard_order import Plan, plan
+from floodmark.checkers.codegen.permutation import emit_canonical, emit_rename
+from floodmark.compiler.failures import may_outgrow
+from floodmark.compiler.fingerprint import Fingerprints
+from floodmark.compiler.identity_key import LATEST, Itself
+from floodmark.compiler.ir import Action, Position, Predicate, Universe, walk
+from floodmark.compiler.layout import Layout, lay_out
+from floodmark.compiler.program import Program, expressions_of
+from floodmark.compiler.renaming import Licence
+from floodmark.language.errors import ModelError
+from floodmark.language.types import BagType, SetType
+
+POINTER = I64.as_pointer()
+
+FAILED, BROKEN, CUT, OUTSIDE = range(4)
+"""Places in the context: whether the model failed; a mask of broken transition properties; the number of successors
+outside the boundary; a mask of state predicates that are true of all of those (initially all ones)."""
+COUNTERS = 8
+"""The place of the first counter: one for each action, then one for each premise."""
+MAX_PREDICATES = 60
+EXPORTED = {"expand", "check", "canonical", "rename", "doubted"}
+
+
+@dataclass(frozen=True, slots=True)
+class Interface:
+    """How the engine calls the machine code of a model."""
+
+    layout: Layout
+    actions: tuple[str, ...]
+    state_predicates: tuple[str, ...]
+    transition_predicates: tuple[str, ...]
+    premises: tuple[tuple[str, str, int], ...]
+    most_successors: int
+    unbounded: tuple[Position, ...] = ()
+    """Where integers may outgrow a register because their bounds are unknown: a failure that CPython does not have."""
+
+    @property
+    def context_words(self) -> int:
+        return COUNTERS + len(self.actions) + len(self.premises)
+
+    @property
+    def first_premise(self) -> int:
+        return COUNTERS + len(self.actions)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One function of a model's machine code. Equal keys mean equal code, whatever the model."""
+
+    name: str
+    key: str
+    emit: Callable[[ir.Module], None]
+
+    def module(self) -> ir.Module:
+        """The function in its own module, in which the functions that it calls are only declared."""
+        module = ir.Module(self.name)
+        self.emit(module)
+        return module
+
+
+def parts(program: Program, licence: Licence | None) -> tuple[list[Part], Interface]:
+    """The functions that a program is compiled to; with a licence, with what renaming needs."""
+    plans = [plan(action) for action in program.actions]
+    interface = interface_of(program, plans)
+    states, transitions = _of_states(program), _of_transitions(program)
+    return _Parts(interface, program, states, transitions).all(plans, licence), interface
+
+
+def interface_of(program: Program, plans: Sequence[Plan]) -> Interface:
+    """How the code of a program is called, whose actions are enumerated as planned."""
+    layout = lay_out(program.variables)
+    states, transitions = _of_states(program), _of_transitions(program)
+    if len(states) > MAX_PREDICATES or len(transitions) > MAX_PREDICATES:
+        raise ModelError(f"more than {MAX_PREDICATES} properties of one kind; split them between two specs")
+    premises = tuple((p.name, at.file, at.line) for p in [*states, *transitions] for at in p.premises)
+    return Interface(
+        layout,
+        tuple(action.name for action in program.actions),
+        tuple(p.name for p in states),
+        tuple(p.name for p in transitions),
+        premises,
+        sum(_most_bindings(p) for p in plans),
+        _unbounded(program),
+    )
+
+
+def _of_states(program: Program) -> list[Predicate]:
+    return [p for p in program.predicates if p.kind != "transition"]
+
+
+def _of_transitions(program: Program) -> list[Predicate]:
+    return [p for p in program.predicates if p.kind == "transition"]
+
+
+def whole(parts: Sequence[Part], name: str) -> ir.Module:
+    """All parts in one module, where they can be inlined into one another."""
+    module = ir.Module(name)
+    for part in parts:
+        part.emit(module)
+    for function in module.functions:
+        if function.blocks and function.name not in EXPORTED:
+            function.linkage = "internal"
+    return module
+
+
+def _unbounded(program: Program) -> tuple[Position, ...]:
+    wholes = [*program.predicates, *program.boundaries, *program.actions]
+    return tuple(dict.fromkeys(at for whole in wholes for at in _unbounded_in(Itself(whole))))
+
+
+@lru_cache(maxsize=LATEST)
+def _unbounded_in(whole: Itself) -> tuple[Position, ...]:
+    """Where integers may outgrow a register in an action or a predicate."""
+    nodes = expressions_of(whole.it) if isinstance(whole.it, Action) else [whole.it.value]
+    return tuple(part.at for node in nodes for part in walk(node) if may_outgrow(part))
+
+
+def _most_bindings(steps: Plan) -> int:
+    total = 1
+    for choice in steps.choices:
+        match choice.domain:
+            case Universe(kind):
+                total *= kind.codes
+            case other:
+                kind = other.type  # type: ignore[union-attr]
+                assert isinstance(kind, SetType | BagType)
+                total *= kind.element.codes if kind.capacity is None else kind.capacity
+    return total
+
+
+class _Parts:
+    """The parts of one program."""
+
+    def __init__(
+        self, interface: Interface, program: Program, states: list[Predicate], transitions: list[Predicate]
+    ) -> None:
+        self.interface = interface
+        self.program = program
+        self.states = states
+        self.transitions = transitions
+        self.words = interface.layout.words
+        self.fingerprints = Fingerprints(interface.layout)
+        self.symbols = _Symbols()
+        self.of_states = [self.symbols.new(predicate.kind, predicate.name) for predicate in states]
+        self.of_transitions = [self.symbols.new(predicate.kind, predicate.name) for predicate in transitions]
+        self.of_boundaries = [self.symbols.new(predicate.kind, predicate.name) for predicate in program.boundaries]
+        self.of_actions = [self.symbols.new("action", action.name) for action in program.actions]
+
+    def all(self, plans: Sequence[Plan], licence: Licence | None) -> list[Part]:
+        found = []
+        place = self.interface.first_premise
+        predicates = [*self.states, *self.transitions, *self.program.boundaries]
+        symbols = [*self.of_states, *self.of_transitions, *self.of_boundaries]
+        for predicate, symbol in zip(predicates, symbols, strict=True):
+            found.append(self._predicate(predicate, symbol, place))
+            place += len(predicate.premises)
+        found += [self._check(), self._within(), self._judge()]
+        if self.program.boundaries:
+            found.append(self._outside())
+        for index, (action, steps) in enumerate(zip(self.program.actions, plans, strict=True)):
+            found.append(self._action(action, self.of_actions[index], steps, index))
+        found.append(self._expand())
+        if licence is not None:
+            layout = self.interface.layout
+            kinds = (list(licence.kinds),)
+            found.append(self._part("canonical", kinds, lambda module: emit_canonical(module, layout, licence)))
+            found.append(self._part("rename", kinds, lambda module: emit_rename(module, layout, licence)))
+            found.append(self._calling("doubted", [self.of_actions[place] for place in self._doubted(licence)]))
+        return found
+
+    def _doubted(self, licence: Licence) -> list[int]:
+        """The actions for which a licence rests on a proof; the parts of a program begin with them."""
+        return [place for place in licence.doubted if place < len(self.of_actions)]
+
+    def _part(self, name: str, key: tuple[object, ...], emit: Callable[[ir.Module], None]) -> Part:
+        return Part(name, self.fingerprints.of(name, *key), emit)
+
+    def _pointers(self, emitter: Effects, base: Value) -> list[Value]:
+        return [emitter.builder.gep(base, [const(index)]) for index in range(self.words)]
+
+    def _predicate(self, predicate: Predicate, symbol: str, first_premise: int) -> Part:
+        """One predicate as a function: (state*, context*) or (old*, new*, context*) -> bool."""
+        transition = predicate.kind == "transition"
+
+        def emit(module: ir.Module) -> None:
+            function = _function(module, symbol, I1, 3 if transition else 2)
+            emitter = Effects(function, self.interface.layout, function.args[-1], first_premise)
+            leave = emitter.block("gave.up")
+            emitter.failed = _failure(emitter, leave)
+            ir.IRBuilder(leave).ret(const(int(predicate.kind != "boundary"), I1))
+            emitter.bind_words("new", self._pointers(emitter, function.args[-2]))
+            if transition:
+                emitter.bind_words("old", self._pointers(emitter, function.args[0]))
+            emitter.builder.ret(emitter.emit(predicate.value))
+            emitter.finish()
+
+        return self._part(symbol, (predicate, first_premise if predicate.premises else 0), emit)
+
+    def _check(self) -> Part:
+        """``check``: bit i of the result is the truth of state predicate i."""
+        names = self.of_states
+
+        def emit(module: ir.Module) -> None:
+            function = _function(module, "check", I64, 2)
+            builder = ir.IRBuilder(function.append_basic_block("entry"))
+            mask: Value = const(0)
+            for index, name in enumerate(names):
+                bit = builder.zext(builder.call(_function(module, name, I1, 2), function.args), I64)
+                mask = builder.or_(mask, builder.shl(bit, const(index)))
+            builder.ret(mask)
+
+        return self._part("check", (names,), emit)
+
+    def _within(self) -> Part:
+        """``within``: whether every boundary predicate is true of a state."""
+        names = self.of_boundaries
+
+        def emit(module: ir.Module) -> None:
+            function = _function(module, "within", I64, 2)
+            builder = ir.IRBuilder(function.append_basic_block("entry"))
+            inside = builder.alloca(I64)
+            builder.store(const(1), inside)
+            for name in names:  # as in CPython, none after a false one is evaluated: it might fail
+                with builder.if_then(builder.icmp_unsigned("!=", builder.load(inside), const(0))):
+                    fine = builder.call(_function(module, name, I1, 2), function.args)
+                    builder.store(builder.zext(fine, I64), inside)
+            builder.ret(builder.load(inside))
+
+        return self._part("within", (names,), emit)
+
+    def _judge(self) -> Part:
+        """``judge``: (old*, new*, context*) -> 1 for a successor to keep, 0 for one outside the boundary.
+
+        It checks the step, and has what is outside looked at elsewhere: so little is left here that it is inlined where
+        a successor is made, and the boundary is tested on values that are still in registers.
+        """
+        names = self.of_transitions
+        bounded = bool(self.program.boundaries)
+
+        def emit(module: ir.Module) -> None:
+            function = _function(module, "judge", I64, 3)
+            builder = ir.IRBuilder(function.append_basic_block("entry"))
+            state, place, context = function.args
+            for index, name in enumerate(names):
+                fine = builder.call(_function(module, name, I1, 3), [state, place, context])
+                broken = builder.gep(context, [const(BROKEN)])
+                bit = builder.shl(builder.zext(builder.not_(fine), I64), const(index))
+                builder.store(builder.or_(builder.load(broken), bit), broken)
+            if not bounded:
+                builder.ret(const(1))
+                return
+            inside = builder.call(_function(module, "within", I64, 2), [place, context])
+            with builder.if_then(builder.icmp_unsigned("==", inside, const(0))):
+                builder.call(_outside(module), [place, context])
+            builder.ret(inside)
+
+        return self._part("judge", (names, bounded), emit)
+
+    def _outside(self) -> Part:
+        """``outside``: counts a successor outside the boundary, and notes which state predicates are true of it."""
+
+        def emit(module: ir.Module) -> None:
+            function = _outside(module)
+            builder = ir.IRBuilder(function.append_basic_block("entry"))
+            place, context = function.args
+            cut_place = builder.gep(context, [const(CUT)])
+            builder.store(builder.add(builder.load(cut_place), const(1)), cut_place)
+            true_of = builder.gep(context, [const(OUTSIDE)])
+            mask = builder.call(_function(module, "check", I64, 2), [place, context])
+            builder.store(builder.and_(builder.load(true_of), mask), true_of)
+            builder.ret(const(0))
+
+        return self._part("outside", (), emit)
+
+    def _expand(self) -> Part:
+        return self._calling("expand", self.of_actions)
+
+    def _calling(self, symbol: str, names: Sequence[str]) -> Part:
+        """The successors by some actions, one action after the other."""
+
+        def emit(module: ir.Module) -> None:
+            function = _function(module, symbol, I64, 3)
+            builder = ir.IRBuilder(function.append_basic_block("entry"))
+            state, out, context = function.args
+            count: Value = const(0)
+            for name in names:
+                place = builder.gep(out, [builder.mul(count, const(self.words))])
+                added = builder.call(_function(module, name, I64, 3), [state, place, context])
+                count = builder.add(count, added)
+            builder.ret(count)
+
+        return self._part(symbol, (list(names),), emit)
+
+    def _action(self, action: Action, symbol: str, steps: Plan, index: int) -> Part:
+        """(state*, out*, context*) -> the number of successors written to out."""
+        return self._part(
+            symbol, (action, index), lambda module: self._emit_action(module, action, symbol, steps, index)
+        )
+
+    def _emit_action(self, module: ir.Module, action: Action, symbol: str, steps: Plan, index: int) -> None:
+        function = _function(module, symbol, I64, 3)
+        state, out, context = function.args
+        emitter = Effects(function, self.interface.layout, context, 0)
+        count, fired = emitter.room(I64, "count"), emitter.room(I64, "fired")
+        emitter.builder.store(const(0), count)
+        emitter.builder.store(const(0), fired)
+        before = [emitter.room(I64, f"before{number}") for number in range(self.words)]
+        words = [emitter.room(I64, f"word{number}") for number in range(self.words)]
+        original = [emitter.builder.load(pointer) for pointer in self._pointers(emitter, state)]
+        for place, value in zip(before, original, strict=True):
+            emitter.builder.store(value, place)
+        emitter.bind_words("new", before)
+        done = emitter.block("done")
+        with ExitStack() as loops:
+            try:
+                onward = _choose(emitter, steps, loops, done)
+            except ModelError as error:
+                raise ModelError(error.message, action.at.file, action.at.line) from None
+            emitter.abandoned = onward
+            emitter.failed = _failure(emitter, onward)
+            for word, value in zip(words, original, strict=True):
+                emitter.builder.store(value, word)
+            emitter.bind_words("new", words)
+            emitter.run(action.body)
+            emitter.builder.store(emitter.builder.add(emitter.builder.load(fired), const(1)), fired)
+            self._deliver(emitter, state, out, count, words)
+            emitter.builder.branch(onward)
+        if not emitter.builder.block.is_terminated:
+            emitter.builder.branch(done)
+        emitter.builder.position_at_end(done)
+        counter = emitter.builder.gep(context, [const(COUNTERS + index)])
+        total = emitter.builder.add(emitter.builder.load(counter), emitter.builder.load(fired))
+        emitter.builder.store(total, counter)
+        emitter.builder.ret(emitter.builder.load(count))
+        emitter.finish()
+
+    def _deliver(self, emitter: Effects, state: Value, out: Value, count: Value, words: list[Value]) -> None:
+        """Writes a successor to out, and takes it back if it is not to be kept."""
+        builder = emitter.builder
+        number = builder.load(count)
+        place = builder.gep(out, [builder.mul(number, const(self.words))])
+        for index, word in enumerate(words):
+            builder.store(builder.load(word), builder.gep(place, [const(index)]))
+        judge = _function(emitter.function.module, "judge", I64, 3)
+        builder.store(builder.add(number, builder.call(judge, [state, place, emitter.context])), count)
+
+
+class _Symbols:
+    """The names of the functions for a model's actions and predicates, each given once.
+
+    A symbol has the role and the name, so that a known-bad design finds the code of its model, and a count of earlier
+    symbols with both in common, so that two functions never share one.
+    """
+
+    def __init__(self) -> None:
+        self._given: Counter[tuple[str, str]] = Counter()
+
+    def new(self, role: str, name: str) -> str:
+        number = self._given[role, name]
+        self._given[role, name] += 1
+        return f"{role}.{number}.{name}"
+
+
+def _function(module: ir.Module, name: str, result: ir.Type, parameters: int) -> ir.Function:
+    """The function of that name in a module, declared if it is not there yet."""
+    known = module.globals.get(name)
+    if known is not None:
+        return known
+    function = ir.Function(module, ir.FunctionType(result, [POINTER] * parameters), name, "noalias")
+    function.attributes.append("nounwind")
+    return function
+
+
+def _outside(module: ir.Module) -> ir.Function:
+    """The function ``outside`` in a module. It stays one: with it, ``judge`` would be too large to inline."""
+    function = _function(module, "outside", I64, 2)
+    if "noinline" not in function.attributes:
+        function.attributes.append("noinline")
+    return function
+
+
+def _failure(emitter: Effects, onward: ir.Block) -> ir.Block:
+    """A block that records the failure and continues."""
+    block = emitter.block("failed")
+    builder = ir.IRBuilder(block)
+    builder.store(const(1), builder.gep(emitter.context, [const(FAILED)]))
+    builder.branch(onward)
+    return block
+
+
+def _choose(emitter: Effects, steps: Plan, loops: ExitStack, done: ir.Block) -> ir.Block:
+    """Opens the loops over the parameters with guards between them; returns the block that tries the next binding."""
+    onward = done
+    for guard in [None, *steps.choices]:
+        if guard is not None:
+            value, onward, _ = loops.enter_context(emitter.over(guard.domain, guard.parameter.type, distinct=True))
+            emitter.builder.store(value, emitter.variable(guard.parameter))
+        emitter.failed = _failure(emitter, onward)
+        emitter.abandoned = onward
+        for condition in steps.first if guard is None else guard.guards:
+            good = emitter.block("enabled")
+            emitter.builder.cbranch(emitter.emit(condition), good, onward)
+            emitter.builder.position_at_end(good)
+    return onward

@@ -1,0 +1,59 @@
+"""Emits reads and writes of the variables in a state's words."""
+
+from __future__ import annotations
+
+from floodmark.checkers.codegen.bits import (
+    I64,
+    Value,
+    const,
+    cut,
+    masked,
+    put,
+    register,
+    resize,
+    shifted_left,
+    shifted_right,
+    value_of,
+)
+from floodmark.checkers.codegen.conversions import Conversions
+
+
+class StateWords(Conversions):
+    """A routine that holds a state's words."""
+
+    def bind_words(self, which: str, words: list[Value]) -> None:
+        """Sets where the "new" or the "old" state is: one pointer to 64 bits for each word."""
+        self.words[which] = words
+
+    def read(self, name: str, which: str) -> Value:
+        """The value of a state variable."""
+        kind = self.layout.variables[name]
+        return value_of(self.builder, kind, self.read_code(name, which))
+
+    def read_code(self, name: str, which: str) -> Value:
+        slot = self.layout.slots[name]
+        words = self.words[which]
+        if slot.bits <= 64:
+            return cut(self.builder, self.builder.load(words[slot.word]), slot.offset, slot.bits)
+        wide = register(slot.bits)
+        code: Value = const(0, wide)
+        for index in range(wide.width // 64):
+            word = self.builder.zext(self.builder.load(words[slot.word + index]), wide)
+            code = self.builder.or_(code, shifted_left(self.builder, word, 64 * index))
+        return masked(self.builder, code, slot.bits)
+
+    def write_code(self, name: str, code: Value) -> None:
+        """Makes ``code`` the value of a state variable in the new state."""
+        slot = self.layout.slots[name]
+        words = self.words["new"]
+        if slot.bits <= 64:
+            word = self.builder.load(words[slot.word])
+            self.builder.store(put(self.builder, word, slot.offset, slot.bits, code), words[slot.word])
+            return
+        for index in range(code.type.width // 64):
+            part = resize(self.builder, shifted_right(self.builder, code, 64 * index), I64)
+            left = min(64, slot.bits - 64 * index)
+            target = words[slot.word + index]
+            if left < 64:
+                part = put(self.builder, self.builder.load(target), 0, left, part)
+            self.builder.store(part, target)

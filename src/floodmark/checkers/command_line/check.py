@@ -1,0 +1,84 @@
+"""The options of ``floodmark check``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from floodmark.checkers.command_line.engine import engine_option, spark_option, take_spark
+from floodmark.checkers.command_line.epilog import EPILOG
+from floodmark.checkers.command_line.parameters import (
+    Count,
+    Memory,
+    Seconds,
+    SpecName,
+    invariants_option,
+    set_option,
+    spec_paths,
+    workers_option,
+)
+from floodmark.checkers.command_line.removed import Command
+from floodmark.checkers.project import input_file
+from floodmark.checkers.report.outputs import Reports, json_option
+
+if TYPE_CHECKING:
+    from floodmark.checkers.verdict.check import Settings
+
+SPARK_SETTINGS = ("master", "distribute", "partitions", "checkpoint", "resume", "keep_states", "keep_results")
+
+@click.command(cls=Command, epilog=EPILOG)
+@click.argument("specs", nargs=-1, metavar="[SPEC ...]", type=SpecName())
+@click.option("--tier", type=click.Choice(["quick", "deep", "all"]),
+              help="By default quick of a folder, all of a file.")
+@click.option("--property", "properties", multiple=True, metavar="NAME",
+              help="Only this property, and the designs that must violate it.")
+@click.option("--only-variant", metavar="NAME", help="Only the model or design of this class name.")
+@click.option("--traces", is_flag=True, help="Prints counterexamples of known-bad designs.")
+@json_option
+@set_option
+@invariants_option
+@click.option("--deadlock", is_flag=True, help="A state without successors is a violation.")
+@click.option("--symmetry/--no-symmetry", default=None,
+              help="Whether states that differ only in the names of identifiers are one.")
+@click.option("--max-states", type=Count, metavar="N", help="Stops, undetermined, after this many states.")
+@click.option("--max-seconds", type=Seconds(), help="Stops, undetermined, after this time.")
+@click.option("--max-memory", type=Memory(), help="A search that needs more continues in files.")
+@workers_option
+@engine_option()
+@spark_option(*SPARK_SETTINGS)
+def check(specs: tuple[str, ...], tier: str | None, traces: bool, **given: Any) -> int:
+    """Explores the models of specs and prints verdicts.
+
+    SPEC is a file, a row of one (lease.toml@small) or a folder; without it, every quick spec in ./specs is checked.
+    floodmark report makes reports of what --json writes.
+    """
+    from floodmark.checkers.commands.check import Asked
+    from floodmark.checkers.commands.check import check as run_check
+
+    reports = Reports.of(given)
+    settings = _settings(given)
+    shown = traces or settings.only_variant is not None
+    asked = Asked(spec_paths(specs or ("specs",)), tier, settings, shown)
+    return int(run_check(asked, reports))
+
+
+def _settings(given: dict[str, Any]) -> Settings:
+    from floodmark.checkers.exploration import Limits
+    from floodmark.checkers.verdict.check import Settings
+
+    spark = take_spark(given, *SPARK_SETTINGS)
+    for file in given["files"]:
+        input_file.size_of(file)
+    return Settings(
+        engine=given["engine"],
+        constants=dict(given["assignments"]),
+        invariant_files=given["files"],
+        limits=Limits(given["max_states"], given["max_seconds"], given["max_memory"]),
+        workers=given["workers"],
+        symmetry=given["symmetry"],
+        deadlock=given["deadlock"],
+        properties=given["properties"],
+        only_variant=given["only_variant"],
+        **spark,
+    )

@@ -1,0 +1,109 @@
+"""The command ``floodmark``."""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import sys
+import traceback
+from typing import Any
+
+import click
+
+from floodmark.checkers.command_line.check import check
+from floodmark.checkers.command_line.conform import conform
+from floodmark.checkers.command_line.epilog import EPILOG
+from floodmark.checkers.command_line.explore import explore
+from floodmark.checkers.command_line.export import export
+from floodmark.checkers.command_line.gate import gate
+from floodmark.checkers.command_line.init import init
+from floodmark.checkers.command_line.listing import list_, show
+from floodmark.checkers.command_line.mutate import mutate
+from floodmark.checkers.command_line.plan import plan
+from floodmark.checkers.command_line.prove import prove
+from floodmark.checkers.command_line.report import report
+from floodmark.checkers.report import colour
+from floodmark.checkers.verdict.result import ExitCode
+from floodmark.language.errors import SourceError
+
+
+def main() -> None:
+    """Runs the command and ends the process with one of the exit codes."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a terminal may not have every character of a name
+    try:
+        code = command.main(standalone_mode=False)
+    except click.exceptions.Exit as ended:
+        code = ended.exit_code
+    except click.ClickException as error:
+        error.show()
+        code = ExitCode.USER_ERROR
+    except SourceError as error:
+        click.echo(f"error: {error}", err=True)
+        code = ExitCode.USER_ERROR
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("interrupted", err=True)
+        code = ExitCode.INTERRUPTED
+    except OSError as error:
+        if error.errno not in _REFUSALS:
+            code = _internal(error)
+        else:
+            place = f"{error.filename}: " if error.filename is not None else ""
+            click.echo(f"error: {place}{error.strerror}", err=True)
+            code = ExitCode.USER_ERROR
+    except Exception as error:
+        code = _internal(error)
+    sys.exit(int(_flushed(code) or 0))
+
+
+_REFUSALS = (
+    errno.EACCES, errno.EDQUOT, errno.EEXIST, errno.EFBIG, errno.EIO, errno.EISDIR, errno.ELOOP, errno.EMFILE,
+    errno.ENAMETOOLONG, errno.ENFILE, errno.ENOENT, errno.ENOSPC, errno.ENOTDIR, errno.EPERM, errno.EROFS,
+)  # fmt: skip
+"""What the system says of files and disks. Any other error of the system is taken for a fault of this program."""
+
+
+def _internal(error: Exception) -> ExitCode:
+    click.echo(f"internal error in floodmark: {type(error).__name__}: {error}", err=True)
+    traceback.print_exc()
+    return ExitCode.INTERNAL_ERROR
+
+
+def _flushed(code: int) -> int:
+    """The exit code when everything is written; another one if standard output takes no more, as on a full disk."""
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        _drop_output()
+        if isinstance(error, BrokenPipeError):
+            return ExitCode.BROKEN_PIPE
+        click.echo(f"error: standard output: {error.strerror}", err=True)
+        return ExitCode.USER_ERROR
+    return code
+
+
+def _drop_output() -> None:
+    """Sends to nowhere what is still to be written, so that Python does not try again when it ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+class _Command(click.Group):
+    def invoke(self, ctx: click.Context) -> Any:
+        ctx.color = colour.wanted(os.environ)
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:  # click itself would exit with 1, which means violated
+            _drop_output()
+            raise click.exceptions.Exit(ExitCode.BROKEN_PIPE) from None
+
+
+@click.group(cls=_Command, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="floodmark")
+def command() -> None:
+    """Checks replication protocols written as plain Python classes."""
+
+
+for each in (init, check, explore, report, gate, mutate, export, list_, show, plan, prove, conform):
+    command.add_command(each)

@@ -1,0 +1,123 @@
+"""``floodmark check``: plans the checks of specs, runs them and reports what they found."""
+
+from __future__ import annotations
+
+import itertools
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import click
+
+from floodmark.checkers.gate.totals import states_expected
+from floodmark.checkers.project.properties import did_you_mean
+from floodmark.checkers.project.spec import Spec, Wanted, read, wanted
+from floodmark.checkers.project.unchecked_tiers import left_out
+from floodmark.checkers.report import text
+from floodmark.checkers.report.outputs import Reports, write_reports
+from floodmark.checkers.report.progress import SearchProgress
+from floodmark.checkers.run.checks import run
+from floodmark.checkers.run.unfound_properties import unfound_properties
+from floodmark.checkers.verdict.check import Check, Settings, checks, must_matter, variant_name, with_properties
+from floodmark.checkers.verdict.result import CheckResult, ExitCode, worst
+from floodmark.checkers.verdict.verdict import failed, misplaced
+from floodmark.language.errors import SourceError
+from floodmark.language.plurals import counted
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the command line asks for. ``traces`` prints counterexamples of known-bad designs."""
+
+    paths: list[Path]
+    tier: str | None
+    settings: Settings
+    traces: bool
+
+
+def check(asked: Asked, reports: Reports) -> ExitCode:
+    """Checks, prints verdicts, writes reports, and returns the exit code."""
+    about = wanted(asked.paths, asked.tier)
+    reports.must_be_writable([*(each.address for each in about), *asked.settings.invariant_files])
+    broken, every = planned([each for each in about if each.is_there], asked.settings)
+    results: list[CheckResult] = []
+    line = SearchProgress(states_expected)
+    try:
+        for result in itertools.chain(broken, (found for _, found in run(every, line.show))):
+            line.clear()
+            results.append(result)
+            _tell(result, asked.traces)
+    except KeyboardInterrupt:
+        under_way = line.clear()
+        click.echo(f"interrupted: {len(results)} of {counted(len(broken) + len(every), 'check')} ended", err=True)
+        if under_way:
+            click.echo(f"the last figures of a search that did not end: {under_way}", err=True)
+        raise click.exceptions.Exit(ExitCode.INTERRUPTED) from None
+    except SourceError:
+        line.clear()
+        click.echo(f"ended by an error: {len(results)} of {counted(len(broken) + len(every), 'check')} ended", err=True)
+        raise
+    return worst([_conclude(results, asked, about), write_reports(reports, results)])
+
+
+def planned(about: Sequence[Wanted], settings: Settings) -> tuple[list[CheckResult], list[Check]]:
+    """A result for each spec that cannot be read and each property that no spec finds, and the checks of the others."""
+    broken: list[CheckResult] = []
+    specs: dict[Path, Spec] = {}
+    for each in about:
+        try:
+            specs[each.address] = read(each.address) if each.spec is None else each.spec
+        except SourceError as error:
+            broken.append(failed(each.address, error))
+    tiers = {each.address: each.tier for each in about}
+    every = [
+        check
+        for address, spec in specs.items()
+        for check in checks(spec, settings)
+        if tiers[address] in ("all", check.tier)
+    ]
+    if settings.properties and not broken:
+        every = with_properties(every, settings.properties)
+    wanted = settings.only_variant
+    if wanted is not None and specs and not every:
+        known = replace(settings, only_variant=None)
+        names = [variant_name(check) for spec in specs.values() for check in checks(spec, known)]
+        raise SourceError(f"no spec has a variant {wanted!r}{did_you_mean(wanted, dict.fromkeys(names))}")
+    if not broken:
+        must_matter(settings.invariant_files, every)
+    return [*broken, *map(misplaced, unfound_properties(every))], every
+
+
+def _tell(result: CheckResult, traces: bool) -> None:
+    for line in text.lines(result, traces):
+        click.echo(line)
+    if result.traceback:
+        click.echo(result.traceback, err=True)
+    sys.stdout.flush()
+
+
+def _left(about: Sequence[Wanted], tier: str) -> str:
+    """What the checks of a tier leave out of the specs that the command line is about."""
+    return left_out([each.spec for each in about if each.spec is not None and each.tier == tier], tier, proofs=False)
+
+
+def _conclude(results: Sequence[CheckResult], asked: Asked, about: Sequence[Wanted]) -> ExitCode:
+    code = worst(result.exit_code for result in results)
+    tier = asked.tier or "quick"
+    if not results:
+        click.echo(f"nothing was checked: there is no {'' if tier == 'all' else f'{tier} '}spec here")
+        return code
+    if not asked.traces:
+        for line in text.hint(results):
+            click.echo(line)
+    whole = asked.settings.only_variant is None and not asked.settings.properties
+    if tier != "all" and whole and (left := _left(about, tier)):
+        click.echo(left)
+    if whole and all(result.variant is not None for result in results):
+        code = worst([code, ExitCode.NOTHING_CHECKED])
+        said = f"no model was checked, as the {tier} tier has only known-bad designs here"
+        click.echo(f"{counted(len(results), 'check')}: {said} (exit {int(code)})")
+        return code
+    click.echo(text.summary(results, code))
+    return code

@@ -1,0 +1,98 @@
+"""The command ``floodmark gate``."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from floodmark.checkers.exploration import Limits
+from floodmark.checkers.gate import lock, text
+from floodmark.checkers.gate.limits import limits_of
+from floodmark.checkers.gate.progress import GateProgress
+from floodmark.checkers.gate.run import Run
+from floodmark.checkers.gate.scope import Scope
+from floodmark.checkers.project.modules import Project
+from floodmark.checkers.project.paths import shown
+from floodmark.checkers.project.spec import Tier
+from floodmark.checkers.report.outputs import Reports, write_reports
+from floodmark.checkers.verdict.check import Settings
+from floodmark.checkers.verdict.gate_outcome import Outcome
+from floodmark.checkers.verdict.proof_result import Proved
+from floodmark.checkers.verdict.result import CheckResult, ExitCode, worst
+from floodmark.language.errors import SourceError
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the command line asks for. The limits in ``settings`` are for the whole run."""
+
+    folder: Path
+    tier: Tier
+    update: bool
+    use_cache: bool
+    settings: Settings
+
+    @property
+    def command(self) -> str:
+        words = ["floodmark", "gate", shown(self.folder)]
+        words += ["--tier", self.tier] if self.tier != "quick" else []
+        words += self.settings.engine_words()
+        limits = self.settings.limits
+        words += ["--max-seconds", f"{limits.seconds:g}"] if limits.seconds is not None else []
+        words += ["--max-memory", str(limits.memory)] if limits.memory is not None else []
+        return shlex.join(words)
+
+
+def gate(asked: Asked, reports: Reports, say: Callable[[str], None]) -> ExitCode:
+    """Runs the gate, prints what it found, writes reports and the lock, and returns the exit code."""
+    if not asked.folder.is_dir():
+        raise SourceError("there is no such folder", str(asked.folder))
+    reports.must_be_writable()
+    scope = Scope.of(asked.folder)
+    limits = limits_of(Project.of(scope.lock).root, asked.settings.limits)
+    settings = replace(asked.settings, limits=Limits(memory=limits.memory), compare=reports.are_wanted)
+    run = Run(scope, asked.tier, settings, asked.use_cache, asked.command, asked.update, limits.seconds)
+    outcome, now = run.outcome(lambda result: _tell(result, run.shown, say))
+    run.shown.clear()
+    code = outcome.exit_code
+    refusals = _refusals(outcome) if asked.update else []
+    accepted = asked.update and not refusals
+    if accepted:
+        lock.write(outcome.lock, now)
+        code = ExitCode.AS_EXPECTED
+    for line in (*text.table(outcome), *text.end(outcome, accepted)):
+        say(line)
+    if refusals:
+        say(f"the lock was not written: {refusals[0]}")
+        code = ExitCode.NOT_AS_EXPECTED if code == ExitCode.AS_EXPECTED else code
+        for more in refusals[1:]:
+            say(f"  {more}")
+    return worst([code, write_reports(reports, outcome.results, outcome.proofs, [] if accepted else outcome.drift)])
+
+
+def _refusals(outcome: Outcome) -> list[str]:
+    """Why a lock must not accept what was found: in words, the first as the end of a sentence.
+
+    A lock that recorded an action that never fires, or a premise that is never true, would make that the norm.
+    """
+    codes = [result.exit_code for result in outcome.results] + [proved.exit_code for proved in outcome.proofs]
+    if not outcome.results or worst(codes) != ExitCode.AS_EXPECTED:
+        return ["it accepts only verdicts that are as expected"]
+    silent = [f"{result.name}: {said}" for result in outcome.results for said in result.unexercised()]
+    if not silent:
+        return []
+    return ["these checks are weaker than they look; fix them, or list in the spec what is intended,",
+            "under idle = [...] or vacuous = [...], or as distinct = 0 under [expect]:", *silent]
+
+
+def _tell(result: CheckResult | Proved, progress: GateProgress, say: Callable[[str], None]) -> None:
+    """Reports failures as soon as they are known."""
+    wrong = text.wrong(result)
+    if wrong:
+        progress.clear()
+    for line in wrong:
+        say(line)
+    sys.stdout.flush()

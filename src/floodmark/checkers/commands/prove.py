@@ -1,0 +1,156 @@
+"""``floodmark prove``: runs a method on specs, checks claims, and reports the results."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from floodmark.checkers.project.claim import claims_of
+from floodmark.checkers.project.properties import did_you_mean
+from floodmark.checkers.project.spec import Proving, Spec, find, read
+from floodmark.checkers.report.counting import Counting
+from floodmark.checkers.report.outputs import Reports, write_reports
+from floodmark.checkers.report.proof_progress import ProofProgress
+from floodmark.checkers.report.proof_text import text_lines
+from floodmark.checkers.resources import cores
+from floodmark.checkers.symbolic.methods.induction import Watch
+from floodmark.checkers.symbolic.methods.smtlib import Scripts
+from floodmark.checkers.symbolic.methods.task import Task
+from floodmark.checkers.symbolic.prove import prove_check, prove_claim, prove_listed
+from floodmark.checkers.verdict.check import Check, Settings, checks, must_matter, variant_name
+from floodmark.checkers.verdict.proof_command import listed
+from floodmark.checkers.verdict.proof_result import Proved
+from floodmark.checkers.verdict.result import MEANINGS, ExitCode, worst
+from floodmark.language.errors import SourceError
+from floodmark.language.plurals import counted
+
+_MEANINGS = {**MEANINGS, ExitCode.UNDETERMINED: "something is neither proved nor refuted"}
+
+
+def run(paths: list[Path], given: dict[str, Any], json_file: Path | None, say: Callable[[str], None]) -> int:
+    """The command: proves, prints, and returns the exit code. ``given`` are its options."""
+    constants = dict(given.pop("assignments"))
+    folder = given.pop("smt")
+    name, find = given.pop("proof"), given.pop("find")
+    workers = given.pop("workers") or cores()
+    given = {key: value for key, value in given.items() if value not in (None, False, ())}
+    task = Task(constants=constants, workers=workers, **given)
+    own = next((it for it in (*given, *constants) if it != "seconds"), None)
+    if own is not None and (name is not None or find):
+        option = "--proof" if name is not None else "--find"
+        raise SourceError(f"{option} is for proofs that a spec lists, which say their own {own.replace('_', ' ')}")
+    scripts = None if folder is None else Scripts(folder)
+    results: list[Proved] = []
+    if own is None:
+        asked = _listed(paths, Listed(name, find, scripts, task.seconds, workers))
+    else:
+        asked = _questions(paths, task, scripts)
+    with Counting(len(asked), "question") as counting:
+        for ask in asked:
+            with ProofProgress() as progress:
+                result = ask(progress.show)
+            results.append(result)
+            counting.clear()
+            for line in text_lines(result):
+                say(line)
+            counting.one()
+    code = worst(result.exit_code for result in results)
+    good = sum(result.expected for result in results)
+    total = counted(len(results), "question")
+    outcome = "each as expected"
+    if code != ExitCode.AS_EXPECTED:
+        outcome = f"{good} as expected (exit {int(code)}: {_MEANINGS[code]})"
+    say(f"{total}, {outcome}")
+    return int(worst([code, write_reports(Reports(json=json_file), [], results, annotate=False)]))
+
+
+Ask = Callable[[Watch], Proved]
+"""Answers a question, and tells how far it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """Which of the proofs that specs list to make: those that ``name`` means; ``find`` searches for new answers."""
+
+    name: str | None
+    find: bool
+    scripts: Scripts | None
+    seconds: float | None
+    workers: int
+
+
+def _listed(paths: list[Path], wanted: Listed) -> list[Ask]:
+    """What makes the proofs that specs list, in the quick tier only where a folder is named; of a spec that is named
+    and lists none, induction on everything.
+    """
+    asked: list[Ask] = []
+    for path in paths:
+        if path.suffix == ".py":
+            asked += _claims([path], wanted.seconds, wanted.scripts)
+            continue
+        if os.path.isdir(path):
+            asked += _claims([path], wanted.seconds, wanted.scripts)
+            every = [(spec, it) for spec in map(read, find([path], "all")) for it in spec.prove if it.tier == "quick"]
+            asked += [_made(*it, wanted) for it in every if wanted.name is None or it[1].is_called(wanted.name)]
+            continue
+        for spec in map(read, find([path], "all")):
+            asked += [_made(spec, it, wanted) for it in listed(spec, wanted.name)]
+            if not spec.prove:
+                plain = Task(seconds=wanted.seconds, workers=wanted.workers)
+                asked += _questions([spec.address], plain, wanted.scripts)
+    return asked
+
+
+def _made(spec: Spec, proving: Proving, wanted: Listed) -> Ask:
+    def ask(watch: Watch) -> Proved:
+        return prove_listed(spec, proving, wanted.scripts, wanted.seconds, wanted.find, watch, wanted.workers)
+
+    return ask
+
+
+def _claims(paths: list[Path], seconds: float | None, scripts: Scripts | None) -> list[Ask]:
+    return [lambda _, it=claim: prove_claim(it, seconds, scripts) for claim in claims_of(paths)]  # type: ignore[misc]
+
+
+def _questions(paths: list[Path], task: Task, scripts: Scripts | None) -> list[Ask]:
+    """What answers each question: about the properties of specs, and about the claims in Python files; for a folder,
+    about its claims and quick specs.
+
+    ``scripts`` receives every obligation. Raises SourceError for an option that applies to no spec at all.
+    """
+    every = _checks(paths, task)
+    asked: list[Ask] = []
+    for path in paths:
+        if path.suffix == ".py" or os.path.isdir(path):
+            asked += _claims([path], task.seconds, scripts)
+        asked += [partial(prove_check, check, task, scripts, None) for check in every[path]]
+    return asked
+
+
+def _checks(paths: list[Path], task: Task) -> dict[Path, list[Check]]:
+    """What to prove of the specs that each path stands for. Options that apply to none of them are an error."""
+    settings = Settings(constants=task.constants, invariant_files=task.files, only_variant=task.only_variant)
+    specs = {path: [read(spec) for spec in find([path])] if path.suffix != ".py" else [] for path in paths}
+    found = {
+        path: [
+            check
+            for spec in of_path
+            for check in checks(spec, settings)
+            if check.flawed is None or task.only_variant is not None
+        ]
+        for path, of_path in specs.items()
+    }
+    every = [check for of_path in found.values() for check in of_path]
+    if task.only_variant is not None and not every:
+        names = [variant_name(check) for of_path in specs.values() for spec in of_path
+                 for check in checks(spec, Settings())]
+        offered = did_you_mean(task.only_variant, dict.fromkeys(names))
+        raise SourceError(f"no spec has a variant {task.only_variant!r}{offered}")
+    if task.properties and not every:
+        raise SourceError(f"no spec has a property {task.properties[0]!r} to prove")
+    must_matter(task.files, every)
+    return found

@@ -1,0 +1,52 @@
+"""Divides a metadata log among processes or Spark tasks, each of which judges the partitions of one shard."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+from floodmark.checkers import processes
+from floodmark.checkers.conformance.metadata_log.dump import Shard
+from floodmark.checkers.conformance.metadata_log.judge import Report, judge
+from floodmark.checkers.project import input_file
+from floodmark.checkers.resources import cores
+
+SMALL = 16 << 20
+"""The size in bytes up to which a log is judged in this process."""
+
+
+def judge_log(
+    paths: Sequence[Path], strict: bool = False, on_spark: bool = False, workers: int = 0,
+    master: str | None = None,
+) -> Report:
+    """Judges a log. Every worker reads all of it and parses only its own partitions, so no data is moved.
+
+    Spark tasks open the files themselves, so the files must be where the workers see them. Raises SourceError for a
+    file that cannot be read.
+    """
+    size = sum(input_file.size_of(path) for path in paths)
+    if on_spark:
+        from floodmark.checkers.spark.session import session
+
+        context = session(master).sparkContext
+        count = workers or context.defaultParallelism
+        tasks = context.parallelize(_shards(count), count)
+        reports = tasks.map(partial(_judge_shard, [path.resolve() for path in paths], strict)).collect()
+    else:
+        count = workers or (cores() if size > SMALL else 1)
+        if count == 1:
+            return judge(paths, strict)
+        reports = processes.results(partial(_judge_shard, list(paths), strict), _shards(count), count)
+    whole = Report()
+    for report in reports:
+        whole.add(report)
+    return whole
+
+
+def _shards(count: int) -> list[Shard]:
+    return [Shard(number, count) for number in range(count)]
+
+
+def _judge_shard(paths: Sequence[Path], strict: bool, shard: Shard) -> Report:
+    return judge(paths, strict, shard)

@@ -1,0 +1,146 @@
+"""Explains why no run of a model fits a line of a trace: the nearest actions, and the guard that stopped each."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any
+
+from floodmark.checkers.conformance.behaviour import TraceResult
+from floodmark.checkers.conformance.external_values import value_of
+from floodmark.checkers.conformance.trace_file import Line
+from floodmark.checkers.report.guard import false_guard
+from floodmark.checkers.value_text import plain, show, show_step
+from floodmark.language import reference
+from floodmark.language.errors import Disabled, SourceError
+from floodmark.language.model import Model, State
+from floodmark.language.reference import Step, parameter_types
+from floodmark.language.source import leading_guards, names_in, source_of
+from floodmark.language.values import running
+
+MAX_CANDIDATES = 20
+MAX_INSTANCES = 4096
+MAX_REASONS = 5
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why an action is not the step that a line describes.
+
+    ``unlike`` is the number of variables that it would leave different from the line; None when it is not enabled, and
+    then ``file`` and ``line`` are those of the guard that stopped it, and ``part`` the index of the false conjunct.
+    """
+
+    step: str
+    action: str
+    text: str
+    unlike: int | None = None
+    file: str | None = None
+    line: int | None = None
+    part: int = 0
+
+
+def reasons(subject: Model, result: TraceResult) -> list[Reason]:
+    """The nearest first: enabled actions that differ least; then, for each action, the instance that got furthest."""
+    line = result.failed_line
+    if line is None:
+        return []
+    initial = line.action is not None and line.action not in type(subject).methods("action")
+    if initial and result.matched > 0:
+        return [Reason(f"{line.action}()", line.action or "", "begins a run, so only the first line can be about it")]
+    if initial or (line.action is None and result.matched == 0):
+        starts = reference.initial_states(subject)
+        found = [_differs(subject, line, step, state) for step, state in starts if line.fits(step)]
+    else:
+        found = _of_actions(subject, line, result.candidates[:MAX_CANDIDATES])
+    enabled = sorted({it for it in found if it.unlike is not None}, key=lambda it: (it.unlike, it.step))
+    farthest: dict[str, Reason] = {}
+    for reason in found:
+        name = reason.action
+        if reason.unlike is None and _came(reason) > (_came(farthest[name]) if name in farthest else (-1, -1)):
+            farthest[name] = reason
+    nearest = sorted(farthest.values(), key=lambda reason: -reason.part)
+    return [*enabled[:MAX_REASONS], *nearest[:MAX_REASONS]]
+
+
+def _came(reason: Reason) -> tuple[int, int]:
+    return reason.line or 0, reason.part
+
+
+def _of_actions(subject: Model, line: Line, states: Sequence[State]) -> list[Reason]:
+    actions = type(subject).methods("action")
+    names = [line.action] if line.action is not None else list(actions)
+    found = []
+    for state, name in itertools.product(states, names):
+        steps = list(itertools.islice(_instances(subject, state, name, actions[name], line), MAX_INSTANCES))
+        if not steps:
+            found.append(_nothing_offered(subject, name, actions[name]))
+        found += [reason for step in steps if (reason := _reason(subject, state, step, line)) is not None]
+    return found
+
+
+def _instances(
+    subject: Model, state: State, name: str, method: Callable[..., Any], line: Line
+) -> Iterator[Step]:
+    """The ways to take an action that a line may describe, including those that a guard rules out at once."""
+    kinds = parameter_types(subject, method)
+    given: dict[str, Any] = {}
+    for parameter, value in (line.given.get("arguments") or {}).items():
+        with suppress(SourceError, KeyError):
+            given[parameter] = value_of(kinds[parameter], value, parameter)
+    if any(kind.codes > MAX_INSTANCES for parameter, kind in kinds.items() if parameter not in given):
+        steps: Iterator[Step] = iter(reference.choices(subject, state, name))
+    else:
+        steps = (Step(name, chosen) for chosen in reference.every_choice(subject, kinds, given))
+    return (step for step in steps if line.fits(step))
+
+
+def _reason(subject: Model, state: State, step: Step, line: Line) -> Reason | None:
+    subject.load(state)
+    method = type(subject).methods("action")[step.action]
+    with running(subject):
+        try:
+            method(subject, **step.arguments)
+        except Disabled as disabled:
+            return _stopped(step, disabled.__traceback__)
+        except Exception as error:
+            return Reason(show_step(step), step.action, f"leaves the model's types: {error}", len(line.state) + 1)
+    return _differs(subject, line, step, subject.snapshot())
+
+
+def _differs(subject: Model, line: Line, step: Step, after: State) -> Reason:
+    names = list(subject.variable_types)
+    said = line.given.get("state") or {}
+    unlike = [
+        f"{names[index]} is {show(after[index])}, the line has {_shown(said[names[index]])}"
+        for index in line.unlike(after)
+    ]
+    return Reason(show_step(step), step.action, "; ".join(unlike), len(unlike))
+
+
+def _shown(given: Any) -> str:
+    return show(given) if isinstance(given, str | int | bool | None) else str(plain(given)).replace("'", '"')
+
+
+def _stopped(step: Step, traceback: TracebackType | None) -> Reason:
+    guard = false_guard(traceback)
+    if guard.file is None:
+        return Reason(show_step(step), step.action, "is not enabled")
+    text = f"is not enabled: {guard.text}"
+    return Reason(show_step(step), step.action, text, None, guard.file, guard.line, guard.part)
+
+
+def _nothing_offered(subject: Model, name: str, method: Callable[..., Any]) -> Reason:
+    """No value of a parameter passes the guards at the start of an action, such as ``require(request in
+    self.requests)``."""
+    source = source_of(method)
+    parameters = set(parameter_types(subject, method))
+    guards, _ = leading_guards(source)
+    drawing = next((guard for guard in guards if names_in(guard) & parameters), None)
+    text = "is not enabled" if drawing is None else f"is not enabled: nothing satisfies {ast.unparse(drawing)}"
+    line = source.tree.lineno if drawing is None else drawing.lineno
+    return Reason(f"{name}(...)", name, text, None, source.file, line)

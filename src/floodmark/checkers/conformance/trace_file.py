@@ -1,0 +1,134 @@
+"""Reads recorded runs: JSON lines, each of which describes one step of a model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from floodmark.checkers.conformance.external_values import Matches, pattern
+from floodmark.checkers.project import input_file, json_text
+from floodmark.checkers.project.properties import did_you_mean
+from floodmark.language.errors import SourceError
+from floodmark.language.model import Model, State
+from floodmark.language.reference import Step, parameter_types
+
+_KEYS = ("action", "arguments", "state", "skip")
+
+
+@dataclass(frozen=True)
+class Line:
+    """The content of one line: which action, with which arguments, and what is seen after it.
+
+    ``skip`` is the most steps that may have happened unseen before it; None leaves that to the command line.
+    """
+
+    number: int
+    action: str | None
+    arguments: Mapping[str, Matches]
+    state: Mapping[int, Matches]
+    skip: int | None
+    given: Mapping[str, Any]
+
+    def fits(self, step: Step) -> bool:
+        """Whether the line may describe this step."""
+        if self.action is not None and step.action != self.action:
+            return False
+        return all(matches(step.arguments[name]) for name, matches in self.arguments.items())
+
+    def sees(self, state: State) -> bool:
+        """Whether the state matches the line."""
+        return all(matches(state[index]) for index, matches in self.state.items())
+
+    def unlike(self, state: State) -> list[int]:
+        """The variables, by index, that do not match the line."""
+        return [index for index, matches in self.state.items() if not matches(state[index])]
+
+
+@dataclass(frozen=True)
+class Trace:
+    """The non-empty lines of a file, in order."""
+
+    file: str
+    lines: tuple[Line, ...]
+
+
+def read(path: Path, model: Model) -> Trace:
+    """Reads a file of JSON lines. Raises SourceError, with the line's number, for one that does not fit the model."""
+    return parse(input_file.text_of(path), model, str(path))
+
+
+def parse(text: str, model: Model, file: str) -> Trace:
+    """The lines of ``text``; empty ones are skipped."""
+    reader = _Reader(model)
+    lines = []
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip():
+            try:
+                lines.append(reader.line(number, line))
+            except SourceError as error:
+                raise SourceError(error.message, file, number) from None
+    if not lines:
+        raise SourceError("has no lines", file)
+    return Trace(file, tuple(lines))
+
+
+class _Reader:
+    def __init__(self, model: Model) -> None:
+        self.kinds = list(model.variable_types.items())
+        self.names = [name for name, _ in self.kinds]
+        actions = type(model).methods("action")
+        initial = type(model).methods("initial")
+        self.methods = {**initial, **actions}
+        self.parameters = cache(lambda name: parameter_types(model, self.methods[name]))
+        if not initial:
+            self.methods["initial"] = lambda self: None
+
+    def line(self, number: int, text: str) -> Line:
+        try:
+            given = json_text.parse(text)
+        except json_text.NotJsonError as error:
+            raise SourceError(f"this is not JSON: {error}") from None
+        if not isinstance(given, dict):
+            raise SourceError('a line is an object: {"action": ..., "arguments": {...}, "state": {...}}')
+        for key in given:
+            if key not in _KEYS:
+                raise SourceError(f"unknown key {key!r}{did_you_mean(key, _KEYS)}")
+        action, skip = given.get("action"), given.get("skip")
+        if action is not None and action not in self.methods:
+            raise SourceError(f"the model has no action {action!r}{did_you_mean(str(action), self.methods)}")
+        if skip is not None and (type(skip) is not int or skip < 0):
+            raise SourceError(f"skip must be a whole number, 0 or more, not {skip!r}")
+        arguments, state = self.table(given, "arguments"), self.table(given, "state")
+        if arguments and action is None:
+            raise SourceError("arguments need an action")
+        if not given:
+            raise SourceError("the line says nothing")
+        return Line(number, action, self.argument_patterns(action, arguments), self.state_patterns(state), skip, given)
+
+    def table(self, given: Mapping[str, Any], key: str) -> dict[str, Any]:
+        table = given.get(key)
+        if table is None:
+            return {}
+        if not isinstance(table, dict):
+            raise SourceError(f"{key} must be an object, not {table!r}")
+        return table
+
+    def argument_patterns(self, action: str | None, arguments: Mapping[str, Any]) -> dict[str, Matches]:
+        if action is None or not arguments:
+            return {}
+        kinds = self.parameters(action)
+        for name in arguments:
+            if name not in kinds:
+                raise SourceError(f"{action} takes no argument {name!r}{did_you_mean(name, kinds)}")
+        return {name: pattern(kinds[name], value, name) for name, value in arguments.items()}
+
+    def state_patterns(self, state: Mapping[str, Any]) -> dict[int, Matches]:
+        for name in state:
+            if name not in self.names:
+                raise SourceError(f"the model has no variable {name!r}{did_you_mean(name, self.names)}")
+        return {
+            index: pattern(kind, state[name], name) for index, (name, kind) in enumerate(self.kinds) if name in state
+        }

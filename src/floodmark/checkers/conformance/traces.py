@@ -1,0 +1,175 @@
+"""Judges many traces: in this process, in several, or as Spark tasks."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from floodmark.checkers import processes
+from floodmark.checkers.conformance.behaviour import TraceResult, judge
+from floodmark.checkers.conformance.rejection import Reason, reasons
+from floodmark.checkers.conformance.trace_file import parse
+from floodmark.checkers.exploration import Limits
+from floodmark.checkers.project import input_file, json_text
+from floodmark.checkers.report.json import trace_entries
+from floodmark.checkers.resources import cores
+from floodmark.checkers.value_text import show_step
+from floodmark.checkers.verdict.check import Check
+from floodmark.language.errors import SourceError
+from floodmark.language.model import Model
+
+if TYPE_CHECKING:
+    from pyspark import Broadcast
+
+Recorded = tuple[str, str]
+"""The name of a trace's file, and its text."""
+FEW = 4
+"""Up to this many traces are judged in this process."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The result of a trace, for reports. The verdict "error" means that a file or a model cannot be read, "lost" an
+    internal error.
+
+    ``line`` is the number of the line that no run fits, or that is malformed; ``run`` is the longest run that fits.
+    """
+
+    file: str
+    verdict: Literal["accepted", "rejected", "undetermined", "error", "lost"]
+    message: str = ""
+    line: int | None = None
+    lines: int = 0
+    matched: int = 0
+    unseen: int = 0
+    given: Any = None
+    last_step: str = ""
+    reasons: Sequence[Reason] = ()
+    run: Sequence[dict[str, Any]] = ()
+    expanded: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class Work:
+    """What traces are compared with, and how."""
+
+    check: Check
+    hidden: int = 0
+    limits: Limits = field(default_factory=Limits)
+
+    def model(self) -> Model:
+        """The model with its constants, or a known-bad design if one is chosen."""
+        return self.check.cls()(**self.check.constants)
+
+
+def judge_text(work: Work, recorded: Recorded) -> Outcome:
+    """Judges one trace. Never raises SourceError: what is wrong with a file is its result."""
+    file, text = recorded
+    try:
+        model = work.model()
+        trace = parse(text, model, file)
+        result = judge(model, trace, work.hidden, work.limits)
+        return _outcome(model, result)
+    except SourceError as error:
+        elsewhere = "" if error.file in (None, file) else f"{error.file}:{error.line}: "
+        return Outcome(file, "error", elsewhere + error.message, None if elsewhere else error.line)
+
+
+def _outcome(model: Model, result: TraceResult) -> Outcome:
+    failed = result.failed_line
+    entries = trace_entries(model, result.run)
+    for entry, index in zip(entries, result.seen, strict=True):
+        entry["line"] = None if index is None else result.trace.lines[index].number
+    return Outcome(
+        result.trace.file,
+        result.verdict,
+        f"the search ended at {result.stopped}" if result.stopped else "",
+        None if failed is None else failed.number,
+        len(result.trace.lines),
+        result.matched,
+        sum(1 for index in result.seen[1:] if index is None),
+        None if failed is None else failed.given,
+        show_step(result.run[-1].step) if result.run else "",
+        reasons(model, result),
+        entries,
+        result.expanded,
+        result.seconds,
+    )
+
+
+def found(paths: Iterable[Path]) -> list[Path]:
+    """The traces that paths mean: a file stands for itself, a folder for every ``*.jsonl`` below it."""
+    files: list[Path] = []
+    for path in paths:
+        if not os.path.lexists(path):
+            raise SourceError("there is no such file or folder", str(path))
+        files += input_file.below(path, ".jsonl") if os.path.isdir(path) else [path]
+    return list(dict.fromkeys(files))
+
+
+def recorded(paths: Sequence[Path]) -> list[Recorded]:
+    """The texts of traces. Raises SourceError for a file that cannot be read."""
+    texts: list[Recorded] = []
+    for path in paths:
+        texts += _traces_of(str(path), input_file.text_of(path))
+    return texts
+
+
+def _traces_of(file: str, text: str) -> list[Recorded]:
+    """One trace, or every counterexample in the output of ``check --json``, with a line for each step."""
+    if not file.endswith(".json"):
+        return [(file, text)]
+    try:
+        results = json_text.parse(text)["results"]
+        traces = [(f"{file} ({_title(it)})", it["trace"]) for it in results if it["trace"]]
+    except (json_text.NotJsonError, KeyError, TypeError, AttributeError):
+        raise SourceError("is not the output of check --json; name a trace of JSON lines *.jsonl", file) from None
+    return [(name, "\n".join(json.dumps(entry) for entry in trace)) for name, trace in traces]
+
+
+def _title(result: Mapping[str, Any]) -> str:
+    """What a result is about: the spec, which earlier versions did not name, and the class."""
+    return " ".join(filter(None, [result.get("name"), result["variant"] or result["model"]]))
+
+
+def judge_all(work: Work, texts: Sequence[Recorded], workers: int = 0) -> Iterator[Outcome]:
+    """Judges traces, in processes of their own when there are many; ``workers=0`` means one per core."""
+    count = min(workers or (cores() if len(texts) > FEW else 1), len(texts))
+    if count <= 1:
+        yield from (judge_text(work, text) for text in texts)
+        return
+    judged = processes.run_each(functools.partial(judge_text, work), texts, count, lambda _: work.limits.seconds)
+    for (file, _), outcome in zip(texts, processes.in_order(judged), strict=True):
+        if isinstance(outcome, processes.Overdue):
+            yield Outcome(file, "undetermined", str(outcome))
+        elif isinstance(outcome, Exception):
+            yield Outcome(file, "lost", str(outcome))
+        else:
+            yield outcome
+
+
+def judge_all_on_spark(work: Work, texts: Sequence[Recorded], master: str | None = None) -> list[Outcome]:
+    """Judges traces in Spark tasks, which get the traces and, where needed, the model's sources."""
+    from floodmark.checkers.spark.project_transfer import broadcast_files
+    from floodmark.checkers.spark.session import session
+
+    context = session(master).sparkContext
+    spec = replace(work.check.spec, path=work.check.spec.path.resolve())
+    work = replace(work, check=replace(work.check, spec=spec))
+    files = broadcast_files(context, [work.check])
+    slices = max(1, min(len(texts), 4 * context.defaultParallelism))
+    outcomes = context.parallelize(list(texts), slices).map(functools.partial(_on_worker, files, work)).collect()
+    files.destroy()
+    return list(outcomes)
+
+
+def _on_worker(files: Broadcast[Any], work: Work, text: Recorded) -> Outcome:
+    from floodmark.checkers.spark.project_transfer import placed
+
+    return judge_text(replace(work, check=placed(files.value, work.check)), text)

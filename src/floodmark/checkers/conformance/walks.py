@@ -1,0 +1,276 @@
+"""Random walks through a model, in lockstep with an implementation or alone.
+
+A walk examines every step that the model could take next, so it never misses a violation one step away. There are two
+strategies:
+
+* ``uniform``: each walk starts in an initial state.
+* ``guided``: for each piece of coverage (``checkers.conformance.coverage``), a pool keeps the shortest run that covers
+  it. Most walks start at the end of a run from the pool: a few runs are drawn, and the one used least often is taken.
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from floodmark.checkers.adaptive_capacity import at_widths
+from floodmark.checkers.conformance.adapter import Adapter, Contract
+from floodmark.checkers.conformance.coverage import Coverage, Piece
+from floodmark.checkers.conformance.lockstep import Lockstep, Mismatch, shortened
+from floodmark.checkers.conformance.proposals import Offer, Packed, Proposal, Proposals
+from floodmark.checkers.project.properties import Property
+from floodmark.language import reference
+from floodmark.language.errors import SourceError
+from floodmark.language.model import Model, State
+from floodmark.language.plurals import counted
+from floodmark.language.reference import Step
+
+Choice = Literal["uniform", "guided"]
+
+LENGTH = 40
+"""Steps of a walk from an initial state."""
+FURTHER = 20
+"""Steps of a walk from the end of a kept run."""
+FRESH = 0.1
+"""The share of guided walks that start in an initial state."""
+DRAWN = 8
+"""This many kept runs are drawn, and the one used least often as a start is taken."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A run that ends badly: a step breaks a property, or the implementation is not in the model's state.
+
+    ``taken`` counts the steps of all walks so far.
+    """
+
+    steps: tuple[Step, ...]
+    property: Property | None
+    mismatch: Mismatch | None
+    taken: int
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A state of a walk, and how the walk got there. ``proposal`` is None for an initial state."""
+
+    state: Packed
+    start: Step
+    proposal: Proposal | None
+    before: Node | None
+    depth: int
+
+    def path(self) -> list[Node]:
+        """The nodes from the beginning to this one."""
+        found: list[Node] = []
+        node: Node | None = self
+        while node is not None:
+            found.append(node)
+            node = node.before
+        return found[::-1]
+
+
+@dataclass(slots=True)
+class _Kept:
+    node: Node
+    begun: int = 0
+
+
+class Walks:
+    """Walks until something is found. With a ``contract``, its implementation takes each step too.
+
+    Without one, ``allowed`` are the actions that are taken, if they are not all.
+    ``steps`` counts the states whose proposals were examined. Going back to the end of a kept run, for which an
+    implementation has to repeat that run, is not counted.
+    """
+
+    def __init__(
+        self, model: Model, properties: Sequence[Property], choice: Choice, seed: int, contract: Contract | None = None,
+        allowed: Collection[str] | None = None,
+    ) -> None:
+        self.model = model
+        self.choice = choice
+        self.chance = random.Random(seed)
+        self.contract = contract
+        self.proposals = Proposals(model, properties)
+        self.coverage = Coverage(self.proposals.layout)
+        self.steps = 0
+        self._starts = [
+            Node(self.proposals.layout.pack(state), step, None, None, 0)
+            for step, state in reference.initial_states(model)
+        ]
+        self._pool: list[_Kept] = []
+        self._shortest: dict[Piece, _Kept] = {}
+        self._allowed = allowed if contract is None else contract.taken
+        self._bounded = bool(type(model).methods("boundary"))
+
+    def begin_after(self, steps: Sequence[Step]) -> None:
+        """Makes every walk start where a run ends, to see what follows. Raises SourceError when it is not a run."""
+        pack = self.proposals.layout.pack
+        node = next(node for node in self._starts if node.start == steps[0])
+        state = self.proposals.layout.unpack(node.state)
+        for step in steps[1:]:
+            after = reference.fire(self.model, state, step)
+            if after is None:
+                raise SourceError(f"{step} is not enabled after the {counted(node.depth + 1, 'step')} before it")
+            node = Node(pack(after), node.start, Proposal(step.action, pack(after)), node, node.depth + 1)
+            state = after
+        self._starts = [node]
+
+    def search(self, most: int) -> Found | None:
+        """Walks for up to ``most`` steps in total. Raises SourceError when the model leaves its types."""
+        for node in self._starts:
+            false = self.proposals.false_in(node.state)
+            if false is not None:
+                return Found(self._steps(node), false, None, self.steps)
+        while self.steps < most:
+            found = self._walk()
+            if found is not None:
+                return found
+        return None
+
+    def kept(self) -> list[Node]:
+        """The ends of the runs that guided walks keep: for each piece of coverage, the shortest one that covers it."""
+        return [each.node for each in self._pool]
+
+    def _walk(self) -> Found | None:
+        node = self._start()
+        run = None
+        try:
+            if self.contract is not None:
+                run, node = self._driven(node)
+            for _ in range(FURTHER if node.depth else LENGTH):
+                self.steps += 1
+                offer = self.offer(node.state)
+                bad = self._bad(node, offer)
+                if not offer.proposals:
+                    return None
+                proposal = self.chance.choice(offer.proposals) if bad is None else bad[0]
+                self._keep(node, proposal)
+                node = self._next(node, proposal, run)
+                if bad is not None:
+                    return Found(self._steps(node), bad[1], None, self.steps)
+        except Mismatch as mismatch:
+            return Found(mismatch.steps, None, mismatch, self.steps)
+        finally:
+            if run is not None:
+                run.implementation.close()
+        return None
+
+    def _start(self) -> Node:
+        if self.choice == "uniform" or not self._pool or self.chance.random() < FRESH:
+            return self.chance.choice(self._starts)
+        drawn = self.chance.sample(self._pool, min(DRAWN, len(self._pool)))
+        kept = min(drawn, key=lambda each: each.begun)
+        kept.begun += 1
+        return kept.node
+
+    def _driven(self, node: Node) -> tuple[Lockstep, Node]:
+        """An implementation that was driven along the run of a node."""
+        assert self.contract is not None
+        path = node.path()
+        run = Lockstep(self.contract, path[0].start, self.proposals.layout.unpack(path[0].state))
+        try:
+            run.begin()
+            now = self._settled(path[0], run)
+            for each in path[1:]:
+                assert each.proposal is not None
+                now = self._next(now, each.proposal, run)
+        except BaseException:
+            run.implementation.close()
+            raise
+        return run, now
+
+    def _settled(self, node: Node, run: Lockstep) -> Node:
+        """The model's node after the implementation's eager actions."""
+        if not run.contract.eager:
+            return node
+        state = self.proposals.layout.pack(run.state)
+        return Node(state, node.start, node.proposal, node.before, node.depth)
+
+    def _next(self, node: Node, proposal: Proposal, run: Lockstep | None) -> Node:
+        after = Node(proposal.after, node.start, proposal, node, node.depth + 1)
+        if run is None:
+            return after
+        run.take(*self.proposals.step(run.state, proposal))
+        return self._settled(after, run)
+
+    def offer(self, state: Packed) -> Offer:
+        """The steps that may be taken from a state. Raises SourceError when one leaves the model's types."""
+        offer = self.proposals.of(state)
+        if offer.failed:
+            self._fail(self.proposals.layout.unpack(state))
+        kept = [each for each in offer.proposals if self._is_allowed(each)]
+        return Offer(kept, offer.broken, False)
+
+    def _fail(self, state: State) -> None:
+        """Raises the error in a step, or in a property of it, that CPython finds."""
+        for _, after in reference.successors(self.model, state):
+            for prop in self.proposals.of_steps:
+                reference.holds(self.model, prop.function, state, after)
+        raise RuntimeError(f"compiled code says that a step fails, but CPython takes it, in {state}")
+
+    def _is_allowed(self, proposal: Proposal) -> bool:
+        if self._allowed is not None and proposal.action not in self._allowed:
+            return False
+        return not self._bounded or reference.within_boundary(
+            self.model, self.proposals.layout.unpack(proposal.after)
+        )
+
+    def _bad(self, node: Node, offer: Offer) -> tuple[Proposal, Property] | None:
+        """A proposal that breaks a property."""
+        for proposal in offer.proposals:
+            false = self.proposals.false_in(proposal.after) if self.proposals.of_states else None
+            if false is None and offer.broken:
+                false = self.proposals.false_of(node.state, proposal.after)
+            if false is not None:
+                return proposal, false
+        return None
+
+    def _keep(self, node: Node, proposal: Proposal) -> None:
+        """Counts what a step covers, and keeps the run for each piece for which it is the shortest so far."""
+        pieces = self.coverage.add(node.state, proposal)
+        if self.choice == "uniform":
+            return
+        depth = node.depth + 1
+        for piece in pieces:
+            kept = self._shortest.get(piece)
+            if kept is None:
+                kept = self._shortest[piece] = _Kept(Node(proposal.after, node.start, proposal, node, depth))
+                self._pool.append(kept)
+            elif depth < kept.node.depth:
+                kept.node = Node(proposal.after, node.start, proposal, node, depth)
+
+    def _steps(self, node: Node) -> tuple[Step, ...]:
+        """The steps of a run, taken by CPython."""
+        path = node.path()
+        unpack = self.proposals.layout.unpack
+        steps = [path[0].start]
+        for before, after in itertools.pairwise(path):
+            assert after.proposal is not None
+            steps.append(self.proposals.step(unpack(before.state), after.proposal)[0])
+        return tuple(steps)
+
+
+def walk(
+    model: Model, adapter: type[Adapter], choice: Choice = "guided", seed: int = 1, most: int = 10_000,
+    properties: Sequence[Property] = (),
+) -> Found | None:
+    """Drives an implementation in lockstep with a model for up to ``most`` steps.
+
+    A difference is shortened to a run from which no step can be left out. The same seed finds the same difference.
+    Walks restart where a container without a capacity has to become wider.
+    """
+
+    def search(model: Model) -> Found | None:
+        contract = Contract(model, adapter)
+        found = Walks(model, properties, choice, seed, contract).search(most)
+        if found is None or found.mismatch is None:
+            return found
+        shorter = shortened(contract, found.mismatch)
+        return Found(shorter.steps, None, shorter, found.taken)
+
+    return at_widths(model, search)

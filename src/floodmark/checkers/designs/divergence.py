@@ -1,0 +1,71 @@
+"""The first step of a counterexample that the good design would not take, and the rule by which it decides so.
+
+Each step of a known-bad design is taken again by the good one, from the same state, with the same action and arguments.
+Where the good one would be stopped, or go elsewhere, it decides otherwise; all steps before are its own, too, so
+the runs of both are the same up to there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from floodmark.checkers.designs import aims
+from floodmark.checkers.designs.beside import Beside, Decision, Unlike
+from floodmark.checkers.exploration import Violation
+from floodmark.checkers.verdict.divergence import Divergence
+from floodmark.language.model import State
+from floodmark.language.reference import Step
+
+
+@dataclass(frozen=True, slots=True)
+class _Taken:
+    """A step of the known-bad design; ``before`` is None for the first, ``after`` for one that fails."""
+
+    number: int
+    before: State | None
+    step: Step
+    after: State | None
+
+
+def divergence(beside: Beside, violation: Violation, subject: aims.Subject) -> Divergence:
+    """Where ``beside.other``, the good design, decides otherwise in a counterexample to ``beside.mine``."""
+    hidden: Divergence | None = None
+    for taken in _steps(violation):
+        try:
+            decision = _decision(beside, taken)
+        except Unlike as unlike:
+            text = f"says nothing of step {taken.number}: in the state before it, {unlike}"
+            return hidden or _found(beside, taken.number, Decision("unlike", text))
+        if decision.how is None:
+            continue
+        if taken.before is None or taken.after is None or not beside.is_hidden(taken.before, taken.after):
+            return _found(beside, taken.number, decision)
+        hidden = hidden or _found(beside, taken.number, decision)
+    return hidden or aims.told_apart(beside, violation, subject)
+
+
+def _steps(violation: Violation) -> list[_Taken]:
+    states = [entry.state for entry in violation.trace]
+    found = [
+        _Taken(number, before, entry.step, entry.state)
+        for number, (before, entry) in enumerate(zip([None, *states], violation.trace, strict=False), 1)
+    ]
+    if violation.failed_step is not None and states:
+        found.append(_Taken(len(found) + 1, states[-1], violation.failed_step, None))
+    return found
+
+
+def _decision(beside: Beside, taken: _Taken) -> Decision:
+    if taken.before is not None:
+        return beside.decision(taken.before, taken.step, taken.after)
+    assert taken.after is not None
+    return beside.begins(taken.step, taken.after)
+
+
+def _found(beside: Beside, step: int, decision: Decision) -> Divergence:
+    bad, good = beside.names
+    text = f"{good} {decision.text}"
+    return Divergence(good, bad, decision.how or "alike", step, text, decision.reasons, decision.file, decision.line,
+                      decision.ruling)
+
+

@@ -1,0 +1,243 @@
+"""What every engine takes and returns: the options of a search and its result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, Literal, assert_never
+
+from floodmark.language.errors import CapacityExceeded, SourceError
+from floodmark.language.fairness import Fairness
+from floodmark.language.model import State
+from floodmark.language.plurals import counted, counted_seconds
+from floodmark.language.reference import Step
+
+Symmetry = bool | tuple[str, ...]
+"""Whether states that differ only in the names of identifiers count as one; or the classes of those whose names do."""
+
+
+class Limit(Enum):
+    """What ends a search before it is complete."""
+
+    STATES = "state"
+    STEPS = "step"
+    SECONDS = "seconds"
+    MEMORY = "memory"
+    STORE = "store"
+    """What stores the states has no room for more, whatever the limits are."""
+    WIDTH = "width"
+    """A container without a capacity would become too wide for a state."""
+    EFFORT = "effort"
+    """z3's own units."""
+    SOLVER = "solver"
+    """z3 gave up by itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """Why a search ended before it was complete: the limit that it reached, its ``amount`` where it has one, ``what``
+    reached it (the container without a capacity), and ``detail`` in words."""
+
+    limit: Limit
+    amount: float = 0
+    what: str = ""
+    detail: str = ""
+
+    def __str__(self) -> str:
+        match self.limit:
+            case Limit.STATES | Limit.STEPS:
+                return f"the limit of {counted(int(self.amount), self.limit.value)}"
+            case Limit.SECONDS:
+                return f"the limit of {counted_seconds(self.amount)}"
+            case Limit.MEMORY:
+                return f"the memory limit ({self.detail})" if self.detail else "the memory limit"
+            case Limit.WIDTH:
+                more = counted(int(self.amount), "element")
+                return f"{self.what}, which would have to hold more than {more}: {self.detail}"
+            case Limit.EFFORT:
+                return f"z3's limit of {int(self.amount):,} units"
+            case Limit.STORE | Limit.SOLVER:
+                return self.detail
+        assert_never(self.limit)
+
+
+class Stopped(Exception):  # noqa: N818 - it ends a search undetermined and is not an error
+    """A limit ended a search."""
+
+    def __init__(self, stop: Stop) -> None:
+        super().__init__(stop)
+        self.stop = stop
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """When a search gives up and is undetermined. ``generated`` counts steps, ``memory`` is in bytes; None means no
+    limit.
+    """
+
+    states: int | None = None
+    seconds: float | None = None
+    memory: int | None = None
+    generated: int | None = None
+
+    def reached(self, states: int = 0, steps: int = 0, seconds: float = 0, memory: int = 0) -> Stop | None:
+        """Which limit a search has exceeded that has come so far."""
+        taken = {Limit.STATES: states, Limit.STEPS: steps, Limit.SECONDS: seconds, Limit.MEMORY: memory}
+        given = (self.states, self.generated, self.seconds, self.memory)
+        for (limit, amount), most in zip(taken.items(), given, strict=True):
+            if most is not None and amount > most:
+                return Stop(limit, most)
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How to search. ``workers=0`` means one per core. ``likely`` is the expected number of distinct states, by which
+    the native engine chooses how far to optimise the code that it compiles; the result does not depend on it."""
+
+    workers: int = 0
+    symmetry: Symmetry = False
+    deadlock: bool = False
+    limits: Limits = Limits()
+    likely: int | None = None
+    fairness: Mapping[str, Fairness | None] = field(default_factory=dict)
+    """What a spec adds to the fairness of a model's actions or, by None, takes away."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """The progress of a running search: ``level`` counts from 1; ``memory`` and ``shuffled``, which is what a cluster
+    has moved between workers, are in bytes. ``note`` says how the search continues since it outgrew memory. At level 0,
+    before there is a search, there is only a note: what the check waits for."""
+
+    level: int
+    frontier: int
+    distinct: int
+    generated: int
+    seconds: float
+    memory: int
+    shuffled: int = 0
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TraceState:
+    """One state of a counterexample and the step that led to it (the initial method, for the first)."""
+
+    step: Step
+    state: State
+
+
+ViolationKind = Literal["invariant", "transition", "deadlock", "error", "liveness"]
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """A property that is false, with a shortest trace to the state in which it is.
+
+    ``kind`` "error" means that the model left its declared types; ``message``, ``file`` and ``line`` then say how and
+    where, and ``failed_step`` is the step that could not be completed from the last state of the trace; ``overfull``
+    is whether a container would have to hold more than its capacity. ``loop`` is the place in the trace from which a
+    run that breaks a liveness property repeats forever.
+    """
+
+    kind: ViolationKind
+    property: str
+    trace: tuple[TraceState, ...]
+    message: str = ""
+    file: str | None = None
+    line: int | None = None
+    failed_step: Step | None = None
+    loop: int | None = None
+    overfull: bool = False
+
+    @classmethod
+    def of_error(
+        cls, error: SourceError, property: str, trace: tuple[TraceState, ...], failed_step: Step | None = None
+    ) -> Violation:
+        """That the model leaves its declared types after ``trace``, as an error says that CPython raised."""
+        overfull = isinstance(error, CapacityExceeded)
+        return cls("error", property, trace, error.message, error.file, error.line, failed_step, overfull=overfull)
+
+
+@dataclass(frozen=True, slots=True)
+class FairReason:
+    """Why a loop treats an action fairly: ``assumption`` in words, and what the loop shows."""
+
+    assumption: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """The verdict on one liveness property for one choice of its parameters; ``name`` says which.
+
+    A run that breaks it is a lasso: ``trace`` up to the place ``loop``, and what follows it forever. The last state is
+    that at ``loop`` again; where nothing follows, the run stutters. ``loop`` is None for a state from which nothing
+    leads to the goal. ``bounds`` are those because of which the lasso need not be a run of the protocol: then the
+    property is undetermined. ``needs`` is a smallest set of assumptions under which it holds.
+    """
+
+    property: str
+    name: str
+    arguments: Mapping[str, Any]
+    verdict: Literal["holds", "violated", "undetermined"]
+    trace: tuple[TraceState, ...] = ()
+    loop: int | None = None
+    fair: tuple[FairReason, ...] = ()
+    bounds: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Premise:
+    """A premise of a property that is true in no reachable state, so that the property says nothing."""
+
+    property: str
+    file: str
+    line: int
+
+
+@dataclass(slots=True)
+class Exploration:
+    """What a search found. ``complete`` is true when it saw the whole reachable set; ``stopped`` is the limit that
+    ended one that did not.
+
+    ``values_seen`` is the number of values that each variable took. It is empty for a search of orbits, where the one
+    state visited for each orbit shows only some of them.
+    ``sizes`` has the largest size that each container with a capacity or a width was seen to have, by its place;
+    renaming does not change a size, so a search of orbits has them, too. ``widths`` are those that were chosen for
+    containers without a capacity, as far as they are larger than the first one.
+    ``memory`` is the largest number of bytes that the command was seen to use; ``notes`` say what the user should know
+    about how the search was done.
+    ``assumed`` is the fairness that ``liveness`` rests on.
+    """
+
+    engine: str
+    complete: bool = False
+    stopped: Stop | None = None
+    distinct: int = 0
+    generated: int = 0
+    depth: int = 0
+    digest: str = ""
+    levels: list[int] = field(default_factory=list)
+    actions: dict[str, int] = field(default_factory=dict)
+    violations: list[Violation] = field(default_factory=list)
+    reached: dict[str, tuple[TraceState, ...]] = field(default_factory=dict)
+    vacuous: list[Premise] = field(default_factory=list)
+    values_seen: dict[str, int] = field(default_factory=dict)
+    sizes: dict[str, int] = field(default_factory=dict)
+    widths: dict[str, int] = field(default_factory=dict)
+    liveness: list[Finding] = field(default_factory=list)
+    assumed: tuple[str, ...] = ()
+    cut: int = 0
+    seconds: float = 0.0
+    compile_seconds: float = 0.0
+    memory: int = 0
+    workers: int = 1
+    state_bits: int = 0
+    notes: list[str] = field(default_factory=list)
+
+
+Watcher = Callable[[Progress], None]

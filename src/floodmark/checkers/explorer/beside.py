@@ -1,0 +1,64 @@
+"""Another design at the same state: what it does with each step, and which steps only it can take."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from floodmark.checkers.designs.beside import Beside, Decision, Unlike
+from floodmark.checkers.exploration import TraceState
+from floodmark.checkers.explorer.expansion import Expanded, without_breakpoints
+from floodmark.checkers.explorer.walk import Walk
+from floodmark.checkers.value_text import show_step
+from floodmark.language.model import State
+from floodmark.language.reference import Step
+
+
+@dataclass(slots=True)
+class Compared:
+    """Another design at a state.
+
+    ``decisions`` has what it does with each enabled step by the step's text, ``more`` what only it can take; ``unlike``
+    says why it has no such state.
+    """
+
+    name: str
+    decisions: dict[str, Decision] = field(default_factory=dict)
+    more: list[tuple[Step, State]] = field(default_factory=list)
+    unlike: str = ""
+
+
+def compared(beside: Beside, walk: Walk, state: State, actions: Sequence[Expanded]) -> Compared:
+    """``beside.other`` at a state of ``beside.mine``; ``walk`` is that of the other."""
+    found = Compared(beside.names[1])
+    try:
+        here = beside.carried(state)
+    except Unlike as unlike:
+        found.unlike = str(unlike)
+        return found
+    with without_breakpoints():
+        for action in actions:
+            for step, after in action.enabled:
+                found.decisions[show_step(step)] = beside.decision(state, step, after)
+    for action in walk.actions(here):
+        found.more += [(step, after) for step, after in action.enabled if show_step(step) not in found.decisions]
+    return found
+
+
+def first_difference(beside: Beside, trace: Sequence[TraceState]) -> tuple[int, Decision] | None:
+    """The place, from 0, of the first step of a path that the other design would not take, and what it does."""
+    before = None
+    with without_breakpoints():
+        for place, entry in enumerate(trace):
+            try:
+                decision = (
+                    beside.begins(entry.step, entry.state)
+                    if before is None
+                    else beside.decision(before, entry.step, entry.state)
+                )
+            except Unlike as unlike:
+                return place, Decision("unlike", f"has no such state before it: {unlike}")
+            if decision.how is not None and (before is None or not beside.is_hidden(before, entry.state)):
+                return place, decision
+            before = entry.state
+    return None

@@ -1,0 +1,254 @@
+"""The parts of the explorer's page, as HTML built from elements, so no text of a model can become markup."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+from xml.etree.ElementTree import Element, tostring
+
+from floodmark.checkers.designs.beside import Decision
+from floodmark.checkers.explorer.beside import Compared
+from floodmark.checkers.explorer.expansion import Expanded, Stopped
+from floodmark.checkers.explorer.place import PropertyValue, Shown, StateView
+from floodmark.checkers.project.paths import shown_line
+from floodmark.checkers.report.html.chart import chart
+from floodmark.checkers.report.html.markup import Part, code, tag
+from floodmark.checkers.report.html.states import changes, whole
+from floodmark.checkers.report.sequence import message_sequence
+from floodmark.checkers.report.text import first_sentence
+from floodmark.checkers.value_text import show_arguments, show_step
+from floodmark.language.errors import SourceError
+from floodmark.language.model import State
+from floodmark.language.plurals import counted, plural
+
+_MAX_STEPS = 12
+"""So many choices that one guard stops are listed."""
+
+
+def parts(shown: Shown) -> dict[str, Any]:
+    """The page's parts by the identifier of the element that holds each, and where in the path it is."""
+    names = list(shown.model.variable_types)
+    return {
+        "at": shown.at,
+        "path": [show_step(entry.step) for entry in shown.walked.trace],
+        "stop": shown.walked.stop,
+        "parts": {
+            "timeline": _text(_timeline(shown, names)),
+            "state": _text(_state(shown, names)),
+            "properties": _text(_properties(shown.place)),
+            "actions": _text(_actions(shown, names)),
+            "chart": _text(_chart(shown)),
+        },
+    }
+
+
+def _text(parts: Part) -> str:
+    holder = tag("div", parts)
+    return "".join(tostring(child, encoding="unicode", method="html") for child in holder)
+
+
+def _place(file: str | None, line: int | None) -> Element | None:
+    if file is None:
+        return None
+    return tag("span", shown_line(file, line), class_="place")
+
+
+# The path.
+
+
+def _timeline(shown: Shown, names: Sequence[str]) -> Iterator[Part]:
+    befores = [None, *(entry.state for entry in shown.walked.trace)]
+    items = [_step_item(shown, names, place, befores[place]) for place in range(len(shown.walked.trace))]
+    yield tag("ol", items, class_="path")
+    if shown.walked.stop:
+        yield tag("p", shown.walked.stop, class_="bad-text")
+
+
+def _step_item(shown: Shown, names: Sequence[str], place: int, before: State | None) -> Element:
+    entry = shown.walked.trace[place]
+    differs = shown.difference
+    kind = "now" if place == shown.at else "ahead" if place > shown.at else "past"
+    changed = None if before is None else changes(names, before, entry.state)
+    return tag(
+        "li",
+        tag("button", tag("code", code(show_step(entry.step))), type="button", data_at=str(place), class_="go",
+            aria_current="step" if kind == "now" else False),
+        changed,
+        _decided(shown.beside, differs[1]) if differs is not None and differs[0] == place else None,
+        class_=kind,
+    )
+
+
+def _decided(beside: str, decision: Decision) -> Element:
+    """What the design beside does instead, and the rule by which it does."""
+    ruling = decision.ruling
+    rule: list[Part] = []
+    if ruling is not None:
+        rule = [
+            tag("p", "the rule ", tag("code", ruling.call)),
+            tag("ul", [
+                tag("li", tag("b", said.design), " ", tag("code", code(said.text)), " ", _place(said.file, said.line))
+                for said in (ruling.good, ruling.bad)
+            ], class_="versions"),
+        ]
+    return tag(
+        "div",
+        tag("p", tag("b", beside), f" {decision.text} ", _place(decision.file, decision.line)),
+        _lines(decision.reasons),
+        rule,
+        class_="otherwise",
+    )
+
+
+def _lines(lines: Sequence[str]) -> Element | None:
+    return tag("pre", "\n".join(lines), class_="why") if lines else None
+
+
+def _chart(shown: Shown) -> Element | None:
+    trace = shown.walked.trace
+    if not trace:
+        return None
+    return chart(message_sequence(shown.model, trace))
+
+
+# The state.
+
+
+def _state(shown: Shown, names: Sequence[str]) -> Part:
+    if shown.at < 0:
+        return tag("p", "Choose a state to begin with.", class_="quiet")
+    trace = shown.walked.trace
+    before = trace[shown.at - 1].state if shown.at > 0 else None
+    return whole(names, trace[shown.at].state, before)
+
+
+def _properties(place: StateView | None) -> Part:
+    if place is None:
+        return None
+    wrong = [it for it in place.judgements if it.true is False and it.prop.kind != "reachable"]
+    open_ = [it for it in place.judgements if it.true is None and it.why]
+    right = [it for it in place.judgements if it.true and it.prop.kind != "reachable"]
+    reached = [it for it in place.judgements if it.true and it.prop.kind == "reachable"]
+    said: list[Part] = [
+        [_property(it, "✗", "bad") for it in wrong],
+        [_property(it, "!", "warn") for it in open_],
+        tag("p", "outside of the boundary: no search goes beyond it", class_="warn-text") if place.outside else None,
+        tag("p", "reached here: ", ", ".join(it.prop.name for it in reached), class_="quiet") if reached else None,
+    ]
+    if right:
+        count = f"{counted(len(right), 'property')} {plural(len(right), 'is', 'are')}"
+        said.append(tag("details", tag("summary", tag("span", "✓", class_="sign good"), f" {count} true here"),
+                        tag("ul", [_named(it) for it in right], class_="names")))
+    return said
+
+
+def _named(it: PropertyValue) -> Element:
+    return tag("li", tag("code", it.prop.name), " ", tag("span", first_sentence(it.prop.doc), class_="quiet"))
+
+
+def _property(it: PropertyValue, sign: str, kind: str) -> Element:
+    return tag(
+        "div",
+        tag("p", tag("span", sign, class_=f"sign {kind}"), " ", tag("b", it.prop.name), " ",
+            _place(it.prop.file, it.prop.line)),
+        tag("p", first_sentence(it.prop.doc), class_="quiet") if it.prop.doc else None,
+        _lines([line.removeprefix("  ") for line in it.why]),
+        class_=f"judged {kind}",
+    )
+
+
+# The actions.
+
+
+def _actions(shown: Shown, names: Sequence[str]) -> Part:
+    if shown.place is None:
+        every = [_choice(show_step(begun.step), None, "enabled") for begun in shown.beginnings]
+        return tag("ol", every, class_="choices")
+    place = shown.place
+    before = shown.walked.trace[shown.at].state
+    beside = place.beside
+    enabled = [
+        _choice(show_step(step), changes(names, before, after), "enabled", _beside(beside, show_step(step)))
+        for action in place.actions for step, after in action.enabled
+    ]
+    failed = [
+        _choice(show_step(step), _failure(error), "failed") for action in place.actions for step, error in action.failed
+    ]
+    rest = [action for action in place.actions if not action.enabled]
+    partly = [action for action in place.actions if action.enabled and action.stopped]
+    return [
+        _unlike(beside),
+        tag("ol", [*enabled, *failed], class_="choices") if enabled or failed else tag(
+            "p", "No step is possible: a deadlock, unless the model is to end here.", class_="warn-text"),
+        _only_there(beside),
+        tag("h3", f"Not enabled ({len(rest)})") if rest else None,
+        tag("ul", [_stopped_action(action) for action in rest], class_="stopped") if rest else None,
+        tag("h3", "Enabled, but not with these choices") if partly else None,
+        tag("ul", [_stopped_action(action) for action in partly], class_="stopped") if partly else None,
+    ]
+
+
+def _choice(text: str, effect: Part, kind: str, note: Part = None) -> Element:
+    return tag(
+        "li",
+        tag("button", tag("code", code(text)), type="button", data_step=text, class_="take"),
+        effect,
+        note,
+        class_=kind,
+    )
+
+
+def _failure(error: SourceError) -> Element:
+    return tag("p", f"leaves the declared types: {error.message} ", _place(error.file, error.line), class_="bad-text")
+
+
+def _beside(beside: Compared | None, text: str) -> Element | None:
+    decision = None if beside is None else beside.decisions.get(text)
+    if beside is None or decision is None or decision.how is None:
+        return None
+    return _decided(beside.name, decision)
+
+
+def _unlike(beside: Compared | None) -> Element | None:
+    if beside is None or not beside.unlike:
+        return None
+    return tag("p", f"{beside.name} has no such state: {beside.unlike}", class_="warn-text")
+
+
+def _only_there(beside: Compared | None) -> Part:
+    if beside is None or not beside.more:
+        return None
+    return [
+        tag("h3", f"Only {beside.name} can take"),
+        tag("ul", [tag("li", tag("code", code(show_step(step)))) for step, _ in beside.more], class_="only"),
+    ]
+
+
+def _stopped_action(action: Expanded) -> Element:
+    error = action.error
+    return tag(
+        "li",
+        tag("p", tag("code", action.name, class_="call"), " ",
+            tag("span", first_sentence(action.doc), class_="quiet")),
+        [_guard(it) for it in action.stopped],
+        None if error is None else tag("p", f"{error.message} ", _place(error.file, error.line), class_="bad-text"),
+    )
+
+
+def _guard(stopped: Stopped) -> Element:
+    guard = stopped.guard
+    steps = stopped.steps
+    several = len(steps) > 1
+    texts = [show_arguments(step.arguments) for step in steps[:_MAX_STEPS] if step.arguments]
+    more = f" and {len(steps) - _MAX_STEPS} more" if len(steps) > _MAX_STEPS else ""
+    said = f"{texts[0]}: " if texts and not several else ""
+    return tag(
+        "div",
+        tag("p", said, tag("code", code(guard.text)), " ", _place(guard.file, guard.line)),
+        _lines(guard.reasons),
+        tag("details", tag("summary", f"so for {len(steps)} choices; the values are those of the first"),
+            tag("p", "; ".join(texts) + more)) if several else None,
+        [tag("button", "run it", type="button", data_try=show_step(steps[0]), class_="try",
+             title="Runs the action up to the guard, for a breakpoint")] if steps else None,
+        class_="guard",
+    )

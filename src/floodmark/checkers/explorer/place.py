@@ -1,0 +1,76 @@
+"""What there is to show at a place of a path: the properties, the actions, and another design beside."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from floodmark.checkers.designs.beside import Decision
+from floodmark.checkers.exploration import TraceState
+from floodmark.checkers.explorer.beside import Compared
+from floodmark.checkers.explorer.expansion import Expanded, without_breakpoints
+from floodmark.checkers.explorer.walk import Walked
+from floodmark.checkers.project.properties import Property
+from floodmark.checkers.report.explanation import explain
+from floodmark.language import reference
+from floodmark.language.errors import SourceError
+from floodmark.language.model import Model
+
+
+@dataclass(frozen=True, slots=True)
+class PropertyValue:
+    """A property of the state or of the step to it. ``true`` is None if it cannot be evaluated, or is about a step and
+    there is none; ``why`` says why it is false."""
+
+    prop: Property
+    true: bool | None
+    why: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class StateView:
+    """One state. ``outside`` is whether it is outside of the boundary, beyond which no search continues."""
+
+    actions: list[Expanded]
+    judgements: list[PropertyValue] = field(default_factory=list)
+    outside: bool = False
+    beside: Compared | None = None
+
+
+@dataclass(slots=True)
+class Shown:
+    """A path and the place at which the page is. Where ``at`` is -1, ``beginnings`` are the states to begin with;
+    ``difference`` is the first step that the design beside would not take, from 0."""
+
+    model: Model
+    walked: Walked
+    at: int
+    properties: list[Property]
+    beside: str
+    place: StateView | None = None
+    beginnings: list[TraceState] = field(default_factory=list)
+    difference: tuple[int, Decision] | None = None
+
+
+def judged(
+    model: Model, properties: Sequence[Property], trace: Sequence[TraceState]
+) -> tuple[list[PropertyValue], bool]:
+    """The properties in the last state of a trace, and whether it is outside of the boundary."""
+    with without_breakpoints():
+        found = [_judgement(model, prop, trace) for prop in properties]
+        try:
+            return found, not reference.within_boundary(model, trace[-1].state)
+        except SourceError:
+            return found, True
+
+
+def _judgement(model: Model, prop: Property, trace: Sequence[TraceState]) -> PropertyValue:
+    entries = trace[-2:] if prop.kind == "transition" else trace[-1:]
+    if prop.kind == "transition" and len(entries) < 2:
+        return PropertyValue(prop, None)
+    try:
+        if reference.holds(model, prop.function, *(entry.state for entry in entries)):
+            return PropertyValue(prop, True)
+    except SourceError as error:
+        return PropertyValue(prop, None, (str(error),))
+    return PropertyValue(prop, False, tuple(explain(model, prop, trace)[1:]))

@@ -1,0 +1,161 @@
+"""What the page asks about the designs of a spec, and what it is answered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
+
+from floodmark.checkers.designs.beside import Beside
+from floodmark.checkers.designs.good_design import with_constants
+from floodmark.checkers.explorer import page
+from floodmark.checkers.explorer.beside import compared, first_difference
+from floodmark.checkers.explorer.place import Shown, StateView, judged
+from floodmark.checkers.explorer.tracks import Searched, search
+from floodmark.checkers.explorer.walk import MAX_KEPT, Walk
+from floodmark.checkers.project.properties import did_you_mean
+from floodmark.checkers.project.spec import Spec
+from floodmark.checkers.verdict.check import Check, checks, variant_name
+from floodmark.language.errors import SourceError
+from floodmark.language.model import Model
+
+T = TypeVar("T")
+MAX_STEPS = 2000
+"""A longer path is refused."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Where the page is: the design, the one beside it ("" for none), a path of steps by their texts, and the place in
+    it, from 0; -1 is before its first step. With ``taken`` the step at that place is run with breakpoints first."""
+
+    design: str
+    beside: str
+    path: tuple[str, ...]
+    at: int
+    taken: bool = False
+
+    @classmethod
+    def of(cls, given: Any) -> Question:
+        """Reads what the page sends. Raises ValueError for anything else."""
+        if not isinstance(given, dict):
+            raise ValueError("a request is an object")
+        design, beside, path, at = (given.get(name) for name in ("design", "beside", "path", "at"))
+        if not isinstance(design, str) or not isinstance(beside, str) or type(at) is not int:
+            raise ValueError("a request has design, beside and at")
+        if not isinstance(path, list) or len(path) > MAX_STEPS or not all(isinstance(it, str) for it in path):
+            raise ValueError(f"a path is a list of at most {MAX_STEPS} texts")
+        return cls(design, beside, tuple(path), min(max(at, -1), len(path) - 1), given.get("taken") is True)
+
+
+@dataclass
+class Session:
+    """The designs of one spec. Everything runs in the thread that calls it."""
+
+    spec: Spec
+    first: Check
+    designs: dict[str, Check] = field(init=False)
+    walks: dict[str, Walk] = field(default_factory=dict)
+    found: dict[str, Searched] = field(default_factory=dict)
+    kept: dict[tuple[Any, ...], Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        settings = replace(self.first.settings, only_variant=None)
+        self.designs = {variant_name(check): check for check in checks(self.spec, settings)}
+
+    @property
+    def good(self) -> str:
+        """The name of the spec's model."""
+        return next(iter(self.designs))
+
+    def overview(self) -> dict[str, Any]:
+        """What the page needs at its start."""
+        return {
+            "spec": self.spec.name,
+            "title": self.spec.title,
+            "first": variant_name(self.first),
+            "good": self.good,
+            "designs": [
+                {"name": name, "breaks": "" if check.flawed is None else check.flawed.property}
+                for name, check in self.designs.items()
+            ],
+        }
+
+    def walk(self, name: str) -> Walk:
+        """The walk of a design. Raises SourceError if there is no such design, or it cannot be made."""
+        if name not in self.walks:
+            self.walks[name] = Walk(self.check(name).model())
+        return self.walks[name]
+
+    def check(self, name: str) -> Check:
+        if name not in self.designs:
+            raise SourceError(f"there is no design {name!r}{did_you_mean(name, self.designs)}", str(self.spec.path))
+        return self.designs[name]
+
+    def answer(self, question: Question) -> dict[str, Any]:
+        """The page's parts for a question. Raises SourceError."""
+        walk = self.walk(question.design)
+        if question.taken:
+            self._run(walk, question)
+        walked = walk.along(question.path)
+        at = min(question.at, len(walked.trace) - 1)
+        other = self._other(walk.model, question.beside)
+        shown = Shown(walk.model, walked, at, list(self._check_properties(question.design)), question.beside)
+        if other is not None:
+            shown.difference = self._kept(
+                ("path", question.design, question.beside, tuple(entry.state for entry in walked.trace)),
+                lambda: first_difference(Beside(walk.model, other.model), walked.trace),
+            )
+        if at < 0:
+            shown.beginnings = list(walk.beginnings())
+        else:
+            state = walked.trace[at].state
+            place = StateView(walk.actions(state))
+            place.judgements, place.outside = judged(walk.model, shown.properties, walked.trace[: at + 1])
+            if other is not None:
+                place.beside = self._kept(
+                    ("place", question.design, question.beside, state),
+                    lambda: compared(Beside(walk.model, other.model), other, state, place.actions),
+                )
+            shown.place = place
+        return page.parts(shown)
+
+    def _kept(self, key: tuple[Any, ...], find: Callable[[], T]) -> T:
+        """What was found before, or is found now: one goes back and forth along the same path."""
+        if key not in self.kept:
+            if len(self.kept) >= MAX_KEPT:
+                self.kept.clear()
+            self.kept[key] = find()
+        found: T = self.kept[key]
+        return found
+
+    def _run(self, walk: Walk, question: Question) -> None:
+        """Takes the last step once more where the debugger can see it."""
+        before = walk.along(question.path[: question.at])
+        if before.trace and not before.stop and question.at < len(question.path):
+            walk.run(before.trace[-1].state, question.path[question.at])
+
+    def _check_properties(self, name: str) -> Sequence[Any]:
+        return [prop for prop in self.spec.properties(self.check(name).cls()).values() if not prop.is_liveness]
+
+    def _other(self, model: Model, name: str) -> Walk | None:
+        """The design beside, with the constants of ``model``."""
+        if not name or name == type(model).__name__:
+            return None
+        key = f"{name} {sorted(model.constant_values.items())}"
+        if key not in self.walks:
+            self.walks[key] = Walk(with_constants(self.check(name).cls(), model))
+        return self.walks[key]
+
+    def search(self, name: str) -> dict[str, Any]:
+        """Searches for the counterexamples of a design, once."""
+        if name not in self.found:
+            self.found[name] = search(self.check(name))
+        found = self.found[name]
+        return {
+            "said": found.said,
+            "tracks": [
+                {"title": it.title, "path": it.path, "loop": it.loop, "failing": it.failing, "why": "\n".join(it.why)}
+                for it in found.tracks
+            ],
+        }

@@ -1,0 +1,97 @@
+"""Counterexamples, lassos and scenarios of a check as paths."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from floodmark.checkers.exploration import TraceState, Violation
+from floodmark.checkers.explorer.expansion import without_breakpoints
+from floodmark.checkers.project.paths import shown_line
+from floodmark.checkers.report import divergence
+from floodmark.checkers.report.liveness import finding_of, lasso_lines
+from floodmark.checkers.report.text import result_line
+from floodmark.checkers.run.checks import run_check
+from floodmark.checkers.value_text import show_step
+from floodmark.checkers.verdict.check import Check
+from floodmark.checkers.verdict.result import CheckResult
+
+SECONDS = 120.0
+"""A search for a counterexample gives up after this time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Track:
+    """A path that a search found.
+
+    ``loop`` is the place, from 0, to which a lasso returns from its last step; ``failing`` is the step behind the last
+    state that leaves the declared types. ``why`` says how a lasso continues and where the good design decides
+    otherwise.
+    """
+
+    title: str
+    path: tuple[str, ...]
+    loop: int | None = None
+    failing: str = ""
+    why: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Searched:
+    """What a search says in one line, and its paths."""
+
+    said: str
+    tracks: tuple[Track, ...]
+
+
+def search(check: Check) -> Searched:
+    """Runs a check, in this process, and gives its counterexamples and reachable scenarios.
+
+    A model that cannot be compiled, such as one with a breakpoint in it, is searched by CPython.
+    """
+    limits = replace(check.settings.limits, seconds=check.options.limits.seconds or SECONDS)
+    settings = replace(check.settings, limits=limits)
+    with without_breakpoints():
+        result = run_check(replace(check, settings=settings))
+        if result.exploration is None:
+            plainly = run_check(replace(check, settings=replace(settings, engine="reference", symmetry=False)))
+            result = result if plainly.exploration is None else plainly
+    return Searched(_said(result), tuple(_tracks(result)))
+
+
+def _said(result: CheckResult) -> str:
+    said = result_line(result)
+    return f"{said.word}  {said.text}"
+
+
+def _tracks(result: CheckResult) -> Iterator[Track]:
+    found = result.exploration
+    if found is None:
+        return
+    for violation in found.violations:
+        failing = "" if violation.failed_step is None else show_step(violation.failed_step)
+        title = violation.property or violation.message
+        if violation.trace:
+            why = _why(result, violation)
+            yield Track(f"{title} is violated", _path(violation.trace), violation.loop, failing, why)
+    for finding in found.liveness:
+        if finding.verdict == "undetermined":
+            yield Track(f"{finding.name} is undetermined", _path(finding.trace), finding.loop)
+    for name, trace in found.reached.items():
+        yield Track(f"{name} is reached", _path(trace))
+
+
+def _why(result: CheckResult, violation: Violation) -> tuple[str, ...]:
+    finding = finding_of(result.exploration, violation)
+    lasso = [] if finding is None else lasso_lines(finding)
+    if result.divergence is None or violation is not result.violation:
+        return tuple(lasso)
+    return (*lasso, *([""] if lasso else []), *divergence.lines(result.divergence, violation, _at))
+
+
+def _at(file: str, line: int | None) -> str:
+    return shown_line(file, line)
+
+
+def _path(trace: Sequence[TraceState]) -> tuple[str, ...]:
+    return tuple(show_step(entry.step) for entry in trace)

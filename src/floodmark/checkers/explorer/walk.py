@@ -1,0 +1,124 @@
+"""A path of steps through a model: the texts of its steps, taken again by CPython from the beginning."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from floodmark.checkers.exploration import TraceState
+from floodmark.checkers.explorer.expansion import Expanded, expand, without_breakpoints
+from floodmark.checkers.project.paths import shown_line
+from floodmark.checkers.value_text import show_step
+from floodmark.language import reference
+from floodmark.language.errors import SourceError
+from floodmark.language.model import Model, State
+from floodmark.language.reference import Step
+
+MAX_KEPT = 4096
+"""So many states are remembered with what is enabled in them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Walked:
+    """The part of a path that the model takes. ``stop`` says why the step behind it is not taken."""
+
+    trace: tuple[TraceState, ...]
+    stop: str = ""
+
+
+@dataclass
+class Walk:
+    """Takes paths of one model. A path is the texts of its steps, the first that of an initial state."""
+
+    model: Model
+    expanded: dict[State, list[Expanded]] = field(default_factory=dict)
+    taken: dict[tuple[State | None, str], TraceState | str] = field(default_factory=dict)
+
+    def beginnings(self) -> Iterator[TraceState]:
+        """Every initial state. Raises SourceError."""
+        with without_breakpoints():
+            for step, state in reference.initial_states(self.model):
+                yield TraceState(step, state)
+
+    def actions(self, state: State) -> list[Expanded]:
+        """Every action in a state."""
+        if state not in self.expanded:
+            if len(self.expanded) >= MAX_KEPT:
+                self.expanded.clear()
+            self.expanded[state] = expand(self.model, state)
+        return self.expanded[state]
+
+    def along(self, path: Sequence[str]) -> Walked:
+        """The states of a path, as far as the model takes it."""
+        trace: list[TraceState] = []
+        for text in path:
+            found = self._taken(trace[-1].state if trace else None, text)
+            if isinstance(found, str):
+                return Walked(tuple(trace), found)
+            trace.append(found)
+        return Walked(tuple(trace))
+
+    def _taken(self, state: State | None, text: str) -> TraceState | str:
+        if (state, text) not in self.taken:
+            if len(self.taken) >= MAX_KEPT:
+                self.taken.clear()
+            self.taken[state, text] = self._begun(text) if state is None else self._next(state, text)
+        return self.taken[state, text]
+
+    def _begun(self, text: str) -> TraceState | str:
+        for begun in self.beginnings():
+            if show_step(begun.step) == text:
+                return begun
+        return f"{text} is no initial state of {type(self.model).__name__}"
+
+    def _next(self, state: State, text: str) -> TraceState | str:
+        name = text.partition("(")[0]
+        if name not in type(self.model).methods("action"):
+            return f"{type(self.model).__name__} has no action {name}"
+        with without_breakpoints():
+            for step in reference.choices(self.model, state, name):
+                if show_step(step) == text:
+                    try:
+                        after = reference.fire(self.model, state, step)
+                    except SourceError as error:
+                        return f"{text} fails: {error}"
+                    if after is not None:
+                        return TraceState(step, after)
+        return self._why_not(state, name, text)
+
+    def _why_not(self, state: State, name: str, text: str) -> str:
+        guards = [
+            stopped.guard
+            for action in self.actions(state) if action.name == name
+            for stopped in action.stopped if any(show_step(step) == text for step in stopped.steps)
+        ]
+        if not guards or guards[0].file is None:
+            return f"{text} is not enabled"
+        return f"{text} is not enabled: {guards[0].text} ({shown_line(guards[0].file, guards[0].line)})"
+
+    def run(self, state: State, text: str) -> None:
+        """Takes a step once more, with breakpoints, for whoever watches it in a debugger. Its result is already known.
+
+        A debugger that is left with ``continue`` keeps Ctrl-C for itself, so that is given back.
+        """
+        step = self._step(state, text)
+        interrupted = signal.getsignal(signal.SIGINT)
+        if step is None:
+            return
+        try:
+            reference.fire(self.model, state, step)
+        except SourceError:
+            return
+        finally:
+            if signal.getsignal(signal.SIGINT) is not interrupted:
+                signal.signal(signal.SIGINT, interrupted)
+
+    def _step(self, state: State, text: str) -> Step | None:
+        for action in self.actions(state):
+            steps = [step for step, _ in (*action.enabled, *action.failed)]
+            steps += [step for stopped in action.stopped for step in stopped.steps]
+            for step in steps:
+                if show_step(step) == text:
+                    return step
+        return None

@@ -1,0 +1,175 @@
+"""Statements as Promela: an action changes variables in place and is undone if it turns out not to be enabled."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, assert_never
+
+from floodmark.checkers.export.assignments import assigned, results
+from floodmark.checkers.export.promela_comprehensions import Comprehensions
+from floodmark.checkers.export.promela_text import Text
+from floodmark.checkers.export.promela_values import Cells, Value, cells, code, load, plus
+from floodmark.checkers.export.refusal import refuse
+from floodmark.compiler import ir
+from floodmark.language.types import MapType, RecordType, SeqType, Type
+
+
+@dataclass(slots=True)
+class _Loop:
+    """The labels after a loop and at the end of its current iteration."""
+
+    broken: str
+    continued: str
+
+
+class Effects(Comprehensions):
+    """Writes statements. ``disabled`` is the label to go to when a guard is false."""
+
+    def __init__(
+        self,
+        text: Text,
+        state: dict[str, dict[str, Value]],
+        variables: dict[str, Type],
+        places: dict[str, Cells],
+        disabled: str = "",
+    ) -> None:
+        super().__init__(text, state)
+        self.variables = variables
+        self.places = places
+        self.disabled = disabled
+        self._memory: dict[int, Cells] = {}
+        self._returns: list[str] = []
+        self._loops: list[_Loop] = []
+
+    def run(self, body: list[ir.Stmt]) -> None:
+        """Writes statements; a Return jumps to their end."""
+        for local in [*assigned(body), *results(body)]:
+            self._memory[local.slot] = self.text.temporary(local.name, cells(local.type))
+            self.locals[local.slot] = load(local.type, self._memory[local.slot])
+        self._returns.append(self.text.label("returned"))
+        loops, self._loops = self._loops, []
+        before = len(self.text.lines)
+        self._block(body)
+        self._loops = loops
+        label = self._returns.pop()
+        if any(f"goto {label};" in line for line in self.text.lines[before:]):
+            self.text.emit(f"{label}: skip;")
+
+    def visit_inline(self, node: ir.Inline) -> Value:
+        self.run(node.body)
+        return load(node.type, Cells("", None)) if node.result is None else self.locals[node.result.slot]
+
+    def visit_applied(self, node: ir.Applied) -> Value:
+        message = f"{node.function.name} with all that it calls is too large to be written out for each call"
+        raise refuse(message, node.at)
+
+    def _block(self, body: list[ir.Stmt]) -> None:
+        for statement in body:
+            with self.text.statement():
+                self._statement(statement)
+
+    def _statement(self, node: ir.Stmt) -> None:
+        match node:
+            case ir.SetLocal(target=target, value=value):
+                self._assign(target, value)
+            case ir.Store():
+                self._store(node)
+            case ir.If():
+                self._if(node)
+            case ir.For():
+                self._for(node)
+            case ir.Require(condition=condition):
+                self.require(condition)
+            case ir.Assert(condition=condition):
+                self.fail_unless(self.number(condition))
+            case ir.Return(value=value, into=into):
+                if value is not None and into is not None:
+                    self._assign(into, value)
+                self.text.emit(f"goto {self._returns[-1]};")
+            case ir.Break():
+                self.text.emit(f"goto {self._loops[-1].broken};")
+            case ir.Continue():
+                self.text.emit(f"goto {self._loops[-1].continued};")
+            case ir.Do(call=call):
+                call.accept(self)
+            case _:
+                assert_never(node)
+
+    def require(self, condition: ir.Expr) -> None:
+        holds = self.number(condition)
+        if holds != "1":
+            self.text.emit(f"if :: {holds} :: else -> goto {self.disabled} fi;")
+
+    def _assign(self, target: ir.Local, value: ir.Expr) -> None:
+        found = self.evaluate(value)
+        if _mentions(value, lambda part: isinstance(part, ir.Local) and part.slot == target.slot):
+            found = self.kept(target.type, found)
+        self.write(target.type, self._memory[target.slot], found)
+
+    def _if(self, node: ir.If) -> None:
+        self.text.emit(f"if :: {self.number(node.condition)} ->")
+        for position, body in enumerate((node.then, node.otherwise)):
+            if position == 1:
+                if not body:
+                    self.text.emit(":: else fi;")
+                    return
+                self.text.emit(":: else ->")
+            with self.text.indented():
+                self._block(body)
+                self.text.emit("skip")
+        self.text.emit("fi;")
+
+    def _for(self, node: ir.For) -> None:
+        loop = _Loop(self.text.label("broken"), self.text.label("continued"))
+        before = len(self.text.lines)
+        with self.each(node.variable, node.domain, True):
+            self._loops.append(loop)
+            self._block(node.body)
+            self._loops.pop()
+            if any(f"goto {loop.continued};" in line for line in self.text.lines[before:]):
+                self.text.emit(f"{loop.continued}: skip;")
+            else:
+                self.text.emit("skip;")
+        if any(f"goto {loop.broken};" in line for line in self.text.lines[before:]):
+            self.text.emit(f"{loop.broken}: skip;")
+
+    # Assignments to the state.
+
+    def _store(self, node: ir.Store) -> None:
+        found = self.evaluate(node.value)
+        kind, place = self._target(self.variables[node.variable], self.places[node.variable], node.path)
+        if _mentions(node.value, lambda part: isinstance(part, ir.StateVar) and part.name == node.variable):
+            found = self.kept(kind, found)
+        self.write(kind, place, found)
+
+    def _target(self, kind: Type, place: Cells, path: list[ir.FieldStep | ir.ItemStep]) -> tuple[Type, Cells]:
+        """The place that an assignment changes."""
+        for step in path:
+            match step, kind:
+                case ir.FieldStep(name=name), RecordType(_, fields):
+                    offset = 0
+                    for field, of in fields:
+                        if field == name:
+                            place, kind = place.at(str(offset)), of
+                            break
+                        offset += cells(of)
+                case ir.ItemStep(key=key), MapType(key_type, of):
+                    index = self.index_of(code(key_type, self.evaluate(key)), "key")
+                    place, kind = place.at(_times(index, cells(of))), of
+                case ir.ItemStep(key=key), SeqType(of, _):
+                    index = self.index(place.cell("0"), key)
+                    place, kind = place.at(plus(_times(index, cells(of)), "1")), of
+                case _:
+                    raise refuse(f"an assignment inside of {kind}")
+        return kind, place
+
+
+def _times(index: str, step: int) -> str:
+    if index.isdigit():
+        return str(int(index) * step)
+    return index if step == 1 else f"({index}) * {step}"
+
+
+def _mentions(node: ir.Expr, wanted: Any) -> bool:
+    return any(wanted(part) for part in ir.walk(node))
+

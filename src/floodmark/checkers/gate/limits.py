@@ -1,0 +1,56 @@
+"""Limits of a whole run of the gate: when what has no verdict yet is undetermined, and the memory of all processes.
+
+    [tool.floodmark.gate.limits]
+    seconds = 900
+    memory = "8G"
+
+in the ``pyproject.toml`` of the project; the options of the command come before it. A limit of a spec or of
+``floodmark check`` is one check's.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from floodmark.checkers.exploration import Limits
+from floodmark.checkers.project.spec import tool_settings
+from floodmark.language.plurals import counted_seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Deadline:
+    """When a run of the gate ends: ``seconds`` after it began, at ``ends`` as ``time.time`` counts."""
+
+    seconds: float
+    ends: float
+
+    @classmethod
+    def after(cls, seconds: float | None) -> Deadline | None:
+        return None if seconds is None else cls(seconds, time.time() + seconds)
+
+    @property
+    def left(self) -> float:
+        """The seconds that are left, 0 at least."""
+        return max(0.0, self.ends - time.time())
+
+    @property
+    def reason(self) -> str:
+        """Why something has no verdict."""
+        return f"the gate's limit of {counted_seconds(self.seconds)} was reached before this had a verdict"
+
+
+def seconds_left(deadline: Deadline | None, own: float | None = None) -> float | None:
+    """The time limit of something that has one of its own and begins now."""
+    left = [each for each in (own, None if deadline is None else deadline.left) if each is not None]
+    return min(left, default=None)
+
+
+def limits_of(root: Path, given: Limits) -> Limits:
+    """The limits of a project's gate: those given on the command line, else those in its ``pyproject.toml``."""
+    own: Limits = tool_settings(root).get("gate", Limits())
+    return Limits(
+        seconds=given.seconds if given.seconds is not None else own.seconds,
+        memory=given.memory if given.memory is not None else own.memory,
+    )

@@ -1,0 +1,80 @@
+"""Which property a change is in: a hash of each, and whether one has become constant.
+
+These hashes only attribute a difference. What makes the gate red are those of all that is checked (``closure.py``),
+which do not depend on names.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import functools
+import hashlib
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from floodmark.checkers.project.properties import Property
+from floodmark.checkers.project.reached_functions import Called, reached_functions
+from floodmark.compiler.ir import And, Const, Expr, Implies, Inline, Not, Or, Reduce, Return, StateVar, Witness, walk
+from floodmark.compiler.program import read_program
+from floodmark.language.errors import SourceError
+from floodmark.language.model import Model, sized
+from floodmark.language.source import source_of
+from floodmark.language.widths import FIRST_WIDTHS
+
+
+def meanings(properties: Iterable[Property], cls: type[Model]) -> dict[str, str]:
+    """The hash of each property's text with that of the functions that it calls, without comments and layout."""
+    called: Called = {}
+    return {prop.name: _meaning(prop, cls, called) for prop in properties}
+
+
+def _meaning(prop: Property, cls: type[Model], called: Called) -> str:
+    texts = [_text(function) for function in reached_functions(cls, [prop.function], called)]
+    return hashlib.sha256("\n".join([prop.kind, *texts]).encode("utf-8", "backslashreplace")).hexdigest()[:8]
+
+
+@functools.cache
+def _text(function: Callable[..., Any]) -> str:
+    source = source_of(function)
+    tree = copy.copy(source.tree)
+    tree.body = source.body or [ast.Pass()]
+    tree.decorator_list = []
+    return ast.unparse(tree)
+
+
+def is_constant(prop: Property, model: Model) -> bool:
+    """Whether a property of states or steps is the same whatever they are: it reads no variable, or its answer does not
+    depend on what it reads."""
+    try:
+        (predicate,) = read_program(sized(model, FIRST_WIDTHS), {prop.name: prop.function}).predicates
+    except SourceError:
+        return False  # a property of runs, or a mistake that the check reports
+    value = predicate.value
+    return _settled(value) is not None or not any(isinstance(node, StateVar) for node in walk(value))
+
+
+def _settled(node: Expr) -> bool | None:
+    """The value of a condition that its form alone settles."""
+    match node:
+        case Const(value=bool(value)):
+            return value
+        case Witness(operand=inner) | Inline(body=[Return(value=Expr() as inner)]):
+            return _settled(inner)
+        case Not(operand=inner):
+            settled = _settled(inner)
+            return None if settled is None else not settled
+        case And(operands=operands):
+            return _any_settles(operands, False)
+        case Or(operands=operands):
+            return _any_settles(operands, True)
+        case Implies(premise=premise, conclusion=conclusion):
+            return True if _settled(premise) is False else _settled(conclusion) or None
+        case Reduce(kind="all", body=body):
+            return _settled(body) or None
+    return None
+
+
+def _any_settles(operands: Iterable[Expr], by: bool) -> bool | None:
+    settled = [_settled(operand) for operand in operands]
+    return by if by in settled else None if None in settled else not by

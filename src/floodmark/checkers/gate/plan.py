@@ -1,0 +1,79 @@
+"""Plans a run of the gate: which checks, proofs and claims it makes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from floodmark.checkers.gate.job import CheckJob, ClaimJob, Job, ProofJob, unreadable
+from floodmark.checkers.gate.lock import Lock
+from floodmark.checkers.gate.scope import Scope
+from floodmark.checkers.project import input_file, spec_address
+from floodmark.checkers.project.claim import Claim, claim_files, read_claims
+from floodmark.checkers.project.spec import Spec, Tier, read_all
+from floodmark.checkers.verdict.check import Settings, checks
+from floodmark.checkers.verdict.proof_result import Proved
+from floodmark.checkers.verdict.result import CheckResult
+from floodmark.checkers.verdict.verdict import failed
+from floodmark.language.errors import SourceError
+
+
+@dataclass(slots=True)
+class Plan:
+    """What a run does. ``every`` has all specs of the folder, in any tier; ``broken`` those that cannot be read.
+    ``tiers`` has the tier of every known-bad design, by its spec and its name in the lock."""
+
+    every: list[Spec] = field(default_factory=list)
+    checks: list[CheckJob] = field(default_factory=list)
+    others: list[Job] = field(default_factory=list)
+    broken: list[CheckResult] = field(default_factory=list)
+    broken_claims: list[Proved] = field(default_factory=list)
+    tiers: dict[tuple[str, str], Tier] = field(default_factory=dict)
+
+
+def plan_of(scope: Scope, tier: Tier, settings: Settings, locked: Lock | None) -> Plan:
+    """The plan for a folder; the lock tells how long a search takes."""
+    plan = Plan()
+    for path in input_file.below(scope.folder, spec_address.SUFFIX):
+        try:
+            plan.every += read_all(path)
+        except SourceError as error:
+            plan.broken.append(failed(path, error))
+    for spec in plan.every:
+        jobs = _checks_of(scope, spec, settings, locked)
+        plan.tiers |= {(job.name, job.variant): job.check.tier for job in jobs if job.variant is not None}
+        plan.checks += [job for job in jobs if job.check.tier == tier]
+        plan.others += _proofs_of(scope, spec, tier)
+    for file in claim_files(scope.claims) if scope.claims.is_dir() else []:
+        try:
+            plan.others += _claims_of(scope, read_claims(file))
+        except SourceError as error:
+            plan.broken_claims.append(unreadable(file, error))
+    return plan
+
+
+def _checks_of(scope: Scope, spec: Spec, settings: Settings, locked: Lock | None) -> list[CheckJob]:
+    """The checks of a spec: its model, then its known-bad designs, each under its own name."""
+    name = scope.name_of(spec)
+    entry = {} if locked is None else locked.specs.get(name, {})
+    known, distinct = entry.get("generated"), spec.expect.distinct or entry.get("distinct")
+    found: list[CheckJob] = []
+    for check in checks(spec, settings):
+        variant = None if check.flawed is None else check.flawed.name
+        if check.flawed is not None and variant in [job.variant for job in found]:
+            variant = f"{check.flawed.name} {check.flawed.property}"
+        total = distinct if check.flawed is None and isinstance(distinct, int) else None
+        found.append(CheckJob(name, variant, check, known if isinstance(known, int) else None, total))
+    return found
+
+
+def _proofs_of(scope: Scope, spec: Spec, tier: str) -> list[Job]:
+    """The proofs of a spec that belong to a tier."""
+    name = scope.name_of(spec)
+    return [ProofJob(f"{name} {proving.name}", spec, proving) for proving in spec.prove if proving.tier == tier]
+
+
+def _claims_of(scope: Scope, found: Sequence[Claim]) -> list[Job]:
+    """The claims of the folder."""
+    return [ClaimJob(scope.claim_name(claim), Path(claim.file), claim.name) for claim in found]

@@ -1,0 +1,206 @@
+"""One run of the gate: takes known verdicts from the cache, finds the others, and compares all with the lock."""
+
+from __future__ import annotations
+
+import functools
+import gc
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+
+from floodmark.checkers.exploration import Progress, Watcher
+from floodmark.checkers.gate import lock as locks
+from floodmark.checkers.gate.comparison import Comparison
+from floodmark.checkers.gate.job import (
+    CheckJob,
+    Found,
+    Job,
+    Sources,
+    Subject,
+    completed,
+    overdue,
+    pickled,
+    run_within,
+    unpickled,
+)
+from floodmark.checkers.gate.limits import Deadline
+from floodmark.checkers.gate.lock import Lock
+from floodmark.checkers.gate.plan import Plan, plan_of
+from floodmark.checkers.gate.progress import GateProgress
+from floodmark.checkers.gate.schedule import run_all
+from floodmark.checkers.gate.scope import Scope
+from floodmark.checkers.gate.verdicts import Verdicts
+from floodmark.checkers.processes import Lost, Overdue
+from floodmark.checkers.project.modules import Project
+from floodmark.checkers.project.spec import Tier
+from floodmark.checkers.project.unchecked_tiers import left_out
+from floodmark.checkers.resources import cores
+from floodmark.checkers.run.checks import run
+from floodmark.checkers.run.engines import cluster_of
+from floodmark.checkers.run.unfound_properties import unfound_properties
+from floodmark.checkers.verdict.check import Check, Settings, checks
+from floodmark.checkers.verdict.gate_outcome import Outcome
+from floodmark.checkers.verdict.proof_result import Proved
+from floodmark.checkers.verdict.result import CheckResult, ExitCode
+from floodmark.checkers.verdict.result_transfer import received
+from floodmark.checkers.verdict.verdict import misplaced
+from floodmark.language.errors import SourceError
+
+Told = Callable[[CheckResult | Proved], None]
+"""Is called with each outcome as soon as it is known."""
+
+
+@dataclass(slots=True)
+class Run:
+    """A run of the gate on a folder. With ``renew`` the lock will be written, so it need not be a valid one;
+    ``seconds`` is the limit of the whole run."""
+
+    scope: Scope
+    tier: Tier
+    settings: Settings
+    use_cache: bool
+    reproduce: str
+    renew: bool = False
+    seconds: float | None = None
+    found: dict[tuple[str, str | None], tuple[CheckResult, Sources]] = field(default_factory=dict)
+    proved: dict[str, tuple[Proved, Sources]] = field(default_factory=dict)
+    shown: GateProgress = field(default_factory=GateProgress)
+
+    def outcome(self, told: Told) -> tuple[Outcome, Lock]:
+        """Checks everything; returns the outcome and the lock that would record it."""
+        started = time.perf_counter()
+        deadline = Deadline.after(self.seconds)
+        verdicts = Verdicts(self.use_cache)
+        locked = locks.read(self.scope.lock, self.renew)
+        plan = plan_of(self.scope, self.tier, self.settings, locked)
+        for broken in plan.broken:
+            told(broken)
+        for unread in plan.broken_claims:
+            told(unread)
+        cached = self._run(plan, verdicts, deadline, told)
+        lost = [misplaced(error) for error in self._unfound(plan)]
+        for result in lost:
+            told(result)
+        results = [self.found[job.name, job.variant][0] for job in plan.checks]
+        proofs = [self.proved[job.name][0] for job in plan.others]
+        comparison = Comparison(self.scope, self.tier, plan, self.found, self.proved)
+        outcome = Outcome(
+            results=[*plan.broken, *lost, *results],
+            proofs=[*plan.broken_claims, *proofs],
+            drift=list(comparison.drift(locked)),
+            tier=self.tier,
+            seconds=time.perf_counter() - started,
+            reproduce=self.reproduce,
+            lock=self.scope.lock,
+            cached=cached,
+            unkept=verdicts.unkept,
+            left=left_out(plan.every, self.tier),
+        )
+        return outcome, comparison.merged(locked or Lock())
+
+    def _unfound(self, plan: Plan) -> list[SourceError]:
+        """The properties that no check finds: of the whole project, if the folder has all of its specs."""
+        every = [check for spec in plan.every for check in checks(spec, self.settings)]
+        project = Project.of(self.scope.lock)
+        whole = self.scope.folder.resolve() == project.root / "specs" and not plan.broken
+        return unfound_properties(every if whole else [job.check for job in plan.checks], whole)
+
+    def _run(self, plan: Plan, verdicts: Verdicts, deadline: Deadline | None, told: Told) -> int:
+        """Finds every verdict; returns how many came from the cache."""
+        jobs: list[Job] = [job.within(deadline) for job in (*plan.checks, *plan.others)]
+        with _uncollected():
+            subjects = _load(jobs)
+            known = verdicts.known(jobs, subjects)
+        self.shown.begin(jobs, [jobs[position] for position in known])
+        for position, found in known.items():
+            whole = completed(jobs[position], found)
+            if whole is not found:
+                verdicts.keep(position, pickled(*whole), whole)
+            self._take(jobs[position], whole, told)
+        missing = [position for position in range(len(jobs)) if position not in known]
+        here = [position for position in missing if not _on_cluster(jobs[position])]
+        todo = [jobs[position] for position in here]
+        for index, content in run_all(todo, self.settings.workers or cores(), deadline, self.shown):
+            position = here[index]
+            if isinstance(content, bytes):
+                found = unpickled(jobs[position], subjects.get(position), content)
+                verdicts.keep(position, content, found)
+            else:
+                found = _lost(jobs[position], content, deadline)
+            self.shown.ended(jobs[position])
+            self._take(jobs[position], found, told)
+        elsewhere = {id(jobs[position]): position for position in missing if position not in here}
+        todo = [jobs[position] for position in elsewhere.values()]
+        for job, result in _run_on_cluster(todo, deadline, self.shown):
+            self.shown.ended(job)
+            found = (result, job.sources(result))
+            verdicts.keep(elsewhere[id(job)], pickled(*found), found)
+            self._take(job, found, told)
+        return len(known)
+
+    def _take(self, job: Job, found: Found, told: Told) -> None:
+        result, sources = found
+        told(result)
+        if isinstance(job, CheckJob):
+            assert isinstance(result, CheckResult)
+            self.found[job.name, job.variant] = (result, sources)
+        else:
+            assert isinstance(result, Proved)
+            self.proved[job.name] = (result, sources)
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Inside the block, no garbage is looked for, and later none among what is there at its end: what is loaded is
+    none. Looking through all of it took worker processes a tenth of their time, and made each of them a copy of it."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        if was:
+            gc.enable()
+
+
+def _on_cluster(job: Job) -> bool:
+    return isinstance(job, CheckJob) and cluster_of(job.check) is not None
+
+
+def _load(jobs: Sequence[Job]) -> dict[int, Subject]:
+    """Loads all models, always in the same order: what one module does to another is then the same in every run. Worker
+    processes start with these classes, and their results are about them."""
+    found = {}
+    for position, job in enumerate(jobs):
+        with suppress(SourceError):  # the job reports the error when it runs
+            found[position] = job.load()
+    return found
+
+
+def _run_on_cluster(
+    jobs: Sequence[Job], deadline: Deadline | None, shown: GateProgress
+) -> Iterator[tuple[CheckJob, CheckResult]]:
+    """Runs the checks of a cluster."""
+    checks = [job for job in jobs if isinstance(job, CheckJob)]
+    by_check = {id(job.check): job for job in checks}
+
+    def watch(check: Check, at: Progress) -> None:
+        shown.heard(by_check[id(check)], at)
+
+    every = [job.check for job in checks]
+    for check, result in run(every, watch, functools.partial(_one_of_a_cluster, deadline)):
+        yield by_check[id(check)], result
+
+
+def _one_of_a_cluster(deadline: Deadline | None, check: Check, watch: Watcher | None) -> CheckResult:
+    return run_within(check, deadline, watch)
+
+
+def _lost(job: Job, error: Exception, deadline: Deadline | None) -> Found:
+    if isinstance(error, Overdue) and deadline is not None and not deadline.left:
+        return overdue(job, deadline)
+    if isinstance(job, CheckJob):
+        return received(job.check, error), {}
+    message = str(error) if isinstance(error, Lost) else f"{type(error).__name__}: {error}"
+    return Proved(job.name, "", "error", ExitCode.INTERNAL_ERROR, message, 0.0), {}

@@ -1,0 +1,126 @@
+"""Runs of a model that break a property, taken by an implementation: what a hunt for a fault in running code needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from floodmark.checkers.adaptive_capacity import at_widths
+from floodmark.checkers.conformance.adapter import Adapter, Contract
+from floodmark.checkers.conformance.lockstep import Lockstep, Mismatch, is_given
+from floodmark.checkers.conformance.shrinking import breaking, followed, shrunk
+from floodmark.checkers.conformance.walks import Choice, Found, Walks
+from floodmark.checkers.exploration import TraceState
+from floodmark.checkers.interface.subject import given
+from floodmark.checkers.project.properties import choose
+from floodmark.checkers.report.explanation import explain
+from floodmark.checkers.value_text import plain
+from floodmark.language import reference
+from floodmark.language.errors import SourceError
+from floodmark.language.model import Model, State
+from floodmark.language.reference import Step
+
+
+@dataclass(frozen=True, slots=True)
+class Hunted:
+    """A run of a model that breaks the property ``broken``, from which no step can be left out.
+
+    It was ``length`` steps long when walks came upon it, after ``taken`` steps in all. ``why`` says, line by line, why
+    the property is false at its end.
+    """
+
+    steps: tuple[Step, ...]
+    broken: str
+    length: int
+    taken: int
+    why: tuple[str, ...]
+
+
+def hunt(
+    model: Model, broken: str, choice: Choice = "guided", seed: int = 1, most: int = 1_000_000,
+    after: Sequence[Step] = (),
+) -> Hunted | None:
+    """Walks through a model, for up to ``most`` steps, until a run breaks the property of this name; then shortens it.
+
+    With ``after`` every walk begins where that run ends. None means that nothing was found, not that nothing is there.
+    The same seed finds the same run. Raises SourceError for an unknown property, or if ``after`` is no run.
+    """
+    spec = given(model, None, {}, ())
+    [prop] = choose(spec.properties(type(model)), [broken], str(spec.path), None)
+
+    def search(model: Model) -> Found | None:
+        walks = Walks(model, [prop], choice, seed)
+        if after:
+            walks.begin_after(after)
+        return walks.search(most)
+
+    found = at_widths(model, search)
+    if found is None:
+        return None
+    steps = shrunk(found.steps, breaking(model, prop))
+    trace = [TraceState(step, state) for step, state in followed(model, steps)]
+    return Hunted(steps, broken, len(found.steps), found.taken, tuple(explain(model, prop, trace)))
+
+
+def taken(model: Model, adapter: type[Adapter], steps: Sequence[Step]) -> Adapter:
+    """The implementation after it has taken the steps of a run in lockstep with the model; the caller closes it.
+
+    Steps that are not enabled in the model are left out. Raises Mismatch where the two differ.
+    """
+    states = followed(model, steps)
+    run = Lockstep(Contract(model, adapter), *states[0])
+    try:
+        run.begin()
+        for step, state in states[1:]:
+            if step.action not in run.contract.eager:
+                run.take(step, state)
+    except BaseException:
+        run.implementation.close()
+        raise
+    return run.implementation
+
+
+def first_difference(model: Model, adapter: type[Adapter], steps: Sequence[Step]) -> Mismatch | None:
+    """Where an implementation that takes the steps first differs from a model that takes those that it can; None if
+    it never does. It shows what sets a faulty implementation apart from a model without the fault."""
+    state = next(state for step, state in reference.initial_states(model) if step == steps[0])
+    run = Lockstep(Contract(model, adapter), steps[0], state)
+    try:
+        run.begin()
+        for step in steps[1:]:
+            after = reference.fire(model, run.state, step)
+            run.take(step, run.state if after is None else after)
+    except Mismatch as found:
+        return found
+    finally:
+        run.implementation.close()
+    return None
+
+
+def trace_of(steps: Iterable[Step]) -> list[dict[str, Any]]:
+    """The steps in the form of a trace file, as ``replay`` and ``floodmark conform --trace`` read them."""
+    return [
+        {"action": step.action, "arguments": {name: plain(value) for name, value in step.arguments.items()}}
+        for step in steps
+    ]
+
+
+def steps_of(model: Model, trace: Iterable[Mapping[str, Any]]) -> list[Step]:
+    """The steps that the entries of a trace mean. Raises SourceError for an entry that the model cannot take."""
+    steps: list[Step] = []
+    state: State = ()
+    for number, entry in enumerate(trace, 1):
+        name, arguments = entry["action"], entry.get("arguments", {})
+        if not steps:
+            offered = [(step, after) for step, after in reference.initial_states(model) if step.action == name]
+        else:
+            drawn = reference.choices(model, state, name) if name in type(model).methods("action") else []
+            fired = [(step, reference.fire(model, state, step)) for step in drawn]
+            offered = [(step, after) for step, after in fired if after is not None]
+        meant = next((it for it in offered if is_given(model, it[0], arguments)), None)
+        if meant is None:
+            raise SourceError(f"step {number}: {name}({dict(arguments)}) is not enabled")
+        steps.append(meant[0])
+        state = meant[1]
+    return steps

@@ -1,0 +1,45 @@
+"""``floodmark.prove``: proves properties of a model, without a search of its states."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from floodmark.checkers.interface.results import Proof
+from floodmark.checkers.interface.subject import Design, Wanted, given, names_of
+from floodmark.checkers.project.spec_entries import PROOF_METHODS, ProofMethod
+from floodmark.checkers.symbolic.methods.task import DEFAULT_DEPTH, Task
+from floodmark.checkers.symbolic.prove import prove_check
+from floodmark.checkers.verdict.check import Check, Settings
+
+SETTINGS = ("properties", "method", "any_size", "unbounded", "depth", "seconds", "constants")
+
+
+def prove(
+    design: Design,
+    *,
+    method: ProofMethod = "induction",
+    properties: Sequence[Wanted] | None = None,
+    any_size: bool = False,
+    unbounded: bool = False,
+    depth: int = DEFAULT_DEPTH,
+    seconds: float | None = None,
+    constants: Mapping[str, int] | None = None,
+    **sizes: int,
+) -> Proof:
+    """Proves invariants and transition properties of a model: ``floodmark.prove(Lease, method="k-induction")``.
+
+    ``design`` and its constants are as for ``floodmark.check``, and so are ``properties``, which are those to prove;
+    without them, all. ``method`` is "induction", "k-induction", "infer" (which looks for the lemmas that induction
+    lacks), "ranking" (for properties of runs) or "bmc" (a search for a violation, up to ``depth``). With ``any_size``
+    the proof is for any number of identifiers, with ``unbounded`` for any value of the other constants. After
+    ``seconds`` it is given up, and undetermined.
+
+    Raises SourceError, with the command's text, for what cannot be read or proved by the method, and TypeError or
+    ValueError for wrong arguments.
+    """
+    if method not in PROOF_METHODS:
+        raise ValueError(f"method is one of {', '.join(PROOF_METHODS)}, not {method!r}")
+    names, functions = names_of(properties)
+    spec = given(design, constants, sizes, SETTINGS, functions=functions)
+    task = Task(method, depth, unbounded, any_size, seconds, properties=names or ())
+    return Proof(prove_check(Check(spec, None, Settings()), task))

@@ -1,0 +1,165 @@
+"""The machine code of one model with its properties, ready to be called.
+
+There are two editions of the code. The plain edition consists of parts that LLVM does not optimise: compiling them
+takes hundredths of a second, and a known-bad design takes all parts that it shares with its model from the cache. The
+good edition is one optimised module: a search in it is two to three times as fast, but compiling it takes a second or
+more. The loops of the search have the same two editions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+
+from floodmark.checkers.codegen import llvm_ir as ir
+from floodmark.checkers.codegen.cost import LARGE, size, told
+from floodmark.checkers.codegen.jit import GOOD, PLAIN, MachineCode, is_kept, object_image
+from floodmark.checkers.codegen.loop_compiler import compile_loops
+from floodmark.checkers.codegen.model_module import Interface, Part, parts, whole
+from floodmark.checkers.exploration import Symmetry
+from floodmark.checkers.kernel import loops
+from floodmark.checkers.kernel.partitioned import PARTITIONED_LOOPS
+from floodmark.checkers.kernel.symmetry_loops import SYMMETRY_LOOPS
+from floodmark.checkers.project.versions import source_hash
+from floodmark.checkers.symmetry.proof import license_symmetry
+from floodmark.compiler.layout import Layout
+from floodmark.compiler.program import read_program
+from floodmark.compiler.renaming import Licence
+from floodmark.language.errors import ModelError
+from floodmark.language.model import Model
+
+Tell = Callable[[str], None]
+
+
+class Kernel:
+    """``model`` has expand, check and canonical; ``loops`` has run, check_states, rehash and find_parent."""
+
+    def __init__(
+        self,
+        name: str,
+        made_of: Sequence[Part],
+        interface: Interface,
+        licence: Licence | None,
+        threads: int,
+        good: bool = False,
+        tell: Tell | None = None,
+    ) -> None:
+        self.interface = interface
+        self._tell = tell
+        self.licence = licence
+        self.symmetry = licence is not None
+        self._constants = loop_constants(interface.layout, self.symmetry, threads)
+        self._name = name
+        self._parts = made_of
+        self._key = {"whole": " ".join(part.key for part in made_of), "compiler": code_hash()}
+        self.good = good or is_kept(self._key, GOOD)
+        """Whether ``model`` is the good edition."""
+        self.model = self._good() if self.good else self._plain()
+        self.loops = _loops(loops.LOOPS, self._constants, self.good)
+        self._earlier: list[MachineCode] = []
+
+    @cached_property
+    def partitioned(self) -> MachineCode:
+        """The loops of a set in partitions, which a search that fits in memory does not need."""
+        constants = loop_constants(self.interface.layout, self.symmetry, 1)
+        return _loops(PARTITIONED_LOOPS, constants, good=True)
+
+    @cached_property
+    def comparison(self) -> MachineCode:
+        """The loop that compares states with renamed copies."""
+        return _loops(SYMMETRY_LOOPS, loop_constants(self.interface.layout, self.symmetry, 1), self.good)
+
+    def prepare_for_files(self) -> None:
+        """Compiles the code that a search needs to continue in files."""
+        self.partitioned.address("route")
+
+    def improve(self) -> None:
+        """Makes ``model`` and ``loops`` the good editions. Addresses in the plain ones stay valid."""
+        self._earlier.append(self.model)
+        self.model = self._good()
+        self.loops = _loops(loops.LOOPS, self._constants, good=True)
+        self.good = True
+
+    def _good(self) -> MachineCode:
+        return MachineCode([object_image(self._key, self._optimised, GOOD)])
+
+    def _optimised(self) -> ir.Module:
+        module = whole(self._parts, self._name)
+        if self._tell is not None and size(module) >= LARGE:
+            self._tell(f"optimising {size(module):,} instructions")
+        return module
+
+    def _plain(self) -> MachineCode:
+        images = []
+        for part in self._parts:
+            key = {"part": part.key, "compiler": code_hash()}
+            images.append(object_image(key, lambda part=part: self._built(part), PLAIN))  # type: ignore[misc]
+        return MachineCode(images)
+
+    def _built(self, part: Part) -> ir.Module:
+        module = part.module()
+        if self._tell is not None and (what := told(part, module)):
+            self._tell(what)
+        return module
+
+
+def build_kernel(
+    model: Model, properties: Mapping[str, Callable[..., bool]], symmetry: Symmetry, threads: int = 1,
+    good: bool = False, bounded: bool = True, tell: Tell | None = None,
+) -> Kernel:
+    """Compiles ``model`` with its constants and ``properties``, or takes the code from the cache.
+
+    ``tell`` is called with what is about to be compiled, if it is much. With ``good`` it starts with the good edition,
+    which a long search needs anyway. Without ``bounded``, boundaries are left out: ``expand`` then returns every
+    successor. Raises ModelError when there is no licence for ``symmetry``.
+    """
+    program = read_program(model, properties)
+    if not bounded:
+        program.boundaries = []
+    licence = license_symmetry(model, properties, program, symmetry) if symmetry else None
+    try:
+        made_of, interface = parts(program, licence)
+        return Kernel(program.name, made_of, interface, licence, threads, good, tell)
+    except ModelError as error:
+        if error.file is None:
+            error.file, error.line = type(model).source_position()
+        raise
+
+
+def code_hash(*more: str) -> str:
+    """The hash of the sources that determine the code of a model and the loops that run it, and of ``more`` folders."""
+    return source_hash("checkers/codegen", "checkers/kernel", "compiler", "language", *more)
+
+
+def stride_of(layout: Layout) -> int:
+    """The bytes that a stored state takes: its words, but of the last one only the bytes that are used."""
+    return (layout.words - 1) * 8 + -(-_last_bits(layout) // 8)
+
+
+def _last_bits(layout: Layout) -> int:
+    ends = (slot.word * 64 + slot.offset + slot.bits for slot in layout.slots.values())
+    return max(max(ends, default=0) - (layout.words - 1) * 64, 1)
+
+
+_KNOWN_LOOPS: dict[tuple[object, ...], MachineCode] = {}
+
+
+def loop_constants(layout: Layout, symmetry: bool, threads: int) -> dict[str, int]:
+    """What the loops are specialised for."""
+    words, stride = layout.words, stride_of(layout)
+    bits = 8 * (stride - (words - 1) * 8)
+    return {"NW": words, "STRIDE": stride, "LAST": (1 << bits) - 1, "SYMMETRY": int(symmetry), "THREADS": threads}
+
+
+def _loops(made_of: Sequence[Callable[..., object]], constants: Mapping[str, int], good: bool) -> MachineCode:
+    """The loops; optimised if it is asked for, or has been done before."""
+    names = " ".join(loop.__name__ for loop in made_of)
+    source = {"loops": code_hash(), "constants": repr(constants), "names": names}
+    for effort in (GOOD,) if good else (GOOD, PLAIN):
+        key = (names, effort, *constants.values())
+        if key in _KNOWN_LOOPS:
+            return _KNOWN_LOOPS[key]
+        if good or effort == PLAIN or is_kept(source, effort):
+            image = object_image(source, lambda: compile_loops(list(made_of), constants), effort)
+            return _KNOWN_LOOPS.setdefault(key, MachineCode([image]))
+    raise AssertionError(made_of)

@@ -1,0 +1,476 @@
+"""The inner loops of the search, compiled by ``floodmark.checkers.codegen.loop_compiler``.
+
+A worker stores the states that it is the first to find one after another in ``STORE``, level by level, so its part of
+a level's frontier is a slice of it. A state's position is its index there times the number of workers plus the worker's
+number. ``TABLE``, which all workers share, is an open-addressing hash table of 32-bit cells, each a position
+plus one and, in the remaining bits, a tag from the fingerprint. A successor is compared with the whole stored state, so
+states are never confused. A cell is set once, by an atomic operation, after its state was written; workers take the
+frontier in chunks, and from each other when their own part is done.
+
+A stored state takes ``STRIDE`` bytes, as few as its bits need: the rest of its last word belongs to the next state and
+is masked. A state is written as whole words, so it clears the first bytes of the next place, which is still empty: a
+worker writes only to its own store, in order.
+
+Constants that specialise a compilation: ``NW`` (words of a state), ``STRIDE``, ``LAST`` (the bits of the last word
+that belong to a stored state), ``SYMMETRY``, ``THREADS`` (workers).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from floodmark.checkers.codegen.loop_compiler import (
+    WINDOW,
+    Cells,
+    Word,
+    Words,
+    acquire,
+    call_model,
+    cells_at,
+    claim,
+    exported,
+    fitting,
+    lowest_bit,
+    offset,
+    peek,
+    poke,
+    prefetch,
+    put_if_zero,
+    release,
+    words_at,
+)
+
+NW = 1
+STRIDE = 8
+LAST = (1 << 64) - 1
+SYMMETRY = 0
+THREADS = 1
+
+# Fields of a worker, an array of words.
+STORE, COUNT, TABLE, BITS, LIMIT, CURSOR, LEVEL_END, LEVEL = range(8)
+BUFFER, PENDING, SCRATCH, CONTEXT, EXPAND, CHECK, CANONICAL, BEST = range(8, 16)
+DIGEST_1, DIGEST_2, ME, STORES, CURSORS, ENDS, STOP, OWNER = range(16, 24)
+FALSE_WANTED, TRUE_WANTED, DEADLOCK, TARGET, SIZE, STATE = range(24, 30)
+FIELDS = 32
+"""``SIZE`` is how many cells the table has, ``BITS`` how many bits of a cell hold a position; ``STATE`` is room for
+the words of one state."""
+
+# What ``run`` returns.
+PAUSED, LEVEL_DONE, GROW = range(3)
+
+# Places in BEST, each the position plus one of the smallest state (by its words) for which something was noted.
+BEST_STATE, BEST_STEP, BEST_OUTSIDE, BEST_FAILED_STEP, BEST_FAILED_CHECK, BEST_DEADLOCK, BEST_PARENT = (
+    0,
+    64,
+    128,
+    192,
+    193,
+    194,
+    195,
+)
+BEST_PLACES = 200
+
+BATCH = 512
+"""Successors gathered before they are looked up together."""
+GROUP = 64
+"""Look-ups whose memory is prefetched together."""
+PAUSE = 16384
+"""States expanded before ``run`` lets Python check the budgets."""
+CHUNK = 128
+"""Frontier states that a worker takes at once."""
+SHARED_WINDOW = 4
+"""Cells that a worker looks at together where others may write to them, so that it reads each one by itself."""
+LINE = 8
+"""Words of a cache line: counters written by different workers are this far apart."""
+EVERYTHING = (1 << 64) - 1
+
+SEED_1 = 0x9E3779B97F4A7C15
+SEED_2 = 0xC2B2AE3D27D4EB4F
+MULTIPLIER_1 = 0xFF51AFD7ED558CCD
+MULTIPLIER_2 = 0xC4CEB9FE1A85EC53
+
+FAILED, BROKEN, CUT, OUTSIDE = range(4)
+COUNTERS = 8
+
+
+def fingerprint(state: Words, seed: Word) -> Word:
+    h = seed
+    for i in range(NW):
+        h = (h ^ state[i]) * MULTIPLIER_1
+        h = h ^ (h >> 32)
+        h = h * MULTIPLIER_2
+        h = h ^ (h >> 29)
+    return h
+
+
+def same(a: Words, b: Words) -> Word:
+    difference = 0
+    for i in range(NW):
+        difference = difference | (a[i] ^ b[i])
+    if difference == 0:
+        return 1
+    return 0
+
+
+def copy(target: Words, source: Words) -> None:
+    for i in range(NW):
+        target[i] = source[i]
+
+
+def address_of(w: Words, position: Word) -> Word:
+    """The address of the state at a position, in whichever worker's store it is."""
+    if THREADS == 1:
+        return w[STORE] + position * STRIDE
+    stores = words_at(w[STORES])
+    return stores[position % THREADS] + position // THREADS * STRIDE
+
+
+def word_of(address: Word, i: Word) -> Word:
+    """A word of the state stored at an address."""
+    word = peek(address + i * 8)
+    if i == NW - 1:
+        word = word & LAST
+    return word
+
+
+def is_stored(address: Word, state: Words) -> Word:
+    """Whether the state stored at an address is this one."""
+    difference = 0
+    for i in range(NW):
+        difference = difference | (word_of(address, i) ^ state[i])
+    if difference == 0:
+        return 1
+    return 0
+
+
+def keep(address: Word, state: Words) -> None:
+    """Stores a state at an address; nothing may be stored after it yet."""
+    for i in range(NW):
+        poke(address + i * 8, state[i])
+
+
+def state_at(w: Words, position: Word) -> Words:
+    """The words of the state at a position, valid until the next call."""
+    address = address_of(w, position)
+    state = words_at(address)
+    if STRIDE != NW * 8:
+        state = words_at(w[STATE])
+        for i in range(NW):
+            state[i] = word_of(address, i)
+    return state
+
+
+def less(a: Word, b: Word) -> Word:
+    """Whether the state stored at one address is smaller than the one at another."""
+    for i in range(NW):
+        if word_of(a, i) < word_of(b, i):
+            return 1
+        if word_of(a, i) > word_of(b, i):
+            return 0
+    return 0
+
+
+def place_of(cells: Word, h: Word) -> Word:
+    """The cell at which the search for a fingerprint begins: its low half, as a fraction of the table."""
+    return ((h & 4294967295) * cells) >> 32
+
+
+def first_fitting(table: Cells, cells: Word, start: Word, kept: Word, wanted: Word) -> Word:
+    """Where a look-up that begins at ``start`` may continue: each cell before that place is taken, and is not
+    ``wanted`` in the bits that are ``kept``. Mostly the cell at that place is empty or fits.
+
+    A cell that is taken never changes, so a look-up never has to return to a cell that it passed, despite concurrent
+    writes. Several cells are looked at together, because a processor cannot predict how many a look-up has to pass.
+    """
+    width = WINDOW
+    if THREADS > 1:
+        width = SHARED_WINDOW
+    if cells < width:
+        return start
+    window = start
+    if window > cells - width:
+        window = cells - width
+    found = 1 << width
+    if THREADS == 1:
+        found = found | fitting(table, window, kept, wanted)
+    else:
+        for i in range(SHARED_WINDOW):
+            cell = acquire(table, window + i)
+            if (cell == 0) | (cell & kept == wanted):
+                found = found | (1 << i)
+    place = start + lowest_bit(found >> (start - window))
+    if place == cells:
+        place = 0
+    return place
+
+
+def note(w: Words, place: Word, position: Word) -> None:
+    """Remembers the state at ``position`` unless a smaller one is noted at this place."""
+    best = words_at(w[BEST])
+    known = best[place]
+    if known == 0:
+        best[place] = position + 1
+    else:
+        if less(address_of(w, position), address_of(w, known - 1)) == 1:
+            best[place] = position + 1
+
+
+def note_all(w: Words, first: Word, mask: Word, position: Word) -> None:
+    """Remembers the state at the place of each bit of a mask."""
+    place = first
+    while mask != 0:
+        if mask & 1 == 1:
+            note(w, place, position)
+        mask = mask >> 1
+        place = place + 1
+
+
+def insert_all(w: Words, buffer: Words, count: Word) -> None:
+    """Adds the states of a buffer that are new to the store."""
+    store = w[STORE]
+    table = cells_at(w[TABLE])
+    scratch = words_at(w[SCRATCH])
+    bits = w[BITS]
+    size_of_table = w[SIZE]
+    mask = (1 << bits) - 1
+    tags = (1 << (32 - bits)) - 1
+    me = w[ME]
+    known = w[COUNT]
+    digest_1 = w[DIGEST_1]
+    digest_2 = w[DIGEST_2]
+    start = 0
+    while start < count:
+        size = count - start
+        if size > GROUP:
+            size = GROUP
+        for i in range(size):
+            h = fingerprint(offset(buffer, (start + i) * NW), SEED_1)
+            scratch[i] = h
+            prefetch(table, place_of(size_of_table, h))
+        for j in range(size):
+            h = scratch[j]
+            wanted = ((h >> 32) & tags) << bits
+            place = first_fitting(table, size_of_table, place_of(size_of_table, h), tags << bits, wanted)
+            scratch[GROUP + j] = place
+            position = acquire(table, place) & mask
+            if position != 0:
+                position = position - 1
+            prefetch(words_at(address_of(w, position)), 0)
+        for k in range(size):
+            h = scratch[k]
+            tag = (h >> 32) & tags
+            place = scratch[GROUP + k]
+            state = offset(buffer, (start + k) * NW)
+            cell = acquire(table, place)
+            while True:
+                if cell == 0:
+                    keep(store + known * STRIDE, state)
+                    mine = (tag << bits) | (known * THREADS + me + 1)
+                    if THREADS == 1:
+                        table[place] = mine
+                    else:
+                        cell = put_if_zero(table, place, mine)
+                    if cell == 0:
+                        known = known + 1
+                        digest_1 = digest_1 + h
+                        digest_2 = digest_2 + fingerprint(state, SEED_2)
+                        break
+                if (cell >> bits) == tag and is_stored(address_of(w, (cell & mask) - 1), state) == 1:
+                    break
+                place = place + 1
+                if place == size_of_table:
+                    place = 0
+                cell = acquire(table, place)
+        start = start + size
+    w[COUNT] = known
+    w[DIGEST_1] = digest_1
+    w[DIGEST_2] = digest_2
+
+
+def look_at_flags(w: Words, context: Words, position: Word) -> None:
+    """Notes what went wrong while the state at ``position`` was expanded."""
+    if context[FAILED] != 0:
+        context[FAILED] = 0
+        note(w, BEST_FAILED_STEP, position)
+    if context[BROKEN] != 0:
+        note_all(w, BEST_STEP, context[BROKEN], position)
+        context[BROKEN] = 0
+    if context[OUTSIDE] != EVERYTHING:
+        note_all(w, BEST_OUTSIDE, ~context[OUTSIDE] & w[FALSE_WANTED], position)
+        context[OUTSIDE] = EVERYTHING
+
+
+def canonicalise(w: Words, states: Words, count: Word) -> None:
+    for i in range(count):
+        call_model(w[CANONICAL], offset(states, i * NW))
+
+
+def take_chunk(w: Words) -> Word:
+    """Takes a chunk of the frontier for the worker, from its own part first; returns 0 when nothing is left.
+
+    CURSOR and LEVEL_END then bound positions in the store of the worker OWNER.
+    """
+    if THREADS == 1:
+        return 0
+    cursors = words_at(w[CURSORS])
+    ends = words_at(w[ENDS])
+    for step in range(THREADS):
+        owner = (w[ME] + step) % THREADS
+        end = ends[owner * LINE]
+        if acquire(cursors, owner * LINE) < end:
+            first = claim(cursors, owner * LINE, CHUNK)
+            if first < end:
+                w[OWNER] = owner
+                w[CURSOR] = first
+                w[LEVEL_END] = first + CHUNK
+                if first + CHUNK > end:
+                    w[LEVEL_END] = end
+                return 1
+    return 0
+
+
+def expand_some(w: Words, most: Word) -> Word:
+    """Expands frontier states into the buffer until a batch is full; returns how many states were expanded."""
+    buffer = words_at(w[BUFFER])
+    context = words_at(w[CONTEXT])
+    cursor = w[CURSOR]
+    end = w[LEVEL_END]
+    owner = w[OWNER]
+    first = cursor
+    count = 0
+    while count < BATCH and cursor < end and cursor - first < most:
+        out = offset(buffer, count * NW)
+        cut = context[CUT]
+        position = cursor * THREADS + owner
+        made = call_model(w[EXPAND], state_at(w, position), out, context)
+        if context[FAILED] != 0 or context[BROKEN] != 0 or context[OUTSIDE] != EVERYTHING:
+            look_at_flags(w, context, position)
+        if made == 0 and w[DEADLOCK] != 0 and cut == context[CUT]:
+            note(w, BEST_DEADLOCK, position)
+        if SYMMETRY == 1:
+            canonicalise(w, out, made)
+        count = count + made
+        cursor = cursor + 1
+    w[CURSOR] = cursor
+    w[PENDING] = count
+    return cursor - first
+
+
+@exported
+def run(w: Words) -> Word:
+    """Expands the frontier until it is used up or Python is needed: GROW (the table is too full for the pending
+    states, so all workers have to stop), PAUSED (for the budgets, or because another worker asks to stop)."""
+    budget = PAUSE
+    stop = words_at(w[STOP])
+    while True:
+        if w[PENDING] > 0:
+            if w[COUNT] + w[PENDING] > w[LIMIT]:
+                release(stop, 0, 1)
+                return GROW
+            insert_all(w, words_at(w[BUFFER]), w[PENDING])
+            w[PENDING] = 0
+        if w[CURSOR] == w[LEVEL_END] and take_chunk(w) == 0:
+            return LEVEL_DONE
+        if budget == 0:
+            return PAUSED
+        if THREADS > 1 and acquire(stop, 0) != 0:
+            return PAUSED
+        budget = budget - expand_some(w, budget)
+
+
+@exported
+def check_states(w: Words, start: Word, stop: Word) -> Word:
+    """Evaluates the state predicates of a slice of the store, and notes what matters."""
+    context = words_at(w[CONTEXT])
+    for i in range(stop - start):
+        position = (start + i) * THREADS + w[ME]
+        mask = call_model(w[CHECK], state_at(w, position), context)
+        noted = (~mask & w[FALSE_WANTED]) | (mask & w[TRUE_WANTED])
+        if context[FAILED] != 0:
+            context[FAILED] = 0
+            note(w, BEST_FAILED_CHECK, position)
+            noted = noted & w[FALSE_WANTED]
+        if noted != 0:
+            note_all(w, BEST_STATE, noted, position)
+    return 0
+
+
+@exported
+def rehash(w: Words) -> Word:
+    """Enters the positions of the worker's states, which are all different, into a new table."""
+    table = cells_at(w[TABLE])
+    scratch = words_at(w[SCRATCH])
+    bits = w[BITS]
+    size_of_table = w[SIZE]
+    tags = (1 << (32 - bits)) - 1
+    start = 0
+    while start < w[COUNT]:
+        size = w[COUNT] - start
+        if size > GROUP:
+            size = GROUP
+        for i in range(size):
+            h = fingerprint(state_at(w, (start + i) * THREADS + w[ME]), SEED_1)
+            scratch[i] = h
+            prefetch(table, place_of(size_of_table, h))
+        for j in range(size):
+            h = scratch[j]
+            place = place_of(size_of_table, h)
+            mine = (((h >> 32) & tags) << bits) | ((start + j) * THREADS + w[ME] + 1)
+            if THREADS == 1:
+                while table[place] != 0:
+                    place = place + 1
+                    if place == size_of_table:
+                        place = 0
+                table[place] = mine
+            else:
+                while put_if_zero(table, place, mine) != 0:
+                    place = place + 1
+                    if place == size_of_table:
+                        place = 0
+        start = start + size
+    return 0
+
+
+@exported
+def find_parent(w: Words, start: Word, stop: Word) -> Word:
+    """Notes the smallest state of a slice of the store that has the state TARGET as a successor."""
+    buffer = words_at(w[BUFFER])
+    context = words_at(w[CONTEXT])
+    target = words_at(w[TARGET])
+    for i in range(stop - start):
+        position = (start + i) * THREADS + w[ME]
+        made = call_model(w[EXPAND], state_at(w, position), buffer, context)
+        if SYMMETRY == 1:
+            canonicalise(w, buffer, made)
+        for j in range(made):
+            if same(offset(buffer, j * NW), target) == 1:
+                note(w, BEST_PARENT, position)
+                break
+    return 0
+
+
+LOOPS: list[Callable[..., Any]] = [
+    fingerprint,
+    same,
+    copy,
+    address_of,
+    word_of,
+    is_stored,
+    keep,
+    state_at,
+    less,
+    place_of,
+    first_fitting,
+    note,
+    note_all,
+    insert_all,
+    look_at_flags,
+    canonicalise,
+    take_chunk,
+    expand_some,
+    run,
+    check_states,
+    rehash,
+    find_parent,
+]

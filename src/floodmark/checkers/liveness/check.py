@@ -1,0 +1,160 @@
+"""Liveness after a finished search: the goals of its properties are judged over the graph of what it found."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing
+from typing import Protocol
+
+from floodmark.checkers.exploration import Exploration, Finding, Options, Premise, Stopped, Violation
+from floodmark.checkers.liveness.assumptions import Assumptions, assumptions_of
+from floodmark.checkers.liveness.compiled_graph import GraphMaker, NativeSolver, Rows, budget
+from floodmark.checkers.liveness.goals import Goal, goals_of
+from floodmark.checkers.liveness.graph import Graph
+from floodmark.checkers.liveness.judge import Judge, Solver
+from floodmark.checkers.liveness.plain import PlainSolver, plain_graph
+from floodmark.checkers.liveness.witness import Witness
+from floodmark.checkers.project.properties import Property
+from floodmark.checkers.value_text import show_arguments
+from floodmark.compiler.layout import lay_out
+from floodmark.language.bounding import Beyond, beyond_bounds
+from floodmark.language.conditions import Condition
+from floodmark.language.errors import ModelError
+from floodmark.language.fairness import Fairness
+from floodmark.language.model import Model, State, sized
+from floodmark.language.widths import Widths
+
+MAX_CONDITIONS = 60
+Make = Callable[[Sequence[Condition], Assumptions, dict[str, Beyond]], Graph]
+
+
+class Elsewhere(Protocol):
+    """Judges goals where the states are, without a graph, as far as they hold."""
+
+    def finding(self, goal: Goal) -> Finding | None:
+        """The finding on a goal that holds; None for one that does not."""
+
+    def is_ever(self, condition: Condition) -> bool:
+        """Whether a condition is true of some state."""
+
+    def confirm(self) -> None:
+        """Raises SourceError if the states are no longer those that were found."""
+
+    def close(self) -> None:
+        """Removes what was kept for it."""
+
+
+Begin = Callable[[Sequence[Condition], Assumptions, Callable[[], None]], Elsewhere]
+
+
+def split(properties: Sequence[Property]) -> tuple[list[Property], list[Property]]:
+    """The properties of states and steps, and those of whole runs."""
+    return [it for it in properties if not it.is_liveness], [it for it in properties if it.is_liveness]
+
+
+def refuse_symmetry(liveness: Sequence[Property], options: Options) -> None:
+    """Raises ModelError when liveness is asked about orbits."""
+    if liveness and options.symmetry:
+        prop = liveness[0]
+        message = f"{prop.name} is about runs, and a run of orbits need not be one of the model: fairness tells names"
+        message += " apart; check it with --no-symmetry, or in a spec without symmetry"
+        raise ModelError(message, prop.file, prop.line)
+
+
+def after_native(
+    model: Model, liveness: Sequence[Property], options: Options, pieces: Iterable[Rows], found: Exploration,
+    begin: Begin | None = None,
+) -> None:  # fmt: skip
+    """Judges liveness over the states that a native search found, rows of words, and adds it to what was found.
+
+    What holds is judged elsewhere, if there is such a place: then ``pieces`` are fetched for the other goals alone.
+    """
+    paused = budget(time.perf_counter() - found.seconds, options.limits)
+
+    def make(conditions: Sequence[Condition], assumptions: Assumptions, beyond: dict[str, Beyond]) -> Graph:
+        threads = max(found.workers, 1)
+        maker = GraphMaker(model, pieces, found.distinct, threads, conditions, assumptions, beyond, paused)
+        graph = maker.graph()
+        found.compile_seconds += maker.compile_seconds
+        found.seconds -= maker.compile_seconds
+        return graph
+
+    _judge(model, liveness, options, found, make, NativeSolver(), paused, begin)
+
+
+def after_reference(
+    model: Model, liveness: Sequence[Property], options: Options, states: Sequence[State],
+    initial: Sequence[State], found: Exploration,
+) -> None:  # fmt: skip
+    """The same in plain Python."""
+    paused = budget(time.perf_counter() - found.seconds, options.limits)
+
+    def make(conditions: Sequence[Condition], assumptions: Assumptions, beyond: dict[str, Beyond]) -> Graph:
+        layout = lay_out(sized(model, Widths(found.widths)).variable_types)
+        return plain_graph(model, states, initial, conditions, assumptions, beyond, layout)
+
+    _judge(model, liveness, options, found, make, PlainSolver(), paused)
+
+
+def _judge(
+    model: Model, liveness: Sequence[Property], options: Options, found: Exploration, make: Make, solver: Solver,
+    paused: Callable[[], None], begin: Begin | None = None,
+) -> None:  # fmt: skip
+    started = time.perf_counter()
+    try:
+        for finding in _findings(model, liveness, options.fairness, found, make, solver, paused, begin):
+            found.liveness.append(finding)
+            if finding.verdict == "violated":
+                message = f"for {show_arguments(finding.arguments)}" if finding.arguments else ""
+                found.violations.append(
+                    Violation("liveness", finding.property, finding.trace, message, loop=finding.loop)
+                )
+    except Stopped as ended:
+        found.stopped, found.complete = ended.stop, False
+    found.violations.sort(key=lambda violation: len(violation.trace))
+    found.seconds += time.perf_counter() - started
+
+
+def _findings(
+    model: Model, liveness: Sequence[Property], fairness: Mapping[str, Fairness | None], found: Exploration, make: Make,
+    solver: Solver, paused: Callable[[], None], begin: Begin | None,
+) -> list[Finding]:  # fmt: skip
+    goals = goals_of(model, liveness)
+    assumptions = assumptions_of(model, fairness)
+    found.assumed = tuple(str(assumption) for assumption in assumptions.by_action.values())
+    conditions = [condition for goal in goals for condition in goal.conditions]
+    if len(conditions) > MAX_CONDITIONS:
+        message = f"liveness properties come to {len(conditions)} conditions, more than {MAX_CONDITIONS}"
+        raise ModelError(f"{message}; check them in two specs", *type(model).source_position())
+    known: list[Finding | None] = [None] * len(goals)
+    premises: set[str] = set()
+    """The goals whose premises are true of some state."""
+    if begin is not None:
+        with closing(begin(conditions, assumptions, paused)) as elsewhere:
+            known = [elsewhere.finding(goal) for goal in goals]
+            elsewhere.confirm()
+            premises = {goal.name for goal in goals if goal.starts and elsewhere.is_ever(goal.starts)}
+    open_goals = [goal for goal, finding in zip(goals, known, strict=True) if finding is None]
+    if begin is not None and open_goals:
+        names = ", ".join(goal.name for goal in open_goals)
+        found.notes.append(f"the driver judges what does not hold: {names}")
+    judged: dict[str, Finding] = {}
+    if open_goals:
+        beyond = beyond_bounds(model)
+        graph = make(conditions, assumptions, beyond)
+        bounded = bool(beyond or type(model).methods("boundary"))
+        judge = Judge(model, assumptions, graph, solver, Witness(model, graph, assumptions, beyond), bounded)
+        for goal in open_goals:
+            paused()
+            premise = None if goal.starts is None else conditions.index(goal.starts)
+            judged[goal.name] = judge.finding(goal, conditions.index(goal.goal), premise)
+            if premise is not None and graph.where(premise).any():
+                premises.add(goal.name)
+            if begin is not None and judged[goal.name].verdict == "holds":
+                raise RuntimeError(f"{goal.name}: elimination left a fair run, and the driver finds none")
+    vacuous = {goal.prop.name for goal in goals if goal.starts} - {
+        goal.prop.name for goal in goals if goal.name in premises
+    }
+    found.vacuous += [Premise(it.name, it.file, it.line) for it in liveness if it.name in vacuous]
+    return [finding or judged[goal.name] for goal, finding in zip(goals, known, strict=True)]

@@ -1,0 +1,83 @@
+"""What liveness properties ask, for each choice of their parameters, as sets of states."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import Any
+
+from floodmark.checkers.project.properties import Property
+from floodmark.checkers.value_text import show_arguments
+from floodmark.language.conditions import Condition, choices_of
+from floodmark.language.model import Model
+
+
+class Begins(Enum):
+    """Where the part of a run begins that breaks a goal."""
+
+    ANYWHERE = auto()
+    INITIALLY = auto()
+    AT_PREMISE = auto()
+    """In a state in which the premise of a ``leads_to`` is true."""
+
+
+@dataclass(frozen=True, slots=True)
+class Breach:
+    """The runs that break a goal: those that are fair and, from where they ``begins``, miss the goal in every state, or
+    in infinitely many if ``again_and_again``."""
+
+    begins: Begins
+    again_and_again: bool = False
+
+
+BREACHES: Mapping[str, Breach | None] = {
+    "eventually": Breach(Begins.INITIALLY),
+    "always_eventually": Breach(Begins.ANYWHERE),
+    "leads_to": Breach(Begins.AT_PREMISE),
+    "eventually_always": Breach(Begins.ANYWHERE, again_and_again=True),
+    "recoverable": None,
+}
+"""What breaks a liveness property of each kind, as every engine reads it. None: not a run, but a state from which no
+run at all leads to the goal."""
+
+
+@dataclass(frozen=True)
+class Goal:
+    """A liveness property with its parameters chosen. ``starts`` is the premise of a ``leads_to``, else None."""
+
+    prop: Property
+    arguments: dict[str, Any]
+    goal: Condition
+    starts: Condition | None = None
+
+    @property
+    def name(self) -> str:
+        """``enters(process=p1)``; without parameters the name of the property."""
+        return f"{self.prop.name}({show_arguments(self.arguments)})" if self.arguments else self.prop.name
+
+    @property
+    def breach(self) -> Breach | None:
+        """What breaks it."""
+        return BREACHES[self.prop.kind]
+
+    @property
+    def conditions(self) -> list[Condition]:
+        return [self.goal] if self.starts is None else [self.goal, self.starts]
+
+
+def goals_of(model: Model, properties: Sequence[Property]) -> list[Goal]:
+    """The liveness properties among ``properties``, one goal for each choice of parameters."""
+    found: list[Goal] = []
+    for prop in properties:
+        if not prop.is_liveness:
+            continue
+        for arguments in choices_of(model, prop.function):
+            number = len(found)
+            if prop.kind == "leads_to":
+                starts = Condition(f"{prop.name}.{number}.premise", prop.function, arguments, 0)
+                goal = Condition(f"{prop.name}.{number}", prop.function, arguments, 1)
+                found.append(Goal(prop, arguments, goal, starts))
+            else:
+                found.append(Goal(prop, arguments, Condition(f"{prop.name}.{number}", prop.function, arguments)))
+    return found

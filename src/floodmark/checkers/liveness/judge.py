@@ -1,0 +1,137 @@
+"""The verdict on each liveness property, and why: what both engines that know liveness share.
+
+A goal is searched for a fair run that breaks it. Without one it holds. One that would be a fair run without the bounds,
+too, violates the goal. If the shortest is none, others are looked for among those that are fair whatever may be enabled
+beyond the bounds; if there is none, the goal is undetermined, since what breaks it may be that a bound ends the run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+
+from floodmark.checkers.exploration import Finding
+from floodmark.checkers.liveness.assumptions import Assumption, Assumptions
+from floodmark.checkers.liveness.components import Demands, Region
+from floodmark.checkers.liveness.goals import Begins, Breach, Goal
+from floodmark.checkers.liveness.graph import Flags, Graph, Numbers
+from floodmark.checkers.liveness.lasso import enter, fair_loop, no_levels, shortest_way
+from floodmark.checkers.liveness.needs import Need, demands_of, smallest_need, unfairness
+from floodmark.checkers.liveness.witness import Witness
+from floodmark.language.model import Model
+
+
+class Solver(Protocol):
+    """Finds components: in compiled loops, or in plain Python."""
+
+    def fair_components(self, graph: Graph, region: Region, demands: Demands, labels: int) -> Numbers:
+        """For each state the number of the fair component that it is in, from 1 on; 0 for none."""
+
+    def unrecoverable(self, graph: Graph, goal: Flags, definite: bool) -> Flags:
+        """The states from which no run leads to a goal state; with ``definite``, not even one beyond the bounds."""
+
+
+@dataclass
+class Judge:
+    """Judges the goals of one model over its graph; ``bounded`` if its runs may end at a bound."""
+
+    model: Model
+    assumptions: Assumptions
+    graph: Graph
+    solver: Solver
+    witness: Witness
+    bounded: bool
+
+    def finding(self, goal: Goal, truth: int, premise: int | None) -> Finding:
+        """The verdict on a goal, which bit ``truth`` of the graph says, and ``premise`` where it has one."""
+        self.reached = self.graph.where(truth)
+        self.started = None if premise is None else self.graph.where(premise)
+        return self._recoverable(goal) if goal.breach is None else self._progress(goal, goal.breach)
+
+    # Some state cannot be left for the goal any more.
+
+    def _recoverable(self, goal: Goal) -> Finding:
+        lost = self.solver.unrecoverable(self.graph, self.reached, definite=False)
+        if not lost.any():
+            return Finding(goal.prop.name, goal.name, goal.arguments, "holds")
+        every = np.ones(self.graph.states, dtype=np.bool_)
+        region = Region(every, every, every)
+        if self.bounded:
+            certain = self.solver.unrecoverable(self.graph, self.reached, definite=True) & self._unsteered()
+            if certain.any():
+                way = shortest_way(self.graph, replace(region, steered=False), certain)
+                found = self.witness.lost(goal, way, certain=True)
+                if found.verdict == "violated":
+                    return found
+        way = shortest_way(self.graph, region, lost)
+        return self.witness.lost(goal, way, certain=not self.bounded)
+
+    # Some fair run misses the goal.
+
+    def _progress(self, goal: Goal, breach: Breach) -> Finding:
+        demands = demands_of(self.assumptions.by_action.values())
+        region = self._region(breach)
+        fair = self._fair(region, demands)
+        if not fair.any():
+            return Finding(goal.prop.name, goal.name, goal.arguments, "holds", needs=self._needs(region))
+        first = self._lasso(goal, region, demands, fair)
+        for stricter in self._strict(region) if first.verdict != "violated" else ():
+            certain = self._fair(stricter, demands)
+            if certain.any():
+                found = self._lasso(goal, stricter, demands, certain)
+                if found.verdict == "violated":
+                    return found
+        return first
+
+    def _fair(self, region: Region, demands: Demands) -> Numbers:
+        return self.solver.fair_components(self.graph, region, demands, self.assumptions.labels)
+
+    def _region(self, breach: Breach) -> Region:
+        every = np.ones(self.graph.states, dtype=np.bool_)
+        match breach.begins:
+            case Begins.ANYWHERE:
+                roots: Flags = every
+            case Begins.INITIALLY:
+                roots = np.zeros(self.graph.states, dtype=np.bool_)
+                roots[self.graph.initial] = True
+            case Begins.AT_PREMISE:
+                assert self.started is not None
+                roots = self.started
+        if breach.again_and_again:
+            return Region(every, roots, recurring=~self.reached)
+        return Region(~self.reached, roots & ~self.reached, every)
+
+    def _strict(self, region: Region) -> Iterator[Region]:
+        """Where runs are looked for that may be fair without the bounds: all, and those that no bound can steer."""
+        yield replace(region, beyond=True)
+        yield replace(region, roots=region.roots & self._unsteered(), beyond=True, steered=False)
+
+    def _unsteered(self) -> Flags:
+        """The states that are reached by steps that no bound steers."""
+        levels = no_levels(self.graph)
+        newest = enter(levels, self.graph.initial, 0)
+        while len(newest):
+            newest = enter(levels, self.graph.steps_of(newest, steered=False)[2], int(levels.max()) + 1)
+        met: Flags = levels >= 0
+        return met
+
+    def _lasso(self, goal: Goal, region: Region, demands: Demands, fair: Numbers) -> Finding:
+        way = shortest_way(self.graph, region, fair != 0)
+        members = fair == fair[way[-1]]
+        loop = fair_loop(self.graph, region, demands, members, way[-1])
+        return self.witness.lasso(goal, way, loop)
+
+    # Which assumptions a goal needs.
+
+    def _needs(self, region: Region) -> tuple[str, ...]:
+        assumptions = list(self.assumptions.by_action.values())
+
+        def breaks(chosen: list[Assumption]) -> list[frozenset[Need]] | None:
+            fair = self._fair(region, demands_of(chosen))
+            return unfairness(self.graph, assumptions, fair) if fair.any() else None
+
+        chosen = smallest_need(assumptions, breaks)
+        return tuple(str(assumption) for assumption in chosen)

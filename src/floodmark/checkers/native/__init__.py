@@ -1,0 +1,37 @@
+"""The native search: breadth first, level by level, exact, in threads that share one table of visited states.
+
+- Start with ``search.py``: levels, budgets, violations, counters. ``engine.py`` offers it to a run.
+- ``worker.py``: a thread's states, and the table that all threads share.
+- ``trace.py``: the way back from a state, replayed in CPython.
+- ``symmetry.py``: checks on states that a search met that the compiled code is as symmetric as its licence says.
+- ``statistics.py``: the distinct values of each variable; ``container_sizes.py``: the largest size of each container.
+- ``files.py``: the search once memory is full, in partitions that are files.
+
+Decisions; ``benchmarks/RESULTS.md`` has the figures behind them:
+
+- One table of 32-bit cells points into the workers' stores. States are stored once, in the order in which they were
+  found, so a level's frontier is a slice, and a search needs no queue. The bits of a cell that an index does not need
+  hold a tag from the fingerprint, so a lookup that misses rarely touches a state. States are compared in full.
+- A look-up examines several cells at once, so no branch depends on how many it has to pass; a wrong guess of that was
+  a fifth of the time of a fast model (``benchmarks/async_isr.c``). Successors are looked up in groups, whose cells and
+  states are prefetched. Larger groups, and prefetching the lines in which a window of cells or a state ends, were tried
+  and gained nothing.
+- Workers share the table. They claim a cell with one atomic operation, after the state has been written, and take
+  chunks of the frontier from each other. Giving each worker the states of its own hash range and sending them through
+  rings was also tried: it reached 1.2 to 1.4 times the speed of one worker on two cores, the shared table 1.7 to 1.9.
+  When the table is too full, all workers stop and rehash it together.
+- A stored state takes as many bytes as its bits need, not whole words. Small tables double; large ones grow by half,
+  and the last one that a limit has room for is sized for the states that then still fit, at nine tenths full.
+- When memory is full, the search continues in files from any point of a level, not from its beginning: the rest
+  of the frontier, the states found since, and those not yet looked up move together, so no step is taken twice.
+- Huge pages hold stores and table: 10 to 30 % faster on one core, more on two.
+- Parents are not kept. A counterexample is found by expanding the levels before it again, which costs at most as much
+  as the search and happens only when there is a counterexample. It saves 4 to 8 bytes for each state of every search.
+- Every trace is replayed in CPython, and CPython also judges each state that compiled code calls bad. A disagreement is
+  an internal error, never a verdict.
+- A search begins in plain code, which LLVM does not optimise, and changes to optimised code once it has been running
+  for ``search.PATIENCE``. Plain code is ready in a third of the time or less, and a search in it takes two to three
+  times as long; most searches, above all those of known-bad designs, end before optimised code would have been ready. A
+  spec whose ``[expect]`` table predicts many states begins with optimised code, one that predicts few stays with plain
+  code (``search.MANY_STATES``).
+"""

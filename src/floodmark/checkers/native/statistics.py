@@ -1,0 +1,114 @@
+"""Counts the distinct values of each variable over the reachable states."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from floodmark.compiler.layout import Layout, Slot
+
+_NARROW = 16
+_COPIES = 5
+"""How many copies of the values are in memory while new ones are sorted in among known ones."""
+_MAX_PARTS = 64
+_MULTIPLIER = 0x9E3779B97F4A7C15
+
+Rows = NDArray[np.uint64]
+
+
+def values_seen(
+    layout: Layout, pieces: Callable[[], Iterable[Rows]], states: int = 0, room: int | None = None
+) -> dict[str, int]:
+    """Distinct values of each variable; ``pieces`` yields all ``states``, rows of words, in pieces.
+
+    It uses at most ``room`` bytes: a variable whose values would not fit is counted one part of the values at a time.
+    """
+    narrow = {name: np.zeros(1 << slot.bits, dtype=bool) for name, slot in layout.slots.items() if slot.bits <= _NARROW}
+    wide = {name: slot for name, slot in layout.slots.items() if name not in narrow}
+    each = {name: _COPIES * -(-slot.bits // 64) * 8 * states for name, slot in wide.items()}
+    together = room is None or sum(each.values()) <= room
+    distinct = {name: Distinct() for name in wide}
+    for rows in pieces():
+        for name, flags in narrow.items():
+            flags[column(rows, layout.slots[name])] = True
+        for name, slot in wide.items() if together else ():
+            distinct[name].add(column(rows, slot))
+    seen = {name: int(np.count_nonzero(flags)) for name, flags in narrow.items()}
+    for name, slot in wide.items():
+        if together:
+            seen[name] = distinct[name].count()
+        else:
+            seen[name] = _counted_in_parts(slot, pieces, -(-each[name] // max(room or 0, each[name] // _MAX_PARTS, 1)))
+    return {name: seen[name] for name in layout.variables}
+
+
+def _counted_in_parts(slot: Slot, pieces: Callable[[], Iterable[Rows]], parts: int) -> int:
+    """How many distinct values a variable has. Each value belongs to one of the parts, which are counted in turn."""
+    found = 0
+    for part in range(parts):
+        values = Distinct()
+        for rows in pieces():
+            codes = column(rows, slot)
+            mixed = (codes if codes.ndim == 1 else np.bitwise_xor.reduce(codes, axis=1)) * np.uint64(_MULTIPLIER)
+            values.add(codes[(mixed >> np.uint64(32)) % np.uint64(parts) == part])
+        found += values.count()
+    return found
+
+
+class Distinct:
+    """The distinct codes of a variable. New ones wait until there are as many as known ones: sorting all of them for
+    each piece would take time quadratic in the states."""
+
+    def __init__(self) -> None:
+        self._known: list[Rows] = []
+        self._waiting = 0
+
+    def add(self, codes: Rows) -> None:
+        self._known.append(_distinct(codes))
+        self._waiting += len(self._known[-1])
+        if self._waiting >= len(self._known[0]):
+            self.codes()
+
+    def codes(self) -> Rows:
+        """In ascending order. At least one piece must have been added."""
+        if len(self._known) > 1:
+            self._known = [_distinct(np.concatenate(self._known))]
+        self._waiting = 0
+        return self._known[0]
+
+    def count(self) -> int:
+        return len(self.codes()) if self._known else 0
+
+
+def _distinct(codes: Rows) -> Rows:
+    """The distinct codes, in ascending order. (numpy's own function takes ten times the memory of a code.)"""
+    if codes.ndim > 1:
+        return np.unique(codes, axis=0)
+    codes = np.sort(codes)
+    is_first = np.ones(len(codes), dtype=bool)
+    np.not_equal(codes[1:], codes[:-1], out=is_first[1:])
+    return codes[is_first]
+
+
+def column(rows: Rows, slot: Slot) -> Rows:
+    """A variable's code in each row; a row of words if it is wider than one."""
+    if slot.bits > 64:
+        whole, rest = divmod(slot.bits, 64)
+        own = rows[:, slot.word : slot.word + whole + (rest > 0)].copy()
+        if rest:
+            own[:, -1] &= np.uint64((1 << rest) - 1)  # its last word holds other variables too
+        return own
+    return rows[:, slot.word] >> np.uint64(slot.offset) & np.uint64((1 << slot.bits) - 1)
+
+
+def first_rows(rows: Rows, count: int) -> Rows:
+    """The rows that come first in an arbitrary but fixed order."""
+    if len(rows) <= count:
+        return rows
+    order = np.zeros(len(rows), dtype=np.uint64)
+    for column in rows.T:
+        order = (order ^ column) * np.uint64(_MULTIPLIER)
+        order ^= order >> np.uint64(32)
+    return rows[np.argpartition(order, count - 1)[:count]]

@@ -1,0 +1,172 @@
+"""Tests on states that a search met that compiled code is as symmetric as the licence says
+(``floodmark.checkers.symmetry.proof``).
+
+The licence is about the model, so this checks the checker: the code, its renamings, and the licence itself, in which a
+mistake may show in a few states of many. All states of a small search and a part of those of a large one are expanded a
+second time under other names: successors, steps and properties must be the same up to names. Compiled code makes the
+renamed copies; a sample of these, the earliest states and a selection from some levels, is compared with the copies
+that Python makes. How much is compared is a part of what a search takes (``benchmarks/licences.py``), and a few
+hundredths of a second in any search.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from floodmark.checkers.codegen.permutation import packed
+from floodmark.checkers.kernel import loops, symmetry_loops
+from floodmark.checkers.kernel.compiled_model import Kernel
+from floodmark.checkers.native.files import Partition
+from floodmark.checkers.native.statistics import first_rows
+from floodmark.checkers.native.worker import Worker
+from floodmark.compiler.renaming import Renaming, renamed
+
+SAMPLED, SAMPLED_PART = (6, 32), 1 << 15
+"""So many states of either kind are compared with Python's copies, at the least and at the most: one in so many."""
+LOOKED_AT = 1 << 12
+"""They are selected from levels that have at least so many states together."""
+STEPS, PART = 1 << 15, 256
+"""In a small search, one in which comparing all states in all ways takes no more than so many steps, that is done. In a
+large one comparing takes one in ``PART`` of the steps that all states would take once, or a sixteenth of ``STEPS``."""
+PROVED_STEPS, PROVED_PART = 1 << 17, 128
+"""The same for the actions for which the licence rests on a proof."""
+RENAMINGS = 24
+"""The most renamings that take turns; if a model has more, an even selection of them."""
+_CHUNK = 1 << 18
+
+Rows = NDArray[np.uint64]
+Packed = tuple[int, ...]
+
+
+def confirm_symmetry(kernel: Kernel, workers: Sequence[Worker | Partition], fired: Sequence[int]) -> None:
+    """Raises RuntimeError, which is an internal error, when a state and a renamed copy are treated differently.
+
+    ``fired`` is how often each action did, which tells what comparing takes.
+    """
+    comparison = _Comparison(kernel, fired)
+    if not comparison.renamings:
+        return
+    comparison.confirm_renamings(sample(workers, kernel.interface.layout.words))
+    assert kernel.licence is not None
+    every = range(len(kernel.interface.actions))
+    comparison.confirm_all(workers, "expand", every, STEPS, PART)
+    if kernel.licence.doubted:
+        doubted = [place for place in every if place in kernel.licence.doubted]
+        comparison.confirm_all(workers, "doubted", doubted, PROVED_STEPS, PROVED_PART)
+
+
+def confirm_states(kernel: Kernel, rows: Rows) -> None:
+    """The same of some states, wherever the others are."""
+    comparison = _Comparison(kernel, ())
+    if not comparison.renamings:
+        return
+    comparison.confirm_renamings(first_rows(rows, SAMPLED[1]))
+    comparison.turns = max(1, min(len(comparison.renamings), STEPS * 4 // max(1, len(rows))))
+    comparison.confirm(rows, "expand")
+    comparison.confirm(rows, "doubted")
+
+
+class _Comparison:
+    def __init__(self, kernel: Kernel, fired: Sequence[int]) -> None:
+        self.fired = fired
+        interface = kernel.interface
+        self.layout = interface.layout
+        self.renamings = list(_renamings(kernel))
+        self.every = self.turns = 1
+        """Of how many states one is compared, and in how many ways it is renamed."""
+        words = self.layout.words
+        ways = [[packed(tuple(number - 1 for number in images)) for images in it.values()] for it in self.renamings]
+        self._ways = np.array(ways, dtype=np.uint64)
+        self._copy = np.zeros(words, dtype=np.uint64)
+        self._out = np.zeros((interface.most_successors + 1) * words, dtype=np.uint64)
+        self._context = np.zeros(interface.context_words + 1, dtype=np.uint64)
+        fields = self._fields = np.zeros(symmetry_loops.COMPARISON_FIELDS, dtype=np.uint64)
+        for field, array in (
+            (symmetry_loops.COPY, self._copy), (symmetry_loops.OUT, self._out),
+            (symmetry_loops.COMPARED, self._context), (symmetry_loops.WAYS, self._ways),
+        ):  # fmt: skip
+            fields[field] = array.ctypes.data
+        fields[symmetry_loops.COMPARED_WORDS] = len(self._context)
+        fields[symmetry_loops.WAY_COUNT] = len(ways)
+        fields[symmetry_loops.WAY_WORDS] = len(self._ways[0]) if ways else 0
+        fields[symmetry_loops.FIRST] = interface.first_premise
+        for field, name in (
+            (symmetry_loops.C_CHECK, "check"), (symmetry_loops.C_RENAME, "rename"),
+        ):  # fmt: skip
+            fields[field] = kernel.model.address(name)
+        self._model = kernel.model
+        self._rename = kernel.model.function("rename", 2)
+        self._compare = kernel.comparison.function("compare", 3)
+
+    def confirm_renamings(self, rows: Rows) -> None:
+        """Compares the copies that compiled code makes with those that Python makes."""
+        for row, number in zip(rows, itertools.cycle(range(len(self.renamings)))):
+            copy = row.copy()
+            self._rename(copy.ctypes.data, self._ways[number].ctypes.data)
+            state = self.layout.unpack(tuple(row.tolist()))
+            other = tuple(renamed(value, self.renamings[number]) for value in state)
+            if self.layout.pack(other) != tuple(copy.tolist()):
+                raise RuntimeError(f"compiled code renames otherwise than to {other}, in {state}")
+
+    def confirm_all(
+        self, workers: Sequence[Worker | Partition], expand: str, actions: Sequence[int], small: int, part: int
+    ) -> None:
+        """Compares what some actions do in the states of a search, all properties included."""
+        steps = 2 * (sum(worker.count for worker in workers) + sum(self.fired[action] for action in actions))
+        whole = steps * len(self.renamings)
+        budget = max(1, whole if whole <= small else max(small >> 4, steps // part))
+        self.every = max(1, -(-steps // budget))
+        self.turns = min(len(self.renamings), budget // max(steps, 1)) or 1
+        for worker in workers:
+            for start in range(0, worker.count, _CHUNK):
+                self.confirm(worker.rows(start, min(start + _CHUNK, worker.count)), expand)
+
+    def confirm(self, rows: Rows, expand: str) -> None:
+        """Compares states with renamed copies."""
+        self._fields[symmetry_loops.C_EXPAND] = self._model.address(expand)
+        rows = np.ascontiguousarray(rows)
+        self._fields[symmetry_loops.ROWS] = rows.ctypes.data
+        self._fields[symmetry_loops.EVERY] = self.every
+        for turn in range(self.turns):
+            differs = self._compare(self._fields.ctypes.data, len(rows), turn)
+            if differs:
+                state, other = (self.layout.unpack(tuple(it.tolist())) for it in (rows[differs - 1], self._copy))
+                raise RuntimeError(f"a permitted renaming, to {other}, is not one of the compiled code, in {state}")
+
+    @property
+    def compared(self) -> int:
+        """How many copies were compared so far."""
+        return int(self._fields[symmetry_loops.DONE])
+
+
+def _renamings(kernel: Kernel) -> Iterator[Renaming]:
+    """An even selection of all renamings but the identity."""
+    licence = kernel.licence
+    assert licence is not None
+    kinds = licence.kinds
+    every = [itertools.permutations(range(1, kind.count + 1)) for kind in kinds]
+    ways = list(itertools.product(*every))[1:]
+    for way in ways[:: max(1, -(-len(ways) // RENAMINGS))]:
+        yield {kind.cls: numbers for kind, numbers in zip(kinds, way, strict=True)}
+
+
+def sample(workers: Sequence[Worker | Partition], words: int) -> Rows:
+    """A sample of reachable states, the same for any number of workers: the earliest, and some of a few levels."""
+    least, most = SAMPLED
+    wanted = min(most, max(least, sum(worker.count for worker in workers) // SAMPLED_PART))
+    every = range(len(workers[0].levels))
+    later = sorted(every, key=lambda level: level * int(loops.MULTIPLIER_1) % (1 << 64))
+    kinds = [(list(every), wanted), (later, LOOKED_AT)]
+    chosen = [np.zeros((0, words), dtype=np.uint64)]
+    for levels, enough in kinds:
+        rows = np.zeros((0, words), dtype=np.uint64)
+        for level in levels:
+            if len(rows) >= enough:
+                break
+            rows = np.concatenate([rows, *(worker.rows(*worker.levels[level]) for worker in workers)])
+        chosen.append(first_rows(rows, wanted))
+    return np.unique(np.concatenate(chosen), axis=0)

@@ -1,0 +1,143 @@
+"""Reads the files that users name, whatever lies at their place, and finds those below a folder.
+
+A pipe may never end and a device may have no end at all, so only regular files are read, as a whole and up to a size;
+what is wrong with one is an error with its name. None of this waits: a pipe is opened without waiting for a writer.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from floodmark.checkers.project.input_limits import brief
+from floodmark.language.errors import SourceError
+
+MAX_BYTES = 256 << 20
+"""The size of the largest file that is read as a whole."""
+MAX_ENTRIES = 200_000
+"""How many files and folders are looked at below a folder: a repository has fewer, and a whole disk has more."""
+LONGEST_LINE = 64 << 20
+"""The size in bytes of the longest line of a file that is read line by line."""
+_LONGEST_NAME = 255
+_BYTE_ORDER_MARK = "\ufeff"
+
+
+def text_of(path: Path) -> str:
+    """The text of a file. Raises SourceError when it cannot be read or is not UTF-8 text."""
+    content = bytes_of(path)
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise SourceError("is not UTF-8 text", str(path), line) from None
+    if text.startswith(_BYTE_ORDER_MARK):
+        raise SourceError("begins with a byte order mark; save it as UTF-8 without one", str(path), 1)
+    return text
+
+
+def bytes_of(path: Path) -> bytes:
+    """The content of a file. Raises SourceError when it cannot be read."""
+    try:
+        with opened(path) as file:
+            content = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise unreadable(path, error) from None
+    if len(content) > MAX_BYTES:
+        raise SourceError(f"cannot be read: it is larger than {MAX_BYTES >> 20} MiB", str(path))
+    return content
+
+
+def opened(path: Path) -> BinaryIO:
+    """A regular file, opened for reading. Raises SourceError when there is none."""
+    require_plain_name(path)
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        raise unreadable(path, error) from None
+    kind = _kind(os.fstat(handle).st_mode)
+    if kind is not None:
+        os.close(handle)
+        raise SourceError(f"cannot be read: it is {kind}, not a file", str(path))
+    return open(handle, "rb")
+
+
+def lines_of(path: Path, start: int = 0) -> Iterator[bytes]:
+    """The lines of a file of any size, from a position on. Raises SourceError, also for a line without end."""
+    try:
+        with opened(path) as file:
+            file.seek(start)
+            while line := file.readline(LONGEST_LINE):
+                if len(line) == LONGEST_LINE:
+                    raise SourceError(f"cannot be read: a line is longer than {LONGEST_LINE >> 20} MiB", str(path))
+                yield line
+    except OSError as error:
+        raise unreadable(path, error) from None
+
+
+def size_of(path: Path) -> int:
+    """The size of a file in bytes. Raises SourceError when there is none."""
+    with opened(path) as file:
+        return os.fstat(file.fileno()).st_size
+
+
+def require_plain_name(path: Path) -> None:
+    """Refuses a name that no file can have, and one that is not text: no message, report or lock can repeat it."""
+    name = str(path)
+    if "\0" in name:
+        raise SourceError("no file has a name with a NUL character", name.replace("\0", "\\0"))
+    if any(len(os.fsencode(part)) > _LONGEST_NAME for part in path.parts):
+        raise SourceError("no file has so long a name", brief(name))
+    try:
+        name.encode("utf-8")
+    except UnicodeEncodeError:
+        raise SourceError("the name of this file is not UTF-8 text; rename it", printable(name)) from None
+
+
+def printable(name: str) -> str:
+    """A name with ``\\xff`` for each byte that is not text."""
+    return os.fsencode(name).decode("utf-8", "backslashreplace")
+
+
+def below(folder: Path, suffix: str) -> list[Path]:
+    """What has a suffix below a folder, sorted; links to folders are not followed.
+
+    A folder with the suffix is among them: where a file was meant, that is an error when it is read. Raises SourceError
+    for a folder that cannot be read and for one with too much in it.
+    """
+    found = []
+    left = MAX_ENTRIES
+    for place, folders, files in os.walk(folder, onerror=_raise):
+        left -= len(folders) + len(files)
+        if left < 0:
+            message = f"has more than {MAX_ENTRIES:,} files and folders; name the folder in which to look"
+            raise SourceError(message, str(folder))
+        found += [Path(place, name) for name in (*folders, *files) if name.endswith(suffix)]
+    return sorted(found)
+
+
+def _raise(error: OSError) -> None:
+    if not isinstance(error, FileNotFoundError):  # deleted meanwhile
+        raise unreadable(Path(os.fsdecode(error.filename)), error) from None
+
+
+def unreadable(path: Path, error: OSError) -> SourceError:
+    """The error for a path that the system refuses to read."""
+    why = "there is no such file" if isinstance(error, FileNotFoundError) else error.strerror or str(error)
+    return SourceError(f"cannot be read: {why}", str(path))
+
+
+_KINDS = (
+    (stat.S_ISDIR, "a folder"),
+    (stat.S_ISFIFO, "a pipe"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+    (stat.S_ISSOCK, "a socket"),
+)
+
+
+def _kind(mode: int) -> str | None:
+    """What is at a place, if it is no regular file."""
+    return next((name for test, name in _KINDS if test(mode)), None)

@@ -1,0 +1,81 @@
+"""How large the numbers may be that specs and options give: each limit is beyond every use and within every engine.
+
+Each function returns the value or raises ValueError with what is wrong, ready to follow the name of a key or an option.
+"""
+
+from __future__ import annotations
+
+import re
+
+MAX_COUNT = 10**18
+"""The largest number of states, steps or workers that an option accepts."""
+MAX_SECONDS = 10 * 365 * 24 * 3600.0
+"""Ten years. The timers of operating systems end not long after."""
+MAX_MEMORY = 16 << 40
+"""16 TiB. What is reserved for each worker has to fit into a process's addresses."""
+MAX_WORKERS = 1024
+CONSTANT_BITS = 62
+"""Constants are within +-2**62, so that the sum of two still fits into a machine word."""
+
+_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+_MAX_DIGITS, _LONGEST_SHOWN = 40, 80
+
+
+def count(value: object) -> int:
+    """A whole number, 0 or more."""
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise ValueError(f"must be a whole number, 0 or more, not {brief(value)}")
+    if value > MAX_COUNT:
+        raise ValueError(f"must be at most 10**18, not {brief(value)}")
+    return value
+
+
+def positive(value: object) -> int:
+    """A whole number, 1 or more."""
+    if value == 0 or not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise ValueError(f"must be a whole number, 1 or more, not {brief(value)}")
+    return count(value)
+
+
+def seconds(value: object) -> float:
+    """A time."""
+    if not isinstance(value, int | float) or isinstance(value, bool) or not value >= 0:  # which NaN is not
+        raise ValueError(f"must be a number, 0 or more, not {brief(value)}")
+    if value > MAX_SECONDS:
+        raise ValueError(f"must be at most ten years, not {brief(value)}; leave it out for no limit")
+    return float(value)
+
+
+def factor(value: object) -> float:
+    """A factor by which a number of states is multiplied."""
+    if not isinstance(value, int | float) or isinstance(value, bool) or not 1 <= value <= MAX_COUNT:
+        raise ValueError(f"must be a number from 1 to 10**18, not {brief(value)}")
+    return float(value)
+
+
+def constant(value: object) -> int | bool:
+    """The value of a constant of a model."""
+    if not isinstance(value, int):
+        raise ValueError(f"must be a whole number or true or false, not {brief(value)}")
+    if abs(value) > 1 << CONSTANT_BITS:
+        raise ValueError(f"must lie within 2**{CONSTANT_BITS}, and {brief(value)} does not")
+    return value
+
+
+def memory(text: str) -> int:
+    """Bytes, from ``8G``, ``500M`` or a plain number."""
+    match = re.fullmatch(r"(\d{1,40}(?:\.\d{1,40})?)\s*([KMGT]?)(?:i?B)?", text.strip(), re.IGNORECASE | re.ASCII)
+    if match is None:
+        raise ValueError(f"{brief(text)} is not an amount of memory; write 8G or 500M")
+    found = int(float(match[1]) * _UNITS[match[2].upper()])
+    if found > MAX_MEMORY:
+        raise ValueError(f"{brief(text)} is more memory than any machine has; the most is 16T")
+    return found
+
+
+def brief(value: object) -> str:
+    """A value as messages show it, cut where it is long."""
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 10**_MAX_DIGITS:
+        return f"a number of more than {_MAX_DIGITS} digits"  # Python refuses to print one of more than 4,300
+    text = repr(value)
+    return text if len(text) <= _LONGEST_SHOWN + 2 else f"{text[:_LONGEST_SHOWN]}..."

@@ -1,0 +1,395 @@
+"""Specs: TOML files that say what is checked, at which size, and with which expected verdict."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Literal
+
+from floodmark.checkers.exploration import Limits, Symmetry
+from floodmark.checkers.project import input_file, spec_address, toml
+from floodmark.checkers.project.input_limits import brief
+from floodmark.checkers.project.modules import Project, module_name
+from floodmark.checkers.project.paths import resolved, shown
+from floodmark.checkers.project.properties import (
+    DEADLOCK,
+    Property,
+    about,
+    add_function,
+    beside,
+    choose,
+    collect,
+    did_you_mean,
+    known,
+)
+from floodmark.checkers.project.spec_entries import (
+    Expect,
+    Flawed,
+    Mutation,
+    ProofExpectation,
+    ProofMethod,
+    Proving,
+    Reason,
+    Tier,
+)
+from floodmark.checkers.project.spec_keys import TOOL
+from floodmark.checkers.project.spec_rows import expanded, without_rows
+from floodmark.checkers.project.spec_values import Reader, line_of
+from floodmark.language.errors import SourceError
+from floodmark.language.fairness import Fairness
+from floodmark.language.model import Model
+
+InvariantKind = Literal["scenarios", "lemmas"]
+INVARIANT_KINDS: tuple[InvariantKind, ...] = ("scenarios", "lemmas")
+"""What may follow the name of a model's module in that of a file in ``invariants/``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """One spec, a file or a row of a file, read and well formed; its model is not loaded yet.
+
+    ``path`` is the file, ``row`` the name of the row; None for a file without rows. ``idle`` are the actions that are
+    expected never to fire, ``vacuous`` the properties whose premise is expected never to be true, because the spec's
+    constants leave out what they are about. ``fairness`` is added to what the model says of its actions or, with None,
+    taken from it. ``project`` is the repository that the file belongs to.
+    """
+
+    path: Path
+    model: str
+    title: str = ""
+    invariants: tuple[str, ...] | None = None
+    invariant_files: tuple[Path, ...] = ()
+    symmetry: Symmetry = False
+    deadlock: bool = False
+    tier: Tier = "quick"
+    constants: Mapping[str, int] = field(default_factory=dict)
+    expect: Expect = Expect()
+    idle: tuple[str, ...] = ()
+    vacuous: tuple[str, ...] = ()
+    limits: Limits = Limits()
+    fairness: Mapping[str, Fairness | None] = field(default_factory=dict)
+    flawed: tuple[Flawed, ...] = ()
+    prove: tuple[Proving, ...] = ()
+    mutation: Mutation | None = None
+    row: str | None = None
+    lines: Mapping[str, int] = field(default_factory=dict)
+    project: Project = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "project", Project.of(self.path))
+
+    @property
+    def name(self) -> str:
+        """The spec's path below its folder ``specs/``, without the suffix: ``alter_isr/core``, or ``kraft/sizes@small``
+        for a row."""
+        path = resolved(self.path).with_suffix("")
+        specs = self.project.root / "specs"
+        name = (path.relative_to(specs) if path.is_relative_to(specs) else Path(path.name)).as_posix()
+        return spec_address.with_row(name, self.row)
+
+    @property
+    def address(self) -> Path:
+        """What names the spec on the command line: its file, or ``lease.toml@small`` for a row."""
+        return spec_address.joined(self.path, self.row)
+
+    @property
+    def first_line(self) -> int | None:
+        """The line of the file at which the row begins; None for a file without rows."""
+        return self.line("row") if self.row is not None else None
+
+    def tier_of(self, flawed: Flawed | None) -> Tier:
+        """The tier in which a known-bad design is checked; without one, the model."""
+        return self.tier if flawed is None or flawed.tier is None else flawed.tier
+
+    def has_checks_in(self, tier: str) -> bool:
+        """Whether the model or one of its known-bad designs is checked in a tier, which may be "all"."""
+        return tier == "all" or tier in (self.tier, *map(self.tier_of, self.flawed))
+
+    def line(self, key: str) -> int | None:
+        """The line of a key such as ``constants.brokers``, or of the nearest one around it that has a line."""
+        return line_of(key, self.lines)
+
+    def error(self, message: str, key: str) -> SourceError:
+        return SourceError(message, str(self.path), self.line(key))
+
+    def model_class(self) -> type[Model]:
+        """The class that the spec is about."""
+        return self._class(self.model, self.line("model"))
+
+    def flawed_class(self, flawed: Flawed) -> type[Model]:
+        """The class of a known-bad design, a subclass of the spec's model."""
+        cls = self._class(flawed.reference, flawed.line)
+        if not issubclass(cls, self.model_class()):
+            raise SourceError(f"{flawed.name} is not a subclass of {self.model}", str(self.path), flawed.line)
+        return cls
+
+    def properties(self, cls: type[Model], files: tuple[Path, ...] = ()) -> dict[str, Property]:
+        """Every property of a class: in the model, beside it in its file, in invariants/, in the spec's files and in
+        ``files``."""
+        own = [self.project.load(file) for file in self.invariant_files]
+        for file, module in zip(self.invariant_files, own, strict=True):
+            if not about(cls, module, lemmas=True):
+                raise self.error(f"no property in {file.name} is about {cls.__name__}", "invariant_files")
+        ours = self.invariant_modules(cls, "scenarios")
+        found = collect(cls, [*ours, *own, *(self.project.load(file) for file in files)])
+        for function in beside(cls):
+            add_function(found, function, cls)
+        return found
+
+    def chosen(self, found: dict[str, Property]) -> list[Property]:
+        """The properties that the spec checks."""
+        return choose(found, self.invariants, str(self.path), self.line("invariants"))
+
+    def known_silence(self, cls: type[Model], chosen: Sequence[Property]) -> None:
+        """Refuses a name in ``idle`` that is not an action of the model, and one in ``vacuous`` that is not checked."""
+        for name in self.idle:
+            known(name, cls.methods("action"), "action", str(self.path), self.line("idle"))
+        for name in self.fairness:
+            known(name, cls.methods("action"), "action", str(self.path), self.line(f"fairness.{name}"))
+        for name in self.vacuous:
+            known(name, [prop.name for prop in chosen], "property", str(self.path), self.line("vacuous"))
+
+    def named(self, flawed: Flawed, found: dict[str, Property]) -> list[Property]:
+        """The properties that a known-bad design is checked for: the one that it breaks, and those that its entry
+        adds."""
+        names = dict.fromkeys((flawed.property, *flawed.invariants))
+        names.pop(DEADLOCK, None)
+        return choose(found, list(names), str(self.path), flawed.line)
+
+    def module(self) -> ModuleType:
+        """The module in which the spec looks for its model."""
+        return self._module(self.model.rpartition(":")[0], self.line("model"))
+
+    def _class(self, reference: str, line: int | None) -> type[Model]:
+        where, _, name = reference.rpartition(":")
+        if not where:
+            message = f'{reference!r} does not name a class; write "model.alter_isr.core:AlterIsr" or "file.py:Class"'
+            raise SourceError(message, str(self.path), line)
+        module = self._module(where, line)
+        models = [key for key, value in vars(module).items() if isinstance(value, type) and issubclass(value, Model)]
+        own = [key for key in models if key != "Model"]
+        cls = vars(module).get(name)
+        if not isinstance(cls, type) or not issubclass(cls, Model):
+            what = "is not a Model" if name in vars(module) else "is not defined"
+            message = f"{name} {what} in {module.__file__}{did_you_mean(name, own)}"
+            raise SourceError(message, str(self.path), line)
+        return cls
+
+    def _module(self, where: str, line: int | None) -> ModuleType:
+        for path in (self.path.parent / where, self.path.parent / f"{where}.py"):
+            if path.suffix == ".py" and os.path.exists(path):
+                return self.project.load(path)
+        dotted = all(part.isidentifier() for part in where.split("."))
+        module = self.project.module(where) if dotted and not where.endswith(".py") else None
+        if module is None:
+            message = f"there is no module {brief(where)}: it is neither a file next to the spec nor importable"
+            raise SourceError(message, str(self.path), line)
+        return module
+
+    def invariant_modules(self, cls: type[Model], kind: InvariantKind) -> list[ModuleType]:
+        """The files in ``invariants/`` of this project and of the shipped one that may have properties of the class.
+
+        They are found by the module of the class or of one of its bases: ``<path>.py`` and ``<path>_<kind>.py`` for
+        ``model/<path>.py``, where the folders of the path may be left out.
+        """
+        models = [base for base in cls.__mro__ if issubclass(base, Model) and base is not Model]
+        names = dict.fromkeys(name for base in models for name in (within_model(base), _last_name(base)))
+        projects = dict.fromkeys((self.project, Project.shipped()))
+        found = [
+            project.load(path)
+            for name in names
+            for file in (name, f"{name}_{kind}")
+            for project in projects
+            if (path := project.find(f"invariants.{file}")) is not None and path.is_file()
+        ]
+        return list(dict.fromkeys(found))
+
+
+def within_model(cls: type[Model]) -> str:
+    """The dotted path of a class's module below ``model/``; for a module elsewhere, its last name."""
+    _, found, path = f".{module_name(cls)}".partition(".model.")
+    return path if found else _last_name(cls)
+
+
+def _last_name(cls: type[Model]) -> str:
+    return module_name(cls).rpartition(".")[2]
+
+
+def read(address: Path) -> Spec:
+    """Reads the one spec that an address means. Raises SourceError, with file and line, for whatever is wrong in the
+    file, and for a file with several rows none of which is named."""
+    return only(read_all(address))
+
+
+def read_all(address: Path) -> list[Spec]:
+    """Reads the specs that an address means: every row of a file, or one; of a model's file, the spec that says nothing
+    else. Raises SourceError as ``read`` does."""
+    path, row = spec_address.split(address)
+    if path.suffix == ".py":
+        return [_of_model(path)]
+    text = toml.text_of(path)
+    data = toml.parse(text, path)
+    reader = Reader(path, key_lines(text))
+    values = expanded(reader, data) if "row" in data else [without_rows(reader, data)]
+    specs = [Spec(path=path, **each) for each in values]
+    for spec in specs:
+        _require_distinct(spec)
+    if row is None:
+        return specs
+    names = [spec.row for spec in specs if spec.row is not None]
+    if row not in names:
+        told = did_you_mean(row, names) if names else f": the spec has no rows; write {path.name}"
+        raise SourceError(f"there is no row {brief(row)}{told}", str(path))
+    return [spec for spec in specs if spec.row == row]
+
+
+def _of_model(path: Path) -> Spec:
+    """The spec of the only model in a file, whose constants keep their defaults."""
+    module = Project.of(path).load(path)
+    models = (value for value in vars(module).values() if isinstance(value, type) and issubclass(value, Model))
+    own = [cls.__name__ for cls in models if cls.__module__ == module.__name__ and cls.methods("action")]
+    if len(own) != 1:
+        found = f"has the models {', '.join(own)}" if own else "has no model with an action"
+        raise SourceError(f'{found}; write a spec that names one: model = "{path.name}:Class"', str(path))
+    return Spec(path, f"{path.name}:{own[0]}")
+
+
+def only(specs: Sequence[Spec]) -> Spec:
+    """The only one of the specs of a file. Raises SourceError, with the names of the rows, if there are several."""
+    if len(specs) > 1:
+        names = " or ".join(shown(spec.address) for spec in specs)
+        raise SourceError(f"this spec has several rows; name one: {names}", str(specs[0].path))
+    return specs[0]
+
+
+def _require_distinct(spec: Spec) -> None:
+    """Refuses what reports and the lock could not tell apart: classes of one name, and proofs."""
+    for index, flawed in enumerate(spec.flawed):
+        if flawed.name == spec_address.class_name(spec.model):
+            message = f"{flawed.name} is also the name of the spec's model; rename one"
+            raise SourceError(message, str(spec.path), flawed.line)
+        for other in spec.flawed[:index]:
+            if other.name == flawed.name and (
+                other.reference != flawed.reference or other.property == flawed.property
+            ):
+                message = f"{flawed.name} already breaks {other.property} at line {other.line}"
+                message += ", and reports could not tell the two apart; rename one"
+                raise SourceError(message, str(spec.path), flawed.line)
+    for index, proving in enumerate(spec.prove):
+        if proving.name in [other.name for other in spec.prove[:index]]:
+            raise SourceError("the spec already asks for this proof", str(spec.path), proving.line)
+
+
+def tool_settings(root: Path) -> dict[str, Any]:
+    """The table ``tool.floodmark`` in the ``pyproject.toml`` of a project: ``gate``, the limits of its gate, and
+    ``spark``, settings by their names. Raises SourceError as ``read`` does."""
+    path = root / "pyproject.toml"
+    if not path.is_file():
+        return {}
+    text = toml.text_of(path)
+    tool = toml.parse(text, path).get("tool", {})
+    table = tool.get("floodmark", {}) if isinstance(tool, dict) else {}
+    return Reader(path, key_lines(text)).table(table, TOOL, "tool.floodmark")
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The address of a spec, with the tier of what is wanted of it, which may be "all"; no ``spec`` if it cannot be
+    read."""
+
+    address: Path
+    tier: str
+    spec: Spec | None
+
+    @property
+    def is_there(self) -> bool:
+        """Whether the spec has a check of the tier. What cannot be read belongs to every tier, so that its error is
+        reported."""
+        return self.spec is None or self.spec.has_checks_in(self.tier)
+
+
+def find(arguments: list[Path], tier: str | None = None) -> list[Path]:
+    """The addresses of the specs that arguments mean, each of one spec whose model is of the tier, as in ``wanted``."""
+    every = wanted(arguments, tier)
+    return [each.address for each in every if each.spec is None or each.tier in ("all", each.spec.tier)]
+
+
+def wanted(arguments: list[Path], tier: str | None = None) -> list[Wanted]:
+    """All specs that arguments are about, each once.
+
+    Of those in a folder, what belongs to a tier is wanted (quick, deep, all; None is quick), of the rows of a file as
+    well (None is all), and everything of any other file.
+    """
+    found: dict[Path, Wanted] = {}
+    for argument in arguments:
+        if os.path.isdir(argument):
+            paths = [(path, tier or "quick") for path in input_file.below(argument, spec_address.SUFFIX)]
+        else:
+            paths = [(argument, (tier or "all") if _has_rows(argument) else "all")]
+        for each in (each for path, of in paths for each in _wanted(path, of)):
+            earlier = found.get(each.address, each)
+            found[each.address] = each if each.tier == earlier.tier else replace(each, tier="all")
+    return list(found.values())
+
+
+def _wanted(path: Path, tier: str) -> list[Wanted]:
+    try:
+        return [Wanted(spec.address, tier, spec) for spec in read_all(path)]
+    except SourceError:
+        return [Wanted(path, tier, None)]
+
+
+def _has_rows(address: Path) -> bool:
+    """Whether an address is that of a file with rows, as a whole."""
+    path, row = spec_address.split(address)
+    try:
+        return row is None and any(spec.row is not None for spec in read_all(path))
+    except SourceError:
+        return False
+
+
+_HEADER = re.compile(r"^\s*(\[\[?)\s*([\w.\"'-]+)\s*\]\]?")
+_KEY = re.compile(r"^\s*[\"']?([\w-]+)[\"']?\s*=")
+
+
+def key_lines(text: str) -> dict[str, int]:
+    """The line of each key: ``expect.depth``, ``flawed.0.class``; ``flawed.0`` is the line of the header."""
+    lines: dict[str, int] = {}
+    counts: dict[str, int] = {}
+    table = ""
+    for number, line in enumerate(text.splitlines(), 1):
+        if header := _HEADER.match(line):
+            first, _, rest = header[2].partition(".")
+            table = f"{first}.{counts[first]}.{rest}" if rest and first in counts else header[2]
+            lines.setdefault(table, number)
+            if header[1] == "[[":
+                counts[table] = counts.get(table, -1) + 1
+                table = f"{table}.{counts[table]}"
+                lines.setdefault(table, number)
+        elif key := _KEY.match(line):
+            lines.setdefault(f"{table}.{key[1]}" if table else key[1], number)
+    return lines
+
+
+__all__ = [
+    "DEADLOCK",
+    "Expect",
+    "Flawed",
+    "ProofExpectation",
+    "ProofMethod",
+    "Proving",
+    "Reason",
+    "Spec",
+    "Tier",
+    "Wanted",
+    "find",
+    "known",
+    "only",
+    "read",
+    "read_all",
+    "wanted",
+]

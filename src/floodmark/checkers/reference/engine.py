@@ -1,0 +1,25 @@
+"""The reference engine, as a run sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from floodmark.checkers.engine import Engine
+from floodmark.checkers.exploration import Exploration, Watcher
+from floodmark.checkers.project.properties import Property
+from floodmark.checkers.verdict.check import Check
+from floodmark.language.model import Model
+
+
+class Reference(Engine):
+    """The search in CPython, which takes place only where it is asked for by name."""
+
+    def asked_for(self, check: Check) -> bool:
+        return False
+
+    def search(
+        self, check: Check, model: Model, properties: Sequence[Property], watch: Watcher | None
+    ) -> Exploration:
+        from floodmark.checkers.reference.search import search_states
+
+        return search_states(model, properties, check.options, watch)

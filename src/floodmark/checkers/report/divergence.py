@@ -1,0 +1,73 @@
+"""What is said of the place where the good design decides otherwise than a known-bad one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Any
+
+from floodmark.checkers.exploration import Violation
+from floodmark.checkers.value_text import show_step
+from floodmark.checkers.verdict.divergence import Divergence, Said
+
+_MARKS = {
+    "begins": "does not begin so",
+    "stopped": "does not take it",
+    "elsewhere": "goes elsewhere",
+    "fails": "decides otherwise",
+    "unknown": "has no such action",
+    "unlike": "has no such state before it",
+    "goes_on": "can continue otherwise",
+}
+Locate = Callable[[str, int | None], str]
+"""How a report names a line of a file."""
+
+
+def mark(found: Divergence | None, step: int) -> str:
+    """What is said next to a step of the trace; steps are counted from 1. Empty for all but the first that differs."""
+    return f"{found.good} {_MARKS[found.how]}" if found is not None and found.step == step else ""
+
+
+def headline(found: Divergence) -> str:
+    """What ``where`` is the answer to."""
+    return f"where {found.good} decides otherwise"
+
+
+def where(found: Divergence, violation: Violation) -> str:
+    """``step 4, leader_advances_high_watermark()``."""
+    steps = [entry.step for entry in violation.trace] + list(filter(None, [violation.failed_step]))
+    if found.how == "unlike":
+        return "not known"
+    if found.step is None:
+        return "in none of the steps"
+    place = f"after step {found.step}" if found.how == "goes_on" else f"step {found.step}"
+    return f"{place}, {show_step(steps[found.step - 1])}"
+
+
+def sentence(found: Divergence, locate: Locate) -> str:
+    """What the good design does instead, with the place of the guard or the action that decides."""
+    return found.text if found.file is None else f"{found.text} ({locate(found.file, found.line)})"
+
+
+def lines(found: Divergence, violation: Violation, locate: Locate) -> list[str]:
+    """The whole finding as text, the rule that decided last."""
+    said = [f"{headline(found)}: {where(found, violation)}", f"  {sentence(found, locate)}"]
+    said += [f"    {line}" for line in found.reasons]
+    if found.ruling is not None:
+        said += [f"  the rule {found.ruling.call}", *(f"    {answer(it, locate)}" for it in versions(found))]
+    return said
+
+
+def versions(found: Divergence) -> tuple[Said, ...]:
+    """What both designs' versions of the rule say, the good one's first."""
+    return () if found.ruling is None else (found.ruling.good, found.ruling.bad)
+
+
+def answer(said: Said, locate: Locate) -> str:
+    """``AlterIsr (model/alter_isr/core.py:175): {b1,b2}``."""
+    return f"{said.design} ({locate(said.file, said.line)}): {said.text}"
+
+
+def divergence_entry(found: Divergence | None) -> dict[str, Any] | None:
+    """The finding for JSON."""
+    return None if found is None else asdict(found)

@@ -1,0 +1,159 @@
+"""The results of a run as one JSON object, with all that ``floodmark report`` needs to make the other reports of it.
+
+A state is written as it is shown to people, so a reader has the model take the steps again (``checkers/saved``).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from floodmark.checkers.exploration import Exploration, Finding, Stop, TraceState, Violation
+from floodmark.checkers.part_kinds import argument_kinds
+from floodmark.checkers.project.used_files import used_files
+from floodmark.checkers.report.divergence import divergence_entry
+from floodmark.checkers.value_text import plain
+from floodmark.checkers.verdict.gate_outcome import Drift
+from floodmark.checkers.verdict.proof_result import Proved
+from floodmark.checkers.verdict.result import CheckResult
+from floodmark.language.model import Model
+from floodmark.language.reference import Step
+
+SCHEMA = "floodmark.results/1"
+"""What the object is: the number grows when what is written can no longer be read as before."""
+
+
+def document(
+    results: Sequence[CheckResult], proofs: Sequence[Proved] = (), drift: Sequence[Drift] = ()
+) -> str:
+    """``{"schema": ..., "sources": {...}, "results": [...]}`` with the hash of each file that the results rest on, an
+    entry for each check, claim and proof, and ``"drift"`` if there is any."""
+    specs = [spec for spec in (*(it.spec for it in results), *(it.spec for it in proofs)) if spec]
+    whole: dict[str, Any] = {"schema": SCHEMA, "sources": used_files(specs)}
+    whole["results"] = [*map(entry, results), *(proof.as_json() for proof in proofs)]
+    if drift:
+        whole["drift"] = [asdict(difference) for difference in drift]
+    return json.dumps(whole, indent=1) + "\n"
+
+
+def entry(result: CheckResult) -> dict[str, Any]:
+    """One check. ``seconds`` is the time of the search alone; ``trace`` is empty without a counterexample.
+
+    ``loaded`` is whether the model could be made, ``searched`` whether there was a search; ``also`` are the other
+    violations that it found.
+    """
+    found = result.exploration or Exploration(engine=result.engine)
+    trace = () if result.violation is None else result.violation.trace
+    return {
+        "spec": result.spec,
+        "row": result.row,
+        "spec_line": result.spec_line,
+        "name": result.name,
+        "title": result.title,
+        "model": result.model,
+        "variant": result.variant,
+        "tier": result.tier,
+        "constants": result.constants,
+        "symmetry": result.symmetry,
+        "engine": result.engine,
+        "verdict": result.verdict,
+        "expected": result.expected,
+        "exit_code": int(result.exit_code),
+        "property": result.property,
+        "message": result.message,
+        "file": result.file,
+        "line": result.line,
+        "traceback": result.traceback,
+        "loaded": result.subject is not None,
+        "searched": result.exploration is not None,
+        "distinct": found.distinct,
+        "generated": found.generated,
+        "depth": found.depth,
+        "levels": found.levels,
+        "cut": found.cut,
+        "complete": found.complete,
+        "stopped": stop_entry(found.stopped),
+        "digest": found.digest,
+        "actions": found.actions,
+        "checked": [prop.name for prop in result.properties],
+        "invariant_files": list(result.invariant_files),
+        "reached": sorted(found.reached),
+        "unreached": list(result.unreached),
+        "vacuous": [{"property": it.property, "file": it.file, "line": it.line} for it in found.vacuous],
+        "values_seen": found.values_seen,
+        "sizes": found.sizes,
+        "widths": found.widths,
+        "trace": trace_entries(result.subject, trace),
+        "loop": None if result.violation is None else result.violation.loop,
+        "violation": None if result.violation is None else violation_entry(result.subject, result.violation),
+        "also": [
+            {**violation_entry(result.subject, other), "trace": trace_entries(result.subject, other.trace),
+             "loop": other.loop}
+            for other in found.violations if other is not result.violation
+        ],
+        "divergence": divergence_entry(result.divergence),
+        "fairness": list(found.assumed),
+        "liveness": [liveness_entry(result.subject, finding) for finding in found.liveness],
+        "seconds": round(found.seconds, 6),
+        "compile_seconds": round(found.compile_seconds, 6),
+        "memory": found.memory,
+        "notes": found.notes,
+        "workers": found.workers,
+        "state_bits": found.state_bits,
+        "reproduce": result.reproduce,
+    }
+
+
+def stop_entry(stop: Stop | None) -> dict[str, Any] | None:
+    """The limit that ended a search, and the same as text."""
+    return None if stop is None else {**asdict(stop), "limit": stop.limit.value, "text": str(stop)}
+
+
+def violation_entry(model: Model | None, violation: Violation) -> dict[str, Any]:
+    """A violation without its trace."""
+    failed = violation.failed_step
+    return {
+        "kind": violation.kind,
+        "property": violation.property,
+        "message": violation.message,
+        "file": violation.file,
+        "line": violation.line,
+        "overfull": violation.overfull,
+        "failed_step": None if model is None or failed is None else step_entry(model, failed),
+    }
+
+
+def liveness_entry(model: Model | None, finding: Finding) -> dict[str, Any]:
+    """One liveness property for one choice of its parameters; ``loop`` is a place in ``trace``, counted from 0."""
+    return {
+        "property": finding.property,
+        "name": finding.name,
+        "verdict": finding.verdict,
+        "trace": trace_entries(model, finding.trace),
+        "loop": finding.loop,
+        "fair": [asdict(reason) for reason in finding.fair],
+        "bounds": list(finding.bounds),
+        "needs": list(finding.needs),
+    }
+
+
+def trace_entries(model: Model | None, trace: Sequence[TraceState]) -> list[dict[str, Any]]:
+    """The steps of a trace with the state that each leads to."""
+    return [] if model is None else [trace_entry(model, at) for at in trace]
+
+
+def trace_entry(model: Model, at: TraceState) -> dict[str, Any]:
+    """A step with the state that it leads to."""
+    values = zip(model.variable_types.items(), at.state, strict=True)
+    return {**step_entry(model, at.step), "state": {name: plain(value, kind) for (name, kind), value in values}}
+
+
+def step_entry(model: Model, step: Step) -> dict[str, Any]:
+    """A step: its action and arguments."""
+    kinds = argument_kinds(model, step)
+    return {
+        "action": step.action,
+        "arguments": {name: plain(value, kinds.get(name)) for name, value in step.arguments.items()},
+    }

@@ -1,0 +1,63 @@
+"""What is said of liveness: how a run goes round, why it is fair, and which fairness a property needs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from floodmark.checkers.exploration import Exploration, Finding, Violation
+from floodmark.checkers.verdict.liveness_findings import ended_by, unneeded
+
+
+def ending(violation: Violation) -> str:
+    """How a run that breaks a liveness property continues after its last step."""
+    if violation.loop is None:
+        return f"{violation.property} can never be true again"
+    return f"{violation.property} is missed: {around(violation.loop, len(violation.trace))}"
+
+
+def around(loop: int, states: int) -> str:
+    """Which steps are repeated forever; steps are numbered from 1 on."""
+    if loop == states - 1:
+        return "nothing has to happen any more"
+    steps = f"step {states}" if loop == states - 2 else f"steps {loop + 2} to {states}"
+    return f"{steps} can be repeated forever"
+
+
+def lasso_lines(finding: Finding) -> list[str]:
+    """What is said under the steps of a counterexample."""
+    if finding.loop is None:
+        return ["from here no step leads to where it is true"]
+    said = [f"after step {len(finding.trace)}: {around(finding.loop, len(finding.trace))}"]
+    if finding.fair:
+        said += ["", "why that is fair:"]
+        said += [f"  {reason.assumption}: {reason.why}" for reason in finding.fair]
+    return said
+
+
+def finding_of(found: Exploration | None, violation: Violation) -> Finding | None:
+    """The finding that a violation stands for."""
+    findings = [] if found is None else found.liveness
+    return next((it for it in findings if it.property == violation.property and it.trace == violation.trace), None)
+
+
+def needs_lines(found: Exploration) -> Iterator[str]:
+    """For each property that holds the smallest fairness that it needs; of one with parameters how many agree in it."""
+    groups: dict[tuple[str, tuple[str, ...]], int] = Counter(
+        (finding.property, finding.needs) for finding in found.liveness if finding.verdict == "holds"
+    )
+    total = Counter(finding.property for finding in found.liveness)
+    for (name, needs), count in groups.items():
+        who = name if count == total[name] else f"{name} for {count} of {total[name]} choices"
+        yield f"{who} needs {', '.join(needs) or 'no fairness'}"
+
+
+def open_lines(findings: Sequence[Finding]) -> Iterator[str]:
+    """Each property that a bound leaves open, and which."""
+    for finding in findings:
+        yield f"{finding.name} is undetermined ({ended_by(finding)})"
+
+
+def superfluous_lines(found: Exploration) -> list[str]:
+    """The assumptions that no property needs."""
+    return [f"no property needs that {it.replace(' ', ' is ', 1)}" for it in unneeded(found)]

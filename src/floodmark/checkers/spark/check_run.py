@@ -1,0 +1,103 @@
+"""Many checks in one Spark session: which run as tasks, which are distributed, and where the results go."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+from floodmark.checkers.engine import RunCheck
+from floodmark.checkers.exploration import Progress, Watcher
+from floodmark.checkers.spark.check_tasks import TASK_STATES, run_as_tasks
+from floodmark.checkers.spark.folders import Folder
+from floodmark.checkers.spark.jobs import reason
+from floodmark.checkers.spark.memory import MIN_LIMIT
+from floodmark.checkers.spark.results_frame import results_frame
+from floodmark.checkers.spark.session import is_local, session
+from floodmark.checkers.verdict.check import Check
+from floodmark.checkers.verdict.result import CheckResult
+from floodmark.language.errors import SourceError
+
+
+def run_on_spark(
+    every: Sequence[Check], run_check: RunCheck, watcher: Callable[[Check], Watcher | None]
+) -> Iterator[tuple[Check, CheckResult]]:
+    """Runs checks in one session: those that may be small run as tasks, then the others distributed, in order."""
+    settings = every[0].settings
+    here = [check for check in every if _has_no_room(check)]
+    yield from _without_spark(here, run_check, watcher)
+    every = [check for check in every if check not in here]
+    if not every:
+        return
+    _say(every, watcher, f"starts Spark at {settings.master or 'local[*]'}, which takes a while")
+    spark = session(settings.master, min(filter(None, (check.options.limits.memory for check in every)), default=None))
+    if settings.resume is not None and not Folder(spark.sparkContext, settings.resume).names():
+        raise SourceError(f"there is no checkpoint in {settings.resume}")
+    tasks = [check for check in every if _may_be_a_task(check, every)]
+    results = []
+    distributed = [check for check in every if check not in tasks]
+    if tasks:
+        _say(tasks, watcher, f"is one of {len(tasks)} searches that run as tasks")
+        for check, result in run_as_tasks(spark, tasks, run_check, lambda what: _say(tasks, watcher, what)):
+            if result is None:
+                distributed.append(check)
+                continue
+            results.append(result)
+            yield check, result
+    for check in distributed:
+        results.append(run_check(check, watcher(check)))
+        yield check, results[-1]
+    if settings.keep_results is not None:
+        _keep(results, settings.keep_results, settings.master)
+
+
+def _say(every: Sequence[Check], watcher: Callable[[Check], Watcher | None], what: str) -> None:
+    """Says what the checks wait for, as the progress of the first."""
+    watch = watcher(every[0])
+    if watch is not None:
+        watch(Progress(0, 0, 0, 0, 0.0, 0, note=what))
+
+
+def _has_no_room(check: Check) -> bool:
+    """Whether a check's memory limit is below what Spark's processes on this machine use."""
+    memory = check.options.limits.memory
+    return memory is not None and memory < MIN_LIMIT and is_local(check.settings.master)
+
+
+def _without_spark(
+    every: Sequence[Check], run_check: RunCheck, watcher: Callable[[Check], Watcher | None]
+) -> Iterator[tuple[Check, CheckResult]]:
+    """Runs checks without Spark, as the memory limit has no room for it. Raises SourceError if an option needs it."""
+    least = -(-MIN_LIMIT // 10**6)
+    for check in every:
+        for option in ("checkpoint", "resume", "keep_states", "keep_results"):
+            if getattr(check.settings, option) is not None:
+                raise SourceError(
+                    f"--{option.replace('_', '-')} needs Spark, whose processes take {least} MB before there is a "
+                    f"state; give --max-memory {least}M or more"
+                )
+    for check in every:
+        here = replace(check, settings=replace(check.settings, engine="native", distribute="auto"))
+        result = run_check(here, watcher(check))
+        if result.exploration is not None:
+            note = f"without Spark, whose processes alone take {least} MB of memory"
+            result.exploration.notes.insert(0, note)
+        yield check, replace(result, reproduce=check.reproduce())
+
+
+def _may_be_a_task(check: Check, every: Sequence[Check]) -> bool:
+    settings = check.settings
+    kept = (settings.checkpoint, settings.resume, settings.keep_states)
+    if settings.distribute == "always" or any(value is not None for value in kept):
+        return False
+    if check.flawed is not None:
+        return True
+    if settings.engine == "spark" and len({each.spec.address for each in every}) == 1:
+        return False
+    return (check.spec.expect.distinct or 0) < TASK_STATES
+
+
+def _keep(results: Sequence[CheckResult], url: str, master: str | None) -> None:
+    try:
+        results_frame(session(master), results).write.mode("append").parquet(url)
+    except Exception as error:
+        raise SourceError(f"the results cannot be written to {url}: {reason(error)}") from None

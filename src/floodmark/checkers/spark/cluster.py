@@ -1,0 +1,480 @@
+"""The workers of a Spark application, as the one worker of a search: it takes levels and returns what was found.
+
+A ledger records what was accepted for each level. A level is accepted when none of its partitions was lost; every task
+receives the accepted counts and digests of its partition, and a level that is recomputed must have the same result.
+`specs/examples/lost_partitions.py` is this protocol as a model, with designs that do not suffice.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from floodmark.checkers.codegen.model_module import COUNTERS, Interface
+from floodmark.checkers.kernel import loops as native_loops
+from floodmark.checkers.kernel.scratch import tells_of_full_disk
+from floodmark.checkers.spark import tasks
+from floodmark.checkers.spark.code_transfer import Code
+from floodmark.checkers.spark.folders import Folder
+from floodmark.checkers.spark.frontier import MAX_BYTES, Frontier, frontier
+from floodmark.checkers.spark.jobs import Broken, Cancelled, NoWorker, java_has_ended, reason, watched
+from floodmark.checkers.spark.ledger import Accepted, Ledger
+from floodmark.checkers.spark.memory import MAX_BUFFERS
+from floodmark.checkers.spark.reader import Packed
+from floodmark.checkers.spark.shard import Array, divided
+from floodmark.checkers.spark.tasks import Absent, Expanded, Level, Merged, Run, Seeded
+
+if TYPE_CHECKING:
+    from pyspark import RDD, SparkContext
+
+RETRIES = 8
+READINGS = 2
+"""How often what a checkpoint has is read before it counts as damaged: a partition may be lost the first time."""
+_LOST = "floodmark.checkers.spark.shard.Lost"
+"""This text in Spark's report of a job says that a partition was lost."""
+DIGESTS = [native_loops.DIGEST_1, native_loops.DIGEST_2]
+SEED_BYTES = 256 << 20
+"""States that are already known go to the workers in rounds of at most this size."""
+
+
+class Cluster:
+    """All partitions of a search. To the search it looks like a ``floodmark.checkers.native.worker.Worker``."""
+
+    def __init__(
+        self, context: SparkContext, code: Code, interface: Interface, partitions: int, initial: Array,
+        buffers: int = MAX_BUFFERS,
+    ) -> None:
+        self.spark = context
+        self.interface = interface
+        self.words = code.words
+        self.partitions = partitions
+        self.initial = initial
+        self.code = context.broadcast(code)
+        folder = f"{socket.gethostname()}+{os.getpid()}+{uuid.uuid4().hex[:8]}"
+        scratch = context.getConf().get("spark.local.dir")
+        self.run = Run(folder, scratch, self.partitions, self.code, buffers, MAX_BYTES)
+        self.seed_bytes = min(SEED_BYTES, buffers)
+        self.home = self._home()
+        self.fields = np.zeros(native_loops.FIELDS, dtype=np.uint64)
+        self.context = np.zeros(COUNTERS + len(interface.actions) + len(interface.premises) + 1, dtype=np.uint64)
+        self.store = np.zeros(0, dtype=np.uint64)
+        self.levels: list[tuple[int, int]] = []
+        self.ledger = Ledger(self.partitions)
+        self.memory = 0
+        self.shuffled = 0
+        self.repaired = 0
+        self.wanted = (0, 0)
+        self.deadlock = False
+        self.complete = True
+        self.tell: Callable[[str], None] = lambda what: None
+        self._noted: dict[int, Packed] = {}
+        self.reports: list[Merged] = []
+        self.expansions: list[Expanded] = []
+        self.frontier: Frontier | None = None
+
+    def _home(self) -> RDD[Any]:
+        """One small record for each partition, cached where it lives, so that Spark runs its tasks there.
+
+        It has the same serializer as every shuffled RDD: a union of two serializers takes an extra pass through Python.
+        """
+        pairs = self.spark.parallelize([(p, "") for p in range(self.partitions)], self.partitions)
+        return pairs.partitionBy(self.partitions, tasks.identity).persist()
+
+    # The interface of a worker.
+
+    @property
+    def count(self) -> int:
+        return self.ledger.count
+
+    @property
+    def fired(self) -> Array:
+        return self.context[COUNTERS : self.interface.first_premise]
+
+    def start_level(self, level: int) -> None:
+        """Makes everything found since the last level the frontier."""
+        self.levels.append((self.levels[-1][1] if self.levels else 0, self.count))
+
+    def expand_level(self, paused: Callable[[], bool]) -> bool:
+        """Expands the frontier and checks what is found; False when ``paused`` said to stop partway."""
+        self.complete = False
+        try:
+            self.reports = self._complete(paused)
+        except Cancelled:
+            return False
+        self.ledger.accept([report.found for report in self.reports], [report.digest for report in self.reports])
+        self.fields[DIGESTS] = self.ledger.digest()
+        self.frontier = frontier(tasks.code_of(self.run), self.reports)
+        self.shuffled += sum(report.received for report in self.reports)
+        parts: list[Merged | Expanded] = [*self.reports, *self.expansions]
+        for part in parts:
+            self.context += np.frombuffer(part.context, dtype=np.uint64)
+            self._note(part.noted)
+        self.memory = sum(report.size for report in self.reports)
+        self.complete = True
+        return not paused()
+
+    def check_level(self, false_wanted: int, true_wanted: int) -> None:
+        """The level's states were checked when they were found."""
+
+    def take_code(self) -> None:
+        """Does nothing: the workers have good code from the start."""
+
+    def noted(self, place: int) -> Packed | None:
+        return self._noted.pop(place, None)
+
+    def parent_in(self, level: int, target: Packed) -> Packed | None:
+        """The smallest state of a level (counted from 0) that has ``target`` as a successor."""
+        found = self._of_all(lambda accepted: partial(tasks.parent, self.run, accepted, level, target))
+        return min(found, default=None)
+
+    def _note(self, noted: dict[int, Packed]) -> None:
+        for place, state in noted.items():
+            known = self._noted.get(place)
+            self._noted[place] = state if known is None else min(known, state)
+
+    # Levels.
+
+    def _complete(self, paused: Callable[[], bool]) -> list[Merged]:
+        """The reports of a level on which no partition was lost, one for each partition, in order."""
+        why = ""
+        for attempt in range(RETRIES):
+            accepted = self.ledger.upto(patience=2**attempt)
+            level = Level(len(self.levels), accepted, *self.wanted, self.deadlock)
+            reports = sorted(self._next_level(level, paused), key=lambda report: report.partition)
+            whys = [report.lost for report in reports if report.lost]
+            if not whys and [report.partition for report in reports] == list(range(self.partitions)):
+                return reports
+            why = (whys or ["a report is missing"])[0]
+            self._recover()
+        raise too_often(why)
+
+    def _of_all(self, task: Callable[[Accepted], Callable[[int], Iterator[Any]]]) -> list[Any]:
+        """What a task on accepted levels returns for each partition, when none was lost."""
+        why = ""
+        for attempt in range(RETRIES):
+            found = self._collect(self._everywhere(task(self.ledger.upto(patience=2**attempt))))
+            absent = [each for each in found if isinstance(each, Absent)]
+            if not absent:
+                return found
+            why = absent[0].why
+            self._recover()
+        raise too_often(why)
+
+    def _next_level(self, level: Level, paused: Callable[[], bool]) -> list[Merged]:
+        """The reports of a level, whose first stage the driver does if it has the states."""
+        sent = None if self.frontier is None else self.frontier.sent(self.run, level)
+        if sent is None:
+            reports = self._level(level, paused)
+            self.expansions = [report.expanded for report in reports if report.expanded is not None]
+            return reports
+        payloads, expansion = sent
+        self.expansions = [expansion]
+        task = partial(tasks.merge, self.run, replace(level, senders=1))
+        return self._collect(self._carried(payloads, task), paused)
+
+    def _level(self, level: Level, paused: Callable[[], bool] | None = None) -> list[Merged]:
+        successors = self._everywhere(partial(tasks.expand, self.run, level))
+        return self._collect(self._arriving(successors, partial(tasks.merge, self.run, level)), paused)
+
+    def _everywhere(self, task: Callable[[int], Iterator[Any]]) -> RDD[Any]:
+        """A task for each partition, where the partition lives."""
+        return self.home.mapPartitionsWithIndex(partial(tasks.alone, task))
+
+    def _arriving(self, records: RDD[Any], task: Callable[[int, Iterable[Any]], Iterator[Any]]) -> RDD[Any]:
+        """A task for each partition, where it lives, over the records sent to it."""
+        return self.spark.union([self.home, self._sent(records)]).mapPartitionsWithIndex(task)
+
+    def _carried(
+        self, payloads: Mapping[int, Sequence[Any]], task: Callable[[int, Iterable[Any]], Iterator[Any]]
+    ) -> RDD[Any]:
+        """A task for each partition, where it lives, over what comes along with it."""
+        return self._everywhere(partial(tasks.carrying, task, payloads))
+
+    def _sent(self, records: RDD[Any]) -> RDD[Any]:
+        """Does what ``RDD.partitionBy`` does, which gathers dozens of records, megabytes each, before it sends any."""
+        from pyspark import RDD
+        from pyspark.serializers import BatchedSerializer
+
+        keyed = records.mapPartitions(tasks.addressed)
+        keyed._bypass_serializer = True  # type: ignore[attr-defined]
+        jvm: Any = self.spark._jvm
+        partitioner = jvm.PythonPartitioner(self.partitions, id(tasks.identity))
+        pairs = jvm.PairwiseRDD(keyed._jrdd.rdd()).asJavaPairRDD().partitionBy(partitioner)
+        batches: Any = BatchedSerializer  # its constructor has no types
+        return RDD(jvm.PythonRDD.valueOfPair(pairs), self.spark, batches(self.spark._unbatched_serializer))
+
+    def _recover(self) -> None:
+        """After a loss: gives each partition what was accepted, and one place where it lives."""
+        if not self._repair():
+            self._settle()
+
+    def _settle(self) -> None:
+        """Makes Spark forget where partitions are. It may know two places for one, and use the one with old files while
+        it asks the other what files there are."""
+        self.home.unpersist(blocking=True)
+        self._release(self.home)
+        self.home = self._home()
+
+    def _repair(self) -> bool:
+        """Recomputes what partitions lack from the others, a level at a time, until each has what was accepted.
+
+        False when nothing was missing.
+        """
+        self.repaired += 1
+        for attempt in range(RETRIES * (self.ledger.levels + 1)):
+            seals = self._collect(self._everywhere(partial(tasks.have, self.run)))
+            have = {p: self.ledger.known(p, found) for p, found in seals}
+            lacked = attempt > 0
+            while min(have.values()) < self.ledger.levels:
+                least = min(have.values())
+                behind = frozenset(p for p, known in have.items() if known == least)
+                if not (self._again(least, behind) if least else self._seed_initial(behind)):
+                    self._settle()
+                    break
+                have |= dict.fromkeys(behind, least + 1)
+                lacked = True
+            else:
+                return lacked
+        raise too_often("a repair does not end")
+
+    def _again(self, number: int, partitions: frozenset[int]) -> bool:
+        """Recomputes an accepted level for some partitions; False when one was lost. Raises Broken."""
+        level = Level(number, self.ledger.upto(number, patience=1), 0, 0, False, partitions)
+        reports = self._level(level)
+        if any(report.lost for report in reports) or {report.partition for report in reports} != partitions:
+            return False
+        for report in reports:
+            if not self.ledger.agrees(report.partition, number, report.found, report.digest):
+                raise Broken(
+                    f"level {number} of partition {report.partition} was computed again and had other states than "
+                    "before: files were changed or a machine is faulty, and neither result can be relied on; run again"
+                )
+        return True
+
+    # Seeding.
+
+    def _seed_initial(self, partitions: frozenset[int]) -> bool:
+        """Gives some partitions their initial states; False when one was lost."""
+        token = _token()
+        parts = divided(self.initial, self.words, self.partitions)
+        self._put(token, [(p, (0, parts[p][0].tobytes())) for p in partitions if len(parts[p][0])])
+        return self._adopt(token, partitions, 1)
+
+    def seed(self, levels: Iterable[Iterable[Array]]) -> None:
+        """Gives all partitions their share of states found elsewhere, level by level, in pieces."""
+        records: list[tuple[int, tuple[int, bytes]]] = []
+        waiting = 0
+        token = _token()
+        for pieces in levels:
+            counts = [0] * self.partitions
+            sums = [[0, 0] for _ in range(self.partitions)]
+            before = [int(self.ledger.of(p)[-1, 0]) if self.ledger.levels else 0 for p in range(self.partitions)]
+            for part in pieces:
+                for p, (mine, digest) in enumerate(divided(part, self.words, self.partitions)):
+                    if len(mine):
+                        records.append((p, (before[p] + counts[p], mine.tobytes())))
+                        counts[p] += len(mine)
+                        sums[p] = [(a + b) & native_loops.EVERYTHING for a, b in zip(sums[p], digest, strict=True)]
+                waiting += len(part) * 8
+                if waiting > self.seed_bytes:
+                    self._put(token, records)
+                    records, waiting = [], 0
+            self.ledger.accept(counts, sums)
+        self._put(token, records)
+        self.fields[DIGESTS] = self.ledger.digest()
+        if not self._adopt(token, frozenset(range(self.partitions)), self.ledger.levels):
+            self._repair()
+
+    def restore(self, ledger: Ledger, parts: Iterable[tuple[Callable[[], RDD[Any]], range]]) -> int:
+        """Gives all partitions states from elsewhere: for some levels at a time, what yields records of (partition,
+        (position, bytes)). Returns how many levels they have then: those before the first that differs from what the
+        ledger says, or cannot be read. Raises Broken when a partition is lost meanwhile."""
+        token = _token()
+        levels = 0
+        for records, wanted in parts:
+            if not self._put_intact(token, records, ledger, wanted):
+                break
+            levels = wanted.stop
+        if levels:
+            self.ledger = ledger.first(levels)
+            if not self._adopt(token, frozenset(range(self.partitions)), levels):
+                self._settle()
+                raise Broken("a partition was lost while it was given its states")
+            self.fields[DIGESTS] = self.ledger.digest()
+        return levels
+
+    def _put_intact(self, token: str, records: Callable[[], RDD[Any]], ledger: Ledger, wanted: range) -> bool:
+        """Gives partitions states of some levels; False when they are not those of the ledger."""
+        for _ in range(READINGS):
+            try:
+                if ledger.intact(wanted, self._put_from(token, records())):
+                    return True
+            except Exception as error:  # Hadoop, Spark or pickle may raise anything for a damaged file
+                if isinstance(error, NoWorker) or tells_of_full_disk(str(error)) or java_has_ended():
+                    raise
+        return False
+
+    def take_over(self, other: Cluster) -> None:
+        """Takes the levels that another cluster has accepted, which has another number of partitions. Raises Broken."""
+        self.seed([[self.initial]])
+        reports: list[Merged] = []
+        for number in range(1, other.ledger.levels):
+            reports = self._handed_over(other, number)
+            self.ledger.accept([report.found for report in reports], [report.digest for report in reports])
+        if self.ledger.widths() != other.ledger.widths() or (self.ledger.digest() != other.ledger.digest()).any():
+            raise Broken("states changed on the way from one number of partitions to another; run again")
+        self.fields[:], self.context[:] = other.fields, other.context
+        self.levels, self.shuffled = other.levels, other.shuffled + sum(report.received for report in reports)
+        self.memory, self.repaired = sum(report.size for report in reports), self.repaired + other.repaired
+        self.wanted = other.wanted
+
+    def _handed_over(self, other: Cluster, number: int) -> list[Merged]:
+        """The reports on a level that another cluster's partitions send."""
+        why = ""
+        for attempt in range(RETRIES):
+            theirs, mine = (each.ledger.upto(patience=2**attempt) for each in (other, self))
+            level = Level(number, mine, 0, 0, False, senders=other.partitions)
+            sent = other._everywhere(partial(tasks.hand_over, other.run, theirs, number, self.partitions))
+            found = self._collect(self._arriving(sent, partial(tasks.merge, self.run, level)))
+            reports = sorted(found, key=lambda report: report.partition)
+            whys = [report.lost for report in reports if report.lost]
+            if not whys and [report.partition for report in reports] == list(range(self.partitions)):
+                return reports
+            why = (whys or ["a report is missing"])[0]
+            other._recover()
+            self._recover()
+        raise too_often(why)
+
+    def _put(self, token: str, records: list[tuple[int, tuple[int, bytes]]]) -> None:
+        if records:
+            slices = min(len(records), 4 * self.partitions)
+            self._put_from(token, self.spark.parallelize(records, slices))
+
+    def _put_from(self, token: str, records: RDD[Any]) -> list[Seeded]:
+        return self._collect(self._arriving(records, partial(tasks.seed, self.run, token)))
+
+    def _adopt(self, token: str, partitions: frozenset[int], levels: int) -> bool:
+        """Turns the seeded states into the partitions' first levels; False when they differ from the ledger."""
+        rows = {p: self.ledger.of(p)[:levels] for p in partitions}
+        sizes = self._collect(self._everywhere(partial(tasks.adopt, self.run, token, rows)))
+        if len(sizes) != len(partitions) or any(isinstance(size, Absent) for size in sizes):
+            return False
+        self.memory = max(self.memory, sum(sizes))
+        return True
+
+    # The rest.
+
+    def clean_up_after_others(self) -> None:
+        """Removes what killed searches have left on the machines of this one."""
+        found = set(self._collect(self._everywhere(partial(tasks.others, self.run))))
+        left = [name for name, seconds in found if tasks.is_left(name, seconds)]
+        if left:
+            self._collect(self._everywhere(partial(tasks.remove, self.run, sorted(set(left)))))
+
+    def verify(self) -> None:
+        """Reads everything that the partitions have and compares it with what was accepted. Raises Broken."""
+        found = self._of_all(lambda accepted: partial(tasks.verify, self.run, accepted))
+        if sum(found) != self.ledger.count or (self.fields[DIGESTS] != self.ledger.digest()).any():
+            raise Broken("the partitions do not add up to what was found; run again")
+
+    def codes(self) -> dict[str, Array]:
+        """The codes that each variable takes, in ascending order; rows of words if it is wider than one."""
+        slots = self.interface.layout.slots
+        known = self._of_all(lambda accepted: partial(tasks.values, self.run, accepted, dict(slots)))
+        return {
+            name: np.unique(np.concatenate([each[name] for each in known]), axis=0 if slot.bits > 64 else None)
+            for name, slot in slots.items()
+        }
+
+    def values_seen(self) -> dict[str, int]:
+        """How many distinct values each variable takes."""
+        codes = self.codes()
+        return {name: len(codes[name]) for name in self.interface.layout.variables}
+
+    def sample(self, most: int, read: int) -> Array:
+        """Up to ``most`` states, from so few partitions that little more than ``read`` states are read. Which partition
+        a state is in depends on its fingerprint, so those of a few partitions are an even selection."""
+        parts = max(1, min(self.partitions, -(-read * self.partitions // max(1, self.count))))
+        found = self._of_all(lambda accepted: partial(tasks.sampled, self.run, accepted, parts, -(-most // parts)))
+        return np.concatenate([np.frombuffer(each, dtype=np.uint64).reshape(-1, self.words) for each in found])
+
+    def all_pieces(self) -> RDD[Any]:
+        """All states, as records (level, bytes)."""
+        return self._everywhere(partial(tasks.all_pieces, self.run, self.ledger.upto()))
+
+    def pieces(self) -> Iterator[Array]:
+        """All states, rows of words, fetched to this machine a level at a time. Raises Broken."""
+        for level in range(self.ledger.upto().levels):
+            fetched: list[Any] = []
+
+            def fetch(number: int = level, into: list[Any] = fetched) -> None:
+                into[:] = self.level_pieces(number).collect()
+
+            self.whole(fetch)
+            for _, _, states in fetched:
+                yield np.frombuffer(states, dtype=np.uint64).reshape(-1, self.words)
+
+    def level_pieces(self, level: int) -> RDD[Any]:
+        """The states of a level as records (partition, position, bytes)."""
+        return self._everywhere(partial(tasks.pieces, self.run, self.ledger.upto(), level))
+
+    def save(self, rdd: RDD[Any], url: str) -> None:
+        """Writes records to a folder of any file system that Spark reaches."""
+
+        def write() -> None:
+            Folder(self.spark, url).remove("")
+            rdd.saveAsPickleFile(url, 1)
+
+        self.whole(write)
+
+    def whole(self, write: Callable[[], None]) -> None:
+        """Writes states, again if a partition was lost meanwhile. Raises Broken."""
+        for _ in range(RETRIES):
+            try:
+                write()
+            except Exception as error:
+                if _LOST not in str(error):
+                    raise Broken(reason(error)) from None
+                self._recover()
+            else:
+                return
+        raise too_often("while states were written")
+
+    def close(self) -> None:
+        """Removes the files."""
+        with contextlib.suppress(Exception):
+            self._collect(self._everywhere(partial(tasks.clean, self.run)))
+            self.home.unpersist()
+            self._release(self.home)
+            self.code.destroy()
+        for _ in tasks.clean(self.run, 0):
+            pass
+
+    def _collect(self, rdd: RDD[Any], paused: Callable[[], bool] | None = None) -> list[Any]:
+        with watched(self.spark, paused, self.tell) as watch:
+            self.spark.setJobGroup(watch.group, "floodmark", interruptOnCancel=False)
+            try:
+                return rdd.collect()
+            finally:
+                self._release(rdd)
+
+    def _release(self, rdd: RDD[Any]) -> None:
+        """Removes what a job has shuffled. Otherwise Spark does so only when it collects garbage in the driver."""
+        with contextlib.suppress(Exception):
+            rdd._jrdd.rdd().cleanShuffleDependencies(False)
+
+
+def _token() -> str:
+    return uuid.uuid4().hex[:12]
+
+
+def too_often(why: str) -> Broken:
+    return Broken(f"partitions are lost as fast as they are recomputed; the last loss: {why}")

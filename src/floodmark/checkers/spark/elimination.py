@@ -1,0 +1,112 @@
+"""Which states of a distributed search are on no fair run: these are eliminated until nothing changes.
+
+Depth-first search, by which the native engine finds components, does not distribute. Elimination does (one way catch
+them young: Fisler, Fraer, Kamhi, Vardi and Yang 2001; Cerna and Pelanek 2003; for strong fairness Kesten, Pnueli and
+Raviv 1998). It keeps a set of states S, at first those inside of the question's region that a run enters, and takes
+states away from it:
+
+- *root*: those that no root reaches by steps within the region. If a run may then stay forever in some state, since
+  nothing fair is enabled there and it is chosen, that is a fair run, and the search ends;
+- *label*: those that a label of fairness rules out. A label counts as met at a state if a step with it, between states
+  of S, leads there, or to a state from which steps within S lead there; if it is weakly fair, also if it is not enabled
+  there, or in a state from which steps within S lead there. A state is taken away if a weakly fair label is not met
+  there, or a strongly fair one that is enabled there. With chosen states, one of them must be met, too;
+- *count*: those to which no other state of S leads. This takes away nothing else than *label* would in the end, but
+  without looking at all states again.
+
+S is empty in the end if and only if no fair run stays in the region:
+
+- *No fair component is touched.* Let C be a strongly connected part of S in which each weakly fair label is taken or
+  somewhere not enabled, each strongly fair one taken or nowhere enabled, and some state chosen. Whatever is met in C is
+  met everywhere in C, by steps within C. So no state of C is taken away by *label*, nor by *count*: another state of C
+  leads to it, as a state in which a run may stay by itself was seen before.
+- *What is left has one.* Of the components of what is left, one has no step into it from another. All that is met in
+  it is met by steps from its own states: a step with the label within it, or a state of it in which the label is not
+  enabled. So it is fair to each label, and has a chosen state.
+
+Whether a label is enabled is said of the whole model, not of S; staying in a state is always allowed and is no step.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from floodmark.checkers.spark import elimination_loops as loops
+from floodmark.checkers.spark import elimination_tasks as tasks
+from floodmark.checkers.spark.elimination_tasks import Question, Report, Selection
+from floodmark.checkers.spark.rounds import Rounds
+
+
+class Elimination:
+    """One question, asked of all partitions. Its methods raise Vanished when a partition was lost."""
+
+    def __init__(self, rounds: Rounds, question: Question, roots: Selection | None) -> None:
+        self.rounds = rounds
+        self.question = question
+        self.roots = roots
+        self.left = self.telling = self.alone = 0
+        """The remaining states, those that have to send to their successors, and those where a run may stay forever."""
+        self.enabled: set[tuple[int, ...]] = set()
+        """The sets of labels, as words, that are enabled in the chosen states that a root reaches."""
+
+    def leaves_nothing(self, noting: bool = False) -> bool:
+        """Whether no fair run that begins in a root stays in the region; notes what is enabled there on request."""
+        self._enter()
+        if self.alone:
+            return False
+        if noting:
+            reports = self.rounds.report(lambda sieve: partial(tasks.enabled_sets, sieve, self.question))
+            self.enabled = {found for report in reports for found in report.enabled}
+        self._exchange(self.question, loops.COUNTING, 0)
+        self._leave()
+        while self.left:
+            before = self.left
+            for word in self._words():
+                self._reach(self.question, word)
+                self._change(self.question, ("reap", word))
+                self._leave()
+            if self.left == before:
+                return False
+        return True
+
+    def _enter(self) -> None:
+        """Leaves the states of the region that a root reaches. All of them then have to tell to whom they lead."""
+        self.rounds.begin()
+        if self.roots is None:
+            self._change(self.question, ("begin", 0), ("count", 0))
+            return
+        none = tuple(0 for _ in self.question.weak)
+        entering = Question(self.question.inside, self.roots, none, none)
+        self._change(entering, ("begin", 0))
+        self._reach(entering, 0)
+        self._change(entering, ("reap", 0), ("told", 0))
+        self._change(self.question, ("count", 0))
+
+    def _words(self) -> list[int]:
+        """The words of labels that a state may miss."""
+        asked = enumerate(zip(self.question.weak, self.question.strong, strict=True))
+        return [word for word, (weak, strong) in asked if weak | strong or (word == 0 and self.question.chosen.care)]
+
+    def _reach(self, question: Question, word: int) -> None:
+        """Has each state know which labels of a word are met there."""
+        self._change(question, ("sow", word))
+        while self.telling:
+            self._exchange(question, loops.REACHING, word)
+
+    def _leave(self) -> None:
+        """Takes away the states that were ruled out, and those to which no other leads then."""
+        while self.telling:
+            self._exchange(self.question, loops.LEAVING, 0)
+
+    def _change(self, question: Question, *steps: tuple[str, int]) -> None:
+        self._took(self.rounds.change(lambda sieve: partial(tasks.change, sieve, question, steps)))
+
+    def _exchange(self, question: Question, mode: int, word: int) -> None:
+        reports = self.rounds.exchange(
+            lambda sieve: partial(tasks.tell, sieve, question, mode, word),
+            lambda sieve: partial(tasks.hear, sieve, question, mode, word),
+        )
+        self._took(reports)
+
+    def _took(self, reports: list[Report]) -> None:
+        self.left, self.telling, self.alone = (sum(it.counts[place] for it in reports) for place in range(3))

@@ -1,0 +1,59 @@
+"""The states of a narrow level, which the driver expands itself: the level is then one stage instead of two.
+
+Each merge sends the driver the states that it found when they are few. They are what the driver accepts with the
+report: they must have the digest that is accepted. So what the driver sends the next merges is what the expansions of
+all partitions would send, and merges take it under the same rules. A level that is repaired, or for which the driver
+lacks the states of any partition, takes both stages.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from floodmark.checkers.spark import tasks
+from floodmark.checkers.spark.code_transfer import Loaded
+from floodmark.checkers.spark.reader import Reader
+from floodmark.checkers.spark.tasks import End, Expanded, Level, Merged, Run, Sum
+
+MAX_BYTES = 64 << 10
+"""A partition sends the driver the states of a level up to this size."""
+MAX_SUCCESSORS = 512 << 10
+"""Successors of up to this size, in bytes, go to the merges along with their task."""
+
+
+class Frontier:
+    """The states of the level that was accepted last, and the code that expands them."""
+
+    def __init__(self, reader: Reader) -> None:
+        self.reader = reader
+
+    def sent(self, run: Run, level: Level) -> tuple[dict[int, list[bytes | End]], Expanded] | None:
+        """What each merge gets, and the report of the expansion; None if it is too much to go with a task."""
+        report = Expanded(run.partitions)
+        sums = [Sum() for _ in range(run.partitions)]
+        payloads: dict[int, list[bytes | End]] = {p: [] for p in range(run.partitions)}
+        for owner, piece in tasks.routed(run, level, self.reader, [0], self.reader.count, report, sums):
+            payloads[owner].append(piece)
+            if report.sent > MAX_SUCCESSORS:
+                return None
+        for p in range(run.partitions):
+            payloads[p].append(End(run.partitions, False, sums[p]))
+        report.noted = self.reader.take_noted()
+        report.context = self.reader.take_counters()
+        return payloads, report
+
+
+def frontier(code: Loaded, reports: list[Merged]) -> Frontier | None:
+    """The states that accepted reports came with, None if one of them came without, or with others."""
+    reader = Reader(code)
+    found = []
+    for report in reports:
+        if report.states is None or len(report.states) != report.found * reader.words * 8:
+            return None
+        found.append(np.frombuffer(report.states, dtype=np.uint64))
+        reader.begin()
+        reader.copy(found[-1])
+        if reader.digest != report.digest:
+            return None
+    reader.copy(np.concatenate(found))
+    return Frontier(reader)

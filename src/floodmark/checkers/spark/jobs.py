@@ -1,0 +1,189 @@
+"""Jobs of Spark as the driver waits for them: the ways in which they end, and the messages.
+
+A job without a worker would wait forever, and one whose Java process ends fails in many ways. The caller of a job gets
+its result, or an error of one line.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import re
+import socket
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from floodmark.checkers.kernel.scratch import tells_of_full_disk
+from floodmark.language.errors import SourceError
+
+if TYPE_CHECKING:
+    from pyspark import SparkContext
+
+LOOK_SECONDS = 0.5
+"""How often the budgets and the workers are checked while Spark works, in seconds."""
+SAY_SECONDS = 5.0
+"""For how long there is no worker before that is said."""
+WAIT_SECONDS = 600.0
+"""For how long there is no worker before a job is given up."""
+T = TypeVar("T")
+
+
+class Cancelled(Exception):  # noqa: N818 - it ends a search undetermined and is not an error
+    """A budget ran out while Spark was working on a level."""
+
+
+class Broken(SourceError):  # noqa: N818 - as above
+    """Spark gave up on a job, or its result cannot be relied on."""
+
+
+class NoWorker(Broken):
+    """There was no worker for too long."""
+
+
+class Wait:
+    """How long a cluster has had no worker. ``tell`` says once what is waited for."""
+
+    def __init__(self, context: SparkContext, tell: Callable[[str], None] | None) -> None:
+        self.spark = context
+        self.master = str(context.master)
+        self.tell = tell
+        self.since: float | None = None
+
+    def is_over(self) -> bool:
+        """Whether to give up; to be asked again and again."""
+        if workers(self.spark):
+            self.since = None
+            return False
+        now = time.monotonic()
+        self.since = now if self.since is None else self.since
+        if now - self.since > SAY_SECONDS and self.tell is not None:
+            self.tell(f"waits for a worker of {self.master}: none is registered or free; gives up after "
+                      f"{WAIT_SECONDS:.0f} s")  # fmt: skip
+            self.tell = None
+        return now - self.since > WAIT_SECONDS
+
+    def error(self) -> Broken:
+        return NoWorker(
+            f"{self.master} has had no worker for {WAIT_SECONDS:.0f} s: none is registered, or none is free; start "
+            "one, or search with --engine native"
+        )
+
+
+def workers(context: SparkContext) -> int:
+    """How many executors there are; a local session has one at once."""
+    if str(context.master).startswith("local"):
+        return 1
+    known: Any = context._jsc
+    return int(known.sc().getExecutorMemoryStatus().size()) - 1  # the driver is one of them
+
+
+def wait_for_workers(
+    context: SparkContext, paused: Callable[[], bool], tell: Callable[[str], None] | None = None
+) -> bool:
+    """Waits until there is a worker; False when ``paused`` said to stop. Raises Broken when it takes too long."""
+    wait = Wait(context, tell)
+    while not workers(context):
+        if wait.is_over():
+            raise wait.error()
+        if paused():
+            return False
+        time.sleep(LOOK_SECONDS)
+    return True
+
+
+class Watch:
+    """Looks after jobs of one group, in a thread of its own."""
+
+    def __init__(
+        self, context: SparkContext, paused: Callable[[], bool] | None, tell: Callable[[str], None] | None
+    ) -> None:
+        self.spark = context
+        self.group = f"floodmark-{uuid.uuid4().hex}"
+        self.paused = paused
+        self.wait = Wait(context, tell)
+        self.is_cancelled = False
+        self.is_given_up = False
+        self.ended = threading.Event()
+
+    def look(self) -> None:
+        while not self.ended.wait(LOOK_SECONDS):
+            with contextlib.suppress(Exception):  # Java may have ended
+                if self.paused is not None and self.paused():
+                    self.is_cancelled = True
+                elif self.wait.is_over():
+                    self.is_given_up = True
+                if self.is_cancelled or self.is_given_up:
+                    self.spark.cancelJobGroup(self.group)
+
+    def meaning(self, error: Exception) -> Exception:
+        """What an error of a job means."""
+        from py4j.protocol import Py4JJavaError
+        from pyspark.errors import PySparkException
+
+        if not isinstance(error, Py4JJavaError | PySparkException):
+            return error
+        if self.is_cancelled:
+            return Cancelled()
+        return self.wait.error() if self.is_given_up else Broken(reason(error))
+
+
+@contextlib.contextmanager
+def watched(
+    context: SparkContext, paused: Callable[[], bool] | None = None, tell: Callable[[str], None] | None = None
+) -> Iterator[Watch]:
+    """Looks after the jobs of the group that is yielded. Raises Broken or, when ``paused`` said so, Cancelled."""
+    watch = Watch(context, paused, tell)
+    thread = threading.Thread(target=watch.look, daemon=True)
+    thread.start()
+    try:
+        yield watch
+    except Exception as error:
+        raise watch.meaning(error) from None
+    finally:
+        watch.ended.set()
+        thread.join()
+
+
+def java_has_ended() -> bool:
+    """Whether Spark's Java process, to which this one talks, is gone."""
+    from pyspark import SparkContext
+
+    gateway: Any = SparkContext._gateway
+    if gateway is None:
+        return False
+    try:
+        where = (gateway.gateway_parameters.address, gateway.gateway_parameters.port)
+        with socket.create_connection(where, 5):
+            return False
+    except OSError:
+        return True
+
+
+@contextlib.contextmanager
+def told_of_java(hint: str) -> Iterator[None]:
+    """Turns whatever is raised because Spark's Java process has ended into one line. Raises SourceError."""
+    try:
+        yield
+    except Exception as error:
+        if importlib.util.find_spec("pyspark") is None or not java_has_ended():
+            raise
+        raise SourceError(f"Spark's Java process has ended, and the search with it; {hint}") from error.__cause__
+
+
+def reason(error: Any) -> str:
+    """What a worker said last, taken from Spark's long report."""
+    text = str(getattr(error, "java_exception", None) or error)
+    lines = [line.strip() for line in text.splitlines()]
+    own = [line for line in lines if line and not line.startswith(("at ", "File ", "Driver stacktrace", "^"))]
+    said = [line for line in own if "Error" in line or "Exception" in line]
+    last = re.sub(r"^floodmark\.[\w.]+: ", "", (said or own or ["no reason given"])[-1])[:400]
+    where = re.search(r"\(([\w.:-]+) executor \w+\)", text)
+    if "No space left on device" in last and not tells_of_full_disk(last) and where is not None:
+        return (
+            f"no space is left on {where[1]} for what Spark shuffles; its folders are in spark.local.dir, "
+            "SPARK_LOCAL_DIRS or LOCAL_DIRS"
+        )
+    return last

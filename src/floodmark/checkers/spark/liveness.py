@@ -1,0 +1,134 @@
+"""Liveness of a distributed search: the workers verify goals that hold.
+
+The partitions decide each goal, by elimination (``elimination.py``) or, for recoverability, by querying successors
+(``recoverability.py``). This decides a goal that holds, and the fairness that it needs: sets of assumptions are tried
+in the native engine's order, smallest first, so the first that suffices is the one that the native engine reports. A
+goal that does not hold needs a counterexample, and for that the driver builds the whole graph, as the native engine
+does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence, Set
+from functools import partial
+
+from floodmark.checkers.exploration import Finding
+from floodmark.checkers.liveness.assumptions import Assumption, Assumptions
+from floodmark.checkers.liveness.components import Demands
+from floodmark.checkers.liveness.goals import Begins, Goal
+from floodmark.checkers.liveness.needs import Need, demands_of, provided, smallest_need
+from floodmark.checkers.spark.cluster import Cluster
+from floodmark.checkers.spark.elimination import Elimination
+from floodmark.checkers.spark.elimination_loops import INITIAL
+from floodmark.checkers.spark.elimination_tasks import Question, Selection
+from floodmark.checkers.spark.recoverability import all_lead_to_goals
+from floodmark.checkers.spark.rounds import Failing, Rounds
+from floodmark.checkers.spark.step_code import WORD, build_steps
+from floodmark.language.conditions import Condition
+from floodmark.language.model import Model
+
+
+class LivenessCheck:
+    """Judges goals of one model on a cluster."""
+
+    def __init__(
+        self, cluster: Cluster, model: Model, conditions: Sequence[Condition], assumptions: Assumptions,
+        paused: Callable[[], None],
+    ) -> None:  # fmt: skip
+        self.model = model
+        self.layout = cluster.interface.layout
+        self.conditions = list(conditions)
+        self.assumptions = list(assumptions.by_action.values())
+        self.label_words = -(-assumptions.labels // WORD)
+        self.rounds = Rounds(cluster, build_steps(model, conditions, assumptions), paused)
+
+    def finding(self, goal: Goal) -> Finding | None:
+        """The finding on a goal that holds; None for one that does not."""
+        try:
+            if goal.breach is None:
+                missed = Selection(self._bit(goal.goal), 0)
+                holds = self.rounds.answered(partial(all_lead_to_goals, self.rounds, missed))
+                return _held(goal, ()) if holds else None
+            whole = self._elimination(goal, self.assumptions)
+            if not self.rounds.answered(partial(whole.leaves_nothing, noting=True)):
+                return None
+            return _held(goal, self._needs(goal, whole.enabled))
+        except Failing as failing:
+            state = self.layout.unpack(failing.state)
+            for condition in self.conditions:
+                condition.holds(self.model, state)
+            raise RuntimeError(f"a condition fails in compiled code and not in CPython, in {state}") from None
+
+    def is_ever(self, condition: Condition) -> bool:
+        """Whether a condition is true of some state; known once a goal was judged."""
+        return bool(self.rounds.ever & self._bit(condition))
+
+    def confirm(self) -> None:
+        """Reads all states and tables again, as at the end of the search. Raises Broken."""
+        self.rounds.cluster.verify()
+
+    def close(self) -> None:
+        """Removes the workers' files."""
+        self.rounds.close()
+
+    # Whether a goal holds under some assumptions.
+
+    def _elimination(self, goal: Goal, assumptions: Sequence[Assumption]) -> Elimination:
+        demands = demands_of(assumptions)
+        missed = Selection(self._bit(goal.goal), 0)
+        everywhere = Selection()
+        assert goal.breach is not None
+        inside, chosen = (everywhere, missed) if goal.breach.again_and_again else (missed, everywhere)
+        match goal.breach.begins:
+            case Begins.ANYWHERE:
+                roots = None
+            case Begins.INITIALLY:
+                roots = Selection(INITIAL, INITIAL)
+            case Begins.AT_PREMISE:
+                assert goal.starts is not None
+                begun = self._bit(goal.starts)
+                roots = Selection(begun, begun)
+        return Elimination(self.rounds, self._question(inside, chosen, demands), roots)
+
+    def _question(self, inside: Selection, chosen: Selection, demands: Demands) -> Question:
+        return Question(inside, chosen, self._label_words(demands.weak), self._label_words(demands.strong))
+
+    def _label_words(self, labels: frozenset[int]) -> tuple[int, ...]:
+        bits = sum(1 << label for label in labels)
+        return tuple(bits >> WORD * word & (1 << WORD) - 1 for word in range(self.label_words))
+
+    def _bit(self, condition: Condition) -> int:
+        return 1 << self.conditions.index(condition)
+
+    # Which assumptions it needs.
+
+    def _needs(self, goal: Goal, enabled: Set[tuple[int, ...]]) -> tuple[str, ...]:
+        """The smallest set of assumptions that suffices.
+
+        If a run could break the goal by staying in a state, one of the assumptions is needed of which a label is
+        ``enabled`` there; that is known at once of all states. Of a set that does not suffice, no subset does either.
+        """
+        groups = {self._asked(words) for words in enabled}
+
+        def breaks(chosen: list[Assumption]) -> list[frozenset[Need]] | None:
+            if chosen == self.assumptions:
+                return None
+            if self.rounds.answered(self._elimination(goal, chosen).leaves_nothing):
+                return None
+            given = {need for it in chosen for need in provided(it)}
+            return [frozenset(need for it in self.assumptions for need in provided(it)) - given]
+
+        known = [group for group in groups if not any(other < group for other in groups)]
+        chosen = smallest_need(self.assumptions, breaks, known)
+        return tuple(str(assumption) for assumption in chosen)
+
+    def _asked(self, words: tuple[int, ...]) -> frozenset[Need]:
+        """What a run that stays in a state with these labels enabled is unfair to."""
+        enabled = sum(word << WORD * place for place, word in enumerate(words))
+        return frozenset(
+            need for it in self.assumptions if any(enabled >> label & 1 for label in it.labels) for need in provided(it)
+        )
+
+
+def _held(goal: Goal, needs: tuple[str, ...]) -> Finding:
+    return Finding(goal.prop.name, goal.name, goal.arguments, "holds", needs=needs)

@@ -1,0 +1,83 @@
+"""The outboxes of a task: rows of words for each partition, in pieces, with the sums that the receiver compares."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from floodmark.checkers.kernel.partitioned import COUNTS, FULLEST, OUTBOXES, OWNERS, ROOM, ROUTE_FIELDS
+from floodmark.checkers.spark.ledger import Array
+from floodmark.checkers.spark.shard import Lost
+from floodmark.checkers.spark.tasks import OUTBOX_BYTES, End, Record, Run, Sum
+
+
+class Outboxes:
+    """Rows of ``words`` words each; one call of a loop adds at most ``most`` rows after an outbox is full."""
+
+    def __init__(self, run: Run, words: int, most: int) -> None:
+        self.words = words
+        self.owners = run.partitions
+        self.room = max(min(OUTBOX_BYTES, run.buffers // 2 // self.owners) // (words * 8), 1)
+        self.sent = [Sum() for _ in range(self.owners)]
+        self._boxes = np.zeros((self.owners, (self.room + most) * words), dtype=np.uint64)
+        self._addresses = np.array([box.ctypes.data for box in self._boxes], dtype=np.uint64)
+        self._counts = np.zeros(self.owners, dtype=np.uint64)
+        self._route = np.zeros(ROUTE_FIELDS, dtype=np.uint64)
+        for where, value in {
+            OUTBOXES: self._addresses.ctypes.data, COUNTS: self._counts.ctypes.data, ROOM: self.room,
+            OWNERS: self.owners,
+        }.items():  # fmt: skip
+            self._route[where] = value
+
+    @property
+    def address(self) -> int:
+        """The fields by which loops find them."""
+        return int(self._route.ctypes.data)
+
+    def drained(self, least: int) -> Iterator[tuple[int, bytes]]:
+        """What is in the outboxes that hold so many rows, which are then empty."""
+        for owner in np.nonzero(self._counts >= max(least, 1))[0]:
+            piece: Array = self._boxes[owner, : int(self._counts[owner]) * self.words]
+            self.sent[owner].add(piece)
+            yield int(owner), piece.tobytes()
+            self._counts[owner] = 0
+        self._route[FULLEST] = self._counts.max()
+
+    def ends(self, partition: int, lost: bool) -> Iterator[Record]:
+        """Tells every partition how much was sent to it."""
+        for owner in range(self.owners):
+            yield owner, End(partition, lost, self.sent[owner])
+
+
+def lost_ends(run: Run, partition: int) -> Iterator[Record]:
+    """Tells every partition that one was lost."""
+    for owner in range(run.partitions):
+        yield owner, End(partition, True, Sum())
+
+
+class Arrivals:
+    """What arrives at a task: rows, until all of it is there."""
+
+    def __init__(self, run: Run) -> None:
+        self.senders = run.partitions
+        self._here, self._told = Sum(), Sum()
+        self._ended: set[int] = set()
+
+    def rows(self, payload: object) -> Array | None:
+        """The rows of a piece, None if it is none. Raises Lost if its sender was lost."""
+        if isinstance(payload, bytes):
+            states = np.frombuffer(payload, dtype=np.uint64)
+            self._here.add(states)
+            return states
+        if isinstance(payload, End):
+            if payload.lost:
+                raise Lost(f"partition {payload.partition} has nothing to tell")
+            self._ended.add(payload.partition)
+            self._told.add_sum(payload.sent)
+        return None
+
+    def require_all(self) -> None:
+        """Raises Lost unless everything arrived that every partition sent."""
+        if len(self._ended) < self.senders or self._here != self._told:
+            raise Lost("what arrived is not what was sent")

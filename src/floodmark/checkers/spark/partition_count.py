@@ -1,0 +1,47 @@
+"""How many partitions a distributed search has when ``--spark partitions`` does not say.
+
+A task changes the table of one partition at random places. The pages that all tasks of a machine change at once have to
+be few against those that the system keeps (``vm.dirty_ratio``, a fifth of the memory): otherwise the system makes tasks
+wait for the disk, again and again for the same pages. So a partition is to be small; on the other hand, each one is a
+task in every stage, even of a narrow level.
+
+A cluster may have few workers when a search begins, and the number of states may be unknown. So a search that outgrows
+its partitions, or a cluster that outgrows them, gets more between two levels: each level is sent to the new partitions,
+and has to have the digest that it had.
+"""
+
+from __future__ import annotations
+
+STATES = 50_000_000
+"""States that a partition should not have many more of; their table takes up to 512 MB."""
+FEW_STATES = 1_000_000
+"""With fewer states, a partition is not worth moving to a core that has none."""
+FOR_EACH_CORE = 4
+"""Partitions for each core while the number of states is unknown. At most three fifths of what a search stores are
+tables. So even when all of it fills a machine's memory, the tables that its cores change at once take a seventh, which
+is less than the changed pages that the system keeps."""
+
+
+GROWTH = 4
+"""A search that has outgrown its partitions is given enough of them for so many times the states found so far."""
+MAX_STATES = 2 * STATES
+"""A partition with more states than this on average is outgrown."""
+
+
+def partition_count(cores: int, likely: int | None, limit: int | None, found: int = 0) -> int:
+    """The number of partitions on this many cores. ``likely`` is how many states the search should find, and ``limit``
+    is how many it may find; None where that is not known. ``found`` are those that it has."""
+    if likely is not None and found <= likely:
+        return max(cores, _partitions(likely if limit is None else min(likely, limit)))
+    most = max(FOR_EACH_CORE * cores, _partitions(GROWTH * found) if found > STATES else 0)
+    return most if limit is None else max(cores, min(most, _partitions(max(limit, found))))
+
+
+def is_outgrown(partitions: int, cores: int, found: int) -> bool:
+    """Whether a search of ``found`` states should have more partitions: each has too many, or the cluster has become
+    larger than it was, and there is enough to do for all of it."""
+    return found > MAX_STATES * partitions or (cores > partitions and found > FEW_STATES * partitions)
+
+
+def _partitions(states: int) -> int:
+    return -(-states // STATES)

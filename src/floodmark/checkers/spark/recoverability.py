@@ -1,0 +1,58 @@
+"""Whether every state of a distributed search can still lead to a goal.
+
+A state can if it is a goal or has a successor that can: the least such set. Predecessors are not stored, only
+successors can be recomputed, so states query: those that are not marked recompute their successors and ask the
+partitions that own them whether one is marked. In the order of the search a goal is mostly later than a state, so
+levels query from the last to the first, narrow ones together; then most states are marked in the first sweep. In a
+sweep that marks nothing, all remaining states have queried all their successors, and no mark came too late for any: the
+remaining states cannot lead to a goal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+from floodmark.checkers.spark import elimination_tasks as tasks
+from floodmark.checkers.spark.elimination_tasks import Report, Selection
+from floodmark.checkers.spark.rounds import Rounds
+
+TOGETHER = 50_000
+"""Neighbouring levels ask in one job until so many of their states do."""
+
+
+def all_lead_to_goals(rounds: Rounds, missed: Selection) -> bool:
+    """Whether every state leads to one that is not ``missed``. Raises Vanished when a partition was lost."""
+    rounds.begin()
+    left = _of_levels(rounds.change(lambda sieve: partial(tasks.reach_goals, sieve, missed)))
+    while any(left):
+        before = sum(left)
+        for levels in _neighbours(left):
+            left = _of_levels(_asked(rounds, levels))
+        if sum(left) == before:
+            return False
+    return True
+
+
+def _asked(rounds: Rounds, levels: tuple[int, int]) -> list[Report]:
+    """What partitions report after the states of some levels asked."""
+    return rounds.exchange(
+        lambda sieve: partial(tasks.ask, sieve, levels),
+        lambda sieve: partial(tasks.answer, sieve),
+        lambda sieve: partial(tasks.settle, sieve),
+    )
+
+
+def _of_levels(reports: Sequence[Report]) -> list[int]:
+    """How many states of each level are not marked."""
+    return [sum(counts) for counts in zip(*(report.counts for report in reports), strict=True)]
+
+
+def _neighbours(left: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """The first and the last of levels that ask together, from the last levels on; all that have states left."""
+    last, asking = len(left) - 1, 0
+    for level in range(len(left) - 1, -1, -1):
+        asking += left[level]
+        if asking >= TOGETHER or (level == 0 and asking):
+            yield level, last
+            last, asking = level - 1, 0

@@ -1,0 +1,144 @@
+"""The rounds in which partitions exchange marks of their states, and what the driver accepts of each.
+
+A round is a job. It is accepted when every partition reports what it wrote; the next round's tasks receive the seals.
+When a partition was lost, its states are recomputed as in a search, and the caller restarts its query, with new facts:
+the query is a function of the states, so the answer is the same.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, TypeVar
+
+from floodmark.checkers.spark import elimination_tasks as tasks
+from floodmark.checkers.spark.cluster import RETRIES, Cluster, too_often
+from floodmark.checkers.spark.elimination_tasks import Report, Sieve
+from floodmark.checkers.spark.jobs import Broken, Cancelled
+from floodmark.checkers.spark.reader import Packed
+from floodmark.checkers.spark.step_code import StepCode
+from floodmark.checkers.spark.tasks import Record
+
+Alone = Callable[[int], Iterator[Any]]
+Receiving = Callable[[int, Iterable[Record]], Iterator[Any]]
+T = TypeVar("T")
+
+
+class Vanished(Exception):  # noqa: N818 - whoever asks begins anew
+    """A partition's states, facts or marks are not what was accepted."""
+
+
+class Failing(Exception):  # noqa: N818 - the model has to say how
+    """A condition cannot be evaluated in a state."""
+
+    def __init__(self, state: Packed) -> None:
+        super().__init__("a condition fails")
+        self.state = state
+
+
+class Rounds:
+    """The rounds on one cluster. ``paused`` raises what ends the check when a limit is reached."""
+
+    def __init__(self, cluster: Cluster, code: StepCode, paused: Callable[[], None]) -> None:
+        if code.words != cluster.words:
+            raise RuntimeError("states are packed in one way for the search and in another for its steps")
+        self.cluster = cluster
+        self.paused = paused
+        self.code = cluster.spark.broadcast(code)
+        self.ever = 0
+        """The conditions that are true of some state."""
+        self.taken = 0
+        """How many rounds there were."""
+        self._sieve: Sieve | None = None
+        self._patience = 0.0
+
+    def answered(self, ask: Callable[[], T]) -> T:
+        """What is found by asking, from the beginning whenever a partition was lost meanwhile. Raises Broken."""
+        why = ""
+        for attempt in range(RETRIES):
+            self._patience = 2.0**attempt
+            try:
+                return ask()
+            except Vanished as lost:
+                why = str(lost)
+                self._sieve = None
+                self.cluster._recover()
+                self.cluster.verify()
+        raise too_often(why)
+
+    def begin(self) -> None:
+        """Before a question: the states have facts and no marks. Raises Vanished."""
+        if self._sieve is None:
+            accepted = self.cluster.ledger.upto(patience=self._patience)
+            new = Sieve(self.cluster.run, self.code, accepted, uuid.uuid4().hex)
+            reports = self._reports(self._everywhere(partial(tasks.survey, new)))
+            for report in reports:
+                if report.failed is not None:
+                    raise Failing(report.failed)
+                self.ever |= report.ever
+            orders = tuple(report.order for report in reports)
+            self._sieve = replace(new, orders=orders, facts=tuple(report.seal for report in reports))
+        self._sieve = replace(self._sieve, marks=())
+
+    @property
+    def sieve(self) -> Sieve:
+        assert self._sieve is not None, "nothing was begun"
+        return self._sieve
+
+    def report(self, task: Callable[[Sieve], Alone]) -> list[Report]:
+        """What each partition reports, changing nothing. Raises Vanished."""
+        return self._reports(self._everywhere(task(self.sieve)))
+
+    def change(self, task: Callable[[Sieve], Alone]) -> list[Report]:
+        """What each partition reports of its new marks, made without the others. Raises Vanished."""
+        return self._accepted(self._everywhere(task(self.sieve)))
+
+    def exchange(self, tell: Callable[[Sieve], Alone], *then: Callable[[Sieve], Receiving]) -> list[Report]:
+        """The same, with marks made of what partitions tell each other: once, and after that in answer to it."""
+        jobs = self._everywhere(tell(self.sieve))
+        for task in then:
+            jobs = self.cluster._arriving(jobs, task(self.sieve))
+        return self._accepted(jobs)
+
+    def close(self) -> None:
+        """Removes the files."""
+        with contextlib.suppress(Exception):
+            if self._sieve is not None:
+                self.cluster._collect(self._everywhere(partial(tasks.clean, self._sieve)))
+            self.code.destroy()
+
+    def _everywhere(self, task: Alone) -> Any:
+        return self.cluster._everywhere(task)
+
+    def _accepted(self, jobs: Any) -> list[Report]:
+        reports = self._reports(jobs)
+        seals = tuple(report.seal for report in reports)
+        self._sieve = replace(self.sieve, number=self.sieve.number + 1, marks=seals)
+        return reports
+
+    def _reports(self, jobs: Any) -> list[Report]:
+        """A report of each partition, in order. Raises Vanished, or what ``paused`` does."""
+        self.paused()
+        self.taken += 1
+        try:
+            found: Sequence[Report] = self.cluster._collect(jobs, self._is_over)
+        except Cancelled:
+            self.paused()
+            raise Broken("Spark ended a job that nobody cancelled; run again") from None
+        reports = sorted(found, key=lambda report: report.partition)
+        for report in reports:
+            if report.lost:
+                raise Vanished(report.lost)
+        if [report.partition for report in reports] != list(range(self.cluster.partitions)):
+            raise Vanished("a report is missing")
+        return reports
+
+    def _is_over(self) -> bool:
+        try:
+            self.paused()
+        except Exception:
+            return True
+        return False

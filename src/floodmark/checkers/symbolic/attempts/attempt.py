@@ -1,0 +1,151 @@
+"""A proof under way, and how every method reports what it finds."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from floodmark.checkers.exploration import Violation
+from floodmark.checkers.project.properties import Property
+from floodmark.checkers.report.explanation import explain
+from floodmark.checkers.report.json import trace_entries
+from floodmark.checkers.report.trace import trace_lines
+from floodmark.checkers.symbolic.crosscheck.enumeration import Enumeration, enumerate_states
+from floodmark.checkers.symbolic.methods.induction import Watch
+from floodmark.checkers.symbolic.methods.smtlib import Record
+from floodmark.checkers.symbolic.methods.task import Task
+from floodmark.checkers.symbolic.tactics.answers import Book
+from floodmark.checkers.value_text import show_step
+from floodmark.checkers.verdict.check import Check
+from floodmark.checkers.verdict.proof_result import Proved
+from floodmark.checkers.verdict.result import ExitCode
+from floodmark.language.model import Model
+from floodmark.language.plurals import counted
+
+UNLIMITED = "integers have no limit here; check has one of 64 bits, beyond which it reports a model error"
+"""What is said of every proof that leaves constants open."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One proof under way: its task, its result so far, and the record of its obligations, if one is kept; the ``book``
+    of its answers, if it has one, and who is told how far it is."""
+
+    check: Check
+    task: Task
+    model: Model
+    properties: list[Property]
+    result: Proved
+    record: Record | None
+    book: Book | None = None
+    watch: Watch | None = None
+
+    @property
+    def left(self) -> float | None:
+        """Seconds left of the time limit."""
+        return None if self.task.seconds is None else max(0.0, self.task.seconds - self.result.seconds)
+
+    @property
+    def not_assumed(self) -> list[Property]:
+        """The invariants of the model that are not proved here, so that nothing assumes them."""
+        found = self.check.spec.properties(type(self.model), self.check.settings.invariant_files)
+        names = {prop.name for prop in self.properties}
+        return [prop for prop in found.values() if prop.kind == "invariant" and prop.name not in names]
+
+    def proved(self, headline: str, judged: Sequence[Property]) -> None:
+        """Reports a proof, unless compiled code contradicts it in a reachable state.
+
+        ``judged`` is what the proof claims for every such state: properties, lemmas, inferred clauses.
+        """
+        result = self.result
+        found = self.enumerated(judged)
+        if found.violation is not None:
+            self.contradicted(headline, found.violation, judged)
+            return
+        result.headline = f"{headline}; {_checked(found)}"
+        self.held(found)
+
+    def held(self, found: Enumeration) -> None:
+        """Says that the properties hold. Where no state can be reached, that is no proof of anything."""
+        result = self.result
+        result.verdict, result.exit_code = "holds", ExitCode.AS_EXPECTED
+        self.judge_by_the_spec()
+        if found.complete and not found.states and self.check.spec.expect.distinct != 0:
+            result.exit_code = ExitCode.NOTHING_CHECKED
+            result.headline += "; nothing was proved"
+
+    def says_no_limit(self) -> None:
+        """Says of a proof that leaves constants open what it has not proved of large ones."""
+        if self.result.verdict == "holds":
+            self.result.facts["integers"] = "unbounded"
+            self.result.lines.append(UNLIMITED)
+
+    def violated(self, violation: Violation) -> None:
+        """Shows a run that breaks a property, or leaves the declared types."""
+        result = self.result
+        result.verdict = "error" if violation.kind == "error" else "violated"
+        result.exit_code = ExitCode.USER_ERROR if violation.kind == "error" else ExitCode.NOT_AS_EXPECTED
+        result.broken = violation.property or None
+        length = counted(len(violation.trace), "state")
+        if violation.property:
+            result.headline = f"violates {violation.property} in {length}"
+        else:
+            result.headline = f"error after {length}: {violation.message}"
+        result.lines += _run_lines(self.model, violation, self.properties)
+        result.facts["trace"] = trace_entries(self.model, violation.trace)
+
+    def contradicted(
+        self, headline: str, violation: Violation, judged: Sequence[Property], model: Model | None = None
+    ) -> None:
+        """z3 and compiled code disagree, so one of them is wrong, and nothing is proved.
+
+        ``model`` is the one that was searched, if that is not the model of the spec.
+        """
+        result = self.result
+        name = violation.property or violation.message
+        result.verdict, result.exit_code = "error", ExitCode.INTERNAL_ERROR
+        result.broken = violation.property or None
+        after = counted(len(violation.trace), "state")
+        result.headline = f"internal error in floodmark: {name} fails after {after}, where z3 says: {headline}"
+        result.lines = _run_lines(model or self.model, violation, judged)
+        result.facts["trace"] = trace_entries(model or self.model, violation.trace)
+
+    def judge_by_the_spec(self) -> None:
+        """For properties that hold: reports if the spec expects one of them to be violated."""
+        wanted = self.check.wanted_property
+        if wanted in [prop.name for prop in self.properties]:
+            self.result.exit_code = ExitCode.NOT_AS_EXPECTED
+            self.result.headline += f", but the spec expects {wanted} to be violated"
+
+    def enumerated(self, judged: Sequence[Property]) -> Enumeration:
+        """What compiled code says about the reachable states."""
+        started = time.perf_counter()
+        found = enumerate_states(self.model, judged, self.left)
+        self.result.seconds += time.perf_counter() - started
+        self.result.facts["enumerated"] = found.states if found.complete else None
+        return found
+
+
+def all_states(found: Enumeration) -> str:
+    """The reachable states, in words."""
+    return f"all {found.states:,} reachable states" if found.states > 1 else "the reachable state"
+
+
+def _checked(found: Enumeration) -> str:
+    if found.complete and not found.states:
+        return "no state is within the boundary"
+    if found.complete:
+        return f"true of {all_states(found)}"
+    return f"not checked in all reachable states: {found.reason}"
+
+
+def _run_lines(model: Model, violation: Violation, properties: Sequence[Property]) -> list[str]:
+    lines = trace_lines(model, violation.trace)
+    if violation.failed_step is not None:
+        lines.append(f"{len(violation.trace) + 1}  {show_step(violation.failed_step)}")
+        lines.append(f"     fails: {violation.message}")
+    prop = next((prop for prop in properties if prop.name == violation.property), None)
+    if prop is not None and violation.kind in ("invariant", "transition"):
+        lines += ["", *explain(model, prop, violation.trace)]
+    return lines

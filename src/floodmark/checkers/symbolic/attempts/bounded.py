@@ -1,0 +1,79 @@
+"""An attempt by bounded search."""
+
+from __future__ import annotations
+
+from floodmark.checkers.adaptive_capacity import at_widths
+from floodmark.checkers.symbolic.attempts.attempt import Attempt, all_states
+from floodmark.checkers.symbolic.methods import bmc
+from floodmark.checkers.symbolic.tactics.budget import Deadline
+from floodmark.checkers.symbolic.translate.transition_system import system_of
+from floodmark.checkers.value_text import show
+from floodmark.checkers.verdict.result import ExitCode
+from floodmark.language.model import Model
+from floodmark.language.plurals import counted
+from floodmark.language.values import Identifier
+
+
+def attempt_bounded(attempt: Attempt) -> None:
+    """Looks for a run that breaks a property, up to a depth.
+
+    A run to a step for which a container without a capacity is not wide enough is found like one to a model error; the
+    search then begins anew with twice the width.
+    """
+    result, task, wanted = attempt.result, attempt.task, attempt.properties
+    deadline = Deadline(task.seconds)
+
+    def search(model: Model) -> bmc.Bounded:
+        return bmc.search(system_of(model, wanted), wanted, task.depth, deadline, record=attempt.record)
+
+    found = at_widths(attempt.model, search)
+    result.seconds = found.seconds
+    result.facts["depth"] = found.depth
+    result.lines = [_interchangeable(members) for members in found.interchangeable]
+    if found.violation is not None:
+        attempt.violated(found.violation)
+        result.headline += "; there is no shorter run"
+        if attempt.check.wanted_property == found.violation.property and found.violation.kind != "error":
+            result.exit_code = ExitCode.AS_EXPECTED
+        return
+    result.headline = f"no violation within {counted(found.depth, 'state')}"
+    if found.stopped:
+        result.headline += f"; ended by {found.stopped}"
+        return
+    _to_the_end(attempt, found.depth)
+
+
+def _to_the_end(attempt: Attempt, depth: int) -> None:
+    """Whether runs of ``depth`` states cover everything; if they do not, nothing is known about longer ones.
+
+    Each state ends a shortest run, which has at most as many states as the search has levels. A step from the last
+    level, which a transition property is checked on, adds one more state, and so does a state outside the boundary.
+    """
+    result, headline = attempt.result, attempt.result.headline
+    found = attempt.enumerated(attempt.properties)
+    violation = found.violation
+    if violation is not None and len(violation.trace) <= depth:
+        attempt.contradicted(headline, violation, attempt.properties)
+    elif violation is not None:
+        name = violation.property or violation.message
+        result.headline += f"; {name} fails after {counted(len(violation.trace), 'state')}, which check shows"
+    elif found.complete and found.depth + _beyond(attempt) <= depth:
+        where = f"which lead to {all_states(found)}" if found.states else "for no state is within the boundary"
+        result.headline = f"{headline}, {where}"
+        attempt.held(found)
+    elif attempt.task.expect == "bounded" and attempt.check.wanted_property is None:
+        result.exit_code = ExitCode.AS_EXPECTED
+        result.headline += ", which is what the spec asks for"
+    else:
+        result.headline += "; deeper states were not searched"
+
+
+def _beyond(attempt: Attempt) -> int:
+    """How many states a run may have beyond the last level of a search."""
+    steps = any(prop.kind == "transition" for prop in attempt.properties)
+    return int(steps or bool(type(attempt.model).methods("boundary")))
+
+
+def _interchangeable(members: tuple[Identifier, ...]) -> str:
+    names = ", ".join(show(member) for member in members)
+    return f"z3 proved that no action, property or boundary tells {names} apart: runs mention them in this order"

@@ -1,0 +1,101 @@
+"""An attempt by induction, with the constants of a spec or for every value of some of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from floodmark.checkers.project.properties import Property
+from floodmark.checkers.symbolic.any_size.unbounded_constants import unbounded_constants
+from floodmark.checkers.symbolic.attempts.attempt import Attempt
+from floodmark.checkers.symbolic.attempts.obligation_text import obligation_lines
+from floodmark.checkers.symbolic.crosscheck.enumeration import Reachable
+from floodmark.checkers.symbolic.crosscheck.spot_checks import spot_check
+from floodmark.checkers.symbolic.methods.induction import Proof, confirm, induction, with_reachability
+from floodmark.checkers.symbolic.methods.lemmas import lemmas_of
+from floodmark.checkers.symbolic.translate.transition_system import System, system_of
+from floodmark.checkers.verdict.result import ExitCode, Verdict
+from floodmark.language.errors import SourceError
+from floodmark.language.plurals import counted
+
+
+def attempt_inductive(attempt: Attempt) -> None:
+    """Asks of each action whether it preserves each property."""
+    check, task, model, result, properties = (
+        attempt.check, attempt.task, attempt.model, attempt.result, attempt.properties
+    )
+    lemmas = lemmas_of(check.spec, type(model), check.settings.invariant_files)
+    unbounded = unbounded_constants(model) if task.unbounded else []
+    if task.unbounded and not unbounded:
+        raise SourceError(f"no constant of {type(model).__name__} only bounds integers, so nothing can be unbounded")
+    every = [*properties, *lemmas]
+    system = system_of(model, every, unbounded)
+    proof = induction(system, every, task.seconds, attempt.record, book=attempt.book, watch=attempt.watch)
+    result.seconds = proof.seconds
+    if not unbounded:
+        for obligation in proof.failing():
+            confirm(model, every, obligation)
+        proof = with_reachability(proof, Reachable(model).asks)
+    result.facts |= {
+        "lemmas": [lemma.name for lemma in lemmas],
+        "obligations": len(proof.obligations),
+        "open": [[it.action, it.property, it.outcome, it.reason] for it in proof.failing()],
+        "unbounded": unbounded,
+    }
+    with_lemmas = (
+        f"{counted(len(properties), 'property')} with {counted(len(lemmas), 'lemma')}, "
+        f"{counted(len(proof.obligations), 'obligation')}"
+    )
+    for_every = f", for every {', '.join(unbounded)}" if unbounded else ""
+    if system.domain:
+        for_every += f" with {', '.join(f'{form} >= 0' for form in system.domain)}"
+    result.verdict, result.exit_code = _judged(proof)
+    if result.verdict == "holds":
+        attempt.proved(f"inductive: {with_lemmas}{for_every}", every)
+        if unbounded and result.verdict == "holds":
+            spot_checked(attempt, system, every)
+        return
+    _show_what_fails(attempt, system, proof, f"{with_lemmas}{for_every}")
+
+
+def induction_failed(attempt: Attempt, system: System, properties: list[Property], proof: Proof) -> None:
+    """Reports that what another proof rests on is not inductive."""
+    if not system.values.unbounded:
+        for obligation in proof.failing():
+            confirm(attempt.model, properties, obligation)
+        proof = with_reachability(proof, Reachable(attempt.model).asks)
+    attempt.result.verdict, attempt.result.exit_code = _judged(proof)
+    about = f"{len(properties)} invariants and lemmas that it rests on"
+    _show_what_fails(attempt, system, proof, f"{about}, {counted(len(proof.obligations), 'obligation')}")
+
+
+def _show_what_fails(attempt: Attempt, system: System, proof: Proof, about: str) -> None:
+    failing = proof.failing()
+    counts = Counter(obligation.outcome for obligation in failing)
+    parts = [f"{counts['fails']} fail"] if counts["fails"] else []
+    parts += [f"{counts['undetermined']} are undetermined ({failing[0].reason})"] if counts["undetermined"] else []
+    attempt.result.headline = f"not proved: {about}; {' and '.join(parts)}"
+    for obligation in failing:
+        attempt.result.lines += obligation_lines(system, obligation, attempt.not_assumed)
+
+
+def spot_checked(attempt: Attempt, system: System, properties: list[Property]) -> None:
+    """Proves again, at a few values, what was proved for every value; if none succeeds, the proof is not believed."""
+    result = attempt.result
+    spots = spot_check(system, properties, attempt.left)
+    result.facts["spots"] = spots.proved
+    result.seconds += spots.seconds
+    tried = [", ".join(str(value) for value in constants.values()) for constants in spots.proved]
+    result.lines.append(f"proved again at {', '.join(system.values.unbounded)} = {'; '.join(tried) or 'nothing'}")
+    if not spots.proved:
+        result.verdict, result.exit_code = "undetermined", ExitCode.UNDETERMINED
+        result.headline += ", but it could not be proved again at any of their values"
+    attempt.says_no_limit()
+
+
+def _judged(proof: Proof) -> tuple[Verdict, ExitCode]:
+    if proof.outcome == "proved":
+        return "holds", ExitCode.AS_EXPECTED
+    shown = [obligation.counterexample for obligation in proof.failing() if obligation.counterexample is not None]
+    if any(counterexample.reachable for counterexample in shown):
+        return "violated", ExitCode.NOT_AS_EXPECTED
+    return "undetermined", ExitCode.UNDETERMINED

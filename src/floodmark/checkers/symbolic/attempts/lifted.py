@@ -1,0 +1,75 @@
+"""An attempt for every number of identifiers with lemmas that are inferred for a few: lifted, or else suggested."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from floodmark.checkers.symbolic.attempts.any_size import counting_constants
+from floodmark.checkers.symbolic.attempts.attempt import Attempt
+from floodmark.checkers.symbolic.attempts.inferred_lemmas import Tried, report
+from floodmark.checkers.symbolic.attempts.suggested import attempt_suggested
+from floodmark.checkers.symbolic.methods.cardinality_atoms import counts_of
+from floodmark.checkers.symbolic.methods.ic3 import infer
+from floodmark.checkers.symbolic.methods.induction import induction
+from floodmark.checkers.symbolic.methods.lifting import Lifted, lifted
+from floodmark.checkers.symbolic.translate.transition_system import system_of
+from floodmark.language.errors import ModelError
+from floodmark.language.plurals import counted
+
+IC3_EFFORT = 10_000_000
+"""What z3 may do for IC3, in its own units, before clauses are looked for in another way."""
+
+
+def attempt_lifted(attempt: Attempt) -> None:
+    """Infers clauses with the constants of the spec, lifts them, and keeps those that are inductive at any size.
+
+    If that proves nothing, clauses are suggested. Nothing rests on the inference: the clauses that are kept are lemmas
+    of an induction like any others.
+    """
+    task, model, result, properties = attempt.task, attempt.model, attempt.result, attempt.properties
+    names, counting = counting_constants(model)
+    started = time.perf_counter()
+    counts = counts_of(model)
+    small = system_of(model, [*properties, *(count.question for count in counts)])
+    found = infer(small, properties, task.seconds, counts=counts, effort=IC3_EFFORT)
+    result.seconds = time.perf_counter() - started
+    result.facts |= {"frames": found.frames, "queries": found.queries}
+    if found.refuted:
+        result.headline = "undetermined: nothing was inferred to be lifted, a reachable state breaks a property"
+        return
+    if found.found:
+        guesses = lifted(type(model).__name__, small.variables, found.asked, counts)
+        tried = _inductive(attempt, [it for it in guesses if _can_be_said(attempt, it, names)], names)
+        if tried.proof.outcome == "proved":
+            report(attempt, tried, f"{len(tried.lemmas)} of {counted(len(guesses), 'lifted clause')}", names, counting)
+            return
+    attempt_suggested(attempt, names, counting)
+
+
+def _can_be_said(attempt: Attempt, guess: Lifted, names: Sequence[str]) -> bool:
+    """Whether a lifted clause means something of any number: one about a place in a set of messages does not."""
+    try:
+        system = system_of(attempt.model, [guess.lemma], names, any_size=True)
+        system.judge(system.predicates[guess.lemma.name], system.now.state)
+    except ModelError:
+        return False
+    return True
+
+
+def _inductive(attempt: Attempt, guesses: list[Lifted], names: Sequence[str]) -> Tried:
+    """The guesses that are left when those that are not preserved are dropped, until all are, with the last induction.
+
+    That one asks about the properties as well, whether or not it proves them.
+    """
+    every = [*attempt.properties, *(it.lemma for it in guesses)]
+    system = system_of(attempt.model, every, names, any_size=True)
+    kept = guesses
+    while True:
+        proof = induction(system, [*attempt.properties, *(it.lemma for it in kept)], attempt.left)
+        attempt.result.seconds += proof.seconds
+        broken = {it.property for it in proof.failing()}
+        left = [it for it in kept if it.lemma.name not in broken]
+        if len(left) == len(kept):
+            return Tried(kept, proof, system)
+        kept = left

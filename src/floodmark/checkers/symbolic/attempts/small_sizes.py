@@ -1,0 +1,200 @@
+"""What is proved for any number of identifiers, cross-checked at small numbers of them.
+
+Compiled code searches the model with 1 to 5 of them, where there are several classes also with fewer of one than of
+another, and evaluates all that the proof relies on in each state, and z3 proves it again with 1 and 2, where terms are
+exact and without quantifiers. Neither shares the laws and quantifiers that made the proof. A difference is an internal
+error, never a verdict.
+
+A proof for every number says nothing where there is no initial state. Few identifiers may be too few for a model, but
+where there are initial states with some number and none with a larger one, the proof is not reported as one. Beyond
+what is searched, CPython looks for an initial state with some numbers up to 100, where its choices are few, and z3 is
+asked about these where they are many, and about all numbers from 1000 on at once: it says that there is none if there
+is none from any number up to 1000 on. What lies between the numbers that are tried is not known, and z3 may not find
+that there is none; a proof is about all that there is.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import z3
+
+from floodmark.checkers.exploration import Limits
+from floodmark.checkers.project.properties import Property
+from floodmark.checkers.symbolic.attempts.attempt import Attempt
+from floodmark.checkers.symbolic.crosscheck.countermodels import at_sizes
+from floodmark.checkers.symbolic.crosscheck.enumeration import Enumeration, enumerate_states
+from floodmark.checkers.symbolic.methods.induction import induction
+from floodmark.checkers.symbolic.tactics.budget import MAX_EFFORT, Deadline
+from floodmark.checkers.symbolic.terms.booleans import Truth, as_term, conj, disj
+from floodmark.checkers.symbolic.terms.canonical import CanonicalCopies
+from floodmark.checkers.symbolic.terms.smt_text import Symbols
+from floodmark.checkers.symbolic.translate.transition_system import System, system_of
+from floodmark.checkers.verdict.result import ExitCode
+from floodmark.language.errors import ModelError
+from floodmark.language.model import Model
+from floodmark.language.reference import initial_states, parameter_types
+
+SEARCHED = (1, 2, 3, 4, 5)
+"""The numbers of identifiers with which the model is searched."""
+AGAIN = (1, 2)
+"""The numbers of identifiers for which a proof is repeated."""
+MOST = Limits(states=200_000, generated=2_000_000)
+"""How far each number is searched: some seconds' work, and the same on a busy machine."""
+UNEQUAL = Limits(states=20_000, generated=200_000)
+"""How far each choice of unequal numbers is searched."""
+PAIRS = 6
+"""So many choices of unequal numbers, from 1 to 3, are searched."""
+LARGER = (6, 7, 8, 10, 30, 100)
+"""The numbers of identifiers for which an initial state is looked for, besides those that are searched."""
+FEW_CHOICES = 4096
+"""So many choices of an initial state's parameters CPython tries."""
+MANY = 1000
+"""Representative of large numbers of identifiers."""
+GLANCE = 300_000
+"""What z3 may do to find that there is no initial state with so many, in its own units."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Searched:
+    """What was found with some numbers of identifiers, which are ``said``; None without an initial state."""
+
+    said: str
+    constants: dict[str, int]
+    found: Enumeration | None
+
+    def __str__(self) -> str:
+        if self.found is None:
+            return f"{self.said} (no initial state)"
+        states = f"{self.found.states:,} state{'' if self.found.states == 1 else 's'}"
+        return f"{self.said} ({states if self.found.complete else f'the first {states}'})"
+
+    def as_json(self) -> dict[str, object]:
+        found = self.found or Enumeration()
+        return {"constants": self.constants, "states": found.states, "complete": found.complete}
+
+
+def cross_check(attempt: Attempt, system: System, properties: list[Property], counting: list[str]) -> None:
+    """Searches what was proved for every size at a few sizes, and proves it there again."""
+    _search(attempt, system, properties, counting)
+    if attempt.result.verdict == "holds":
+        _ask_for_a_beginning(attempt, system, counting)
+    if attempt.result.verdict == "holds":
+        _prove_again(attempt, properties, counting)
+    attempt.says_no_limit()
+
+
+def _search(attempt: Attempt, system: System, properties: list[Property], counting: list[str]) -> None:
+    """Searches with a few numbers of identifiers, as far as the proof is about them, and the spec's other constants."""
+    result, every = attempt.result, list[_Searched]()
+    for constants, model in at_sizes(attempt.model, counting, [*SEARCHED, *unequal(len(counting))]):
+        if not _is_about(system, model):
+            continue
+        started = time.perf_counter()
+        is_equal = len({constants[name] for name in constants if constants[name]}) <= 1
+        found = enumerate_states(model, properties, attempt.left, MOST if is_equal else UNEQUAL)
+        result.seconds += time.perf_counter() - started
+        if found.violation is not None:
+            attempt.contradicted(f"{result.headline} (with {_said(constants)})", found.violation, properties, model)
+            return
+        if found.states:
+            every.append(_Searched(_said(constants), constants, found))
+        elif is_equal and not _begins(model):
+            every.append(_Searched(_said(constants), constants, None))
+    result.facts["searched"] = [it.as_json() for it in every]
+    result.lines.append(f"searched with {'; '.join(map(str, every)) or 'no number of identifiers'}")
+    begun = next((at for at, it in enumerate(every) if it.found is not None), len(every))
+    missing = [it.said for it in every[begun:] if it.found is None]
+    if missing:
+        _says_nothing(attempt, f"there is no initial state with {missing[0]}")
+
+
+def _begins(model: Model) -> bool:
+    """Whether CPython finds an initial state, or cannot tell."""
+    try:
+        return next(iter(initial_states(model)), None) is not None
+    except ModelError:
+        return True
+
+
+def unequal(classes: int) -> list[tuple[int, ...]]:
+    """Choices of unequal numbers of the identifiers of some classes, the smallest first."""
+    every = [it for it in itertools.product((1, 2, 3), repeat=classes) if len(set(it)) > 1]
+    return sorted(every, key=sum)[:PAIRS]
+
+
+def _is_about(system: System, model: Model) -> bool:
+    """Whether a proof says something about the constants of a model."""
+    return all(form.at(model.constant_values) >= 0 for form in system.domain)
+
+
+def _ask_for_a_beginning(attempt: Attempt, system: System, counting: list[str]) -> None:
+    """Looks for an initial state with larger numbers of identifiers than are searched."""
+    values = system.values
+    for constants, model in at_sizes(attempt.model, counting, LARGER):
+        if not _is_about(system, model):
+            continue
+        if _has_few_choices(model):
+            begins = _begins(model)
+        else:
+            exactly = [values.numbers.equal(values.constants[name], number) for name, number in constants.items()]
+            begins = _may_begin(attempt, system, exactly)
+        if not begins:
+            _says_nothing(attempt, f"there is no initial state with {_said(constants)}")
+            return
+    if not _may_begin(attempt, system, [values.numbers.at_most(MANY, values.constants[name]) for name in counting]):
+        _says_nothing(attempt, f"there is no initial state with {MANY:,} or more of {', '.join(counting)}")
+
+
+def _has_few_choices(model: Model) -> bool:
+    methods = type(model).methods("initial").values()
+    choices = (math.prod(kind.codes for kind in parameter_types(model, method).values()) for method in methods)
+    return all(each <= FEW_CHOICES for each in choices)
+
+
+def _may_begin(attempt: Attempt, system: System, numbers: list[Truth]) -> bool:
+    """Whether z3 does not find that there is no initial state with such numbers of identifiers."""
+    begins = disj(it.enabled for it in system.beginnings)
+    asked = [as_term(system.constants_allowed()), as_term(conj(numbers)), as_term(begins)]
+    terms, known = CanonicalCopies(Symbols()).with_facts(asked, system.values.facts)
+    solver = z3.SimpleSolver(ctx=terms[0].ctx)
+    solver.add(*terms, *(fact.term for fact in known.about(terms)))
+    return bool(Deadline(attempt.left).check(solver, most=GLANCE) != z3.unsat)
+
+
+def _says_nothing(attempt: Attempt, why: str) -> None:
+    result = attempt.result
+    result.verdict, result.exit_code = "undetermined", ExitCode.UNDETERMINED
+    result.headline += f", but {why}, so nothing is proved there"
+
+
+def _prove_again(attempt: Attempt, properties: Sequence[Property], counting: list[str]) -> None:
+    """Proves at a few sizes what was proved for every size; without z3's answer a size does not count.
+
+    Raises RuntimeError when an obligation fails.
+    """
+    result, proved = attempt.result, []
+    for constants, model in at_sizes(attempt.model, counting, AGAIN):
+        try:
+            again = induction(system_of(model, properties), properties, attempt.left, effort=MAX_EFFORT)
+        except ModelError:  # too few for what an initial method mentions
+            continue
+        result.seconds += again.seconds
+        if again.outcome == "fails":
+            failing = next(obligation for obligation in again.failing() if obligation.outcome == "fails")
+            raise RuntimeError(f"what is proved for every size is wrong for {_said(constants)}: {failing}")
+        if again.outcome == "proved":
+            proved.append(_said(constants))
+    result.facts["spots"] = proved
+    result.lines.append(f"proved again with {'; '.join(proved) or 'no number of identifiers'}")
+    if not proved:
+        result.verdict, result.exit_code = "undetermined", ExitCode.UNDETERMINED
+        result.headline += ", but it could not be proved again at any size"
+
+
+def _said(constants: dict[str, int]) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in constants.items())

@@ -1,0 +1,159 @@
+"""Lifts clauses that were inferred for a few identifiers to any number of them, as lemmas that can be pasted.
+
+    rm1 in prepared  =>  rm1 in prepared_messages        for three resource managers
+
+becomes
+
+    all(rm1 in model.prepared_messages or rm1 not in model.prepared for rm1 in ResourceManager)
+
+A clause does not depend on the names of identifiers where the model does not, so a clause about some identifiers holds
+for all others as well. Whether it holds for more identifiers than there were is not known: a lifted clause is a guess,
+which an induction has to confirm. The idea is that of IC3PO (Goel and Sakallah, "On Symmetry and Quantification",
+2021).
+"""
+
+from __future__ import annotations
+
+import enum
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from floodmark.checkers.project.properties import Property
+from floodmark.checkers.symbolic.methods.cardinality_atoms import Count
+from floodmark.checkers.symbolic.methods.clauses import Asked, Component, Source
+from floodmark.checkers.symbolic.translate.synthetic_functions import written
+from floodmark.checkers.symbolic.values.types import UnsupportedError
+from floodmark.compiler.layout import decode
+from floodmark.language.types import BoolType, Type
+from floodmark.language.values import Identifier
+
+
+@dataclass(frozen=True, slots=True)
+class Lifted:
+    """An inferred lemma: as text, and as the property that the text defines."""
+
+    text: str
+    lemma: Property
+
+
+class _Readable(Source):
+    """Writes expressions with the names that a model's author would use."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.identifiers: dict[str, Identifier] = {}
+
+    def _name(self, value: Any) -> str:
+        if isinstance(value, Identifier):
+            name = repr(value)
+            self.identifiers[name] = value
+            self._remember(type(value).__name__, type(value))
+            return name
+        kind = value if isinstance(value, type) else type(value)
+        self._remember(kind.__name__, kind)
+        return f"{kind.__name__}.{value.name}" if isinstance(value, enum.Enum) else kind.__name__
+
+    def counted(self, counts: Iterable[Count]) -> Iterator[Component]:
+        for count in counts:
+            for name, known in count.names.items():
+                if isinstance(known, Identifier):
+                    self._name(known)
+                else:
+                    self._remember(name, known)
+            yield Component((), count.text, BoolType())
+
+    def literal(self, component: Component, asked: Asked) -> str:
+        if component.conditions:
+            return super().literal(component, asked)
+        said = component.expression
+        if asked.relation:
+            wanted = str(asked.code)
+            if asked.relation == "==":
+                wanted = self.value(component.type, decode(component.type, asked.code))
+            return f"{said} {asked.relation if asked.holds else _OPPOSITE[asked.relation]} {wanted}"
+        if asked.holds:
+            return said
+        if said.startswith("("):
+            return f"not {said}"
+        for word, opposite in _OPPOSITE.items():
+            if f" {word} " in said:
+                return said.replace(f" {word} ", f" {opposite} ")
+        return f"not {said}"
+
+    def _remember(self, name: str, kind: Any) -> None:
+        if self.names.setdefault(name, kind) is not kind:
+            raise UnsupportedError(f"two things are called {name}, so no lemma can mention them")
+
+
+_OPPOSITE = {"in": "not in", "is not": "is", ">": "<=", "==": "!=", "<=": ">"}
+"""The negation of a component's atom."""
+
+
+def lifted(
+    model: str, variables: Mapping[str, Type], clauses: Iterable[Sequence[Asked]], counts: Sequence[Count] = ()
+) -> list[Lifted]:
+    """The lemmas from clauses about a model of this class, each once; ``counts`` are numbered after components.
+
+    Raises UnsupportedError for what cannot be written.
+    """
+    source = _Readable()
+    components = [part for name, kind in variables.items() for part in source.components(kind, f"model.{name}")]
+    components += source.counted(counts)
+    found: dict[str, None] = {}
+    for clause in clauses:
+        parts = [source.literal(components[it.component], it) for it in clause]
+        found[min(_quantified(parts, order, source.identifiers) for order in _orders(parts, source.identifiers))] = None
+    return [lemma_of(number, model, said, source.names) for number, said in enumerate(found, 1)]
+
+
+def _orders(parts: Sequence[str], identifiers: Mapping[str, Identifier]) -> Iterable[tuple[str, ...]]:
+    """The identifiers that a clause mentions, in every order."""
+    words = {word for part in parts for word in _words(part)}
+    return itertools.permutations(name for name in identifiers if name in words)
+
+
+def _words(text: str) -> list[str]:
+    return "".join(letter if letter.isalnum() or letter == "_" else " " for letter in text).split()
+
+
+def _quantified(parts: Sequence[str], order: Sequence[str], identifiers: Mapping[str, Identifier]) -> str:
+    """A clause for every choice of different identifiers, which are named by their places in ``order``."""
+    names: dict[str, str] = {}
+    kinds: dict[str, list[str]] = {}
+    for name in order:
+        kind = type(identifiers[name])
+        own = kinds.setdefault(kind.__name__, [])
+        names[name] = f"{kind.prefix}{len(own) + 1}"
+        own.append(names[name])
+    said = "\n        or ".join(sorted(_renamed(part, names) for part in parts)) or "False"
+    if not order:
+        return f"(\n        {said}\n    )" if len(parts) > 1 else said
+    loops = []
+    for kind_name, own in kinds.items():
+        for place, name in enumerate(own):
+            different = " and ".join(f"{name} != {other}" for other in own[:place])
+            loops.append(f"for {name} in {kind_name}" + (f" if {different}" if different else ""))
+    return "all(\n" + "\n".join(f"        {part}" for part in (said, *loops)) + "\n    )"
+
+
+def _renamed(text: str, names: Mapping[str, str]) -> str:
+    found, word = [], ""
+    for letter in f"{text} ":
+        if letter.isalnum() or letter == "_":
+            word += letter
+            continue
+        found += [names.get(word, word), letter]
+        word = ""
+    return "".join(found)[:-1]
+
+
+def lemma_of(number: int, model: str, said: str, names: Mapping[str, Any]) -> Lifted:
+    """The lemma of this number about a model of this class that states an expression, with these names."""
+    name = f"inferred_{number}"
+    body = f"    return {said}\n"
+    function, file = written(f"def {name}(model):\n{body}", name, names)
+    kind: Any = "lemma"
+    text = f"@lemma\ndef {name}(model: {model}) -> bool:\n{body}"
+    return Lifted(text, Property(name, kind, function, file, 1, "Inferred."))

@@ -1,0 +1,343 @@
+"""Liveness by rankings: the obligations that ``rankings.py`` states in words, for every state and every action.
+
+The properties proved by induction are assumed in the state before a step, and so is that a step cannot fail. Whether a
+helper is enabled is found by trying arguments: those that a function chooses, every value of a small type, and the
+values of a large type that the state holds. A helper that is not found enabled counts as disabled, which only makes a
+proof fail.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice, product
+
+import z3
+
+from floodmark.checkers.liveness.goals import Goal
+from floodmark.checkers.project.properties import Property
+from floodmark.checkers.symbolic.methods.induction import Counterexample, Obligation, Questions
+from floodmark.checkers.symbolic.methods.rankings import Explanations, Help, Level
+from floodmark.checkers.symbolic.methods.smtlib import Record
+from floodmark.checkers.symbolic.terms.booleans import Truth, as_term, conj, disj, negation, same_truth
+from floodmark.checkers.symbolic.translate.effects import Effects, Fired, fire
+from floodmark.checkers.symbolic.translate.obligations import assumption
+from floodmark.checkers.symbolic.translate.transition_system import Components, System
+from floodmark.checkers.symbolic.values.components import Relation
+from floodmark.checkers.symbolic.values.types import Value
+from floodmark.compiler.conditions import read_condition, read_value
+from floodmark.compiler.ir import Inline
+from floodmark.language.errors import SourceError
+from floodmark.language.model import Model, State, opened
+from floodmark.language.reference import Step, within_boundary
+from floodmark.language.reference import fire as fire_in_python
+from floodmark.language.source import source_of
+from floodmark.language.types import (
+    BagType,
+    BoolType,
+    EnumType,
+    IdentifierType,
+    IntType,
+    MapType,
+    OptionalType,
+    RecordType,
+    SeqType,
+    SetType,
+    Type,
+)
+
+ANY = "every pending state"
+"""In place of an action: the obligation is about states."""
+NATURAL, HELPED, EXPLAINED, KEPT = "is natural", "has help", "explains", "keeps the premise"
+MAX_ARGUMENTS = 64
+"""The most choices of a helper's arguments that are tried."""
+FEW_VALUES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """With which arguments a helper helps, as far as they are chosen, and whether it does."""
+
+    helps: Truth
+    arguments: dict[str, Value]
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """The property and its levels in one symbolic state.
+
+    ``failed`` says that the property cannot be evaluated, ``broken`` that a level cannot.
+    """
+
+    pending: Truth
+    premise: Truth
+    goal: Truth
+    failed: Truth
+    broken: Truth
+    ranks: list[Value]
+    chosen: list[list[_Choice]]
+    enabled: list[list[Truth]]
+
+
+class Ranked:
+    """The obligations of one goal."""
+
+    def __init__(self, system: System, goal: Goal, levels: Sequence[Level], properties: Sequence[Property]) -> None:
+        self.system = system
+        self.goal = goal
+        self.levels = levels
+        read = opened(system.model, system.values.unbounded, system.values.any_size)
+        self._goal = read_condition(read, goal.goal)
+        self._premise = None if goal.starts is None else read_condition(read, goal.starts)
+        self._rank = [_number(read, level) for level in levels]
+        self._chosen = [[_choices(read, level, it) for it in level.helpers] for level in levels]
+        self._actions = {action.name: action for action in system.program.actions}
+        self._now = system.now.state
+        self._before = self._seen(self._now)
+        self._state = assumption(system, self._now, properties)
+
+    # The obligations.
+
+    def obligations(self, seconds: float | None = None, record: Record | None = None) -> Iterator[Obligation]:
+        """All of them, answered."""
+        questions = Questions(self.system, seconds, record)
+        numbers, pending = self.system.values.numbers, self._before.pending
+        below = disj([self._before.broken, *(numbers.less(rank, 0) for rank in self._before.ranks)])
+        yield self._asked(questions, None, NATURAL, disj((self._before.failed, conj((pending, below)))), None)
+        helped = disj(enabled for level in self._before.enabled for enabled in level)
+        yield self._asked(questions, None, HELPED, conj((pending, negation(helped))), None)
+        for fired in self.system.fired:
+            after = self._seen(fired.after)
+            taken = conj((pending, fired.succeeds, self.system.within(fired.after), negation(after.goal)))
+            if self._premise is not None:
+                yield self._asked(questions, fired, KEPT, conj((taken, negation(after.premise))), fired.after)
+            unexplained = conj((taken, after.premise, negation(self._explained(fired, after))))
+            yield self._asked(questions, fired, EXPLAINED, unexplained, fired.after)
+
+    def _asked(
+        self, questions: Questions, fired: Fired | None, name: str, goal: Truth, after: Components | None
+    ) -> Obligation:
+        action = ANY if fired is None else fired.action.name
+        found = self._answered(questions, fired, action, name, goal, after)
+        questions.record(f"{action}-{name}", f"{action}: {name}", (self._state, goal), found)
+        return found
+
+    def _answered(
+        self, questions: Questions, fired: Fired | None, action: str, name: str, goal: Truth, after: Components | None
+    ) -> Obligation:
+        if goal is False:
+            return Obligation(action, name, "proved")
+        started = time.perf_counter()
+        solver = questions.solver()
+        solver.add(as_term(self._state))
+        answered, reason = questions.ask(solver, goal)
+        seconds = time.perf_counter() - started
+        if answered == z3.unsat:
+            return Obligation(action, name, "proved", seconds=seconds)
+        if answered != z3.sat:
+            return Obligation(action, name, "undetermined", None, reason, seconds)
+        model = solver.model()
+        state = self.system.decode(self._now, model)
+        step = Step(ANY) if fired is None else self.system.step(fired, model)
+        later = None if after is None else self.system.decode(after, model)
+        shown = Counterexample(state, step, later, constants=self.system.constants(model))
+        return Obligation(action, name, "fails", shown, seconds=seconds)
+
+    # The rule.
+
+    def _explained(self, fired: Fired, after: _Seen) -> Truth:
+        """The term that some level explains a step."""
+        above: list[Truth] = []
+        ways = []
+        for index, level in enumerate(self.levels):
+            less = self.system.values.numbers.less(after.ranks[index], self._before.ranks[index])
+            ways.append(conj([*above, less]))
+            stays = self._stays(index, level, fired, after)
+            ways.append(conj([*above, stays, disj(self._before.enabled[index])]))
+            above.append(stays)
+        return disj(ways)
+
+    def _stays(self, index: int, level: Level, fired: Fired, after: _Seen) -> Truth:
+        """That a step leaves a level as it is."""
+        values = self.system.values
+        parts = [values.numbers.equal(self._before.ranks[index], after.ranks[index])]
+        for place, it in enumerate(level.helpers):
+            old, new = self._before.chosen[index][place], after.chosen[index][place]
+            same = [values.equal(kind, old.arguments[name], new.arguments[name]) for name, kind in it.assumption.each]
+            parts += [same_truth(old.helps, new.helps), disj((negation(old.helps), conj(same)))]
+            parts.append(negation(self._taken(it, old, fired)))
+            if not it.assumption.strong:
+                parts.append(disj((negation(self._before.enabled[index][place]), after.enabled[index][place])))
+        return conj(parts)
+
+    def _taken(self, it: Help, chosen: _Choice, fired: Fired) -> Truth:
+        """That a step may be one of a helper, with those arguments for which it is fair, and some others.
+
+        Sets that may have any size are not compared: too many steps count as taking it, which only makes a proof fail.
+        """
+        fixed = {name: chosen.arguments[name] for name, _ in it.assumption.each}
+        other = self._fired(it, fixed, self._now)
+        same = [
+            self.system.values.equal(kind, other.after[name], fired.after[name])
+            for name, kind in self.system.variables.items()
+            if not self.system.values.is_relation(kind)
+        ]
+        changes = negation(self.system.equal(fired.after, self._now))
+        return conj((chosen.helps, changes, other.succeeds, *same))
+
+    def _fired(self, it: Help, given: dict[str, Value], state: Components) -> Fired:
+        """A helper with these arguments; the others may be any."""
+        action, values = self._actions[it.action], self.system.values
+        arguments = [
+            given[parameter.name] if parameter.name in given
+            else values.fresh(parameter.type, f"{action.name}.{parameter.name}")
+            for parameter in action.parameters
+        ]  # fmt: skip
+        return fire(values, self.system.variables, action, state, arguments)
+
+    # One state.
+
+    def _seen(self, state: Components) -> _Seen:
+        goal = self.system.judge(self._goal, state)
+        premise = None if self._premise is None else self.system.judge(self._premise, state)
+        failed = [goal.failed, *([] if premise is None else [premise.failed])]
+        begun = True if premise is None else premise.truth
+        effects = Effects(self.system.values, self.system.variables, state)
+        ranks = [effects.evaluate(rank) for rank in self._rank]
+        chosen = [
+            [self._choice(effects, it, given) for it, given in zip(level.helpers, of_level, strict=True)]
+            for level, of_level in zip(self.levels, self._chosen, strict=True)
+        ]
+        enabled = [
+            [self._enabled(it, given, state) for it, given in zip(level.helpers, of_level, strict=True)]
+            for level, of_level in zip(self.levels, chosen, strict=True)
+        ]
+        pending = conj((begun, negation(goal.truth)))
+        broken = disj(bad for _, bad in effects.failures)
+        return _Seen(pending, begun, goal.truth, disj(failed), broken, ranks, chosen, enabled)
+
+    def _choice(self, effects: Effects, it: Help, chosen: dict[str, Inline]) -> _Choice:
+        """What functions choose for a helper; a None among it says that it does not help."""
+        helps: list[Truth] = []
+        arguments: dict[str, Value] = {}
+        for name, function in chosen.items():
+            wanted = next(each.type for each in self._actions[it.action].parameters if each.name == name)
+            kind, value = function.type, effects.evaluate(function)
+            there: Truth = True
+            if isinstance(kind, OptionalType) and not isinstance(wanted, OptionalType):
+                there, value = value
+                kind = kind.inner
+            fits, arguments[name] = self.system.values.cast(kind, wanted, value)
+            effects.fail_unless(disj((negation(there), fits)), function.at)
+            helps.append(there)
+        return _Choice(conj(helps), arguments)
+
+    def _enabled(self, it: Help, chosen: _Choice, state: Components) -> Truth:
+        """That a helper helps, and changes the state with arguments that are tried."""
+        tried = self._tried(it, chosen.arguments, state)
+        return conj((chosen.helps, disj(self._changes(it, arguments, state) for arguments in tried)))
+
+    def _changes(self, it: Help, arguments: dict[str, Value], state: Components) -> Truth:
+        fired = self._fired(it, arguments, state)
+        same = self.system.equal(fired.after, state)
+        return conj((fired.succeeds, negation(same), self.system.within(fired.after)))
+
+    def _tried(self, it: Help, given: dict[str, Value], state: Components) -> Iterator[dict[str, Value]]:
+        offered: list[list[Value]] = []
+        for parameter in self._actions[it.action].parameters:
+            if parameter.name in given:
+                offered.append([given[parameter.name]])
+            elif _is_small(parameter.type):
+                offered.append(self.system.values.lifted(parameter.type))
+            else:
+                held = [part for name, kind in self.system.variables.items()
+                        for part in self._held(parameter.type, kind, state[name])]  # fmt: skip
+                offered.append(held)
+        names = [parameter.name for parameter in self._actions[it.action].parameters]
+        for arguments in islice(product(*offered), MAX_ARGUMENTS):
+            yield dict(zip(names, arguments, strict=True))
+
+    def _held(self, wanted: Type, kind: Type, value: Value) -> Iterator[Value]:
+        """The values of one type that another holds, or may hold: those of empty places are of the type, too."""
+        if kind == wanted:
+            yield value
+            return
+        match kind:
+            case OptionalType(inner):
+                yield from self._held(wanted, inner, value[1])
+            case RecordType(_, fields):
+                for (_, of), part in zip(fields, value, strict=True):
+                    yield from self._held(wanted, of, part)
+            case SetType(element, int()) | BagType(element, _) | SeqType(element, _) if not isinstance(value, Relation):
+                for _, item in self.system.values.elements(kind, value):
+                    yield from self._held(wanted, element, item)
+            case MapType(_, of) if isinstance(value, tuple):
+                for part in value:
+                    yield from self._held(wanted, of, part)
+
+
+def _is_small(kind: Type) -> bool:
+    return isinstance(kind, BoolType | EnumType | IdentifierType | IntType) and 0 < kind.codes <= FEW_VALUES
+
+
+def _number(model: Model, level: Level) -> Inline:
+    read = read_value(model, source_of(level.prop.function), level.arguments)
+    if read is None or not isinstance(read.type, IntType):
+        message = f"{level.name} has to return a natural number, on every path"
+        raise SourceError(message, level.prop.file, level.prop.line)
+    return read
+
+
+def _choices(model: Model, level: Level, it: Help) -> dict[str, Inline]:
+    found: dict[str, Inline] = {}
+    for name, function in it.chosen.items():
+        source = source_of(function)
+        read = read_value(model, source, level.arguments)
+        if read is None:
+            message = f"{source.tree.name} has to return the {name} of {it.action}, on every path"
+            raise SourceError(message, source.file, source.tree.lineno)
+        found[name] = read
+    return found
+
+
+def confirmed(explanations: Explanations, obligation: Obligation) -> Obligation:
+    """An obligation that fails, if CPython agrees; undetermined if CPython finds a helper that was not tried.
+
+    Raises RuntimeError where z3 takes a step that CPython does not. Only for models without open constants.
+    """
+    shown = obligation.counterexample
+    if shown is None:
+        return obligation
+    model, before, after = explanations.model, shown.before, shown.after
+    try:
+        if after is not None and (fire_in_python(model, before, shown.step) != after):
+            raise RuntimeError(f"z3 takes {shown.step} from {before} to {after}, and CPython does not")
+        if breaks(explanations, obligation.property, before, after):
+            return obligation
+    except SourceError:
+        if obligation.property == NATURAL:
+            return obligation
+        raise
+    if obligation.property in (NATURAL, KEPT):
+        said = f"z3 says that {obligation.property!r} fails after {shown.step}, CPython that it does not"
+        raise RuntimeError(f"{said}, in {before}")
+    reason = "a helper is enabled with arguments that were not tried; choose them with helper(...)"
+    return replace(obligation, outcome="undetermined", counterexample=None, reason=reason)
+
+
+def breaks(explanations: Explanations, name: str, before: State, after: State | None) -> bool:
+    """Whether CPython sees an obligation fail in a state, or on a step."""
+    if not explanations.pending(before):
+        return False
+    match name:
+        case "is natural":
+            return any(explanations.rank(level, before) < 0 for level in explanations.levels)
+        case "has help":
+            return not explanations.helped(before)
+    assert after is not None
+    if explanations.goal_holds(after) or not within_boundary(explanations.model, after):
+        return False
+    if name == KEPT:
+        return not explanations.pending(after)
+    return explanations.pending(after) and not explanations.explained(before, after)

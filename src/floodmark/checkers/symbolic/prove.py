@@ -1,0 +1,157 @@
+"""Proves the properties of one check by a method, or answers one claim."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from floodmark.checkers.project.claim import Claim
+from floodmark.checkers.project.paths import shown
+from floodmark.checkers.project.spec import Proving, Spec
+from floodmark.checkers.symbolic.attempts.any_size import attempt_at_any_size
+from floodmark.checkers.symbolic.attempts.attempt import Attempt
+from floodmark.checkers.symbolic.attempts.bounded import attempt_bounded
+from floodmark.checkers.symbolic.attempts.inductive import attempt_inductive
+from floodmark.checkers.symbolic.attempts.inferred import attempt_inferred
+from floodmark.checkers.symbolic.attempts.k_inductive import attempt_k_inductive
+from floodmark.checkers.symbolic.attempts.lifted import attempt_lifted
+from floodmark.checkers.symbolic.attempts.ranked import attempt_ranked
+from floodmark.checkers.symbolic.methods import claims
+from floodmark.checkers.symbolic.methods.capacities import require_capacities
+from floodmark.checkers.symbolic.methods.induction import Watch
+from floodmark.checkers.symbolic.methods.smtlib import Scripts
+from floodmark.checkers.symbolic.methods.task import Task, subjects, task_of
+from floodmark.checkers.symbolic.records.answer_file import Recorded, keep, recorded
+from floodmark.checkers.symbolic.tactics.answers import Answers, Book, Key, solver_version
+from floodmark.checkers.value_text import plain, show
+from floodmark.checkers.verdict.check import Check, Settings, variant_name
+from floodmark.checkers.verdict.proof_command import proof_command
+from floodmark.checkers.verdict.proof_result import Proved
+from floodmark.checkers.verdict.result import ExitCode, Verdict
+from floodmark.language.errors import SourceError
+
+
+def prove_check(
+    check: Check, task: Task, scripts: Scripts | None = None, book: Book | None = None, watch: Watch | None = None
+) -> Proved:
+    """Runs the method on a spec's model, or on one of its known-bad designs.
+
+    ``book`` has the answers to obligations of any size; without one, they are searched for. ``watch`` is told which
+    obligation is asked.
+    """
+    if task.unbounded and task.method not in ("induction", "ranking"):
+        raise SourceError("--unbounded needs --method induction or ranking")
+    if task.any_size and task.method not in ("induction", "infer"):
+        raise SourceError("--any-size needs --method induction or infer")
+    model = check.model()
+    properties = subjects(check, task)
+    result = Proved(check.spec.name, task.method, "undetermined", ExitCode.UNDETERMINED, "", 0.0)
+    result.spec, result.model = shown(check.spec.path), check.spec.model
+    result.variant = None if check.flawed is None else variant_name(check)
+    result.constants = model.constant_values
+    result.facts["properties"] = [prop.name for prop in properties]
+    if not properties:
+        result.exit_code = ExitCode.NOTHING_CHECKED
+        missing = f"there is no invariant and no transition property of {type(model).__name__}"
+        if task.method == "ranking":
+            missing = f"no liveness property of {type(model).__name__} that the spec checks has a @ranking"
+        result.headline = f"nothing was checked: {missing}"
+        return result
+    if task.method != "bmc":
+        require_capacities(model, [prop for prop in properties if not prop.is_liveness])
+    record = None if scripts is None else scripts.of(subject_of(result.name, task, result.variant))
+    attempt = Attempt(check, task, model, properties, result, record, book, watch)
+    match task.method:
+        case "bmc":
+            attempt_bounded(attempt)
+        case "induction" if task.any_size:
+            attempt_at_any_size(attempt)
+        case "induction":
+            attempt_inductive(attempt)
+        case "k-induction":
+            attempt_k_inductive(attempt)
+        case "ranking":
+            attempt_ranked(attempt)
+        case "infer" if task.any_size:
+            attempt_lifted(attempt)
+        case "infer":
+            attempt_inferred(attempt)
+    return result
+
+
+def subject_of(name: str, task: Task, variant: str | None = None) -> str:
+    """What a proof is called where its obligations are written."""
+    words = [name, *filter(None, [variant]), task.method, *(["unbounded"] if task.unbounded else [])]
+    words += ["any size"] if task.any_size else []
+    words += [f"{name}={value}" for name, value in task.constants.items()]
+    return " ".join([*words, *task.properties])
+
+
+def prove_listed(
+    spec: Spec,
+    proving: Proving,
+    scripts: Scripts | None = None,
+    seconds: float | None = None,
+    find: bool = False,
+    watch: Watch | None = None,
+    workers: int = 1,
+) -> Proved:
+    """Makes a proof that a spec lists. An unknown property is an error at its line.
+
+    What is of any size is asked as the answers beside the spec say; with ``find`` they are looked for and written.
+    """
+    check = Check(spec, None, Settings(constants=dict(proving.constants)))
+    task = replace(task_of(proving), seconds=seconds, workers=workers)
+    subjects(check, task, proving.line)
+    book = None
+    if proving.any_size and proving.method == "induction":
+        known = recorded(spec, proving)
+
+        def kept(answers: Mapping[Key, Answers]) -> None:
+            keep(spec, proving, Recorded(solver_version(), answers))
+
+        book = Book(known.answers, find, proof_command(spec, proving, "--find"), known.z3, kept if find else None)
+    proved = prove_check(check, task, scripts, book, watch)
+    if book is not None and book.keep is not None and {**book.found} != book.known:
+        book.keep(book.found)
+    proved.name = f"{spec.name} {proving.name}"
+    proved.line = proving.line
+    proved.reproduce = proof_command(spec, proving)
+    return proved
+
+
+def claim_subject(claim: Claim) -> str:
+    """What a claim is called where its questions are written."""
+    return f"claim {Path(claim.file).stem}.{claim.name}"
+
+
+def prove_claim(claim: Claim, seconds: float | None = None, scripts: Scripts | None = None) -> Proved:
+    """Asks one claim."""
+    name = f"{Path(claim.file).stem}.{claim.name}"
+    answered = claims.ask(claim, seconds, None if scripts is None else scripts.of(claim_subject(claim)))
+    code = ExitCode.AS_EXPECTED if answered.expected else ExitCode.NOT_AS_EXPECTED
+    verdict: Verdict = "holds"
+    lines = []
+    headline = "true of everything"
+    if answered.any_size:
+        headline += ", for any number of identifiers"
+    if answered.answer == "undetermined":
+        verdict, code = "undetermined", ExitCode.UNDETERMINED
+        headline = f"z3 does not know: {answered.reason}"
+    elif answered.answer == "fails":
+        verdict = "violated"
+        headline = "false"
+        lines = [claim.doc, f"  {claim.expectation.source}"] if claim.doc else [claim.expectation.source]
+        case = ", ".join(f"{key} = {show(value)}" for key, value in answered.witness.items())
+        lines.append(f"  smallest case: {case}")
+        if answered.computed:
+            lines.append("  there: " + ", ".join(f"{key} = {show(value)}" for key, value in answered.computed.items()))
+    if code == ExitCode.NOT_AS_EXPECTED:
+        headline += ", but the file expects it to " + ("hold" if claim.expectation.holds else "fail")
+    facts: dict[str, Any] = {"source": claim.expectation.source, "any_size": answered.any_size}
+    if answered.witness:
+        facts["witness"] = {key: plain(value) for key, value in answered.witness.items()}
+    place = shown(Path(claim.file))
+    return Proved(name, "claim", verdict, code, headline, answered.seconds, place, claim.line, lines=lines, facts=facts)

@@ -1,0 +1,108 @@
+"""Runs each query in a fresh context, so that earlier queries cannot affect it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from floodmark.checkers.symbolic.records.narrowing import Found, narrowed, sought
+from floodmark.checkers.symbolic.records.replay import Replaying, ways_of
+from floodmark.checkers.symbolic.tactics.answers import Answers
+from floodmark.checkers.symbolic.tactics.portfolio import Asking, Strategy
+from floodmark.checkers.symbolic.terms.axioms import Known
+from floodmark.checkers.symbolic.terms.canonical import CanonicalCopies
+from floodmark.checkers.symbolic.terms.smt_text import Symbols, text
+
+
+@dataclass(frozen=True, slots=True)
+class FreshResult:
+    """The result; ``parts`` are the SMT-LIB queries that were refuted in place of the whole one, and ``by`` has for
+    each case the numbers of the assumptions and the strategy that refuted it."""
+
+    answer: Any
+    reason: str
+    parts: tuple[str, ...]
+    by: Sequence[tuple[int, Strategy]] = field(default=())
+
+
+def in_fresh_context(
+    symbols: Symbols,
+    goal: Any,
+    assumed: Sequence[Any],
+    facts: Known,
+    seconds: float | None = None,
+    likely: Sequence[Callable[[], Any]] = (),
+    uncounted: Sequence[Any] = (),
+    sets: Sequence[Any] = (),
+    in_parts: bool = False,
+) -> FreshResult:
+    """The result of ``Asking`` in a fresh context, and with ``in_parts`` the parts that it refuted.
+
+    ``symbols`` names those of all questions about a system.
+    """
+    copies = CanonicalCopies(symbols)
+    (*given, asked), known = copies.with_facts([*assumed, goal], facts)
+
+    def copied_if_any(part: Callable[[], Any]) -> Any:
+        term = part()
+        return None if term is None else copies.of([term])[0]
+
+    sorts = ([*map(copies.sort, each)] for each in (uncounted, sets))
+    asking = Asking(given, known.about, seconds, [partial(copied_if_any, it) for it in likely], *sorts)
+    try:
+        answer, reason = asking.answer(asked)
+        parts = tuple(_written(part) for part in asking.parts if in_parts)
+        return FreshResult(answer, reason, parts, asking.answered_by)
+    finally:
+        copies.forget()
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """The query for a recorded answer: a goal, the assumptions that are ``always`` made, and the optional ones, by
+    name."""
+
+    symbols: Symbols
+    goal: Any
+    always: Any
+    said: Mapping[str, Any]
+    facts: Known
+    uncounted: Sequence[Any] = ()
+    sets: Sequence[Any] = ()
+
+    @contextmanager
+    def copied(self, names: Iterable[str], seconds: float | None) -> Iterator[Replaying]:
+        """The query in a fresh context, with the assumptions of some names, as long as the block takes."""
+        kept = {name: self.said[name] for name in self.said if name in names}
+        copies = CanonicalCopies(self.symbols)
+        (goal, always, *said), known = copies.with_facts([self.goal, self.always, *kept.values()], self.facts)
+        sorts = ([*map(copies.sort, each)] for each in (self.uncounted, self.sets))
+        try:
+            yield Replaying(goal, always, dict(zip(kept, said, strict=True)), known.about, seconds, *sorts)
+        finally:
+            copies.forget()
+
+    def replayed(self, answers: Answers, seconds: float | None, in_parts: bool) -> tuple[bool, tuple[str, ...]]:
+        """Whether recorded answers succeed again, and with ``in_parts`` the queries that z3 refuted."""
+        needed = {name for answer in answers for way in ways_of(answer) for name in way.needed}
+        with self.copied(needed, seconds) as asking:
+            through = asking.goes_through(answers)
+            return through, tuple(_written(part) for part in asking.refuted if in_parts)
+
+    def narrowed(self, found: Sequence[Found]) -> Answers | None:
+        """The narrow answers from a search's result; None if there are none."""
+        with self.copied(self.said, None) as asking:
+            return narrowed(asking, found)
+
+    def sought(self, likely: Iterable[Collection[str]]) -> Answers | None:
+        """Answers that need no search; None if there are none."""
+        with self.copied(self.said, None) as asking:
+            return sought(asking, likely)
+
+
+def _written(refuted: Sequence[Any]) -> str:
+    symbols = Symbols()
+    return text([symbols.plain(term) for term in refuted], "unsat")

@@ -1,0 +1,246 @@
+"""Narrows the answer of a search as far as it still succeeds.
+
+A search refutes a query with all assumptions, or with a likely subset. The recorded answer names the assumptions that
+z3 needed, and the style with the least effort. A case that the search split into paths is often refuted as a whole once
+its assumptions are known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Any, Generic, TypeVar, get_args
+
+import z3
+
+from floodmark.checkers.symbolic.records.replay import EFFORT, PLAIN, SEEDS, Replaying, ways_of
+from floodmark.checkers.symbolic.records.term_names import TermNames
+from floodmark.checkers.symbolic.tactics.answers import Answer, Answers, Instance, Sight, Split, Style, Way
+from floodmark.checkers.symbolic.tactics.budget import Deadline
+from floodmark.checkers.symbolic.tactics.case_split import Case
+from floodmark.checkers.symbolic.tactics.lazy_cardinality import Said, by_set_pairs, with_laws
+from floodmark.checkers.symbolic.tactics.path_questions import PathQuestions
+from floodmark.checkers.symbolic.tactics.path_split import Path, sides, undecided
+from floodmark.checkers.symbolic.tactics.portfolio import ROUNDS, STYLES, Strategy
+
+MOST = EFFORT // 3
+"""The resource limit for an answer that is recorded, so that it still succeeds where it takes more."""
+SHORT = 300_000
+"""The resource limit of a strategy that is tried before others."""
+TRIED: tuple[Style, ...] = ("late relevant", "models", "late", "all terms", "near", "terms")
+"""The styles, in the order in which they are tried."""
+SIGHTS: tuple[Sight, ...] = ("set pairs", "simpler", "close sets")
+"""The views of paths, in the order in which they are tried."""
+MAX_SPLITS = 60
+MAX_DROPPED = 12
+"""A core with more assumptions is not minimised one by one."""
+
+Item = TypeVar("Item")
+
+Found = tuple[Collection[str], Strategy]
+"""The assumptions with which a search refuted a case, and its strategy."""
+
+
+def narrowed(replaying: Replaying, found: Sequence[Found]) -> Answers | None:
+    """The answers of a query whose cases were refuted so; None if some case has none."""
+    return _Narrowing(replaying).answers(found) if len(found) == len(replaying.cases) else None
+
+
+def sought(replaying: Replaying, likely: Iterable[Collection[str]]) -> Answers | None:
+    """Answers to a query without a search; None if some case has no immediate answer. ``likely`` are subsets of the
+    assumptions that are likely to suffice, the cheapest to find first.
+    """
+    return _Narrowing(replaying).sought(Repeatable(likely))
+
+
+class Repeatable(Generic[Item]):
+    """The elements of an iterator, kept for repeated iteration."""
+
+    def __init__(self, items: Iterable[Item]) -> None:
+        self._waiting = iter(items)
+        self._known: list[Item] = []
+
+    def __iter__(self) -> Iterator[Item]:
+        yield from self._known
+        for item in self._waiting:
+            self._known.append(item)
+            yield item
+
+
+def style_of(strategy: Strategy) -> Style:
+    """The style of a strategy."""
+    plain = {name: value for name, value in strategy.options.items() if name != "random_seed"}
+    return next(style for style in get_args(Style) if STYLES[style] == plain)
+
+
+class _Narrowing:
+    """Narrows the answers of the cases of a query. The answer to one case is tried first for the next."""
+
+    def __init__(self, replaying: Replaying) -> None:
+        self._asks = replaying
+        self._last: Way | None = None
+
+    def answers(self, found: Sequence[Found]) -> Answers | None:
+        """The answers of all cases."""
+        answers = []
+        for case, (names, strategy) in zip(self._asks.cases, found, strict=True):
+            answer = self._by_paths(case, names) if strategy.paths else self._as_a_whole(case, names, strategy)
+            if answer is None:
+                return None
+            self._last = next(ways_of(answer), None)
+            answers.append(answer)
+        return tuple(answers)
+
+    def sought(self, likely: Iterable[Collection[str]]) -> Answers | None:
+        """The answers of all cases, none of which was searched for."""
+        answers = []
+        for case in self._asks.cases:
+            answer = self._at_once(case, likely)
+            if answer is None:
+                return None
+            self._last = answer
+            answers.append(answer)
+        return tuple(answers)
+
+    def _at_once(self, case: Case, likely: Iterable[Collection[str]]) -> Way | None:
+        every = tuple(self._asks.said)
+        plain = self._last is None or self._last.view in PLAIN
+        whole = self._asks.plain(case, Way("models", every))
+        if plain and self._asks.spent(whole, "models", effort=SHORT) is not None:
+            return self._as_a_whole(case, every, Strategy(0))
+        for names in likely:
+            needed = tuple(it for it in every if it in names)
+            if plain:
+                for style in TRIED[:3]:
+                    terms = self._asks.plain(case, Way(style, needed))
+                    if self._asks.spent(terms, style, effort=SHORT) is not None:
+                        return self._as_a_whole(case, needed, Strategy(0, dict(STYLES[style])))
+            asking = self._asks.on_paths(case, needed)
+            for way in self._ways_of(asking, asking.whole, needed, (SHORT,)):
+                return way
+        return None
+
+    def _as_a_whole(self, case: Case, names: Collection[str], strategy: Strategy) -> Way | None:
+        own = style_of(strategy)
+        view: Sight = strategy.view if strategy.view in PLAIN else "everything"
+        styles: list[Style] = [*dict.fromkeys((own, *TRIED))]
+        core = self._core(case, names, own) if view == "everything" else None
+        for needed in (core, tuple(names)):
+            if needed is not None:
+                fewer = self._fewer(case, Way(own, needed, view))
+                sights: list[Sight] = [*dict.fromkeys(("everything", view))]
+                best = self._best(case, [Way(style, fewer, sight) for sight in sights for style in styles])
+                if best is not None:
+                    return best
+        return None
+
+    def _core(self, case: Case, names: Collection[str], style: Style) -> tuple[str, ...] | None:
+        """The assumptions that z3 needs; None if it does not find a core."""
+        _, *terms = self._asks.plain(case, Way(style, tuple(names)))
+        marked = {name: self._asks.said[name] for name in names}
+        core = self._needed([self._asks.always, *terms], [*marked.values()], style, MOST)
+        return None if core is None else tuple(name for at, name in enumerate(marked) if at in core)
+
+    def _needed(self, terms: Sequence[Any], others: Sequence[Any], style: Style, effort: int) -> set[int] | None:
+        """The indices of the terms in z3's unsatisfiable core with the others; None if z3 does not find one."""
+        solver = z3.SimpleSolver(ctx=self._asks.always.ctx)
+        solver.set(**STYLES[style])
+        solver.add(*terms)
+        marks = [z3.Bool(f"needs {at}", solver.ctx) for at in range(len(others))]
+        for mark, term in zip(marks, others, strict=True):
+            solver.assert_and_track(term, mark)
+        if Deadline(None).check(solver, most=effort) != z3.unsat:
+            return None
+        core = {it.get_id() for it in solver.unsat_core()}
+        return {at for at, mark in enumerate(marks) if mark.get_id() in core}
+
+    def _fewer(self, case: Case, way: Way) -> tuple[str, ...]:
+        """The assumptions of a strategy, minimised: those without which it still succeeds are dropped one by one."""
+        spent = self._asks.spent(self._asks.plain(case, way), way.style, effort=MOST)
+        kept = list(way.needed)
+        if spent is None or len(kept) > MAX_DROPPED:
+            return way.needed
+        for name in way.needed:
+            trial = self._asks.plain(case, Way(way.style, tuple(it for it in kept if it != name), way.view))
+            if self._asks.spent(trial, way.style, effort=2 * spent + SHORT // 10) is not None:
+                kept.remove(name)
+        return tuple(kept)
+
+    def _best(self, case: Case, ways: Sequence[Way]) -> Way | None:
+        """The first strategy that does not depend on z3's random seed, with little effort; else the first that refutes
+        the case."""
+        asked = [(way, self._asks.plain(case, way)) for way in ways]
+        for seeds, effort in ((SEEDS[:3], SHORT), (SEEDS[:3], MOST), (SEEDS[:1], MOST)):
+            for way, terms in asked:
+                if all(self._asks.spent(terms, way.style, seed, effort) is not None for seed in seeds):
+                    return way
+        return None
+
+    def _by_paths(self, case: Case, names: Collection[str]) -> Answer | None:
+        """The answer of a case that was split into paths: as a whole, or else by the conditions that split it."""
+        if self._last is None or self._last.view in PLAIN:
+            for style in TRIED[:2]:
+                terms = self._asks.plain(case, Way(style, tuple(names)))
+                if self._asks.spent(terms, style, effort=SHORT) is not None:
+                    return self._as_a_whole(case, names, Strategy(0, dict(STYLES[style])))
+        for needed in dict.fromkeys((tuple(names), tuple(self._asks.said))):
+            asking = self._asks.on_paths(case, needed)
+            answer = self._of_path(asking, asking.whole, needed, [MAX_SPLITS])
+            if answer is not None:
+                return answer
+        return None
+
+    def _of_path(self, asking: PathQuestions, path: Path, needed: tuple[str, ...], left: list[int]) -> Answer | None:
+        """The answer of a path, or of the two into which a condition splits it."""
+        condition = undecided(path) if left[0] else None
+        whole = path is asking.whole
+        for way in self._ways_of(asking, path, needed, (SHORT, MOST) if condition is None or whole else (SHORT,)):
+            return way
+        if condition is None:
+            return None
+        left[0] -= 1
+        said = TermNames([*path.stated, *path.known]).of(condition)
+        found: list[Answer | None] = []
+        for side in sides(path, condition):
+            answer = None if side is None else self._of_path(asking, side, needed, left)
+            if side is not None and answer is None:
+                return None
+            found.append(answer)
+        return Split(said, *found)
+
+    def _ways_of(
+        self, asking: PathQuestions, path: Path, needed: tuple[str, ...], efforts: Sequence[int]
+    ) -> Iterator[Way]:
+        """Strategies that refute a path."""
+        last: Sight = "set pairs" if self._last is None or self._last.view in PLAIN else self._last.view
+        tried: list[tuple[Style, Sight, int]] = [(TRIED[0], last, MOST)]
+        tried += [(style, view, effort) for effort in efforts for style in TRIED[:2] for view in SIGHTS]
+        for style, view, effort in tried:
+            way = Way(style, needed, view)
+            if view == "set pairs":
+                laws = self._laws(asking, path, needed, style, effort)
+                if laws is not None:
+                    yield Way(style, needed, view, laws)
+            elif self._asks.spent(self._asks.of_path(asking, path, way), style, effort=effort) is not None:
+                yield way
+
+    def _laws(
+        self, asking: PathQuestions, path: Path, needed: tuple[str, ...], style: Style, effort: int
+    ) -> tuple[Instance, ...] | None:
+        """The instances of cardinality laws with which a path is refuted; None if it is not."""
+        terms = asking.on(path, 0, closely=True)
+        solver = z3.SimpleSolver(ctx=terms[0].ctx)
+        solver.set(**STYLES[style])
+        limit = Deadline(None, ROUNDS * effort)
+        said: list[Said] = []
+        about, sets = [*path.stated, *path.known], self._asks.sets
+        found, _ = by_set_pairs(terms, about, sets, solver, lambda: limit.check(solver, most=effort), said)
+        if found != z3.unsat:
+            return None
+        without = with_laws(terms, sets, [])
+        instances = [with_laws(terms, sets, [one])[len(without)] for one in said]
+        core = self._needed(without, instances, style, effort)
+        names = TermNames(terms)
+        for chosen in ([] if core is None else [said[at] for at in sorted(core)], said):
+            if self._asks.spent(with_laws(terms, sets, chosen), style, effort=effort) is not None:
+                return tuple(Instance(law, tuple(map(names.of, its))) for law, its in chosen)
+        return None

@@ -1,0 +1,73 @@
+"""What reachable states answer to the atoms of a scope, and the clauses that are true of all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from floodmark.checkers.symbolic.suggestions.covers import covers
+from floodmark.checkers.symbolic.suggestions.sentences import Answers
+
+MAX_COVERS = 150
+"""So many clauses are looked at for one choice of variables."""
+AT_FIRST = 64
+"""So many examples are looked at, of which more are added where they refute what is found."""
+AT_ONCE = 20
+
+
+def different(answers: Iterable[Answers], columns: int) -> Answers:
+    """Rows of answers, each once."""
+    packed = [_distinct(np.packbits(part, axis=1)) for part in answers]
+    if not packed or not columns:
+        return np.zeros((min(len(packed), 1), columns), dtype=np.bool_)
+    return np.unpackbits(_distinct(np.concatenate(packed)), axis=1, count=columns).astype(np.bool_)
+
+
+def _distinct(rows: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    if not rows.size:
+        return rows[:1]
+    whole = np.ascontiguousarray(rows).view(np.dtype((np.void, rows.shape[1]))).reshape(-1)
+    return rows[np.unique(whole, return_index=True)[1]]
+
+
+class Examples:
+    """The answers of reachable states, each once; a clause is true of a model only if it is true of each of them."""
+
+    def __init__(self, rows: Answers) -> None:
+        self._keep(rows)
+        step = max(1, len(rows) // AT_FIRST)
+        self._looked_at = rows[::step]
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def add(self, rows: Answers) -> None:
+        """Adds what another state answers."""
+        self._keep(np.concatenate([self._rows, rows]))
+        self._looked_at = np.concatenate([self._looked_at, rows])
+
+    def clauses(self, refuting: NDArray[np.bool_], size: int) -> list[tuple[int, ...]]:
+        """The atoms of clauses of this size that are true of each example and false where the answers are
+        ``refuting``.
+        """
+        while True:
+            found = [it for it in covers(self._looked_at != refuting, size, MAX_COVERS) if len(it) == size]
+            missed = {row for it in found if (row := self._missed(it, refuting)) is not None}
+            if not missed:
+                return found
+            self._looked_at = np.concatenate([self._looked_at, self._rows[sorted(missed)[:AT_ONCE]]])
+
+    def _missed(self, atoms: tuple[int, ...], refuting: NDArray[np.bool_]) -> int | None:
+        """An example of which a clause is not true."""
+        true = np.zeros_like(self._all)
+        for atom in atoms:
+            true |= ~self._columns[atom] if refuting[atom] else self._columns[atom]
+        missed = ~true & self._all
+        return int(np.unpackbits(missed).argmax()) if missed.any() else None
+
+    def _keep(self, rows: Answers) -> None:
+        self._rows = rows
+        self._columns = np.ascontiguousarray(np.packbits(rows, axis=0).T)
+        self._all = np.packbits(np.ones(len(rows), dtype=np.bool_))

@@ -1,0 +1,103 @@
+"""The sizes at which a model is looked at for suggestions, and states that it can reach there."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from floodmark.checkers.exploration import Options
+from floodmark.checkers.symbolic.crosscheck.enumeration import MOST
+from floodmark.checkers.symbolic.suggestions.batches import Batch, batch_of, batch_of_packed
+from floodmark.language.errors import ModelError, SourceError
+from floodmark.language.model import Model, State
+from floodmark.language.reference import initial_states, successors
+
+FEW = 2
+"""So many identifiers of each kind are few."""
+SAMPLED = 40_000
+"""So many of the reachable states of one size are looked at."""
+RUNS, STEPS = 100, 60
+"""How many runs at random are made of what is too large to be explored, and how long they are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """Models of one class: those whose steps z3 is asked about, first the smallest; whose reachable states are
+    examples; and one that is only walked.
+    """
+
+    asked: Sequence[Model]
+    explored: Sequence[Model]
+    walked: Sequence[Model]
+
+
+def sizes_of(model: Model, unbounded: Collection[str], counting: Collection[str]) -> Sizes:
+    """A few identifiers and those of the spec, for questions; for examples, larger bounds of integers and larger
+    everything as well. A constant that is 0 switches something off, and stays so.
+    """
+    given = {name: int(model.constant_values[name]) for name in unbounded}
+    few = {name: min(FEW, given[name]) for name in counting}
+    larger = {name: value + 1 for name, value in given.items() if value}
+    largest = {name: value + 2 for name, value in given.items() if value}
+    smaller = list(_at(model, {**larger, **few}))
+    return Sizes([*smaller, model], [*smaller, model, *_at(model, {**largest, **few})], list(_at(model, larger)))
+
+
+def _at(model: Model, constants: Mapping[str, int]) -> Iterator[Model]:
+    """The model with other constants, if there is one and they differ."""
+    if any(model.constant_values[name] != value for name, value in constants.items()):
+        try:
+            yield type(model)(**{**model.constant_values, **constants})
+        except ModelError:  # too few for what it mentions
+            return
+
+
+def reachable_states(sizes: Sizes) -> Iterator[Batch]:
+    """States that can be reached, initial ones among them, the same ones whenever they are asked for."""
+    for model in sizes.explored:
+        yield batch_of(model, [state for _, state in initial_states(model)])
+        yield _explored(model) or _walked(model)
+    for model in sizes.walked:
+        yield _walked(model)
+
+
+def _explored(model: Model) -> Batch | None:
+    """Some of all reachable states; None where there are too many."""
+    from floodmark.checkers.native.search import reachable_set
+
+    try:
+        rows, packed = reachable_set(model, Options(workers=1, limits=MOST))
+    except (RuntimeError, SourceError):
+        return None
+    rows = rows[np.lexsort(rows.T)]
+    chosen = random.Random(0).sample(range(len(rows)), min(SAMPLED, len(rows)))
+    return batch_of_packed(model, packed, rows[sorted(chosen)])
+
+
+def _walked(model: Model) -> Batch:
+    """The states of some runs, each action being as likely as any other that is enabled."""
+    chance = random.Random(0)
+    starts = [state for _, state in initial_states(model)]
+    found = []
+    for _ in range(RUNS if starts else 0):
+        state = chance.choice(starts)
+        for _ in range(STEPS):
+            after = _any_successor(model, state, chance)
+            if after is None:
+                break
+            state = after
+            found.append(state)
+    return batch_of(model, found)
+
+
+def _any_successor(model: Model, state: State, chance: random.Random) -> State | None:
+    by_action: dict[str, list[State]] = {}
+    try:
+        for step, after in successors(model, state):
+            by_action.setdefault(step.action, []).append(after)
+    except SourceError:  # the model leaves its types here, which an induction will say
+        return None
+    return chance.choice(by_action[chance.choice(list(by_action))]) if by_action else None

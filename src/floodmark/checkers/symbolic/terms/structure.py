@@ -1,0 +1,145 @@
+"""Of what terms consist, looked up once for each term of a context.
+
+Rewriting a question walks its terms many times, and z3's classes for Python look up anew what a term is each time, with
+an object and checks of its own for each part: that took three quarters of a proof. Here a term of the context of one
+question has one node, which lasts until ``forget``. In the main context, which lasts as long as the process, nodes only
+last as long as they are used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import z3
+from z3 import z3core
+
+QUANTIFIER, VARIABLE = -1, -2
+"""The kinds of what is no application."""
+
+
+class Node:
+    """A term, the number and the kind of which are known: that of its declaration, or one of the kinds above."""
+
+    __slots__ = ("_nodes", "_parts", "closed", "extent", "key", "kind", "term")
+
+    def __init__(self, nodes: Nodes, term: Any, key: int) -> None:
+        self._nodes = nodes
+        self._parts: list[Node] | None = None
+        self.term = term
+        self.key = key
+        self.kind = _kind(term)
+        self.closed: bool | None = None
+        self.extent: tuple[int, int] | None = None
+
+    @property
+    def parts(self) -> list[Node]:
+        """The arguments of an application, the body of a quantifier."""
+        if self._parts is None:
+            if self.kind == QUANTIFIER:
+                self._parts = [self._nodes.of(self.term.body())]
+            elif self.kind == VARIABLE:
+                self._parts = []
+            else:
+                self._parts = [self._nodes.argument(self.term, at) for at in range(self.term.num_args())]
+        return self._parts
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether a term has neither variables nor quantifiers within."""
+        if self.closed is None:
+            self.closed = self.kind >= 0 and all(it.is_closed for it in self.parts)
+        return self.closed
+
+
+class Nodes:
+    """The nodes of a context's terms. They keep the terms, as z3 reuses the ids of those that are gone."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, Node] = {}
+
+    def of(self, term: Any) -> Node:
+        """The node of a term."""
+        key = term.get_id()
+        known = self._known.get(key)
+        if known is None:
+            known = self._known[key] = Node(self, term, key)
+        return known
+
+    def end(self) -> None:
+        """Lets go of all terms."""
+        self._known.clear()
+
+    def argument(self, term: Any, at: int) -> Node:
+        """The node of an argument, which is only wrapped for Python if it has none yet."""
+        context = term.ctx.ref()
+        known = self._known.get(z3core.Z3_get_ast_id(context, z3core.Z3_get_app_arg(context, term.as_ast(), at)))
+        return self.of(term.arg(at)) if known is None else known
+
+
+def nodes_of(context: Any) -> Nodes:
+    """The nodes of a context."""
+    if context is z3.main_ctx():
+        return Nodes()
+    found: Nodes | None = context.__dict__.get("nodes")
+    if found is None:
+        found = context.nodes = Nodes()
+    return found
+
+
+def forget(context: Any) -> None:
+    """Ends the nodes of a context, so that it ends with the last term that is used."""
+    found: Nodes | None = context.__dict__.pop("nodes", None)
+    if found is not None:
+        found.end()
+
+
+def node_of(term: Any) -> Node:
+    """The node of a term."""
+    return nodes_of(term.ctx).of(term)
+
+
+def kind_of(term: Any) -> int:
+    """The kind of a term."""
+    return node_of(term).kind
+
+
+def parts_of(term: Any) -> list[Any]:
+    """The arguments of a term, in a list of the caller's own."""
+    return [it.term for it in node_of(term).parts]
+
+
+def _kind(term: Any) -> int:
+    context, ast = term.ctx.ref(), term.as_ast()
+    match z3core.Z3_get_ast_kind(context, ast):
+        case z3.Z3_APP_AST | z3.Z3_NUMERAL_AST:
+            return int(z3core.Z3_get_decl_kind(context, z3core.Z3_get_app_decl(context, ast)))
+        case z3.Z3_QUANTIFIER_AST:
+            return QUANTIFIER
+    return VARIABLE
+
+
+def nodes_within(terms: Iterable[Any]) -> Iterator[Node]:
+    """The nodes of which terms consist, themselves and the bodies of quantifiers among them, each once."""
+    waiting = list(terms)
+    if not waiting:
+        return
+    nodes = nodes_of(waiting[0].ctx)
+    left = [*map(nodes.of, waiting)]
+    met: set[int] = set()
+    while left:
+        node = left.pop()
+        if node.key not in met:
+            met.add(node.key)
+            yield node
+            left += node.parts
+
+
+def subterms(terms: Iterable[Any]) -> Iterator[Any]:
+    """The terms of which terms consist, themselves and the bodies of quantifiers among them, each once."""
+    return (node.term for node in nodes_within(terms))
+
+
+def closed_subterms(terms: Iterable[Any]) -> Iterator[Any]:
+    """Those of the terms of which terms consist that have no variables within."""
+    return (node.term for node in nodes_within(terms) if node.is_closed)

@@ -1,0 +1,378 @@
+"""Loops, comprehensions and reductions as z3 terms: unrolled, or quantified over a set of any size."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
+from typing import Any
+
+from floodmark.checkers.symbolic.terms.booleans import Truth, as_term, conj, disj, implied, negation, substituted
+from floodmark.checkers.symbolic.translate.evaluation import Evaluation
+from floodmark.checkers.symbolic.values.components import Relation, Table, replaced_in, symbols_in
+from floodmark.checkers.symbolic.values.types import UnsupportedError, Value
+from floodmark.compiler.failures import may_stop
+from floodmark.compiler.ir import (
+    BOOL,
+    Choose,
+    Const,
+    Domain,
+    Expr,
+    Generator,
+    Local,
+    Range,
+    Reduce,
+    Universe,
+)
+from floodmark.language.types import (
+    WIDEST_INTEGER,
+    IntType,
+    MapType,
+    SeqType,
+    SetType,
+    Type,
+    has_any_key,
+)
+
+MAX_ITERATIONS = 4096
+
+
+class Reductions(Evaluation):
+    """What runs over a domain."""
+
+    def visited(self, domain: Domain, of: Type) -> Relation | list[tuple[Truth, Value]]:
+        """What a loop runs over: a list as from ``iteration``, or a set where there may be any number of elements."""
+        match domain:
+            case Universe(kind) if self.values.any_size and self.values.is_unbounded(kind):
+                return Relation(lambda item: self.values.well_formed(kind, item), None)
+            case Range(step=1) if self.values.any_size and isinstance(of, IntType) and of.codes > MAX_ITERATIONS:
+                low, high = self.evaluate(domain.low), self.evaluate(domain.high)
+                numbers = self.values.numbers
+                return Relation(lambda item: conj((numbers.at_most(low, item), numbers.less(item, high))), None)
+            case Expr():
+                value = self.evaluate(domain)
+                return value if isinstance(value, Relation) else self.values.elements(domain.type, value)
+        return self.iteration(domain, of)
+
+    def iteration(self, domain: Domain, of: Type) -> list[tuple[Truth, Value]]:
+        """The values of a loop variable in order, each with the condition under which the loop gets to it."""
+        match domain:
+            case Universe(kind):
+                return [(True, value) for value in self.values.lifted(kind)]
+            case Range():
+                return self._range(domain, of)
+        raise AssertionError(domain)
+
+    def _range(self, domain: Range, of: Type) -> list[tuple[Truth, Value]]:
+        numbers = self.values.numbers
+        low, high = self.evaluate(domain.low), self.evaluate(domain.high)
+        if isinstance(low, int) and isinstance(high, int):
+            return [(True, index) for index in range(low, high, domain.step)]
+        assert isinstance(of, IntType)
+        if of.codes > MAX_ITERATIONS:
+            how_many = "any number of" if self.values.unbounded else f"up to {of.codes}"
+            message = f"a range of {how_many} numbers is too long to unroll; at most {MAX_ITERATIONS}"
+            raise UnsupportedError(message, domain.low.at.file, domain.low.at.line)
+        found = []
+        for turn in range((of.codes - 1) // abs(domain.step) + 1):
+            index = numbers.plus(low, turn * domain.step)
+            inside = numbers.less(index, high) if domain.step > 0 else numbers.less(high, index)
+            found.append((inside, index))
+        return [(inside, index) for inside, index in found if inside is not False]
+
+    def visit_reduce(self, node: Reduce) -> Value:
+        match node.kind:
+            case "any" | "all":
+                return self._any_or_all(node, 0)
+            case "sum":
+                return self._sum(node)
+            case "min" | "max":
+                return self._best(node)
+            case "set":
+                return self._set_of(node)
+            case "seq":
+                return self._seq_of(node)
+        return self._map_of(node)
+
+    def _any_or_all(self, node: Reduce, depth: int) -> Truth:
+        """Whether any or all bodies are true; as in CPython, evaluation stops at the first that decides."""
+        if depth == len(node.generators):
+            return self.evaluate(node.body)
+        generator = node.generators[depth]
+        visited = self.visited(generator.domain, generator.variable.type)
+        if isinstance(visited, Relation):
+            return self._quantified(node, depth, generator, visited)
+        unordered = isinstance(generator.domain, Expr) and self.values.is_unordered(generator.domain.type)
+        parts = (node.body, *generator.conditions)
+        careful = not unordered and (
+            depth + 1 < len(node.generators) or any(map(may_stop, parts))
+        )
+        looking_for = node.kind == "any"
+        found: list[Truth] = []
+        saved = self.path
+        with self.in_any_order() if unordered else nullcontext():
+            for there, value in visited:
+                self.locals[generator.variable.slot] = value
+                before = self.path
+                chosen = self._chosen(generator, there)
+                if chosen is not False:
+                    self.path = conj((before, chosen))
+                    inner = self._any_or_all(node, depth + 1)
+                    hit = conj((chosen, inner)) if looking_for else implied(chosen, inner)
+                    found.append(hit)
+                    self.path = before
+                    if hit is looking_for:
+                        break
+                    if careful:
+                        self.path = conj((before, negation(hit) if looking_for else hit))
+        self.path = saved
+        return disj(found) if looking_for else conj(found)
+
+    def _quantified(self, node: Reduce, depth: int, generator: Generator, relation: Relation) -> Truth:
+        """``any`` and ``all`` over a set without a bound."""
+        item = self.values.variable(generator.variable.type, generator.variable.name)
+        self.locals[generator.variable.slot] = item
+        with self.for_each(item):
+            there = relation.holds(item)
+            with self.under(there):
+                chosen = self._chosen(generator, there)
+            with self.under(chosen):
+                inner = self._any_or_all(node, depth + 1)
+        if node.kind == "any":
+            return self.values.of_some(item, conj((chosen, inner)))
+        return self.values.of_every(item, implied(chosen, inner))
+
+    def _chosen(self, generator: Generator, there: Truth) -> Truth:
+        """Whether an element passes the conditions of its generator."""
+        saved = self.path
+        chosen = there
+        for condition in generator.conditions:
+            self.path = conj((saved, chosen))
+            chosen = conj((chosen, self.evaluate(condition)))
+            if chosen is False:
+                break
+        self.path = saved
+        return chosen
+
+    def generate(self, node: Reduce, depth: int = 0, outer: Truth = True) -> Iterator[Truth]:
+        """Iterates over a comprehension's elements with its variables set; yields whether each one counts.
+
+        Where there may be any number of elements, a variable stands for each of them, and is in ``bound`` meanwhile.
+        """
+        if depth == len(node.generators):
+            yield outer
+            return
+        generator = node.generators[depth]
+        visited = self.visited(generator.domain, generator.variable.type)
+        if isinstance(visited, Relation):
+            item = self.values.variable(generator.variable.type, generator.variable.name)
+            self.locals[generator.variable.slot] = item
+            self.bound.append(item)
+            with self.for_each(item):
+                there = visited.holds(item)
+                with self.under(there):
+                    chosen = self._chosen(generator, there)
+                if chosen is not False:
+                    with self.under(chosen):
+                        yield from self.generate(node, depth + 1, conj((outer, chosen)))
+            self.bound.pop()
+            return
+        for there, value in visited:
+            saved = self.path
+            self.locals[generator.variable.slot] = value
+            self.path = conj((saved, there))
+            chosen = self._chosen(generator, there)
+            if chosen is not False:
+                self.path = conj((saved, chosen))
+                yield from self.generate(node, depth + 1, conj((outer, chosen)))
+            self.path = saved
+
+    def _sum(self, node: Reduce) -> Any:
+        numbers = self.values.numbers
+        total: Any = 0
+        counted = self._summed_set(node)
+        if counted is not None:
+            element, members = counted
+            return self.values.size(SetType(element), members)
+        for chosen in self.generate(node):
+            if self.bound:
+                raise UnsupportedError("a sum over any number of elements is known only when each counts as one")
+            total = numbers.plus(total, numbers.either(chosen, self.evaluate(node.body), 0))
+        return total
+
+    def _summed_set(self, node: Reduce) -> tuple[Type, Relation] | None:
+        """The elements that a sum of ones counts, if there may be any number of them."""
+        if len(node.generators) != 1 or not self.values.any_size:
+            return None
+        (generator,) = node.generators
+        counts = _counts_as_one(node.body)
+        domain = generator.domain
+        of = generator.variable.type
+        if isinstance(domain, Universe):
+            distinct = self.values.is_unbounded(of)
+        else:
+            distinct = isinstance(domain, Expr) and self.values.is_relation(domain.type)
+        if counts is None or not distinct:
+            return None
+        found: Relation | None = None
+        for chosen in self.generate(node):
+            item = self.bound[-1]
+            with self.under(chosen):
+                one = conj((chosen, self.evaluate(counts)))
+            found = self._where(of, item, one)
+        return None if found is None else (of, found)
+
+    def _where(self, kind: Type, item: Value, truth: Truth) -> Relation:
+        """The values of which a statement about a variable is true."""
+        own = symbols_in(item)
+        return Relation(lambda known: substituted(truth, own, self.values.arguments(kind, known)), None)
+
+    def _best(self, node: Reduce) -> Any:
+        numbers = self.values.numbers
+        best: Any = None
+        some: Truth = False
+        outside = len(self.bound)
+        for chosen in self.generate(node):
+            value = self.evaluate(node.body)
+            if self.bound[outside:]:
+                chosen, value = self._extreme(tuple(self.bound[outside:]), chosen, value, node.kind == "max")
+            if best is None:
+                best, some = value, chosen
+                continue
+            better = numbers.less(best, value) if node.kind == "max" else numbers.less(value, best)
+            best = numbers.either(conj((chosen, disj((negation(some), better)))), value, best)
+            some = disj((some, chosen))
+        if node.default is not None:
+            with self.under(negation(some)):
+                default = self.evaluate(node.default)
+            return default if best is None else numbers.either(some, best, default)
+        self.fail_unless(some, node.at)
+        return self.values.default(node.type) if best is None else best
+
+    def _extreme(self, item: Value, chosen: Truth, value: Any, largest: bool) -> tuple[Truth, Any]:
+        """Whether there is an element, and the best value of one: that of a witness, which the facts say is best.
+
+        Among finitely many elements one is best, so there is a witness whenever there is an element.
+        """
+        facts, numbers = self.values.facts, self.values.numbers
+        own = symbols_in(item)
+        mentioned = facts.free(as_term(chosen), *([] if isinstance(value, int) else [value]))
+        over = [it for it in mentioned if not any(it.eq(mine) for mine in own)]
+        witness = [facts.chosen("best", mine.sort(), over) for mine in own]
+        best = value if isinstance(value, int) else substituted(value, own, witness)
+        better = numbers.at_most(value, best) if largest else numbers.at_most(best, value)
+        facts.add(witness, implied(chosen, conj((substituted(chosen, own, witness), better))))
+        return self.values.of_some(item, chosen), best
+
+    def _set_of(self, node: Reduce) -> Value:
+        kind = node.type
+        assert isinstance(kind, SetType)
+        if self.values.is_relation(kind):
+            return self._set_of_any_size(node, kind.element)
+        result = self.values.default(kind)
+        outside = len(self.bound)
+        for chosen in self.generate(node):
+            value, item = self.evaluate(node.body), tuple(self.bound[outside:])
+            if item:
+                result = self._with_each(kind, result, item, chosen, value)
+                continue
+            room, larger = self.values.with_element(kind, result, value)
+            self.fail_unless(room, node.at)
+            result = self.values.either(kind, chosen, larger, result)
+        return result
+
+    def _with_each(self, kind: SetType, before: Value, item: Value, chosen: Truth, value: Value) -> Value:
+        """A set of few possible elements with those that an expression takes for any number of identifiers."""
+        if kind.capacity is not None:
+            raise UnsupportedError(f"{kind} cannot be made of any number of elements here, as it may not hold them all")
+        taken = self._image(kind.element, item, chosen, value)
+        pairs = zip(before, self.values.lifted(kind.element), strict=True)
+        return tuple(disj((there, taken.holds(known))) for there, known in pairs)
+
+    def _set_of_any_size(self, node: Reduce, element: Type) -> Relation:
+        parts: list[Relation] = []
+        outside = len(self.bound)
+        for chosen in self.generate(node):
+            value, item = self.evaluate(node.body), tuple(self.bound[outside:])
+            if len(item) == 1 and value is item[0]:
+                parts.append(self._where(element, value, chosen))
+            else:
+                parts.append(self._image(element, item, chosen, value))
+        return Relation(lambda known: disj(part.holds(known) for part in parts), None)
+
+    def _image(self, element: Type, item: Value, chosen: Truth, value: Value) -> Relation:
+        """The values that an expression takes."""
+        return Relation(
+            lambda known: self.values.of_some(item, conj((chosen, self.values.equal(element, value, known)))), None
+        )
+
+    def _seq_of(self, node: Reduce) -> Value:
+        kind = node.type
+        assert isinstance(kind, SeqType)
+        for generator in node.generators:
+            if isinstance(generator.domain, Expr) and self.values.is_unordered(generator.domain.type):
+                raise UnsupportedError(f"{generator.domain.type} has no order here, so it cannot become a sequence")
+        if kind.capacity >= WIDEST_INTEGER:
+            listed = self._set_of_any_size(node, kind.element)
+            listed.repeats = len(node.generators) > 1 or not _is_variable(node)
+            one = Reduce(kind.element, node.at, "sum", node.generators, Const(IntType(1, 1), node.at, 1))
+            counted = self._summed_set(one)
+            listed.length = None if counted is None else self.values.size(SetType(counted[0]), counted[1])
+            if isinstance(kind.element, IntType) and counted is not None:
+                listed.among = self._among(node)
+            return listed
+        numbers = self.values.numbers
+        items = [self.values.default(kind.element)] * kind.capacity
+        count: Any = 0
+        outside = len(self.bound)
+        for chosen in self.generate(node):
+            value = self.evaluate(node.body)
+            if self.bound[outside:]:
+                raise UnsupportedError("a list of any number of elements has no positions here; make it a set")
+            for position in range(kind.capacity):
+                here = conj((chosen, numbers.equal(count, position)))
+                items[position] = self.values.either(kind.element, here, value, items[position])
+            count = numbers.plus(count, numbers.either(chosen, 1, 0))
+        return (count, tuple(items))
+
+    def _among(self, node: Reduce) -> Callable[[Callable[[Any], Truth]], Any]:
+        """How many numbers of a list meet a condition: as many as identifiers whose number does, each of which has one.
+        """
+        (generator,) = node.generators
+        kind = generator.variable.type
+        listed: list[tuple[Value, Truth, Any]] = []
+        for chosen in self.generate(node):
+            with self.under(chosen):
+                listed.append((self.bound[-1], chosen, self.evaluate(node.body)))
+
+        def counted(meets: Callable[[Any], Truth]) -> Any:
+            parts = [self._where(kind, item, conj((chosen, meets(number)))) for item, chosen, number in listed]
+            return self.values.size(SetType(kind), parts[0]) if parts else 0
+
+        return counted
+
+    def _map_of(self, node: Reduce) -> Value:
+        kind = node.type
+        assert isinstance(kind, MapType)
+        if has_any_key(kind):
+            for _ in self.generate(node):
+                value, own = self.evaluate(node.body), symbols_in(self.bound[-1])
+            return Table(lambda key: replaced_in(value, lambda term: substituted(term, own, [key])))
+        return tuple(self.evaluate(node.body) for _ in self.generate(node))
+
+
+def _counts_as_one(body: Expr) -> Expr | None:
+    """The condition under which an element of a sum counts as one, if it otherwise counts as nothing."""
+    match body:
+        case Const(value=1):
+            return Const(BOOL, body.at, True)
+        case Choose(condition=condition, then=Const(value=1), otherwise=Const(value=0)):
+            return condition
+    return None
+
+
+def _is_variable(node: Reduce) -> bool:
+    """Whether a comprehension lists the elements of its domain themselves, each once."""
+    (generator,) = node.generators
+    domain = generator.domain
+    once = isinstance(domain, Universe | Range) or isinstance(domain.type, SetType)
+    return once and isinstance(node.body, Local) and node.body.slot == generator.variable.slot

@@ -1,0 +1,23 @@
+"""Synthetic functions of the modelling language, which have no source file, such as inferred clauses."""
+
+from __future__ import annotations
+
+import itertools
+import linecache
+from collections.abc import Callable, Mapping
+from typing import Any
+
+_FILES = itertools.count(1)
+
+
+def written(source: str, name: str, names: Mapping[str, Any]) -> tuple[Callable[..., bool], str]:
+    """The predicate ``name`` that a source text defines with these names, and the file that it seems to be in.
+
+    Its text can be found there, so that CPython runs it and the compiler reads it, like any other.
+    """
+    file = f"<{name} {next(_FILES)}>"
+    linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
+    known: dict[str, Any] = {**names, "__name__": __name__}
+    exec(compile(source, file, "exec"), known)
+    function: Callable[..., bool] = known[name]
+    return function, file

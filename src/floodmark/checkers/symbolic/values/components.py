@@ -1,0 +1,347 @@
+"""The components of a value: fresh ones, those of a type's first value, and a description of where each is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import z3
+
+from floodmark.checkers.symbolic.any_size.set_sorts import SetSort, tells_members_only
+from floodmark.checkers.symbolic.terms.booleans import Truth, as_term, substituted
+from floodmark.checkers.symbolic.terms.integers import Bits, Number
+from floodmark.checkers.symbolic.values.types import MAX_SLOTS, Types, UnsupportedError, Value
+from floodmark.checkers.value_text import show
+from floodmark.compiler.ir import INT, NoneType, NothingType
+from floodmark.language.types import (
+    WIDEST_INTEGER,
+    BagType,
+    BoolType,
+    EnumType,
+    IdentifierType,
+    IntType,
+    MapType,
+    OpenIdentifierType,
+    OpenIntType,
+    OpenSetType,
+    OptionalType,
+    RecordType,
+    SeqType,
+    SetType,
+    Type,
+    UnionType,
+    has_any_size,
+)
+
+
+@dataclass(slots=True, eq=False)
+class Relation:
+    """A set of any size: whether it holds a value, and the ``most`` elements it can have, if that is known.
+
+    ``term`` is the set as one term. It is there from the beginning or made when it is needed. A list of any length is a
+    relation as well, as nothing may depend on its order; it may have ``repeats``, and a ``length`` if that is known. Of
+    one with a number for each of distinct identifiers, ``among`` tells how many of its numbers meet a condition; if it
+    is sorted, ``order`` is how.
+    """
+
+    holds: Callable[[Value], Truth]
+    most: Number | None
+    term: Any = None
+    repeats: bool = False
+    length: Number | None = None
+    among: Callable[[Callable[[Number], Truth]], Number] | None = None
+    order: Literal["", "ascending", "descending"] = ""
+
+
+@dataclass(slots=True, eq=False)
+class Table:
+    """A map with any number of keys: its value for each of them, and anything for what is no key."""
+
+    at: Callable[[Value], Value]
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """One component of a value: a description of where it is, and its term."""
+
+    path: str
+    type: Type
+    term: Any
+
+
+class Components(Types):
+    """Makes components and lists them."""
+
+    def default(self, kind: Type) -> Value:
+        """The first value of a type."""
+        match kind:
+            case BoolType():
+                return False
+            case IntType():
+                return 0 if kind == INT else self.range(kind)[0]
+            case OpenIdentifierType():
+                return self.individuals(kind).named(1)
+            case EnumType() | IdentifierType():
+                return 0
+            case NoneType() | NothingType():
+                return None
+            case OptionalType(inner):
+                return (False, self.default(inner))
+            case UnionType(fields=fields, members=members):
+                own = dict(members[0].fields)
+                return tuple(
+                    (True, self.default(own[name])) if name in own and own[name] != of else self.default(of)
+                    for name, of in fields
+                )
+            case RecordType(_, fields):
+                return tuple(self.default(of) for _, of in fields)
+            case SetType(NothingType(), _):
+                return ()
+            case SetType(OpenIdentifierType() as element, _) if self.is_relation(kind):
+                if element not in self._nobody:
+                    self._nobody[element] = self.individuals(element).sets.empty()
+                return Relation(lambda _: False, None, self._nobody[element])
+            case SetType() if self.is_relation(kind):
+                return Relation(lambda _: False, 0)
+            case SetType(element, None):
+                return (False,) * len(self.members(element))
+            case SetType(element, _) | BagType(element, _):
+                return ((False, self.default(element)),) * self.slots(kind)
+            case MapType(OpenIdentifierType() | OpenIntType(), of):
+                return Table(lambda _: self.default(of))
+            case MapType(key, of):
+                return (self.default(of),) * len(self.members(key))
+            case SeqType(element, capacity) if capacity < WIDEST_INTEGER:
+                return (0, (self.default(element),) * capacity)
+        raise UnsupportedError(f"{kind} has no symbolic form")
+
+    def fresh(self, kind: Type, hint: str) -> Value:
+        """A value that may be any of its type, and more: ``well_formed`` says that it is one of the type."""
+        if has_any_size(kind):
+            return self._family(kind, hint, [])([])
+        match kind:
+            case BoolType():
+                return self.symbols.truth(hint)
+            case IntType(low, high):
+                return self.numbers.fresh(self.symbols, hint, low, high)
+            case EnumType() | IdentifierType():
+                return self.codes(kind).fresh(self.symbols, hint)
+            case OptionalType(inner):
+                return (self.symbols.truth(f"{hint}?"), self.fresh(inner, hint))
+            case RecordType(_, fields):
+                return tuple(self.fresh(of, f"{hint}.{field}") for field, of in fields)
+            case SetType(element, _) if self.is_relation(kind):
+                example = self.fresh(element, hint)
+                function = self.symbols.relation(hint, [term.sort() for term in self.arguments(element, example)])
+                most = self.bound(kind.limit) if isinstance(kind, OpenSetType) else None
+                return Relation(lambda item: function(*self.arguments(element, item)), most)
+            case SetType(element, None):
+                return tuple(self.symbols.truth(hint) for _ in self.members(element))
+            case SetType(element, _) | BagType(element, _):
+                return tuple((self.symbols.truth(hint), self.fresh(element, hint)) for _ in range(self.slots(kind)))
+            case MapType(key, of):
+                return tuple(self.fresh(of, hint) for _ in self.members(key))
+            case SeqType(element, capacity):
+                items = tuple(self.fresh(element, hint) for _ in range(capacity))
+                return (self.numbers.fresh(self.symbols, f"len {hint}", 0, capacity), items)
+        raise UnsupportedError(f"{kind} has no symbolic form")
+
+    def variable(self, kind: Type, hint: str) -> Value:
+        """A fresh value that a quantifier will bind."""
+        item = self.fresh(kind, hint)
+        self.facts.bind(symbols_in(item))
+        return item
+
+    def _family(self, kind: Type, hint: str, over: list[Any]) -> Callable[[list[Any]], Value]:
+        """A fresh value for each choice of terms of the sorts ``over``: the entries of a map, or a single value."""
+        match kind:
+            case BoolType() | IntType() | EnumType() | OpenIdentifierType() | IdentifierType():
+                return self._symbol(hint, over, self._sort(kind))
+            case NoneType() | NothingType():
+                return lambda _: None
+            case OptionalType(inner):
+                there, held = self._symbol(f"{hint}?", over, z3.BoolSort()), self._family(inner, hint, over)
+                return lambda at: (there(at), held(at))
+            case RecordType(_, fields):
+                parts = [self._family(of, f"{hint}.{field}", over) for field, of in fields]
+                return lambda at: tuple(part(at) for part in parts)
+            case SetType(element, _) if self.is_relation(kind):
+                return self._family_of_sets(kind, element, hint, over)
+            case SetType(element, None):
+                bits = [self._symbol(hint, over, z3.BoolSort()) for _ in self.members(element)]
+                return lambda at: tuple(bit(at) for bit in bits)
+            case SetType(element, _) | BagType(element, _):
+                slots = [
+                    (self._symbol(hint, over, z3.BoolSort()), self._family(element, hint, over))
+                    for _ in range(self.slots(kind))
+                ]
+                return lambda at: tuple((used(at), item(at)) for used, item in slots)
+            case MapType(OpenIdentifierType() | OpenIntType() as key, of):
+                entry = self._family(of, hint, [*over, self._sort(key)])
+                return lambda at: Table(lambda known: entry([*at, known]))
+            case MapType(key, of):
+                entries = [self._family(of, hint, over) for _ in self.members(key)]
+                return lambda at: tuple(entry(at) for entry in entries)
+            case SeqType(element, capacity) if capacity < MAX_SLOTS:
+                length = self._symbol(f"len {hint}", over, z3.IntSort())
+                items = [self._family(element, hint, over) for _ in range(capacity)]
+                return lambda at: (length(at), tuple(item(at) for item in items))
+        raise UnsupportedError(f"{kind} has no symbolic form")
+
+    def _family_of_sets(self, kind: SetType, element: Type, hint: str, over: list[Any]) -> Callable[[list[Any]], Value]:
+        most = self.bound(kind.limit) if isinstance(kind, OpenSetType) else None
+        if isinstance(element, OpenIdentifierType):
+            sets = self.individuals(element).sets
+            whole = self._symbol(hint, over, sets.sort)
+
+            def of(at: list[Any]) -> Relation:
+                term = whole(at)
+                return Relation(lambda item: sets.holds(term, item), most, term)
+
+            return of
+        leaves = self.leaves(element, self.fresh(element, hint))
+        function = self.symbols.relation(hint, [*over, *(leaf.term.sort() for leaf in leaves)])
+        kinds = enumerate(leaf.type for leaf in leaves)
+        inner = {at: self.set_sort(of.element) for at, of in kinds if isinstance(of, SetType)}
+        if inner:
+            tells_members_only(function, len(over), inner, self.facts)
+        return lambda at: Relation(lambda item: function(*at, *self.arguments(element, item)), most)
+
+    def _symbol(self, hint: str, over: list[Any], sort: Any) -> Callable[[list[Any]], Any]:
+        if not over:
+            symbol = self.symbols.fresh(hint, sort)
+            return lambda _: symbol
+        function = self.symbols.function(hint, over, sort)
+        return lambda at: function(*at)
+
+    def _sort(self, kind: Type) -> Any:
+        """The sort of a value that is one term."""
+        match kind:
+            case BoolType():
+                return z3.BoolSort()
+            case IntType():
+                return z3.IntSort()
+            case OpenIdentifierType():
+                return self.individuals(kind).sort
+        return self.codes(kind).sort
+
+    def set_sort(self, element: Type) -> SetSort:
+        """The sort of sets of any size with such elements."""
+        if isinstance(element, OpenIdentifierType):
+            return self.individuals(element).sets
+        if element not in self._set_sorts:
+            sorts = [leaf.term.sort() for leaf in self.leaves(element, self.fresh(element, "element"))]
+            self._set_sorts[element] = SetSort(f"Set[{element}]", sorts, self.facts)
+        return self._set_sorts[element]
+
+    def whole(self, element: Type, value: Relation) -> Any:
+        """A set as one term. One that is described by a formula is given a symbol, and the description is a fact.
+
+        The same formula gets the same symbol, so that z3 need not find out that such sets are equal: also where it is
+        about other variables, of which the set is then a function.
+        """
+        if value.term is None:
+            item = self.variable(element, "member")
+            indices = self.arguments(element, item)
+            said = as_term(value.holds(item))
+            over = [it for it in self.facts.free(said) if not any(it.eq(index) for index in indices)]
+            examples = self._examples.setdefault(element, indices)
+            shared = [self._stand_in(it.sort(), place) for place, it in enumerate(over)]
+            key = substituted(said, [*indices, *over], [*examples, *shared])
+            if (element, key.get_id()) not in self._described:
+                sets = self.set_sort(element)
+                whole = self.facts.chosen("set", sets.sort, shared)
+                inside = sets.holds(whole, *examples)
+                self.facts.add([whole], inside == key, patterns=[inside])
+                self._described[element, key.get_id()] = key, whole
+            _, whole = self._described[element, key.get_id()]
+            value.term = substituted(whole, shared, over) if over else whole
+        return value.term
+
+    def _stand_in(self, sort: Any, place: int) -> Any:
+        """The variable that stands for any other of its sort at a place of a list."""
+        if (sort, place) not in self._stand_ins:
+            self._stand_ins[sort, place] = self.symbols.fresh("other", sort)
+            self.facts.bind([self._stand_ins[sort, place]])
+        return self._stand_ins[sort, place]
+
+    def leaves(self, kind: Type, value: Value, path: str = "") -> list[Leaf]:
+        """The components of a value, each with its place described in the model's words."""
+        return list(self._leaves(kind, value, path))
+
+    def arguments(self, kind: Type, value: Value) -> list[Any]:
+        """The components as z3 terms."""
+        return [leaf.term for leaf in self._leaves(kind, value, "")]
+
+    def _leaves(self, kind: Type, value: Value, path: str) -> Iterator[Leaf]:
+        match kind:
+            case BoolType():
+                yield Leaf(path, kind, as_term(value))
+            case IntType(low, high):
+                yield Leaf(path, kind, self.numbers.term(value, low, high))
+            case OpenIdentifierType():
+                yield Leaf(path, kind, value)
+            case EnumType() | IdentifierType():
+                yield Leaf(path, kind, self.codes(kind).term(value))
+            case SetType(element, _) | SeqType(element, _) if isinstance(value, Relation):
+                yield Leaf(path, kind, self.whole(element, value))
+            case MapType() if isinstance(value, Table):
+                raise UnsupportedError(f"{kind} cannot be inside a set or the argument of a property here")
+            case OptionalType(inner):
+                yield Leaf(f"{path} is not None", BoolType(), as_term(value[0]))
+                yield from self._leaves(inner, value[1], path)
+            case RecordType(_, fields):
+                for (field, of), part in zip(fields, value, strict=True):
+                    yield from self._leaves(of, part, f"{path}.{field}")
+            case SetType(element, None):
+                for item, there in zip(self.members(element), value, strict=True):
+                    yield Leaf(f"{show(item)} in {path}", BoolType(), as_term(there))
+            case SetType() if self.is_unordered(kind):
+                raise UnsupportedError(f"{kind} with a capacity cannot be inside a set of any size here")
+            case SetType(element, int()) | BagType(element, _):
+                for slot, (there, item) in enumerate(value):
+                    yield Leaf(f"len({path}) > {slot}", BoolType(), as_term(there))
+                    yield from self._leaves(element, item, f"{path}[{slot}]")
+            case MapType(key, of):
+                for k, part in zip(self.members(key), value, strict=True):
+                    yield from self._leaves(of, part, f"{path}[{show(k)}]")
+            case SeqType(element, capacity):
+                yield Leaf(f"len({path})", IntType(0, capacity), self.numbers.term(value[0], 0, capacity))
+                for index, item in enumerate(value[1]):
+                    yield from self._leaves(element, item, f"{path}[{index}]")
+
+
+def replaced_in(value: Value, replacement: Callable[[Any], Any]) -> Value:
+    """A value with each of its terms replaced by another of the same sort."""
+    match value:
+        case tuple():
+            return tuple(replaced_in(part, replacement) for part in value)
+        case Bits(term=term):
+            return Bits(replacement(term), value.low, value.high, value.width)
+        case Relation(holds=holds, most=most, term=term, repeats=repeats, length=length):
+            there, long = (None if it is None else replaced_in(it, replacement) for it in (term, length))
+            return Relation(lambda item: replaced_in(holds(item), replacement), most, there, repeats, long)
+        case Table(at=at):
+            return Table(lambda key: replaced_in(at(key), replacement))
+        case z3.ExprRef():
+            return replacement(value)
+    return value
+
+
+def symbols_in(value: Value) -> list[Any]:
+    """The terms of a fresh value."""
+    match value:
+        case tuple():
+            return [term for part in value for term in symbols_in(part)]
+        case Bits(term=term):
+            return [term]
+        case Relation(term=term):
+            if term is None:
+                raise UnsupportedError("a set of sets, or of records, cannot be drawn from a set of any size here")
+            return [term]
+        case Table():
+            raise UnsupportedError("a map over any number of identifiers cannot be drawn from a set here")
+        case z3.ExprRef():
+            return [value]
+    return []

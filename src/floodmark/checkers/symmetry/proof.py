@@ -1,0 +1,132 @@
+"""The licence to search orbits of states instead of states.
+
+Every engine that reduces by symmetry needs one, and trying some states is never enough to get it. A licence says that
+renaming identifiers preserves a model and its properties, in every state of the declared types:
+
+- an action with renamed arguments is enabled, or fails, in the renamed state exactly when the original one is in the
+  original state, and it leads to the renamed state;
+- a boundary and a reachability property are true, or fail, in both states or in neither; an invariant or a transition
+  property is violated (false, or failing) in both or in neither; so is each premise met.
+
+By induction on the length of runs, every reachable state is then a renaming of a visited one and vice versa: no
+verdict, no length of a shortest counterexample, no action that never fires, no premise that is never true and no
+deadlock is lost. Initial states may name identifiers: whatever orbits they lie in are visited from there. In that case
+a search of orbits may have fewer levels than one of states: what is far under one name may be near under another.
+
+A licence that is wrong all the same is met by the search that it is for, which expands states a second time under other
+names (``floodmark.checkers.native.symmetry``).
+
+Most models get a licence from the way they are written (``floodmark.compiler.identifier_bias``). What reading them
+cannot decide, z3 does: first whether a property can fail at all, where that is all that matters; then whether the
+property or action behaves the same after every swap of two neighbouring names. Swaps of neighbours generate all
+renamings, because each is proved for all states and not only for those that stand for an orbit. Without an answer there
+is no licence.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from floodmark.checkers import disk_cache
+from floodmark.checkers.exploration import Symmetry
+from floodmark.checkers.project.versions import source_hash, versions
+from floodmark.compiler.fingerprint import fingerprint
+from floodmark.compiler.identifier_bias import Bias, favour
+from floodmark.compiler.ir import Action, Predicate
+from floodmark.compiler.program import Program
+from floodmark.compiler.renaming import Licence, symmetric_types
+from floodmark.language.errors import ModelError
+from floodmark.language.model import Model
+from floodmark.language.types import IdentifierType
+
+if TYPE_CHECKING:
+    from floodmark.checkers.symmetry.obligations import Judge
+
+MAX_EFFORT = 800_000_000
+"""What z3 may do about one model, in its own units: some two minutes."""
+
+
+class AsymmetryError(ModelError):
+    """A model has no licence: it favours an identifier, or may."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Suspect:
+    """A part of a program that may favour an identifier; ``place`` is its index among all parts."""
+
+    place: int
+    part: Action | Predicate
+    favour: Bias
+
+
+def license_symmetry(
+    model: Model, properties: Mapping[str, Callable[..., bool]], program: Program, symmetry: Symmetry = True
+) -> Licence:
+    """The licence of a model with these properties; ``program`` is what was read from them.
+
+    With names in ``symmetry`` it is for identifiers of these classes alone: the others keep their names, whatever the
+    model does with them. Raises AsymmetryError, with the file and line of what favours an identifier, when there is
+    none.
+    """
+    every = symmetric_types(program.variables.values())
+    kinds = tuple(kind for kind in every if symmetry is True or kind.cls.__name__ in (symmetry or ()))
+    suspects = list(_suspects(program, kinds))
+    judge: Judge | None = None
+    for suspect in suspects:
+        path = _path(program, suspect.part, kinds)
+        if disk_cache.read(path) is not None:
+            continue
+        if judge is None:
+            from floodmark.checkers.symmetry.obligations import Judge
+
+            judge = Judge(model, properties, kinds, MAX_EFFORT)
+        _require_proof(judge, program, suspect, kinds)
+        disk_cache.write(path, b"proved")
+    return Licence(kinds, tuple(suspect.place for suspect in suspects))
+
+
+def parts_of(program: Program) -> list[Action | Predicate]:
+    """Everything that a renaming has to preserve."""
+    return [*program.actions, *program.predicates, *program.boundaries]
+
+
+def _suspects(program: Program, kinds: tuple[IdentifierType, ...]) -> Iterator[_Suspect]:
+    for place, part in enumerate(parts_of(program)):
+        found = favour(part, kinds)
+        if found is not None:
+            yield _Suspect(place, part, found)
+
+
+def _require_proof(judge: Judge, program: Program, suspect: _Suspect, kinds: tuple[IdentifierType, ...]) -> None:
+    """Raises ModelError unless z3 shows that a part that seems to favour an identifier does not."""
+    place, part, found = suspect.place, suspect.part, suspect.favour
+    if isinstance(part, Predicate) and favour(part, kinds, never_fails=True) is None and judge.never_fails(place):
+        return
+    doubt = judge.doubt(place)
+    if doubt is None:
+        return
+    verdict = "is not" if doubt.shown else "may not be"
+    message = (
+        f"{found.what}, so the model {verdict} symmetric; use symmetry = false"
+        f"{_those_left(program, kinds)}, or replace the name or the order by a parameter ({doubt.text})"
+    )
+    raise AsymmetryError(message, found.at.file, found.at.line)
+
+
+def _those_left(program: Program, kinds: tuple[IdentifierType, ...]) -> str:
+    """The classes of which reading the model already shows that it favours none."""
+    left = tuple(kind for kind in kinds if not any(_suspects(program, (kind,))))
+    if not left or any(_suspects(program, left)):
+        return ""
+    names = ", ".join(f'"{kind.cls.__name__}"' for kind in left)
+    return f", or symmetry = [{names}]"
+
+
+def _path(program: Program, part: Action | Predicate, kinds: tuple[IdentifierType, ...]) -> Path:
+    """Where a proof about a part is stored, by everything that the proof rests on."""
+    rests_on = (fingerprint(part, program.variables, list(kinds)), source_hash(), versions())
+    return disk_cache.cache_directory() / "symmetry" / hashlib.sha256("\n".join(rests_on).encode()).hexdigest()

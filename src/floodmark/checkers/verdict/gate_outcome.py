@@ -1,0 +1,68 @@
+"""The outcome of a run of the gate, as the command and every report read it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from floodmark.checkers.verdict.proof_result import Proved
+from floodmark.checkers.verdict.result import CheckResult, ExitCode, worst
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """One difference from the lock.
+
+    ``entry`` is its place in the lock, such as ``alter_isr/core``; ``what`` is the key that differs; ``was`` and
+    ``now`` are its values as text, "-" where there is none; ``note`` says what that means. ``file`` and ``line`` are
+    where the author should look: the spec, the property, or the lock. ``table`` is the entry of the lock in whose table
+    reports show it; ``follows`` is the failed result that it comes with, if there is one.
+    """
+
+    entry: str
+    what: str
+    was: str
+    now: str
+    note: str
+    file: str
+    line: int | None = None
+    table: str = ""
+    follows: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Everything that a run of the gate found.
+
+    ``proofs`` are claims and proofs. ``cached`` is how many results came from the verdict cache; ``seconds`` is the
+    time of the whole run; ``reproduce`` is the command that runs it again; ``lock`` is the file that the results were
+    compared with. ``unkept`` has each reason why verdicts are not cached, with their number; ``left`` says what is in
+    the other tier.
+    """
+
+    results: list[CheckResult]
+    proofs: list[Proved]
+    drift: list[Drift]
+    tier: str
+    seconds: float
+    reproduce: str
+    lock: Path
+    cached: int = 0
+    unkept: Mapping[str, int] = field(default_factory=dict)
+    left: str = ""
+
+    @property
+    def has_models(self) -> bool:
+        """Whether there is a result of a model. Known-bad designs alone say nothing of any."""
+        return any(result.variant is None for result in self.results)
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """The exit code of the run; for a run without a check of any model, that nothing was checked."""
+        codes = [result.exit_code for result in self.results] + [proved.exit_code for proved in self.proofs]
+        if not self.has_models:
+            codes.append(ExitCode.NOTHING_CHECKED)
+        if self.drift:
+            codes.append(ExitCode.DRIFT)
+        return worst(codes)

@@ -1,0 +1,37 @@
+"""The command that makes a proof that a spec lists, and which of them a name means."""
+
+from __future__ import annotations
+
+import shlex
+
+from floodmark.checkers.project.paths import shown
+from floodmark.checkers.project.properties import did_you_mean
+from floodmark.checkers.project.spec import Proving, Spec
+from floodmark.language.errors import SourceError
+
+
+def proof_command(spec: Spec, proving: Proving, *options: str) -> str:
+    """The command, with the fewest words that name the proof."""
+    words = ["floodmark", "prove", shown(spec.address)]
+    if len(spec.prove) > 1:
+        words += ["--proof", _shortest(spec, proving)]
+    return shlex.join([*words, *options])
+
+
+def listed(spec: Spec, name: str | None) -> list[Proving]:
+    """The proofs that a spec lists, or those of a name: the one that has it, or else all that begin so. Raises
+    SourceError where there is none."""
+    if name is None:
+        return list(spec.prove)
+    exact = [it for it in spec.prove if it.name == name]
+    found = exact or [it for it in spec.prove if it.is_called(name)]
+    if not found:
+        offered = did_you_mean(name, (_shortest(spec, it) for it in spec.prove))
+        raise SourceError(f"the spec lists no proof {name!r}{offered}", shown(spec.path))
+    return found
+
+
+def _shortest(spec: Spec, proving: Proving) -> str:
+    words = proving.name.split()
+    starts = (" ".join(words[:count]) for count in range(1, len(words) + 1))
+    return next((it for it in starts if listed(spec, it) == [proving]), proving.name)

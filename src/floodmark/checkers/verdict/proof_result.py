@@ -1,0 +1,80 @@
+"""The result of one proof or one claim."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from floodmark.checkers.verdict.result import ExitCode, Verdict
+
+
+@dataclass(slots=True)
+class Proved:
+    """The result for one spec or one claim. ``line`` is that of a claim; ``lines`` add detail to the headline.
+
+    A bounded search that finds nothing is ``undetermined``, even if its spec expects no more.
+    """
+
+    name: str
+    method: str
+    verdict: Verdict
+    exit_code: ExitCode
+    headline: str
+    seconds: float
+    spec: str = ""
+    line: int | None = None
+    model: str = ""
+    variant: str | None = None
+    constants: dict[str, int] = field(default_factory=dict)
+    broken: str | None = None
+    lines: list[str] = field(default_factory=list)
+    facts: dict[str, Any] = field(default_factory=dict)
+    reproduce: str = ""
+
+    @property
+    def expected(self) -> bool:
+        return self.exit_code == ExitCode.AS_EXPECTED
+
+    @property
+    def word(self) -> str:
+        """The verdict for people: an expected violation is "found", and a bounded search that was enough "bounded"."""
+        words: dict[Verdict, str] = {"violated": "found", "undetermined": "bounded"}
+        return words.get(self.verdict, self.verdict) if self.expected else self.verdict
+
+    def as_json(self) -> dict[str, Any]:
+        """The result as ``--json`` writes it; ``of_json`` reads it."""
+        return {
+            "spec": self.spec,
+            "line": self.line,
+            "model": self.model,
+            "variant": self.variant,
+            "constants": self.constants,
+            "engine": "symbolic",
+            "method": self.method,
+            "name": self.name,
+            "verdict": self.verdict,
+            "expected": self.expected,
+            "exit_code": int(self.exit_code),
+            "property": self.broken,
+            "headline": self.headline,
+            "lines": self.lines,
+            "seconds": round(self.seconds, 3),
+            "reproduce": self.reproduce,
+            **self.facts,
+        }
+
+    @classmethod
+    def of_json(cls, entry: Mapping[str, Any]) -> Proved:
+        """What ``as_json`` was made of. Raises KeyError, TypeError or ValueError for anything else."""
+        named = {name: entry[name] for name in _FIELDS}
+        facts = {name: value for name, value in entry.items() if name not in (*_FIELDS, *_OTHERS)}
+        return cls(**named, exit_code=ExitCode(entry["exit_code"]), broken=entry["property"], facts=facts)
+
+
+_FIELDS = (
+    "spec", "line", "model", "variant", "constants", "method", "name", "verdict", "headline", "lines", "seconds",
+    "reproduce",
+)  # fmt: skip
+_OTHERS = ("engine", "expected", "exit_code", "property")
+"""What stands in the JSON of a proof besides the facts."""

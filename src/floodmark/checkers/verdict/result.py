@@ -1,0 +1,149 @@
+"""The result of one check (a spec's model or one of its known-bad designs), and the exit codes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Literal
+
+from floodmark.checkers.exploration import Exploration, Premise, Symmetry, Violation
+from floodmark.checkers.project import spec_address
+from floodmark.checkers.project.paths import shown_line
+from floodmark.checkers.project.properties import Property
+from floodmark.checkers.verdict.divergence import Divergence
+from floodmark.language.model import Model
+
+Verdict = Literal["holds", "violated", "undetermined", "error"]
+
+
+class ExitCode(IntEnum):
+    """The exit codes of the command. The last two are those of a shell for the signals SIGINT and SIGPIPE."""
+
+    AS_EXPECTED = 0
+    NOT_AS_EXPECTED = 1
+    USER_ERROR = 2
+    UNDETERMINED = 3
+    DRIFT = 4
+    NOTHING_CHECKED = 5
+    INTERNAL_ERROR = 70
+    INTERRUPTED = 130
+    BROKEN_PIPE = 141
+
+
+MEANINGS = {
+    ExitCode.AS_EXPECTED: "every verdict is as expected",
+    ExitCode.NOT_AS_EXPECTED: "a property is violated, or an expected violation did not happen",
+    ExitCode.USER_ERROR: "usage, spec or model error",
+    ExitCode.UNDETERMINED: "undetermined: a limit ended a search, or a bound ends a run",
+    ExitCode.DRIFT: "drift from the lock",
+    ExitCode.NOTHING_CHECKED: "nothing was checked",
+    ExitCode.INTERNAL_ERROR: "internal error in floodmark",
+    ExitCode.INTERRUPTED: "interrupted: only what had finished by then was checked",
+    ExitCode.BROKEN_PIPE: "the reader of the output went away, as in a pipe to head",
+}
+
+_PRIORITY = (
+    ExitCode.INTERNAL_ERROR,
+    ExitCode.USER_ERROR,
+    ExitCode.NOT_AS_EXPECTED,
+    ExitCode.DRIFT,
+    ExitCode.UNDETERMINED,
+    ExitCode.NOTHING_CHECKED,
+    ExitCode.AS_EXPECTED,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """The result of a check. ``spec`` is the spec's file, ``row`` the row of the file that it is and ``spec_line``
+    the line at which that begins, if it is one; ``name`` is what the spec is called. ``variant`` is None for the model
+    itself, else the class of the known-bad design.
+
+    ``expected`` is whether the result is the one that the spec expects. ``message`` adds to the verdict: an error, what
+    differs from the expectation, or which limit was reached. ``idle`` and ``vacuous`` are the actions that the spec
+    expects never to fire and the properties whose premise it expects never to be true; ``empty`` is whether it expects
+    no state within the boundary. ``divergence`` is where the good design decides otherwise in the counterexample of a
+    known-bad one. ``invariant_files`` are those that the command line added.
+    """
+
+    spec: str
+    name: str
+    model: str
+    variant: str | None
+    tier: str
+    row: str | None = None
+    spec_line: int | None = None
+    title: str = ""
+    constants: dict[str, int] = field(default_factory=dict)
+    engine: str = ""
+    symmetry: Symmetry = False
+    verdict: Verdict = "error"
+    expected: bool = False
+    property: str | None = None
+    message: str = ""
+    file: str | None = None
+    line: int | None = None
+    reproduce: str = ""
+    exit_code: ExitCode = ExitCode.USER_ERROR
+    exploration: Exploration | None = None
+    violation: Violation | None = None
+    divergence: Divergence | None = None
+    properties: Sequence[Property] = ()
+    subject: Model | None = None
+    unreached: Sequence[str] = ()
+    traceback: str = ""
+    idle: Sequence[str] = ()
+    vacuous: Sequence[str] = ()
+    empty: bool = False
+    invariant_files: Sequence[str] = ()
+
+    def address(self) -> str:
+        """What names the spec on the command line."""
+        return spec_address.with_row(self.spec, self.row)
+
+    def design(self) -> str:
+        """The class that the result is about; "spec" where none is known."""
+        return self.variant or spec_address.class_name(self.model) or "spec"
+
+    def case_title(self) -> str:
+        """What reports call the result: its spec, and the class that it is about."""
+        return f"{self.name} {self.design()}"
+
+    def idle_actions(self) -> list[str]:
+        """The actions that never fired in a complete search, except those that the spec lists as idle."""
+        found = self.exploration
+        if found is None or not found.complete:
+            return []
+        return [name for name, fired in found.actions.items() if fired == 0 and name not in self.idle]
+
+    def vacuous_premises(self) -> list[Premise]:
+        """The premises that were never true in a complete search, except those that the spec lists as vacuous."""
+        found = self.exploration
+        return [] if found is None else [it for it in found.vacuous if it.property not in self.vacuous]
+
+    def unexercised(self) -> list[str]:
+        """What a model's search did not exercise, and the spec does not say that it will not: in words.
+
+        Nothing is said of a known-bad design, nor of a search that ended at an expected violation.
+        """
+        found = self.exploration
+        if found is None or self.variant is not None or (self.expected and self.verdict == "violated"):
+            return []
+        said = ["no state is within the boundary"] if found.complete and not found.distinct and not self.empty else []
+        idle = self.idle_actions()
+        said += [f"never fired: {', '.join(idle)}"] if idle else []
+        said += [
+            f"{it.property}: its premise is never true ({shown_line(it.file, it.line)})"
+            for it in self.vacuous_premises()
+        ]
+        return said
+
+    def find_property(self, name: str | None) -> Property | None:
+        return next((prop for prop in self.properties if prop.name == name), None)
+
+
+def worst(codes: Iterable[ExitCode]) -> ExitCode:
+    """The exit code of a run whose parts end with ``codes``; without any part, nothing was checked."""
+    seen = set(codes) or {ExitCode.NOTHING_CHECKED}
+    return next(code for code in _PRIORITY if code in seen)

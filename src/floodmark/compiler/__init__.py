@@ -1,0 +1,25 @@
+"""The compiler's front end: a model's Python source as an expression graph, which all back ends share.
+
+- ``program.py`` is where to begin. It reads a model and its properties into ``Program``, the only thing that a back end
+  sees. It also numbers the premises of properties (``Witness`` nodes), by which a vacuous one is noticed.
+- ``statements.py``, ``expressions.py``, ``comprehensions.py``, ``calls.py``: lower syntax trees to the nodes of
+  ``ir.py``, with an interval for every integer and a finite type for everything. Functions that a model calls are
+  inlined, or shared by their calls where copies would be large. ``unions.py``: records of several classes;
+  ``pairs.py``: loops with several variables, such as those over ``enumerate(log)``. ``lowering.py`` is what all of
+  these share; ``failures.py``: which expressions can fail.
+- ``visitor.py``: what a back end has to say of every class of nodes, which the type checker holds complete.
+- ``constructs.py``: the list of what the language has; anything else is refused. ``plain_containers.py``: which of
+  Python's own sets, lists and tuples a value may consist of, where Python tells them from ``Set`` and ``Seq``.
+- ``compile_cache.py``: what a graph was made from, so that a known-bad design, which differs from its model in a rule
+  or two, shares all others with it.
+- ``joins.py``: the type that holds two others; ``frame.py``: what the names of a function mean.
+- ``layout.py``: gives every value a code and every variable its bits, and defines the digest of a set of states.
+- ``fingerprint.py``: which graphs produce the same code, by shapes and codes, never by what a model calls or prints.
+- ``renaming.py``: the state that represents all those that differ only in the names of identifiers.
+- ``identifier_bias.py``: the places where a model may tell one identifier from another, by a name or an order that can
+  be observed; ``commuting_loops.py``: the loops whose order does not matter.
+
+Python's laziness is kept: what CPython does not evaluate is not evaluated. Whatever the constants decide is decided at
+compile time, so a handler of all kinds of messages that is inlined for one kind has only the code for that kind, and an
+action that the constants rule out has none.
+"""

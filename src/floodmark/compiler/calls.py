@@ -1,0 +1,510 @@
+"""Lowers calls: built-in functions, the language's own, methods of values, records, and the model's methods."""
+
+from __future__ import annotations
+
+import ast
+import enum
+import inspect
+from collections.abc import Callable
+from functools import partial
+from types import BuiltinFunctionType, FunctionType
+from typing import Any, Literal, cast
+
+from floodmark.compiler.compile_cache import attribute, has_base, member
+from floodmark.compiler.comprehensions import domain_size
+from floodmark.compiler.constructs import FUNCTIONS, METHODS, instead_of_function, instead_of_method
+from floodmark.compiler.expressions import Expressions
+from floodmark.compiler.failures import may_refuse
+from floodmark.compiler.frame import Frame, ModelRef, Static
+from floodmark.compiler.ir import (
+    BOOL,
+    BagChange,
+    Choose,
+    Compare,
+    Const,
+    Count,
+    Domain,
+    Expr,
+    Extremum,
+    Field,
+    Generator,
+    Implies,
+    Inline,
+    NothingType,
+    Position,
+    RecordOf,
+    Reduce,
+    Return,
+    SeqConcat,
+    SeqOf,
+    SetBinary,
+    SetLocal,
+    SetOf,
+    Size,
+    Sorted,
+    Universe,
+    has_effects,
+)
+from floodmark.compiler.joins import fits, hull, join
+from floodmark.compiler.lowering import no_field, size_bound
+from floodmark.compiler.plain_containers import NONE, UNHASHABLE, Forms
+from floodmark.compiler.statements import Statements
+from floodmark.compiler.unions import Unions
+from floodmark.language.model import Model
+from floodmark.language.types import (
+    BagType,
+    IntType,
+    MapType,
+    OpenIdentifierType,
+    RecordType,
+    SeqType,
+    SetType,
+    Type,
+    UnionType,
+    classes_in,
+)
+from floodmark.language.values import Bag, Identifier, Map, Record, Seq, Set, implies, require
+
+_OUTSIDE = frozenset({"time", "random", "os", "posix", "nt", "secrets", "uuid", "socket", "datetime", "_random"})
+"""Modules whose functions tell something that is not in the state."""
+_LOOPS: dict[Any, str] = {
+    enumerate: "for index, epoch in enumerate(log)",
+    zip: "for mine, theirs in zip(one, other)",
+}
+_FORMS: dict[Any, Forms] = {
+    set: frozenset({"set"}),
+    frozenset: frozenset({"frozenset"}),
+    list: frozenset({"list"}),
+    tuple: frozenset({"tuple"}),
+}
+_FOLDS = {any: "any", all: "all", sum: "sum", min: "min", max: "max"}
+
+
+class Calls(Expressions, Statements, Unions):
+    """The calls of the compiler."""
+
+    def call(self, frame: Frame, node: ast.Call) -> Expr:
+        if isinstance(node.func, ast.Attribute):
+            return self._method(frame, node, node.func)
+        callee = self.binding(frame, node.func)
+        if not isinstance(callee, Static):
+            raise frame.refuse(node, f"{ast.unparse(node.func)} cannot be called")
+        return self._function(frame, node, callee.value)
+
+    def _function(self, frame: Frame, node: ast.Call, callee: Any) -> Expr:
+        at = frame.at(node)
+        if getattr(callee, "__module__", None) in _OUTSIDE:
+            hint = "a step depends on the state alone: let a parameter of the action choose"
+            raise frame.refuse(node, f"{ast.unparse(node.func)} is not part of the modelling language; {hint}")
+        if not isinstance(callee, type | FunctionType | BuiltinFunctionType):
+            name, hint = ast.unparse(node.func), "write one: def name(...)"
+            if hasattr(callee, "__wrapped__"):
+                hint = f"leave out the decorator of {name}, a {type(callee).__name__}: nothing is computed twice here"
+            raise frame.refuse(node, f"{name} is not a plain function; {hint}")
+        if _is_of_python(callee) and callee not in FUNCTIONS:
+            for argument in node.args if callee in (int, bool, str) else ():
+                self.expression(frame, argument)  # what is wrong there is said first
+            name = ast.unparse(node.func)
+            raise frame.refuse(node, f"{name} is not part of the modelling language{instead_of_function(callee)}")
+        if callee is require:
+            raise frame.refuse(node, "require must be on a line of its own")
+        if callee is implies:
+            premise, conclusion = (self.condition(frame, argument) for argument in self._exactly(frame, node, 2))
+            return Implies(BOOL, at, premise, conclusion)
+        if callee is len:
+            return self._length(frame, node)
+        if callee is isinstance:
+            return self.is_instance(frame, node)
+        if callee is abs:
+            value = self.integer(frame, node, self.expression(frame, self._exactly(frame, node, 1)[0]))
+            return self.once(at, [value], lambda parts: self._magnitude(frame, node, *parts))
+        if callee in _FOLDS:
+            return self._fold(frame, node, callee)
+        if callee is sorted:
+            return self._sorted(frame, node)
+        if callee in (Set, set, frozenset, Seq, list, tuple, Map, dict, Bag):
+            return self._container(frame, node, callee)
+        if callee is range:
+            raise frame.refuse(node, "range belongs in a for loop, a comprehension or after `in`")
+        if callee in (enumerate, zip):
+            message = "belongs in a for loop or a comprehension with several variables"
+            raise frame.refuse(node, f"{ast.unparse(node.func)} {message}: {_LOOPS[callee]}")
+        if isinstance(callee, type):
+            return self._construct(frame, node, callee)
+        return self.inline(frame, node, callee, None)
+
+    def _magnitude(self, frame: Frame, node: ast.Call, value: Expr) -> Expr:
+        zero = Const(IntType(0, 0), value.at, 0)
+        negative = self.arithmetic(frame, node, "-", zero, value)
+        return Extremum(_absolute(value.type), value.at, True, [value, negative])
+
+    def _exactly(self, frame: Frame, node: ast.Call, count: int) -> list[ast.expr]:
+        if len(node.args) != count or node.keywords:
+            raise frame.refuse(node, f"{ast.unparse(node.func)} takes {count} argument{'s' * (count != 1)}")
+        return node.args
+
+    def _length(self, frame: Frame, node: ast.Call) -> Expr:
+        bound = self.binding(frame, self._exactly(frame, node, 1)[0])
+        if isinstance(bound, Static):
+            of = self.class_type(bound.value)
+            if isinstance(of, OpenIdentifierType):
+                each = self.fresh(of, "each", frame.at(node))
+                everyone = Reduce(SetType(of), frame.at(node), "set", [Generator(each, Universe(of), [])], each)
+                return Size(IntType(0, of.count), frame.at(node), everyone)
+            if of is not None:
+                return Const(IntType(of.codes, of.codes), frame.at(node), of.codes)
+        value = bound if isinstance(bound, Expr) else self.expression(frame, node.args[0])
+        value = self.unwrapped(value)
+        if not isinstance(value.type, SetType | SeqType | BagType | MapType):
+            raise frame.refuse(node, f"{value.type} has no length")
+        return Size(IntType(0, size_bound(value.type)), frame.at(node), value)
+
+    # Folds.
+
+    def _fold(self, frame: Frame, node: ast.Call, callee: Any) -> Expr:
+        kind = cast(Literal["any", "all", "sum", "min", "max"], _FOLDS[callee])
+        default = None
+        for keyword in node.keywords:
+            if keyword.arg != "default" or kind not in ("min", "max"):
+                raise frame.refuse(node, f"{kind} takes no {keyword.arg!r} here")
+            default = self.expression(frame, keyword.value)
+        if kind in ("min", "max") and len(node.args) > 1:
+            operands = [self.expression(frame, argument) for argument in node.args]
+            extremum = partial(self._extremum, frame, node, kind == "max")
+            return self.operands(frame.at(node), operands, extremum)
+        if len(node.args) != 1:
+            raise frame.refuse(node, f"{kind} takes one container")
+        match node.args[0]:
+            case (
+                ast.GeneratorExp(elt=element, generators=generators)
+                | ast.ListComp(elt=element, generators=generators)
+                | ast.SetComp(elt=element, generators=generators)
+            ) if not (isinstance(node.args[0], ast.SetComp) and kind == "sum"):
+                folded = self.comprehension(frame, node, kind, element, generators)
+                if default is not None and isinstance(folded, Reduce):
+                    return self._with_default(frame, node, folded, default)
+                return folded
+        domain, of, _ = self.domain(frame, node.args[0])
+        if kind != "sum":
+            self.require_not_none(frame, node, of, kind)
+        variable = self.element(domain, of, "item", frame.at(node))
+        generator = Generator(variable, domain, [])
+        size = domain_size(domain, of)
+        return self.reduction(frame, node, kind, [generator], variable, None, size, at=frame.at(node), default=default)
+
+    def _extremum(self, frame: Frame, node: ast.Call, largest: bool, operands: list[Expr]) -> Expr:
+        numbers = [self.integer(frame, node, operand) for operand in operands]
+        return Extremum(_extremum_type(largest, numbers), frame.at(node), largest, numbers)
+
+    def _with_default(self, frame: Frame, node: ast.Call, folded: Reduce, default: Expr) -> Expr:
+        kind = join(folded.type, default.type)
+        if not isinstance(kind, IntType):
+            raise frame.refuse(node, "the default of min and max must be an integer")
+        folded.body = self.convert(folded.body, kind, "")
+        folded.default = self.convert(default, kind, "")
+        folded.type = kind
+        return folded
+
+    def _sorted(self, frame: Frame, node: ast.Call) -> Expr:
+        reverse = False
+        for keyword in node.keywords:
+            if keyword.arg != "reverse" or not isinstance(keyword.value, ast.Constant):
+                raise frame.refuse(node, "sorted takes reverse=True only")
+            reverse = bool(keyword.value.value)
+        if len(node.args) != 1:
+            raise frame.refuse(node, "sorted takes one container")
+        seq = self.as_seq(frame, node, node.args[0], any_order=True)
+        assert isinstance(seq.type, SeqType)
+        if not isinstance(seq.type.element, IntType | NothingType):
+            raise frame.refuse(node, f"sorted takes integers; {seq.type.element} has no order in Python")
+        return Sorted(seq.type, frame.at(node), seq, reverse)
+
+    # Containers.
+
+    def as_seq(self, frame: Frame, node: ast.Call, argument: ast.expr, any_order: bool) -> Expr:
+        match argument:
+            case (
+                ast.GeneratorExp(elt=element, generators=generators) | ast.ListComp(elt=element, generators=generators)
+            ):
+                return self.comprehension(frame, node, "seq", element, generators, any_order=any_order)
+        domain, of, canonical = self.domain(frame, argument)
+        if isinstance(domain, Expr) and isinstance(domain.type, SeqType):
+            return domain
+        if not canonical and not any_order:
+            raise self.no_order(frame, argument, of)
+        return self._gather(frame, node, "seq", domain, of)
+
+    def _gather(self, frame: Frame, node: ast.Call, kind: Literal["seq", "set"], domain: Domain, of: Type) -> Expr:
+        variable = self.element(domain, of, "item", frame.at(node))
+        generator = Generator(variable, domain, [])
+        size = domain_size(domain, of)
+        return self.reduction(frame, node, kind, [generator], variable, None, size, at=frame.at(node))
+
+    def _container(self, frame: Frame, node: ast.Call, callee: Any) -> Expr:
+        at = frame.at(node)
+        if node.keywords or len(node.args) > 1:
+            raise frame.refuse(node, f"{callee.__name__} takes one container")
+        if callee in (Map, dict):
+            if not node.args:
+                raise frame.refuse(node, "a map has a value for every key: Map({b: ... for b in Broker})")
+            value = self.expression(frame, node.args[0])
+            if not isinstance(value.type, MapType):
+                raise frame.refuse(node, f"a map is built from a comprehension over its keys, not from {value.type}")
+            return value
+        if callee in (Set, set, frozenset):
+            made = self._make_set(frame, node, typed=callee is Set)
+            return made if callee is Set else self.plain.made(made, self.plain.inside(made) | _FORMS[callee])
+        if not node.args:
+            seq: Expr = SeqOf(SeqType(NothingType(), 0), at, [])
+        else:
+            seq = self.as_seq(frame, node, node.args[0], any_order=callee is Bag)
+        if callee is Bag:
+            assert isinstance(seq.type, SeqType)
+            return self.convert(seq, BagType(seq.type.element, seq.type.capacity), "")
+        return self.plain.made(seq, self.plain.inside(seq) | _FORMS.get(callee, NONE))
+
+    def _make_set(self, frame: Frame, node: ast.Call, typed: bool) -> Expr:
+        at = frame.at(node)
+        if not node.args:
+            return SetOf(SetType(NothingType()), at, [], typed=typed)
+        match node.args[0]:
+            case ast.GeneratorExp(elt=element, generators=generators):
+                made = self.comprehension(frame, node, "set", element, generators)
+            case argument:
+                domain, of, canonical = self.domain(frame, argument)
+                if isinstance(domain, Expr) and isinstance(domain.type, SetType) and (typed or not canonical):
+                    made = domain
+                else:
+                    made = self._gather(frame, node, "set", domain, of)
+        if not typed or self.has_order(made):
+            return made
+        if isinstance(made, SetOf | Reduce):
+            made.typed = True
+            return made
+        return SetBinary(made.type, at, "|", made, SetOf(made.type, at, [], typed=True))
+
+    def _construct(self, frame: Frame, node: ast.Call, cls: type) -> Expr:
+        at = frame.at(node)
+        if issubclass(cls, Record):
+            kind = self.record_type(cls)
+            if node.args or any(keyword.arg is None for keyword in node.keywords):
+                first = kind.fields[0][0] if kind.fields else ""
+                raise frame.refuse(node, f"name the fields: {cls.__name__}({first}=...)")
+            given = {str(keyword.arg): self.expression(frame, keyword.value) for keyword in node.keywords}
+            fields = partial(self._fields, frame, node, kind)
+            return self._evaluated(at, given, lambda values: RecordOf(kind, at, fields(values)))
+        if issubclass(cls, Identifier):
+            number = self.expression(frame, self._exactly(frame, node, 1)[0])
+            if not isinstance(number, Const) or not isinstance(number.type, IntType):
+                raise frame.refuse(node, f"{cls.__name__}(...) takes a constant number")
+            constant = self.constant(cls(number.value), at)
+            assert constant is not None
+            return constant
+        if issubclass(cls, enum.Enum):
+            raise frame.refuse(node, f"name the member: {cls.__name__}.{next(iter(cls.__members__))}")
+        raise frame.refuse(node, f"{cls.__name__} is not part of the modelling language")
+
+    def _evaluated(self, at: Position, given: dict[str, Expr], build: Callable[[dict[str, Expr]], Expr]) -> Expr:
+        """A record of fields that are evaluated in the order in which they are given, before any is converted."""
+        if not any(has_effects(value) or may_refuse(value) for value in given.values()):
+            return build(given)
+        return self.once(at, list(given.values()), lambda held: build(dict(zip(given, held, strict=True))))
+
+    def _fields(self, frame: Frame, node: ast.Call, kind: RecordType, given: dict[str, Expr]) -> dict[str, Expr]:
+        fields: dict[str, Expr] = {}
+        known = [name for name, _ in kind.fields]
+        for name in given:
+            if name not in known:
+                raise frame.refuse(node, f"{kind} has no field {name!r}; it has {', '.join(known)}")
+        for name, of in kind.fields:
+            if name in given:
+                fields[name] = self.convert(given[name], of, f"{kind}.{name}")
+            elif name in vars(kind.cls) or hasattr(kind.cls, name):
+                self.reading.rests_on(attribute, kind.cls, name)
+                default = self.known(frame, node, getattr(kind.cls, name))
+                fields[name] = self.convert(default, of, f"{kind}.{name}")
+            else:
+                raise frame.refuse(node, f"{kind} needs the field {name!r}")
+        return fields
+
+    # Methods.
+
+    def _method(self, frame: Frame, node: ast.Call, func: ast.Attribute) -> Expr:
+        match func.value:
+            case ast.Call(func=ast.Name() as called, args=[], keywords=[]) if self.is_name_of(frame, called, super):
+                return self._super(frame, node, func.attr)
+        owner = self.binding(frame, func.value)
+        if isinstance(owner, ModelRef):
+            return self._own_method(frame, node, func.attr, owner)
+        if isinstance(owner, Static) and isinstance(owner.value, Set | Seq | frozenset):
+            owner = self.known(frame, func.value, owner.value)
+        if isinstance(owner, Static):
+            self.reading.rests_on(attribute, owner.value, func.attr)
+            if hasattr(owner.value, func.attr):
+                return self._static_method(frame, node, owner.value, func.attr)
+            raise frame.refuse(node, f"{ast.unparse(func)} is not defined")
+        return self._value_method(frame, node, func.attr, owner)
+
+    def _static_method(self, frame: Frame, node: ast.Call, owner: Any, name: str) -> Expr:
+        member = getattr(owner, name)
+        if isinstance(owner, type) and inspect.isfunction(member) and self._is_model(owner):
+            if isinstance(inspect.getattr_static(owner, name), staticmethod):
+                return self.inline(frame, node, member, None)
+            if not node.args:
+                called = ast.unparse(node.func)
+                raise frame.refuse(node, f"{called} takes the model as its first argument: {called}(self)")
+            first, *rest = node.args
+            call = ast.copy_location(ast.Call(func=node.func, args=rest, keywords=node.keywords), node)
+            return self.inline(frame, call, member, self.binding(frame, first))
+        return self._function(frame, node, member)
+
+    def _is_model(self, owner: type) -> bool:
+        self.reading.rests_on(has_base, owner)
+        return issubclass(owner, Model) or owner in type(self.model).__mro__
+
+    def _own_method(self, frame: Frame, node: ast.Call, name: str, first: ModelRef) -> Expr:
+        self.reading.rests_on(member, name)
+        for base in type(self.model).__mro__:
+            if name in vars(base):
+                return self._inline_member(frame, node, vars(base)[name], first)
+        raise frame.refuse(node, f"{type(self.model).__name__} has no method {name!r}")
+
+    def _super(self, frame: Frame, node: ast.Call, name: str) -> Expr:
+        written_in = frame.defining_class()
+        order = type(self.model).__mro__
+        first = frame.bindings.get(frame.source.parameters[0]) if frame.source.parameters else None
+        if written_in not in order or not isinstance(first, ModelRef):
+            raise frame.refuse(node, "super() works in a method written in the class of the model or a base of it")
+        self.reading.rests_on(member, name, written_in)
+        for base in order[order.index(written_in) + 1 :]:
+            if name in vars(base):
+                return self._inline_member(frame, node, vars(base)[name], first)
+        raise frame.refuse(node, f"no base of {written_in.__name__} has a method {name!r}")
+
+    def _inline_member(self, frame: Frame, node: ast.Call, member: Any, first: ModelRef) -> Expr:
+        if isinstance(member, staticmethod):
+            return self.inline(frame, node, member.__func__, None)
+        if isinstance(member, property):
+            raise frame.refuse(node, "a property is not part of the language; write a method")
+        if not inspect.isfunction(member):
+            raise frame.refuse(node, f"{ast.unparse(node.func)} is not a method")
+        return self.inline(frame, node, cast(Callable[..., Any], member), first)
+
+    def _value_method(self, frame: Frame, node: ast.Call, name: str, owner: Expr) -> Expr:
+        owner = self.unwrapped(owner)
+        at = frame.at(node)
+        for cls in classes_in(owner.type):
+            self.reading.rests_on(attribute, cls, name)
+        if isinstance(owner.type, RecordType) and (own := _own_function(owner.type, name)) is not None:
+            return self.inline(frame, node, own.__func__, None) if isinstance(own, staticmethod) else self.inline(
+                frame, node, own, owner)
+        if not any(isinstance(owner.type, kind) and name in names for kind, names in METHODS.items()):
+            raise frame.refuse(node, f"{owner.type} has no method {name!r}{instead_of_method(name)}")
+        match owner.type, name:
+            case RecordType() as kind, "replace":
+                if node.args or any(keyword.arg is None for keyword in node.keywords):
+                    raise frame.refuse(node, "name the fields: replace(field=...)")
+                known = dict(kind.fields)
+                for keyword in node.keywords:
+                    if keyword.arg not in known:
+                        raise frame.refuse(node, no_field(kind, str(keyword.arg)))
+
+                def replaced(record: Expr) -> Expr:
+                    given = {str(keyword.arg): self.expression(frame, keyword.value) for keyword in node.keywords}
+                    made = partial(self._replaced, at, kind)
+                    return self._evaluated(
+                        at, given, lambda values: self.having(record, values, partial(made, values))
+                    )
+
+                return self.once(at, [owner], lambda parts: replaced(parts[0]))
+            case BagType(element, capacity), "count":
+                item = self.expression(frame, self._exactly(frame, node, 1)[0])
+                self.alike(item, owner, at)
+                if not fits(item.type, element):
+                    return self._times(at, item, owner, element, capacity)
+                return Count(IntType(0, capacity), at, self.convert(item, element, "the element"), owner)
+            case SetType(), "isdisjoint":
+                other = self.unwrapped(self.expression(frame, self._exactly(frame, node, 1)[0]))
+                left, right = self.unify(owner, other, "this compares")
+                both = SetBinary(left.type, at, "&", left, right)
+                zero = Const(IntType(0, 0), at, 0)
+                return Compare(BOOL, at, "<=", Size(IntType(0, size_bound(left.type)), at, both), zero)
+            case _, "add" | "discard" | "remove" | "append":
+                message = f"{name} changes a variable and returns nothing; write it on a line of its own"
+                raise frame.refuse(node, message)
+            case MapType(), "items":
+                raise frame.refuse(node, "items() belongs in a loop or a comprehension: for key, value in m.items()")
+            case MapType(), "values" | "keys":
+                raise frame.refuse(node, f"{name}() belongs in a for loop, a comprehension or a fold")
+        raise AssertionError(name)
+
+    def _times(self, at: Position, item: Expr, bag: Expr, element: Type, capacity: int) -> Expr:
+        """How often a bag holds a value that its element type may not admit."""
+        wanted, other = self.holding(item, "item", at), self.element(bag, element, "element", at)
+        one, zero = (Const(IntType(number, number), at, number) for number in (1, 0))
+        same = Choose(IntType(0, 1), at, self.equal(wanted, other, at), one, zero)
+        count = self.fresh(IntType(0, capacity), "count", at)
+        total = Reduce(count.type, at, "sum", [Generator(other, bag, [])], same)
+        return Inline(count.type, at, [SetLocal(at, wanted, item), Return(at, total, count)], count)
+
+    def _replaced(self, at: Position, kind: RecordType, given: dict[str, Expr], record: Expr) -> Expr:
+        fields: dict[str, Expr] = {}
+        for field, of in kind.fields:
+            if field in given:
+                fields[field] = self.convert(given[field], of, f"{kind}.{field}")
+            else:
+                fields[field] = Field(of, at, record, field)
+        return RecordOf(kind, at, fields)
+
+    def mutated(self, frame: Frame, node: ast.Call, method: str, current: Expr, item: Expr) -> Expr:
+        at = frame.at(node)
+        match current.type, method:
+            case SetType(), _ if self.plain.of(item) & UNHASHABLE:
+                self.hashable(frame, node, item)
+            case SetType(element, capacity), "add" | "discard":
+                if method == "add":
+                    item = self.convert(item, element, "the element")
+                single = self.set_of(at, item.type, [item], slotted=capacity is not None)
+                return self.set_binary(at, "|" if method == "add" else "-", current, single)
+            case SetType(element, _), "remove":
+                return BagChange(current.type, at, current, self.convert(item, element, "the element"), True)
+            case BagType(element, _), "add" | "remove":
+                return BagChange(
+                    current.type, at, current, self.convert(item, element, "the element"), method == "remove"
+                )
+            case SeqType(element, capacity), "append":
+                one = SeqOf(SeqType(element, 1), at, [self.convert(item, element, "the element")])
+                return SeqConcat(SeqType(element, capacity + 1), at, current, one)
+        raise frame.refuse(node, f"{current.type} has no method {method!r}")
+
+
+def _is_of_python(callee: Any) -> bool:
+    """Whether a function or a class is neither the model's own nor one that is read as if it were."""
+    if isinstance(callee, type):
+        return not issubclass(callee, Record | Identifier | enum.Enum)
+    return not inspect.isfunction(callee) or callee in FUNCTIONS
+
+
+def _own_function(kind: RecordType, name: str) -> Any:
+    """The function that a record's class defines; of a union, what all of its classes have in common."""
+    classes = [member.cls for member in kind.members] if isinstance(kind, UnionType) else [kind.cls]
+    found = [inspect.getattr_static(cls, name, None) for cls in classes]
+    if any(one is not found[0] for one in found) or hasattr(Record, name):
+        return None
+    return found[0] if isinstance(found[0], FunctionType | staticmethod) else None
+
+
+def _absolute(kind: Type) -> IntType:
+    assert isinstance(kind, IntType)
+    widest = max(abs(kind.low), abs(kind.high))
+    return hull(max(0, kind.low, -kind.high), widest)
+
+
+def _extremum_type(largest: bool, operands: list[Expr]) -> IntType:
+    kinds = [operand.type for operand in operands]
+    assert all(isinstance(kind, IntType) for kind in kinds)
+    pick = max if largest else min
+    return hull(
+        pick(kind.low for kind in kinds if isinstance(kind, IntType)),
+        pick(kind.high for kind in kinds if isinstance(kind, IntType)),
+    )

@@ -1,0 +1,336 @@
+"""Loops whose rounds may change places: the result is the same in any order.
+
+Two rounds may change places if neither sees what the other changed, and what both change comes out the same. So each
+variable that the body of a loop assigns has to be
+
+- entered at the loop's own variable: whenever the body reads or assigns it, it does so at that key, and rounds with
+  different values have entries of their own;
+- gathered: every assignment adds to it by one and the same commutative operation (``|``, ``&``, ``max``, ``+`` of
+  something never negative, one more in a bag ...), and nothing else in the body reads it;
+- a variable of the round, which has no value before it.
+
+An operation of the second kind only ever grows, or only ever shrinks, what it gathers: if the last value fits its type
+all earlier ones did, so it fails in every order or in none. A failure anywhere is an error in any order, and so is a
+``require``, as long as the other cannot happen in the same loop. A loop that is left early only looks: it gathers
+nothing, it is left in some round or in none, and every way to leave it is the same.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Any
+
+from floodmark.compiler.failures import can_fail, may_refuse
+from floodmark.compiler.ir import (
+    BOOL,
+    Action,
+    And,
+    Arithmetic,
+    BagChange,
+    Break,
+    Const,
+    Convert,
+    Expr,
+    Extremum,
+    Field,
+    FieldStep,
+    For,
+    Function,
+    Generator,
+    If,
+    Inline,
+    ItemStep,
+    Local,
+    MapGet,
+    Or,
+    Position,
+    Predicate,
+    Range,
+    Require,
+    Return,
+    SeqGet,
+    SetBinary,
+    SetLocal,
+    Statement,
+    StateVar,
+    Stmt,
+    Store,
+    Witness,
+)
+from floodmark.compiler.layout import encode
+from floodmark.language.types import BagType, IntType, MapType, SetType
+
+Name = str | int
+"""A state variable, or the slot of a local variable."""
+
+_READ = "read"
+
+
+def why_rounds_keep_places(
+    loop: For, part: Action | Predicate, never_fails: bool, must_be_true: bool
+) -> tuple[Position, str] | None:
+    """Why the rounds of a loop may not change places, and where; None if they may.
+
+    ``part`` is everything around it, perhaps known never to fail. If what the loop returns has to be true, it may be
+    left both by ``return False`` and by a failure.
+    """
+    inside = list(nodes(loop.body))
+    inline = Inline(BOOL, loop.at, loop.body, None)
+    exits = list(_exits(loop.body))
+    if exits:
+        changes = [node for node in inside if isinstance(node, Store)]
+        if changes or not _alike(exits):
+            return exits[0].at, "which of them comes first decides"
+        fails = not never_fails and can_fail(inline) and not (must_be_true and all(_is_false(way) for way in exits))
+        if fails or any(isinstance(node, Require | Witness) for node in inside):
+            return exits[0].at, "what comes before the first that ends it can fail, or is a premise"
+    requires = [node for node in inside if isinstance(node, Require)]
+    if requires and can_fail(inline):
+        return requires[0].at, "a round can fail where another has a require that is false"
+    return _Accesses(loop, inside, part).conflict(may_gather=not exits)
+
+
+class _Accesses:
+    """What the body of a loop does with each variable that it assigns."""
+
+    def __init__(self, loop: For, inside: list[Any], part: Action | Predicate) -> None:
+        self.loop = loop
+        self.assigned_inside = _assigned(inside)
+        everything = [*part.guards, *part.body] if isinstance(part, Action) else part.value
+        self.assigned_anywhere = _assigned(nodes(everything))
+        self.paths: dict[Name, list[tuple[Any, ...]]] = defaultdict(list)
+        self.ways: dict[Name, set[str]] = defaultdict(set)
+        self.called: set[int] = set()
+        self._look(loop.body)
+
+    def conflict(self, may_gather: bool) -> tuple[Position, str] | None:
+        """A variable through which one round can see another, or can see how many rounds there were."""
+        found = []
+        for name, places in self.assigned_inside.items():
+            if may_gather and len(self.ways[name]) == 1 and _READ not in self.ways[name]:
+                continue
+            if isinstance(name, str):
+                apart = self._entered_at_own_key(name)
+            else:
+                apart = len(places) == len(self.assigned_anywhere[name])
+            if not apart:
+                first = min(places, key=lambda place: place.at.line)
+                shown = name if isinstance(name, str) else first.target.name
+                found.append((first.at, f"a round sees what another did to {shown}, or undoes it"))
+        return min(found, key=lambda conflict: conflict[0].line, default=None)
+
+    def _entered_at_own_key(self, name: str) -> bool:
+        paths = self.paths[name]
+        return any(
+            all(len(path) > depth and path[depth] == self.loop.variable.slot for path in paths)
+            for depth in range(min(len(path) for path in paths))
+        )
+
+    def _look(self, value: Any) -> None:
+        """Records every read and every assignment in statements or expressions."""
+        match value:
+            case list() | tuple():
+                for item in value:
+                    self._look(item)
+            case dict():
+                self._look(list(value.values()))
+            case Store(variable=variable, path=path, value=given):
+                self._look([step.key for step in path if isinstance(step, ItemStep)])
+                self.paths[variable].append(self._steps(path))
+                self._assign(variable, given, not path)
+            case SetLocal(target=target, value=given):
+                self._assign(target.slot, given, True)
+            case Local(slot=slot):
+                self.ways[slot].add(_READ)
+            case StateVar() | MapGet() | Field() | SeqGet():
+                self._access(value)
+            case Function(body=body):
+                if id(value) not in self.called:  # another call of it reads and assigns the same
+                    self.called.add(id(value))
+                    self._look(body)
+            case Expr() | Statement() | Generator() | Range():
+                for name in type(value).__slots__:
+                    self._look(getattr(value, name))
+
+    def _access(self, node: Expr) -> None:
+        """A read of a state variable, or of a part of one."""
+        keys: list[Expr] = []
+        steps: list[Any] = []
+        while True:
+            match node:
+                case MapGet(map=inner, key=key):
+                    keys.append(key)
+                    steps.append(_slot(key))
+                case SeqGet(seq=inner, index=index):
+                    keys.append(index)
+                    steps.append(None)
+                case Field(record=inner):
+                    steps.append(None)
+                case _:
+                    break
+            node = inner
+        self._look(keys)
+        if isinstance(node, StateVar):
+            if node.which == "new":
+                self.paths[node.name].append(tuple(reversed(steps)))
+                self.ways[node.name].add(_READ)
+        else:
+            self._look(node)
+
+    @staticmethod
+    def _steps(path: list[FieldStep | ItemStep]) -> tuple[Any, ...]:
+        return tuple(
+            _slot(step.key) if isinstance(step, ItemStep) and isinstance(step.container, MapType) else None
+            for step in path
+        )
+
+    def _assign(self, name: Name, value: Expr, whole: bool) -> None:
+        way, others = _gathers(name, value) if whole else (None, [value])
+        if way is None:
+            self.ways[name].add(_READ)
+            self._look(value)
+            return
+        if isinstance(name, str):
+            self.paths[name].append(())
+        self.ways[name].add(way)
+        self._look(others)
+
+
+def _gathers(name: Name, value: Expr) -> tuple[str | None, list[Expr]]:
+    """The operation by which an assignment adds to a variable, and what it adds."""
+    if isinstance(_plain(value), Const):
+        return _said(value), []
+    match _unconverted(value):
+        case SetBinary(op="|" | "&" as op, left=left, right=right):
+            return _one_is(name, op, [left, right])
+        case SetBinary(op="-", left=left, right=right) if _is(name, left):
+            return "-", [right]
+        case Arithmetic(op="+", left=left, right=right):
+            way, others = _one_is(name, "+", [left, right])
+            return (None, others) if way is None else (_direction(others[0], 1), others)
+        case Arithmetic(op="-", left=left, right=right) if _is(name, left):
+            return _direction(right, -1), [right]
+        case Extremum(largest=largest, operands=operands):
+            return _one_is(name, "max" if largest else "min", operands)
+        case And(operands=operands) | Or(operands=operands):
+            way, others = _one_is(name, type(value).__name__, operands)
+            return (None, others) if any(can_fail(other) or may_refuse(other) for other in others) else (way, others)
+        case BagChange(bag=bag, item=item, remove=remove) if _is(name, bag):
+            return "remove" if remove else "add", [item]
+    return None, [value]
+
+
+def _one_is(name: Name, way: str, operands: list[Expr]) -> tuple[str | None, list[Expr]]:
+    others = [operand for operand in operands if not _is(name, operand)]
+    return (way if len(others) == len(operands) - 1 else None), others
+
+
+def _is(name: Name, node: Expr) -> bool:
+    match _unconverted(node):
+        case StateVar(name=variable, which="new"):
+            return variable == name
+        case Local(slot=slot):
+            return slot == name
+    return False
+
+
+def _direction(amount: Expr, sign: int) -> str | None:
+    """Whether adding ``sign * amount`` only ever increases a number, or only ever decreases it."""
+    if isinstance(amount.type, IntType) and amount.type.low >= 0:
+        return "up" if sign > 0 else "down"
+    if isinstance(amount.type, IntType) and amount.type.high <= 0:
+        return "down" if sign > 0 else "up"
+    return None
+
+
+def _unconverted(node: Expr) -> Expr:
+    """What is converted to a wider or narrower integer, set or bag: the same value, if it fits."""
+    while isinstance(node, Convert) and isinstance(node.type, IntType | SetType | BagType):
+        node = node.operand
+    return node
+
+
+def _slot(key: Expr) -> int | None:
+    return key.slot if isinstance(key, Local) else None
+
+
+def _assigned(nodes: Any) -> dict[Name, list[Any]]:
+    found: dict[Name, list[Any]] = defaultdict(list)
+    for node in nodes:
+        match node:
+            case Store(variable=variable):
+                found[variable].append(node)
+            case SetLocal(target=target):
+                found[target.slot].append(node)
+    return found
+
+
+def _exits(body: list[Stmt], own: bool = True) -> Iterator[Return | Break]:
+    """The statements that leave a loop early."""
+    for statement in body:
+        match statement:
+            case Return():
+                yield statement
+            case Break() if own:
+                yield statement
+            case If(then=then, otherwise=otherwise):
+                yield from _exits(then, own)
+                yield from _exits(otherwise, own)
+            case For(body=inner):
+                yield from _exits(inner, own=False)
+
+
+def _alike(exits: list[Return | Break]) -> bool:
+    """Whether it is unobservable by which of these a loop was left."""
+    ways = set()
+    for way in exits:
+        match way:
+            case Return(value=None):
+                ways.add("return")
+            case Return(value=Expr() as value):
+                if not isinstance(_plain(value), Const):
+                    return False
+                ways.add(f"return {_said(value)}")
+            case Break():
+                ways.add("break")
+    return len(ways) == 1
+
+
+def _is_false(way: Return | Break) -> bool:
+    match way:
+        case Return(value=Expr() as value):
+            known = _plain(value)
+            return isinstance(known, Const) and known.value is False
+    return False
+
+
+def _plain(value: Expr) -> Expr:
+    while isinstance(value, Convert):
+        value = value.operand
+    return value
+
+
+def _said(constant: Expr) -> str:
+    """A constant as text, different from that of every other constant of its type."""
+    value = _plain(constant)
+    assert isinstance(value, Const)
+    return f"{value.type} {encode(value.type, value.value) if value.value is not None else None}"
+
+
+def nodes(value: Any) -> Iterator[Any]:
+    """Every expression and statement in a value, each once."""
+    seen: set[int] = set()
+    waiting = [value]
+    while waiting:
+        node = waiting.pop()
+        match node:
+            case list() | tuple():
+                waiting.extend(node)
+            case dict():
+                waiting.extend(node.values())
+            case Expr() | Statement() | Generator() | Range() | ItemStep() | Function():
+                if id(node) not in seen:
+                    seen.add(id(node))
+                    yield node
+                    waiting.extend(getattr(node, name) for name in type(node).__slots__)

@@ -1,0 +1,193 @@
+"""What an expression graph was made from, so that a model for which all of that is the same can have it as it is.
+
+A known-bad design is a subclass that overrides a rule or two, and a mutant has one function with another source: all
+other actions would be read from the same functions with the same answer. While a function is read, the compiler notes
+what it asks: which member of the class a name is, what the source of a function is, what a name of a module or an
+attribute of a class means, and what type a class stands for. The answers, and those about the model as a whole (its
+types, its constants, what is left open), are all that a graph can depend on: syntax trees are not changed, and what is
+in a value that could change is never taken from an earlier reading.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from typing import Any
+
+from floodmark.language.errors import ModelError
+from floodmark.language.model import Model, bounds_of, is_any_size, widths_of
+from floodmark.language.reference import parameter_types
+from floodmark.language.source import Source, is_rewritten, source_of
+from floodmark.language.types import Type, growing
+from floodmark.language.values import Record
+
+Question = Callable[..., Any]
+
+ABSENT = object()
+"""The answer for a name that there is not."""
+MAX_KEPT = 300_000
+"""Expressions that readings which are kept may have read, of all models together: some 50 MB. Designs of one model are
+usually checked one after the other."""
+_MAX_OF_ONE = 4
+_CHANGING = (list, dict, set, bytearray)
+
+
+class Reading:
+    """What was asked of a model and its modules, with the answers."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self._whole = _whole(model)
+        self._answers: dict[tuple[Question, tuple[Any, ...]], Any] = {}
+        self.lasts = True
+        """Whether the answers say everything: what is in a list, or in something that cannot be named, may change."""
+
+    def rests_on(self, question: Question, *about: Any) -> None:
+        """Notes a question about the model, and its answer. Raises ModelError where there is none."""
+        try:
+            if (question, about) in self._answers:
+                return
+        except TypeError:  # about something that has no hash
+            self.lasts = False
+            return
+        answer = self._answers[question, about] = question(self._model, *about)
+        self.lasts = self.lasts and not _changes(answer)
+
+    def is_of(self, model: Model) -> bool:
+        """Whether it would be the same for another model."""
+        whole = _whole(model)
+        if whole is not self._whole and whole != self._whole:
+            return False
+        try:
+            return all(_is_same(question(model, *about), was) for (question, about), was in self._answers.items())
+        except ModelError:
+            return False
+
+
+class _Latest:
+    """Dependences on a whole model, for the latest one: all its actions are compiled one after the other."""
+
+    model: Model | None = None
+    whole: tuple[object, ...] = ()
+
+
+def _whole(model: Model) -> tuple[object, ...]:
+    if _Latest.model is not model:
+        _Latest.model, _Latest.whole = model, _asked_of_whole(model)
+    return _Latest.whole
+
+
+def _asked_of_whole(model: Model) -> tuple[object, ...]:
+    kinds = tuple((name, kind, *_places_in(kind)) for name, kind in model.variable_types.items())
+    constants = tuple((name, type(value), value) for name, value in model.constant_values.items())
+    bounds = tuple((name, type(bound), bound) for name, bound in bounds_of(model).items())
+    return kinds, constants, bounds, widths_of(model), is_any_size(model)
+
+
+def _changes(answer: Any) -> bool:
+    """Whether something may be different and still be the same object, or is there for a while only."""
+    if isinstance(answer, Source):
+        return is_rewritten(answer.function)
+    return isinstance(answer, _CHANGING) or (isinstance(answer, tuple) and any(map(_changes, answer)))
+
+
+def _places_in(kind: Type) -> list[str]:
+    """Where the containers of a type stand that have no capacity: types are equal without that."""
+    return [part.grows for part in growing(kind)]
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    if isinstance(one, Type) and isinstance(other, Type):
+        return one == other and _places_in(one) == _places_in(other)
+    if isinstance(one, tuple) and isinstance(other, tuple):
+        return one is other or (len(one) == len(other) and all(map(_is_same, one, other)))
+    return one is other
+
+
+# Dependences.
+
+
+def member(model: Model, name: str, behind: type | None = None) -> Any:
+    """What a name is in the class of a model, or for ``super()`` in the classes behind one of its bases."""
+    order = type(model).__mro__
+    if behind is not None:
+        if behind not in order:
+            return ABSENT
+        order = order[order.index(behind) + 1 :]
+    return next((vars(base)[name] for base in order if name in vars(base)), ABSENT)
+
+
+def has_base(model: Model, base: type) -> bool:
+    return base in type(model).__mro__
+
+
+def own_source(_: Model, function: Callable[..., Any]) -> Any:
+    return source_of(function)
+
+
+def name_in_file(_: Model, function: Any, name: str) -> Any:
+    return function.__globals__.get(name, ABSENT)
+
+
+def name_around(_: Model, function: Any, name: str) -> Any:
+    """What a name is in the function or class around a function; ABSENT if it has no value there."""
+    code = function.__code__
+    if name not in code.co_freevars:
+        return ABSENT
+    try:
+        return function.__closure__[code.co_freevars.index(name)].cell_contents
+    except ValueError:
+        return ABSENT
+
+
+def attribute(_: Model, owner: Any, name: str) -> Any:
+    return getattr(owner, name, ABSENT)
+
+
+def meant_type(model: Model, cls: Any) -> Type:
+    """The type that a class stands for."""
+    return model.record_type(cls) if issubclass(cls, Record) else model.declared_type(cls)
+
+
+def parameters_of(model: Model, function: Callable[..., Any]) -> tuple[Type, ...]:
+    """The types of the parameters of an action, whose names its source has."""
+    return tuple(parameter_types(model, function).values())
+
+
+class Readings:
+    """The latest readings of functions, by the function and what it was read as."""
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[Hashable, list[_Kept]] = OrderedDict()
+        self._size = 0
+
+    def find(self, model: Model, what: Hashable) -> Any | None:
+        """What an earlier reading made, if a new one would make the same."""
+        known = self._known.get(what, [])
+        found = next((each for each in known if each.reading.is_of(model)), None)
+        if found is None:
+            return None
+        known.remove(found)
+        known.insert(0, found)
+        self._known.move_to_end(what)
+        return found.made
+
+    def keep(self, what: Hashable, reading: Reading, made: Any, size: int) -> None:
+        """Keeps what a reading of so many expressions made. It is shared from now on and must not change."""
+        if not reading.lasts:
+            return
+        known = self._known.setdefault(what, [])
+        self._known.move_to_end(what)
+        known.insert(0, _Kept(reading, made, size))
+        self._size += size - sum(each.size for each in known[_MAX_OF_ONE:])
+        del known[_MAX_OF_ONE:]
+        while self._size > MAX_KEPT and self._known:
+            self._size -= sum(each.size for each in self._known.popitem(last=False)[1])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Kept:
+    reading: Reading
+    made: Any
+    size: int

@@ -1,0 +1,400 @@
+"""Lowers comprehensions, generators and what loops run over; folds of their elements."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Any, Literal, TypeGuard
+
+from floodmark.compiler.failures import can_fail, may_refuse, may_stop
+from floodmark.compiler.frame import Frame, ModelRef, Static
+from floodmark.compiler.ir import (
+    BOOL,
+    Arithmetic,
+    Choose,
+    Const,
+    Convert,
+    Domain,
+    Expr,
+    Field,
+    Generator,
+    Inline,
+    Local,
+    MapGet,
+    NothingType,
+    OpenConstant,
+    Range,
+    RecordOf,
+    Reduce,
+    Return,
+    SeqOf,
+    SetLocal,
+    Stmt,
+    Universe,
+    has_effects,
+)
+from floodmark.compiler.joins import hull, join, set_type
+from floodmark.compiler.lowering import WIDEST_VALUE, in_code_order, size_bound
+from floodmark.compiler.pairs import Pairs
+from floodmark.language.errors import ModelError
+from floodmark.language.linear import Bound, Linear, left_open
+from floodmark.language.source import names_assigned
+from floodmark.language.types import (
+    BagType,
+    IntType,
+    MapType,
+    OpenIntType,
+    OptionalType,
+    RecordType,
+    SeqType,
+    SetType,
+    Type,
+    has_any_size,
+    has_mask,
+    open_int,
+)
+from floodmark.language.universe import universe
+
+
+class Comprehensions(Pairs):
+    """The loops of the compiler that make a value."""
+
+    def comprehension(
+        self,
+        frame: Frame,
+        node: ast.expr,
+        kind: Literal["any", "all", "sum", "min", "max", "set", "seq", "map"],
+        element: ast.expr,
+        generators: list[ast.comprehension],
+        key: ast.expr | None = None,
+        any_order: bool = False,
+    ) -> Expr:
+        """A comprehension or a generator, and what is made of its elements."""
+        saved, definite, unbound = dict(frame.bindings), set(frame.definite), set(frame.unbound)
+        own = {name.id for generator in generators for name in names_assigned([generator.target])}
+        lowered: list[Generator] = []
+        bound = 1
+        unordered: tuple[ast.expr, Type] | None = None
+        for generator in generators:
+            if not isinstance(generator.target, ast.Name):
+                domain, of = self._several(frame, lowered, generator, own)
+                bound *= domain_size(domain, of)
+                continue
+            domain, of, canonical = self.domain(frame, generator.iter)
+            if not lowered:
+                self._begin(frame, own)
+            if kind == "seq" and not canonical and not any_order:
+                raise self.no_order(frame, generator.iter, of)
+            if not canonical:
+                unordered = generator.iter, of
+            bound *= domain_size(domain, of)
+            variable = self._loop_variable(frame, generator.target, domain, of)
+            conditions = [self.condition(frame, test) for test in generator.ifs]
+            lowered.append(Generator(variable, domain, conditions))
+        at = frame.at(node)
+        lower_body = self.condition if kind in ("any", "all") else self.expression
+        body = lower_body(frame, element)
+        lowered_key = self.expression(frame, key) if key is not None else None
+        asked = [body, *([lowered_key] if lowered_key is not None else []), *_parts(lowered)]
+        if unordered is not None:
+            fails, refuses = (any(may(part) for part in asked) for may in (can_fail, may_refuse))
+            if (fails or refuses) if kind in ("any", "all") else (fails and refuses):
+                what = "can fail" if fails else "has a require"
+                raise self.no_order(frame, *unordered, f"what {kind} evaluates for it {what}, and ")
+        if unordered is not None and any(has_effects(part) for part in asked):
+            raise self.no_order(frame, *unordered, "a call for its elements changes a variable, and ")
+        if any(not isinstance(it.target, ast.Name) for it in generators) and any(has_effects(part) for part in asked):
+            raise frame.refuse(node, "a call here changes a variable; write a for statement")
+        frame.bindings, frame.definite, frame.unbound = saved, definite, unbound
+        constant = not any(has_effects(part) for part in asked)
+        if kind in ("min", "max") and not (constant and _leaves_none_out(element, generators)):
+            self.require_not_none(frame, node, body.type, kind)
+        return self.reduction(frame, node, kind, lowered, body, lowered_key, bound, at=at)
+
+    def require_not_none(self, frame: Frame, node: ast.expr, kind: Type, called: str) -> None:
+        """Refuses None among the elements of min and max: Python fails only if there is another one to compare with."""
+        if isinstance(kind, OptionalType):
+            message = f"{called} may meet None here; leave it out: {called}(x for x in ... if x is not None)"
+            raise frame.refuse(node, message)
+
+    @staticmethod
+    def _begin(frame: Frame, own: set[str]) -> None:
+        """Takes their values from the variables of a comprehension: its first domain alone is evaluated outside of it,
+        and anywhere else these names are its own, before they have values, too.
+        """
+        for name in own:
+            frame.bindings.pop(name, None)
+            frame.unbound.add(name)
+
+    def _several(
+        self, frame: Frame, lowered: list[Generator], generator: ast.comprehension, own: set[str]
+    ) -> tuple[Domain, Type]:
+        """Adds a loop with several variables; returns what its hidden variable runs over, and the type of that."""
+        found = self.several(frame, generator.target, generator.iter, hold=False)
+        if not lowered:
+            self._begin(frame, own)
+        variable = self.fresh(found.kind, "index", frame.at(generator.target))
+        assert isinstance(generator.target, ast.Tuple | ast.List)
+        for target, part in zip(generator.target.elts, found.parts(variable), strict=True):
+            assert isinstance(target, ast.Name)
+            frame.bindings[target.id] = part
+            frame.definite.add(target.id)
+            frame.unbound.discard(target.id)
+        lowered.append(Generator(variable, found.domain, [self.condition(frame, test) for test in generator.ifs]))
+        return found.domain, found.kind
+
+    def _loop_variable(self, frame: Frame, target: ast.Name, domain: Domain, kind: Type) -> Local:
+        variable = self.element(domain, kind, target.id, frame.at(target))
+        frame.bindings[target.id] = variable
+        frame.definite.add(target.id)
+        frame.unbound.discard(target.id)
+        return variable
+
+    def reduction(
+        self,
+        frame: Frame,
+        node: ast.expr,
+        kind: Literal["any", "all", "sum", "min", "max", "set", "seq", "map"],
+        generators: list[Generator],
+        body: Expr,
+        key: Expr | None,
+        bound: int,
+        at: Any,
+        default: Expr | None = None,
+    ) -> Expr:
+        """A Reduce node with the type of its result; ``bound`` is the largest possible number of elements."""
+        match kind:
+            case "any" | "all":
+                return Reduce(BOOL, at, kind, generators, self.truth(frame, node, body))
+            case "sum":
+                body = (
+                    Choose(IntType(0, 1), at, body, Const(IntType(1, 1), at, 1), Const(IntType(0, 0), at, 0))
+                    if body.type == BOOL
+                    else self.integer(frame, node, body)
+                )
+                assert isinstance(body.type, IntType)
+                total = hull(min(0, body.type.low * bound), max(0, body.type.high * bound))
+                return Reduce(total, at, kind, generators, body)
+            case "min" | "max":
+                body = self.integer(frame, node, body)
+                result = body.type
+                if default is not None:
+                    wider = join(result, default.type)
+                    if not isinstance(wider, IntType):
+                        raise frame.refuse(node, "the default of min and max must be an integer")
+                    result = wider
+                    default = self.convert(default, result, "")
+                return Reduce(result, at, kind, generators, self.convert(body, result, ""), default=default)
+            case "set" | "seq" if bound * max(1, body.type.bits) > WIDEST_VALUE and not has_mask(body.type):
+                raise frame.refuse(node, f"this may hold {_said(bound)} elements; loop over something smaller")
+            case "seq" if bound > WIDEST_VALUE and not any(has_any_size(it.variable.type) for it in generators):
+                raise frame.refuse(node, f"this may hold {_said(bound)} elements; loop over something smaller")
+            case "set":
+                self.hashable(frame, node, body)
+                return Reduce(set_type(body.type, bound), at, kind, generators, body)
+            case "seq":
+                return Reduce(SeqType(body.type, bound), at, kind, generators, body)
+            case "map":
+                assert key is not None
+                return self._map(frame, node, generators, body, key)
+
+    def _map(self, frame: Frame, node: ast.expr, generators: list[Generator], body: Expr, key: Expr) -> Expr:
+        """A map from a comprehension that visits every key, in order.
+
+        The loops over the fields of a record become one over all records, which sets the variables of the others. Both
+        visit the keys in the same order, so it makes no difference which entry fails first or changes a variable.
+        """
+        at = frame.at(node)
+        for generator in generators:
+            generator.domain = _whole(generator.domain, generator.variable.type)
+        every = self.fresh(key.type, "key", at)
+        parts = list(_parts_of_key(key, every))
+        chosen = [part.slot for part, _ in parts if isinstance(part, Local)]
+        looped = [generator.variable.slot for generator in generators]
+        if len(chosen) < len(parts) or chosen != looped or not all(_visits_all(generator) for generator in generators):
+            one = "{b: ... for b in Broker}"
+            if isinstance(key.type, RecordType):
+                one = f"{{{key.type}(...): ... for ... in ...}} with a loop for each field, in the order of the fields"
+            raise frame.refuse(node, f"a map has a value for every key: {one}, without `if`")
+        made = MapType(key.type, body.type)
+        if isinstance(key, Local):
+            return Reduce(made, at, "map", generators, body, key=key)
+        result = self.holding(body, "entry", at)
+        settings: list[Stmt] = [SetLocal(at, part, value) for part, value in parts if isinstance(part, Local)]
+        entry = Inline(body.type, at, [*settings, Return(at, body, result)], result)
+        return Reduce(made, at, "map", [Generator(every, Universe(key.type), [])], entry, key=every)
+
+    def no_order(self, frame: Frame, node: ast.expr, of: Type, why: str = "") -> ModelError:
+        """The error for a set that CPython iterates in no order that could be relied on."""
+        if in_code_order(of):
+            return frame.refuse(node, f"{why}this set has no fixed order in Python; iterate sorted(...) or Set(...)")
+        return frame.refuse(node, f"{why}{of} has no order to iterate in; fold the set with any, all or sum")
+
+    def domain(self, frame: Frame, node: ast.expr) -> tuple[Domain, Type, bool]:
+        """What a loop runs over, the type of its variable, and whether its order is fixed."""
+        match node:
+            case ast.Call(func=ast.Name() as called, args=arguments, keywords=keywords) if self.is_name_of(
+                frame, called, range
+            ):
+                if not 1 <= len(arguments) <= 3 or keywords:
+                    raise frame.refuse(node, "range takes one to three integers")
+                return self._range(frame, node, arguments)
+            case ast.Call(func=ast.Attribute(value=base, attr=("values" | "keys") as method), args=[], keywords=[]):
+                return self._map_domain(frame, node, base, method)
+        bound = self.binding(frame, node)
+        if isinstance(bound, Static):
+            of = self.class_type(bound.value)
+            if of is not None:
+                return Universe(of), of, True
+            bound = self.expression(frame, node)
+        if isinstance(bound, ModelRef):
+            raise frame.refuse(node, "the model itself cannot be iterated; name one of its variables")
+        value = self.unwrapped(bound)
+        match value.type:
+            case SetType(element, _):
+                return value, element, self.has_order(value) and in_code_order(element)
+            case BagType(element, _):
+                return value, element, in_code_order(element)
+            case SeqType(element, _):
+                return value, element, True
+            case MapType(key, _):
+                return self.keys_of(frame, node, value, key), key, True
+            case NothingType():
+                return self.convert(value, SetType(NothingType()), ""), NothingType(), True  # evaluating it fails
+        raise frame.refuse(node, f"{value.type} cannot be iterated")
+
+    def keys_of(self, frame: Frame, node: ast.expr, mapping: Expr, key: Type) -> Domain:
+        """The keys of a map: every value of their type, after evaluating the map itself."""
+        if not may_stop(mapping):
+            return Universe(key)
+        at = frame.at(node)
+        variable = self.fresh(key, "key", at)
+        keys = Reduce(SeqType(key, key.size), at, "seq", [Generator(variable, Universe(key), [])], variable)
+        return self.once(at, [mapping], lambda _: keys)
+
+    def _map_domain(self, frame: Frame, node: ast.expr, base: ast.expr, method: str) -> tuple[Domain, Type, bool]:
+        mapping = self.unwrapped(self.expression(frame, base))
+        if not isinstance(mapping.type, MapType):
+            raise frame.refuse(node, f"{mapping.type} has no {method}()")
+        key, value = mapping.type.key, mapping.type.value
+        if method == "keys":
+            return self.keys_of(frame, node, mapping, key), key, True
+        variable = self.fresh(key, "key", frame.at(node))
+        generator = Generator(variable, Universe(key), [])
+        body = MapGet(value, frame.at(node), mapping, variable)
+        return Reduce(SeqType(value, key.size), frame.at(node), "seq", [generator], body), value, True
+
+    def _range(self, frame: Frame, node: ast.expr, arguments: list[ast.expr]) -> tuple[Domain, Type, bool]:
+        values = [self.expression(frame, argument) for argument in arguments]
+        if any(isinstance(value.type, OptionalType) for value in values) and any(map(may_refuse, values)):
+            raise frame.refuse(node, "an end of this range may be None, another requires something; assign them first")
+        values = [self.integer(frame, argument, value) for argument, value in zip(arguments, values, strict=True)]
+        zero = Const(IntType(0, 0), frame.at(node), 0)
+        low, high = (zero, values[0]) if len(values) == 1 else (values[0], values[1])
+        step = 1
+        if len(values) == 3:
+            if not isinstance(values[2], Const) or values[2].value == 0:
+                raise frame.refuse(node, "the step of a range is a constant other than 0")
+            step = values[2].value
+        a, b = low.type, high.type
+        assert isinstance(a, IntType) and isinstance(b, IntType)
+        first, end = _bound_of(low), _bound_of(high)
+        if step == 1 and first is not None and end is not None and Linear in (type(first), type(end)):
+            return Range(low, high, step), open_int(first, end - 1), True
+        of = hull(a.low, max(b.high - 1, a.low)) if step > 0 else hull(min(b.low + 1, a.high), a.high)
+        return Range(low, high, step), of, True
+
+
+def _bound_of(value: Expr) -> Bound | None:
+    """An integer as a sum over constants, if it is one."""
+    match value:
+        case Const(value=int() as number):
+            return number
+        case OpenConstant(name=name):
+            return left_open(name)
+        case Convert(operand=operand):
+            return _bound_of(operand)
+        case Arithmetic(op="+" | "-" as op, left=left, right=right):
+            a, b = _bound_of(left), _bound_of(right)
+            if a is not None and b is not None:
+                return a + b if op == "+" else a - b
+    return None
+
+
+def _whole(domain: Domain, of: Type) -> Domain:
+    """A range whose ends are known, as all the values of a type: that of its variable, where they are left open."""
+    match domain:
+        case Range(step=1) if isinstance(of, OpenIntType):
+            return Universe(of)
+        case Range(low=Expr(type=IntType() as low), high=Expr(type=IntType() as high), step=1):
+            if low.low == low.high < high.low == high.high:
+                return Universe(IntType(low.low, high.low - 1))
+    return domain
+
+
+def _parts_of_key(key: Expr, whole: Expr) -> Iterator[tuple[Expr, Expr]]:
+    """What a key is made of, with the same part of another key, ``whole``."""
+    if not isinstance(key, RecordOf):
+        yield key, whole
+        return
+    for name, part in key.fields.items():
+        yield from _parts_of_key(part, Field(part.type, whole.at, whole, name))
+
+
+def _visits_all(generator: Generator) -> bool:
+    """Whether a loop visits every value of its variable's type once, in order."""
+    kind = generator.variable.type
+    if generator.conditions:
+        return False
+    match generator.domain:
+        case Universe():
+            return True
+        case Range(low=Const(value=low), high=Const(value=high), step=1):
+            return kind == IntType(low, high - 1)
+        case SeqOf(elements=elements):
+            given = [element.value for element in elements if isinstance(element, Const)]
+            return len(given) == len(elements) == kind.size and given == list(universe(kind))
+    return False
+
+
+def _leaves_none_out(element: ast.expr, generators: list[ast.comprehension]) -> bool:
+    """Whether a comprehension has ``if x is not None`` for its element x, and no later loop gives x another value."""
+    wanted = f"{ast.unparse(element)} is not None"
+    names = {node.id for node in ast.walk(element) if isinstance(node, ast.Name)}
+    found = False
+    for generator in generators:
+        rebound = isinstance(generator.target, ast.Name) and generator.target.id in names
+        parts = [part for test in generator.ifs for part in (test.values if _is_and(test) else [test])]
+        found = (found and not rebound) or any(ast.unparse(part) == wanted for part in parts)
+    return found
+
+
+def _is_and(test: ast.expr) -> TypeGuard[ast.BoolOp]:
+    return isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And)
+
+
+def _parts(generators: list[Generator]) -> Iterator[Expr]:
+    """What generators evaluate, except the first domain, which is evaluated once and before everything else."""
+    for number, generator in enumerate(generators):
+        match generator.domain:
+            case Range(low=low, high=high) if number:
+                yield from (low, high)
+            case Expr() as domain if number:
+                yield domain
+        yield from generator.conditions
+
+
+def _said(bound: int) -> str:
+    """A number of elements, which may be one of very many digits."""
+    return str(bound) if bound <= 1 << 64 else "any number of"
+
+
+def domain_size(domain: Domain, of: Type) -> int:
+    """The largest number of values that a loop variable takes."""
+    match domain:
+        case Universe():
+            return domain.type.size
+        case Range():
+            assert isinstance(of, IntType)
+            return of.codes
+    return size_bound(domain.type)

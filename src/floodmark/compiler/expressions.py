@@ -1,0 +1,559 @@
+"""Lowers Python expressions: names, operators, comparisons, indexing, literals."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import enum
+import inspect
+import types
+from typing import Any, Literal
+
+from floodmark.compiler.compile_cache import attribute, member, name_around, name_in_file
+from floodmark.compiler.comprehensions import Comprehensions
+from floodmark.compiler.constructs import ARITHMETIC, ORDER, SET_OPERATORS, refused_syntax
+from floodmark.compiler.frame import Binding, Frame, ModelRef, Static
+from floodmark.compiler.ir import (
+    BOOL,
+    And,
+    Applied,
+    Arithmetic,
+    Choose,
+    Compare,
+    Const,
+    Contains,
+    Expr,
+    Field,
+    Generator,
+    Inline,
+    IsNone,
+    Local,
+    MapGet,
+    NoneType,
+    NothingType,
+    OpenConstant,
+    Position,
+    Range,
+    Reduce,
+    Return,
+    SeqConcat,
+    SeqGet,
+    SeqOf,
+    SeqSlice,
+    SetLocal,
+    SetOf,
+    StateVar,
+    Subset,
+    has_effects,
+)
+from floodmark.compiler.joins import changes_class, either, fits, hull, join
+from floodmark.compiler.lowering import no_field, size_bound
+from floodmark.compiler.plain_containers import Form
+from floodmark.language.errors import ModelError
+from floodmark.language.linear import Linear
+from floodmark.language.members import Constant
+from floodmark.language.model import bounds_of
+from floodmark.language.types import (
+    WIDEST_INTEGER,
+    BagType,
+    IdentifierType,
+    IntType,
+    MapType,
+    OptionalType,
+    RecordType,
+    SeqType,
+    SetType,
+    Type,
+    UnionType,
+)
+from floodmark.language.values import Bag, Map, Seq, Set
+
+
+class Expressions(Comprehensions):
+    """The expression half of the compiler."""
+
+    def expression(self, frame: Frame, node: ast.expr) -> Expr:
+        bound = self.binding(frame, node)
+        if isinstance(bound, Expr):
+            return bound
+        if isinstance(bound, ModelRef):
+            raise frame.refuse(node, "the model itself is not a value; name one of its variables")
+        return self.known(frame, node, bound.value, ast.unparse(node))
+
+    def known(self, frame: Frame, node: ast.expr, value: Any, text: str = "") -> Expr:
+        """What is known when the model is read: a constant, or a set or sequence of such.
+
+        ``text`` is how the model writes it.
+        """
+        constant = self.constant(value, frame.at(node))
+        if constant is not None:
+            return constant
+        if type(value) in (Set, set, frozenset):
+            made = self._set_of([self.known(frame, node, item) for item in sorted(value, key=repr)], frame, node)
+            assert isinstance(made, SetOf)
+            made.typed = isinstance(value, Set)
+            return made
+        if type(value) in (Seq, tuple, list):
+            form: Form | None = "tuple" if type(value) is tuple else "list" if type(value) is list else None
+            return self._seq_of([self.known(frame, node, item) for item in value], frame, node, form)
+        raise frame.refuse(node, f"{text or repr(value)} is not a value of the modelling language{_instead(value)}")
+
+    def binding(self, frame: Frame, node: ast.expr) -> Binding:
+        self.steps += 1
+        if (said := refused_syntax(node)) is not None:
+            raise frame.refuse(node, said)
+        match node:
+            case ast.Name(id=name):
+                return self._name(frame, node, name)
+            case ast.Constant(value=value) if value is None or isinstance(value, bool | int):
+                return self.known(frame, node, value)
+            case ast.Attribute():
+                return self._attribute(frame, node)
+            case ast.Call():
+                called = self.call(frame, node)
+                if isinstance(called, Inline | Applied) and _is_effect(called):
+                    raise frame.refuse(node, f"{ast.unparse(node.func)} returns no value; call it on a line of its own")
+                return called
+            case ast.BoolOp(op=op, values=values):
+                operands = self._operands(frame, values, isinstance(op, ast.Or))
+                return (self.all_of if isinstance(op, ast.And) else self.any_of)(frame.at(node), operands)
+            case ast.UnaryOp(op=ast.Not(), operand=operand):
+                return self.negate(self.condition(frame, operand))
+            case ast.UnaryOp(op=ast.USub(), operand=operand):
+                return self._negative(frame, node, self.expression(frame, operand))
+            case ast.BinOp():
+                return self._binary(frame, node)
+            case ast.Compare():
+                return self._comparison(frame, node)
+            case ast.IfExp(test=test, body=body, orelse=orelse):
+                return self._choose(frame, node, test, body, orelse)
+            case ast.Subscript(value=ast.Name() as container) if self._is_container(frame, container):
+                return self.binding(frame, container)
+            case ast.Subscript():
+                return self._subscript(frame, node)
+            case ast.Set(elts=elements):
+                return self._set_of([self.expression(frame, element) for element in elements], frame, node)
+            case ast.List(elts=elements) | ast.Tuple(elts=elements):
+                form: Form = "list" if isinstance(node, ast.List) else "tuple"
+                return self._seq_of([self.expression(frame, element) for element in elements], frame, node, form)
+            case ast.SetComp(elt=element, generators=generators):
+                return self.comprehension(frame, node, "set", element, generators)
+            case ast.ListComp(elt=element, generators=generators):
+                made = self.comprehension(frame, node, "seq", element, generators)
+                return self.plain.made(made, self.plain.of(made) | {"list"})
+            case ast.DictComp(key=key, value=value, generators=generators):
+                return self.comprehension(frame, node, "map", value, generators, key=key)
+            case ast.Constant(value=str()):
+                raise frame.refuse(node, "strings are not part of the language; use an Enum")
+            case ast.Constant():
+                raise frame.refuse(
+                    node, f"{ast.unparse(node)} is not part of the language; use bool, int, Enum or None"
+                )
+        what = type(node).__name__
+        raise frame.refuse(node, f"{ast.unparse(node)!r} ({what}) is not part of the modelling language")
+
+    def _is_container(self, frame: Frame, node: ast.Name) -> bool:
+        """Whether a name is the class of a container, as in ``Set[Broker]()``."""
+        bound = self._name(frame, node, node.id)
+        return isinstance(bound, Static) and bound.value in (Set, Map, Seq, Bag)
+
+    def _operands(self, frame: Frame, nodes: list[ast.expr], decisive: bool) -> list[Expr]:
+        """The operands of ``and`` or ``or``. One that cannot be read may stand behind one known to decide, since it is
+        never evaluated: ``best is None or x > best``, as long as nothing but None was seen to be assigned."""
+        found: list[Expr] = []
+        for node in nodes:
+            try:
+                found.append(self._flag(frame, node))
+            except ModelError:
+                if not any(isinstance(each, Const) and each.value == decisive for each in found):
+                    raise
+        return found
+
+    def _flag(self, frame: Frame, node: ast.expr) -> Expr:
+        value = self.expression(frame, node)
+        if isinstance(value.type, NothingType):
+            return self.convert(value, BOOL, "")
+        if value.type != BOOL:
+            message = "`and` and `or` take truth values; write x != 0, x is not None or len(x) > 0"
+            raise frame.refuse(node, message)
+        return value
+
+    # Names and attributes.
+
+    def _name(self, frame: Frame, node: ast.Name, name: str) -> Binding:
+        if name in frame.bindings:
+            bound = frame.bindings[name]
+            if isinstance(bound, Local) and name not in frame.definite:
+                raise frame.refuse(node, f"{name} may have no value here; assign it before the branch")
+            return bound
+        if name in frame.unbound:
+            raise frame.refuse(node, f"{name} is a variable of this comprehension, which has no value here yet")
+        if name in frame.local_types.types or name in frame.slots or name in frame.source.own_names:
+            raise frame.refuse(node, f"{name} may have no value here; assign it first")
+        self.reading.rests_on(name_around, frame.source.function, name)
+        self.reading.rests_on(name_in_file, frame.source.function, name)
+        found = frame.free_name(name)
+        if found is not None:
+            return found
+        if hasattr(builtins, name):
+            return Static(getattr(builtins, name))
+        raise frame.refuse(node, f"{name} is not defined")
+
+    def _attribute(self, frame: Frame, node: ast.Attribute) -> Binding:
+        base = self.binding(frame, node.value)
+        if isinstance(base, ModelRef):
+            return self._member(frame, node, base)
+        if isinstance(base, Static):
+            self.reading.rests_on(attribute, base.value, node.attr)
+            if (
+                isinstance(base.value, type)
+                and issubclass(base.value, enum.Enum)
+                and node.attr in base.value.__members__
+            ):
+                return self.known(frame, node, base.value[node.attr])
+            if isinstance(base.value, type | types.ModuleType) and hasattr(base.value, node.attr):
+                return Static(getattr(base.value, node.attr))
+            raise frame.refuse(node, f"{ast.unparse(node)} is not part of the modelling language{_instead(base.value)}")
+        record = self.unwrapped(base)
+        if isinstance(record.type, RecordType):
+            fields = dict(record.type.fields)
+            if isinstance(record.type, UnionType) and node.attr in fields:
+                return self.field_of_union(frame, node, record)
+            if node.attr in fields:
+                return Field(fields[node.attr], frame.at(node), record, node.attr)
+            raise frame.refuse(node, no_field(record.type, node.attr))
+        hint = "; identifiers are interchangeable names" if isinstance(record.type, IdentifierType) else ""
+        raise frame.refuse(node, f"{record.type} has no attribute {node.attr!r}{hint}")
+
+    def _member(self, frame: Frame, node: ast.Attribute, base: ModelRef) -> Binding:
+        self.reading.rests_on(member, node.attr)
+        kinds = self.model.variable_types
+        if node.attr in kinds:
+            return StateVar(kinds[node.attr], frame.at(node), node.attr, base.which)
+        cls = type(self.model)
+        if isinstance(getattr(cls, node.attr, None), Constant):
+            if isinstance(bounds_of(self.model)[node.attr], Linear):
+                return OpenConstant(IntType(0, WIDEST_INTEGER), frame.at(node), node.attr)
+            return self.known(frame, node, self.model.constant_values[node.attr])
+        if hasattr(cls, node.attr):
+            return Static(getattr(cls, node.attr))
+        has = ", ".join(kinds)
+        raise frame.refuse(node, f"{cls.__name__} has no attribute {node.attr!r}; its variables are {has}")
+
+    # Operators.
+
+    def _negative(self, frame: Frame, node: ast.expr, operand: Expr) -> Expr:
+        value = self.integer(frame, node, operand)
+        if isinstance(value, Const):
+            return self.known(frame, node, -value.value)
+        zero = Const(IntType(0, 0), frame.at(node), 0)
+        return self.arithmetic(frame, node, "-", zero, value)
+
+    def _binary(self, frame: Frame, node: ast.BinOp) -> Expr:
+        sides = [self.expression(frame, side) for side in (node.left, node.right)]
+
+        def combined(held: list[Expr]) -> Expr:
+            return self._combined(frame, node, *map(self.unwrapped, held))
+
+        return self.operands(frame.at(node), sides, combined)
+
+    def _combined(self, frame: Frame, node: ast.BinOp, left: Expr, right: Expr) -> Expr:
+        if isinstance(left.type, SetType) and isinstance(right.type, SetType) and type(node.op) in SET_OPERATORS:
+            return self.set_binary(frame.at(node), SET_OPERATORS[type(node.op)], left, right)
+        if isinstance(left.type, SeqType) and isinstance(right.type, SeqType) and isinstance(node.op, ast.Add):
+            element = join(left.type.element, right.type.element)
+            if element is None:
+                raise frame.refuse(node, f"this joins sequences of {left.type.element} and {right.type.element}")
+            if self.plain.differ(left, right):
+                message = "a list cannot be joined with a tuple; write both as lists, or one as Seq(...)"
+                raise frame.refuse(node, message)
+            left = self.convert(left, SeqType(element, left.type.capacity), "")
+            right = self.convert(right, SeqType(element, right.type.capacity), "")
+            both = SeqType(element, size_bound(left.type) + size_bound(right.type))
+            return SeqConcat(both, frame.at(node), left, right)
+        if isinstance(left.type, SetType) and isinstance(right.type, SetType):
+            raise frame.refuse(node, f"sets are combined with | & - ^, not as in {ast.unparse(node)!r}")
+        if type(node.op) not in ARITHMETIC:
+            hint = "; divide with //" if isinstance(node.op, ast.Div) else "; integers have + - * // %, sets | & - ^"
+            raise frame.refuse(node, f"{left.type} and {right.type} cannot be combined in {ast.unparse(node)!r}{hint}")
+        left, right = self.integer(frame, node.left, left), self.integer(frame, node.right, right)
+        return self.arithmetic(frame, node, ARITHMETIC[type(node.op)], left, right)
+
+    def arithmetic(
+        self, frame: Frame, node: ast.AST, op: Literal["+", "-", "*", "//", "%"], left: Expr, right: Expr
+    ) -> Expr:
+        """Integer arithmetic, with the range of its result."""
+        a, b = left.type, right.type
+        assert isinstance(a, IntType) and isinstance(b, IntType)
+        match op:
+            case "+":
+                kind = hull(a.low + b.low, a.high + b.high)
+            case "-":
+                kind = hull(a.low - b.high, a.high - b.low)
+            case "*":
+                products = [x * y for x in (a.low, a.high) for y in (b.low, b.high)]
+                kind = hull(min(products), max(products))
+            case "//":
+                widest = max(abs(a.low), abs(a.high))
+                kind = hull(0 if a.low >= 0 and b.low >= 0 else -widest - 1, widest)
+            case "%":
+                widest = max(abs(b.low), abs(b.high))
+                kind = hull(0 if b.low >= 0 else -widest, widest)
+        return Arithmetic(kind, frame.at(node), op, left, right)
+
+    def pure(self, frame: Frame, node: ast.expr, value: Binding) -> None:
+        """Refuses an expression that changes the state if it is evaluated twice, or later than in CPython."""
+        if isinstance(value, Expr) and has_effects(value):
+            raise frame.refuse(node, f"{ast.unparse(node)} changes a variable; assign its value to a local first")
+
+    def _comparison(self, frame: Frame, node: ast.Compare) -> Expr:
+        operands = [node.left, *node.comparators]
+        for middle in operands[1:-1]:
+            self.pure(frame, middle, self.binding(frame, middle))
+        parts = [
+            self._compare(frame, node, left, op, right)
+            for left, op, right in zip(operands, node.ops, operands[1:], strict=False)
+        ]
+        return self.all_of(frame.at(node), parts)
+
+    def _compare(self, frame: Frame, node: ast.Compare, left: ast.expr, op: ast.cmpop, right: ast.expr) -> Expr:
+        at = frame.at(node)
+        match op:
+            case ast.In() | ast.NotIn():
+                found = self._membership(frame, left, right)
+                return found if isinstance(op, ast.In) else self.negate(found)
+            case ast.Is() | ast.IsNot():
+                if not (isinstance(right, ast.Constant) and right.value is None):
+                    raise frame.refuse(node, "`is` compares with None only; write ==")
+                missing = self.missing(self.expression(frame, left), at)
+                return missing if isinstance(op, ast.Is) else self.negate(missing)
+            case ast.Eq() | ast.NotEq():
+                same = self.equal(self.expression(frame, left), self.expression(frame, right), at)
+                return same if isinstance(op, ast.Eq) else self.negate(same)
+        sides = [self.expression(frame, side) for side in (left, right)]
+
+        def ordered(held: list[Expr]) -> Expr:
+            return self._ordered(frame, node, op, (left, self.unwrapped(held[0])), (right, self.unwrapped(held[1])))
+
+        return self.operands(at, sides, ordered)
+
+    def _ordered(
+        self, frame: Frame, node: ast.Compare, op: ast.cmpop, left: tuple[ast.expr, Expr], right: tuple[ast.expr, Expr]
+    ) -> Expr:
+        """``<`` and its kin, of sets or of integers."""
+        at, (a, b) = frame.at(node), (left[1], right[1])
+        if isinstance(a.type, NothingType) and isinstance(b.type, SetType):
+            a = self.convert(a, b.type, "")
+        elif isinstance(b.type, NothingType) and isinstance(a.type, SetType):
+            b = self.convert(b, a.type, "")
+        if isinstance(a.type, SetType) and isinstance(b.type, SetType):
+            a, b = self.unify(a, b, "this compares")
+            if isinstance(op, ast.Gt | ast.GtE):
+                a, b = b, a
+            return Subset(BOOL, at, a, b, isinstance(op, ast.Lt | ast.Gt))
+        if isinstance(a.type, SeqType):
+            raise frame.refuse(node, "sequences have no order here; compare their elements one by one")
+        return Compare(BOOL, at, ORDER[type(op)], self.integer(frame, left[0], a), self.integer(frame, right[0], b))
+
+    def _membership(self, frame: Frame, item: ast.expr, container: ast.expr) -> Expr:
+        at = frame.at(item)
+        match container:
+            case ast.Call(func=ast.Name() as called) if self.is_name_of(frame, called, range):
+                domain, kind, _ = self.domain(frame, container)
+                assert isinstance(domain, Range)
+                if domain.step != 1:
+                    raise frame.refuse(container, "`in range` with a step is not part of the language")
+                value = self.expression(frame, item)
+                return self.once(at, [value, domain.low, domain.high], lambda parts: self._between(frame, item, *parts))
+            case ast.Tuple(elts=elements) | ast.List(elts=elements) | ast.Set(elts=elements) if elements:
+                values = [self.expression(frame, item), *(self.expression(frame, element) for element in elements)]
+                if isinstance(container, ast.Set):
+                    for value in values[1:]:
+                        self.hashable(frame, container, value)
+                    self._searched(frame, item, values[0])
+                return self.once(at, values, lambda all_of: self._one_of(at, *all_of))
+        value = self.expression(frame, item)
+        match container:
+            case ast.Call(func=ast.Attribute(attr="values"), args=[], keywords=[]):
+                domain, _, _ = self.domain(frame, container)
+                assert isinstance(domain, Expr)
+                bound: Binding = domain
+            case _:
+                bound = self.binding(frame, container)
+        if isinstance(bound, Static) and (of := self.class_type(bound.value)) is not None:
+            if value.type != of:
+                raise frame.refuse(item, f"this asks whether {value.type} is one of {of}; write `is not None` or ==")
+            return self.once(at, [value], lambda _: Const(BOOL, at, True))
+        whole = self.unwrapped(bound if isinstance(bound, Expr) else self.expression(frame, container))
+        kind = whole.type
+        if isinstance(kind, SetType | SeqType | BagType):
+            if join(value.type, kind.element) is None:
+                raise frame.refuse(item, f"{value.type} is never an element of {kind}")
+            self.alike(value, whole, at)
+            if isinstance(kind, SetType):
+                self._searched(frame, item, value)
+            of_many = isinstance(kind.element, UnionType) and value.type in kind.element.members
+            if of_many and frame.is_action and isinstance(value, Local) and value.name in frame.source.parameters:
+                return self.of_its_class(value, whole)
+            if changes_class(value.type, kind.element) and fits(value.type, kind.element):
+                value = self.convert(value, kind.element, "")
+            if not _comparable(value.type, kind.element):
+                return self._found(at, value, whole, kind.element)
+            return Contains(BOOL, at, value, whole)
+        if isinstance(kind, MapType):
+            message = "a map has every key; where one may be without a value let that be None: self.x[key] is not None"
+            raise frame.refuse(item, message)
+        raise frame.refuse(container, f"{kind} has no elements")
+
+    def _searched(self, frame: Frame, node: ast.expr, item: Expr) -> None:
+        """Refuses what cannot be searched in a set. A plain set can: Python makes a frozenset of it."""
+        if "list" in self.plain.of(item) or not isinstance(self.unwrapped(item).type, SetType):
+            self.hashable(frame, node, item)
+
+    def _one_of(self, at: Position, value: Expr, *elements: Expr) -> Expr:
+        return self.any_of(at, [self.equal(value, element, at) for element in elements])
+
+    def _between(self, frame: Frame, item: ast.expr, value: Expr, low: Expr, high: Expr) -> Expr:
+        at = value.at
+        number = self.integer(frame, item, value)
+        within: list[Expr] = [Compare(BOOL, at, ">=", number, low), Compare(BOOL, at, "<", number, high)]
+        return And(BOOL, at, [self.negate(IsNone(BOOL, at, value)), *within] if number is not value else within)
+
+    def _found(self, at: Position, item: Expr, container: Expr, element: Type) -> Expr:
+        """Whether some element equals ``item``, which the element type may not admit."""
+        value, other = self.holding(item, "item", at), self.element(container, element, "element", at)
+        result = self.fresh(BOOL, "found", at)
+        found = Reduce(BOOL, at, "any", [Generator(other, container, [])], self.equal(value, other, at))
+        return Inline(BOOL, at, [SetLocal(at, value, item), Return(at, found, result)], result)
+
+    def _choose(self, frame: Frame, node: ast.expr, test: ast.expr, body: ast.expr, orelse: ast.expr) -> Expr:
+        condition = self.condition(frame, test)
+        if isinstance(condition, Const):
+            return self.expression(frame, body if condition.value else orelse)
+        then, otherwise = self.expression(frame, body), self.expression(frame, orelse)
+        if _compares_with_none(test, body, ast.IsNot):
+            then = self.unwrapped(then)
+        if _compares_with_none(test, orelse, ast.Is):
+            otherwise = self.unwrapped(otherwise)
+        then = self._of_asked_class(frame, test, body, then)
+        kind = either(then.type, otherwise.type)
+        if kind is not None:
+            then, otherwise = self.convert(then, kind, ""), self.convert(otherwise, kind, "")
+        then, otherwise = self.unify(then, otherwise, "the branches give")
+        return Choose(then.type, frame.at(node), condition, then, otherwise)
+
+    def _of_asked_class(self, frame: Frame, test: ast.expr, body: ast.expr, then: Expr) -> Expr:
+        """``message`` in ``message if isinstance(message, Vote) else ...`` as the Vote that it then is."""
+        match test:
+            case ast.Call(func=ast.Name() as called, args=[asked, ast.Name() as cls]) if (
+                self.is_name_of(frame, called, isinstance) and ast.dump(asked) == ast.dump(body)
+            ):
+                held = then.type.inner if isinstance(then.type, OptionalType) else then.type
+                bound = self.binding(frame, cls)
+                for member in held.members if isinstance(held, UnionType) else ():
+                    if isinstance(bound, Static) and member.cls is bound.value:
+                        return self.convert(then, member, "")
+        return then
+
+    def _subscript(self, frame: Frame, node: ast.Subscript) -> Expr:
+        base = self.unwrapped(self.expression(frame, node.value))
+        at = frame.at(node)
+        if isinstance(node.slice, ast.Slice) and not isinstance(base.type, SeqType):
+            raise frame.refuse(node, f"only a sequence has slices, not {base.type}")
+        match base.type:
+            case MapType(key, value):
+                return MapGet(value, at, base, self.map_key(frame, node.slice, key))
+            case SeqType(element, _):
+                if isinstance(node.slice, ast.Slice):
+                    return self._slice(frame, node, base)
+                index = self.integer(frame, node.slice, self.expression(frame, node.slice))
+                return SeqGet(element, at, base, index)
+        raise frame.refuse(node, f"{base.type} cannot be indexed")
+
+    def map_key(self, frame: Frame, node: ast.expr, kind: Type) -> Expr:
+        key = self.expression(frame, node)
+        return self.convert(key, kind, "the key")
+
+    def _slice(self, frame: Frame, node: ast.Subscript, base: Expr) -> Expr:
+        assert isinstance(node.slice, ast.Slice)
+        if node.slice.step is not None:
+            raise frame.refuse(node, "a slice with a step is not part of the language")
+        low = self._slice_end(frame, node.slice.lower, 0)
+        high = self._slice_end(frame, node.slice.upper, WIDEST_INTEGER - 1)
+        return SeqSlice(base.type, frame.at(node), base, low, high)
+
+    def _slice_end(self, frame: Frame, node: ast.expr | None, if_none: int) -> Expr | None:
+        if node is None:
+            return None
+        value = self.expression(frame, node)
+        number = self.integer(frame, node, value)
+        if number is value:
+            return number
+        at = frame.at(node)
+        whole = Const(IntType(if_none, if_none), at, if_none)
+        number, otherwise = self.unify(number, whole, "the branches give")
+        return Choose(number.type, at, IsNone(BOOL, at, value), otherwise, number)
+
+    # Literals.
+
+    def _set_of(self, elements: list[Expr], frame: Frame, node: ast.expr) -> Expr:
+        for element in elements:
+            self.hashable(frame, node, element)
+        kind = self._common(elements, frame, node)
+        return self.set_of(frame.at(node), kind, [self.convert(element, kind, "") for element in elements])
+
+    def _seq_of(self, elements: list[Expr], frame: Frame, node: ast.expr, form: Form | None) -> Expr:
+        """A sequence of these elements, as a list or a tuple or as a ``Seq``."""
+        kind = self._common(elements, frame, node)
+        converted = [self.convert(element, kind, "") for element in elements]
+        made = SeqOf(SeqType(kind, len(elements)), frame.at(node), converted)
+        return made if form is None else self.plain.made(made, self.plain.of(made) | {form})
+
+    def _common(self, elements: list[Expr], frame: Frame, node: ast.expr) -> Type:
+        kind: Type = NothingType()
+        for element in elements:
+            wider = either(kind, element.type)
+            if wider is None:
+                raise frame.refuse(node, f"the elements are {kind} and {element.type}; they need one type")
+            kind = wider
+        return kind
+
+
+def _is_effect(called: Inline | Applied) -> bool:
+    """Whether a call is made for its effects alone."""
+    return (called.function.result if isinstance(called, Applied) else called.result) is None
+
+
+def _compares_with_none(test: ast.expr, value: ast.expr, operator: type[ast.cmpop]) -> bool:
+    """Whether a test is ``value is None`` or ``value is not None`` for this very value."""
+    match test:
+        case ast.Compare(left=left, ops=[op], comparators=[ast.Constant(value=None)]):
+            return isinstance(op, operator) and ast.dump(left) == ast.dump(value)
+    return False
+
+
+def _instead(value: Any) -> str:
+    """What to write instead of something that is known when the model is read but is not a value."""
+    if isinstance(value, type) and issubclass(value, enum.Enum):
+        return f"; its members are {', '.join(value.__members__)}"
+    if isinstance(value, property):
+        return "; write a method and call it"
+    if inspect.isfunction(value):
+        return f"; call it: {value.__name__}(...)"
+    if isinstance(value, dict | str | float):
+        return "; use bool, int, Enum, Set, Map or Seq"
+    return ""
+
+
+def _comparable(source: Type, element: Type) -> bool:
+    """Whether a value can be searched for by its code in the element type."""
+    match source, element:
+        case OptionalType(inner), OptionalType(other):
+            return inner == other
+        case (OptionalType(inner), _):
+            return _comparable(inner, element)
+        case _, OptionalType(inner):
+            return _comparable(source, inner)
+        case (IntType(), IntType()) | (_, NothingType()):
+            return True
+    return fits(source, element) or source == NoneType()

@@ -1,0 +1,104 @@
+"""Which expressions can be a model error when they are evaluated, or end the action by a ``require``."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from floodmark.compiler.ir import (
+    INT,
+    And,
+    AnyExpr,
+    Applied,
+    Arithmetic,
+    Assert,
+    BagChange,
+    Choose,
+    Compare,
+    Const,
+    Contains,
+    Convert,
+    Count,
+    Equal,
+    Expr,
+    Extremum,
+    Field,
+    Function,
+    Implies,
+    Inline,
+    IsNone,
+    Local,
+    MapGet,
+    Not,
+    OpenConstant,
+    Or,
+    RecordOf,
+    Reduce,
+    Require,
+    SeqConcat,
+    SeqGet,
+    SeqOf,
+    SeqSlice,
+    SetBinary,
+    SetOf,
+    Size,
+    Sorted,
+    StateVar,
+    Store,
+    Subset,
+    Witness,
+    called_bodies,
+    closed,
+    flat,
+    walk,
+)
+from floodmark.compiler.joins import fits
+
+
+def may_outgrow(node: Expr) -> bool:
+    """Whether the result of an integer operation may need more than 64 bits, judging by its operands' intervals.
+
+    The remainder of a division never does: it lies between zero and the divisor.
+    """
+    match node:
+        case Arithmetic(op="+" | "-" | "*" | "//") | Reduce(kind="sum"):
+            return node.type == INT
+    return False
+
+
+def can_fail(node: Expr) -> bool:
+    """Whether evaluating an expression can be a model error."""
+    return any(may_outgrow(part) or _fails_itself(closed(part)) for part in walk(node))
+
+
+def _fails_itself(node: AnyExpr) -> bool:
+    """Whether it can be a model error though none of the expressions in it is, and no result needs more than 64
+    bits."""
+    match node:
+        case SeqGet() | BagChange():
+            return True
+        case Convert(type=kind, operand=operand):
+            return not fits(operand.type, kind)
+        case Arithmetic(op=op):
+            return op in ("//", "%")
+        case Reduce(kind=kind):
+            return kind == "map" or (kind in ("min", "max") and node.default is None)
+        case Inline(body=body) | Applied(function=Function(body=body)):
+            return any(isinstance(statement, Assert | Store) for statement in flat(body))
+        case (
+            Const() | OpenConstant() | Local() | StateVar() | Field() | MapGet() | SeqSlice() | SeqConcat() | SeqOf()
+            | RecordOf() | SetOf() | SetBinary() | Subset() | Contains() | Size() | Count() | Compare() | Equal()
+            | Not() | And() | Or() | Implies() | Choose() | IsNone() | Extremum() | Sorted() | Witness()
+        ):
+            return False
+        case _:
+            assert_never(node)
+
+
+def may_refuse(node: Expr) -> bool:
+    """Whether evaluating an expression can end the action, by a ``require`` in a function that it calls."""
+    return any(isinstance(statement, Require) for body in called_bodies(node) for statement in flat(body))
+
+
+def may_stop(node: Expr) -> bool:
+    """Whether evaluating an expression can end the action, one way or the other, so that it has to be evaluated."""
+    return can_fail(node) or may_refuse(node)

@@ -1,0 +1,26 @@
+"""Keys by which what was found about the parts of a graph is kept: those that were looked at last, by what they are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+LATEST = 128
+"""As many as a known-bad design shares with its model, and some more. What is kept about a part keeps the part."""
+
+
+class Itself:
+    """A key for an object that no longer changes, equal only to the key of the same object.
+
+    As it holds the object, no other one gets its identity while it is a key.
+    """
+
+    __slots__ = ("it",)
+
+    def __init__(self, it: Any) -> None:
+        self.it = it
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Itself) and other.it is self.it
+
+    def __hash__(self) -> int:
+        return id(self.it)

@@ -1,0 +1,159 @@
+"""Lowers loops over several things at once: ``enumerate(log)``, ``zip(a, b)`` and ``map.items()``.
+
+Each becomes a loop over one hidden variable, an index or a key, of which the variables of the source are functions.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from floodmark.compiler.frame import Frame
+from floodmark.compiler.ir import (
+    Const,
+    Domain,
+    Expr,
+    Extremum,
+    Local,
+    MapGet,
+    Range,
+    SeqGet,
+    SetLocal,
+    Size,
+    Universe,
+    has_effects,
+)
+from floodmark.compiler.joins import hull
+from floodmark.compiler.lowering import Lowering
+from floodmark.language.plurals import counted
+from floodmark.language.types import IntType, MapType, SeqType, Type
+
+
+@dataclass(frozen=True, slots=True)
+class Several:
+    """What such a loop runs over: ``parts`` are the values of its variables in one round.
+
+    ``held`` stand before a statement, whose body may change what is looped over. In a comprehension there are none, and
+    the containers are evaluated in each round instead; so they must not change anything.
+    """
+
+    domain: Domain
+    kind: Type
+    held: list[SetLocal]
+    parts: Callable[[Local], list[Expr]]
+    empty: bool = False
+
+
+class Pairs(Lowering):
+    """The loops with several variables."""
+
+    def several(self, frame: Frame, target: ast.expr, node: ast.expr, hold: bool) -> Several:
+        """What a loop with several variables runs over; ``hold`` in a statement.
+
+        Raises ModelError if it has no such form.
+        """
+        if not isinstance(target, ast.Tuple | ast.List) or not all(isinstance(it, ast.Name) for it in target.elts):
+            raise frame.refuse(target, "a loop has one variable, or some in a row: for index, epoch in enumerate(log)")
+        match node:
+            case ast.Call(func=ast.Name() as called) if self.is_name_of(frame, called, enumerate):
+                found, count = self._numbered(frame, node, hold), 2
+            case ast.Call(func=ast.Name() as called) if self.is_name_of(frame, called, zip):
+                found, count = self._side_by_side(frame, node, hold), len(node.args)
+            case ast.Call(func=ast.Attribute(value=base, attr="items"), args=[], keywords=[]):
+                found, count = self._entries(frame, node, base, hold), 2
+            case _:
+                message = "only enumerate(...), zip(...) and a map's items() give several variables; take the parts of"
+                raise frame.refuse(target, f"{message} a record inside the loop: message.term")
+        if len(target.elts) != count:
+            raise frame.refuse(target, f"{ast.unparse(node)} gives {counted(count, 'variable')}")
+        return found
+
+    def _numbered(self, frame: Frame, node: ast.Call, hold: bool) -> Several:
+        start = next((keyword.value for keyword in node.keywords if keyword.arg == "start"), None)
+        arguments = [*node.args, *([start] if start is not None else [])]
+        if not 1 <= len(arguments) <= 2 or len(node.keywords) != (start is not None):
+            raise frame.refuse(node, "enumerate takes one container, and perhaps the first number: start=1")
+        first = self.integer(frame, node, self.expression(frame, arguments[1])) if len(arguments) == 2 else None
+        if first is not None and not isinstance(first, Const):
+            raise frame.refuse(node, "the first number of enumerate is a constant")
+        held, [seq] = self._containers(frame, node, node.args[:1], hold)
+
+        def parts(index: Local) -> list[Expr]:
+            number = index if first is None else self.arithmetic(frame, node, "+", index, first)
+            return [number, _element(seq, index)]
+
+        return self._indexed(frame, node, held, [seq], parts)
+
+    def _side_by_side(self, frame: Frame, node: ast.Call, hold: bool) -> Several:
+        for keyword in node.keywords:
+            if keyword.arg != "strict" or not isinstance(keyword.value, ast.Constant) or keyword.value.value:
+                message = "zip takes containers only; for strict=True say first: assert len(a) == len(b)"
+                raise frame.refuse(node, message)
+        if len(node.args) < 2:
+            raise frame.refuse(node, "zip takes two containers or more")
+        held, seqs = self._containers(frame, node, node.args, hold)
+        return self._indexed(frame, node, held, seqs, lambda index: [_element(seq, index) for seq in seqs])
+
+    def _containers(
+        self, frame: Frame, node: ast.Call, containers: list[ast.expr], hold: bool
+    ) -> tuple[list[SetLocal], list[Expr]]:
+        """Each container as a sequence."""
+        held, seqs = [], []
+        for container in containers:
+            value = self.as_seq(frame, node, container, any_order=False)
+            if hold:
+                held.append(SetLocal(value.at, self.holding(value, "sequence", value.at), value))
+                value = held[-1].target
+            elif has_effects(value):
+                raise frame.refuse(
+                    container, f"{ast.unparse(container)} changes a variable; assign it to a local first"
+                )
+            seqs.append(value)
+        return held, seqs
+
+    def _indexed(
+        self, frame: Frame, node: ast.Call, held: list[SetLocal], seqs: list[Expr], parts: Callable[[Local], list[Expr]]
+    ) -> Several:
+        at, zero = frame.at(node), Const(IntType(0, 0), frame.at(node), 0)
+        sizes: list[Expr] = [Size(IntType(0, _capacity(seq)), at, seq) for seq in seqs]
+        most = min(_capacity(seq) for seq in seqs)
+        least = sizes[0] if len(sizes) == 1 else Extremum(IntType(0, most), at, False, sizes)
+        return Several(Range(zero, least, 1), hull(0, max(0, most - 1)), held, parts, empty=most == 0)
+
+    def _entries(self, frame: Frame, node: ast.Call, base: ast.expr, hold: bool) -> Several:
+        mapping = self.unwrapped(self.expression(frame, base))
+        if not isinstance(mapping.type, MapType):
+            raise frame.refuse(node, f"{mapping.type} has no items()")
+        key, value, at = mapping.type.key, mapping.type.value, frame.at(node)
+        if hold:
+            held = SetLocal(at, self.holding(mapping, "map", at), mapping)
+            return Several(Universe(key), key, [held], lambda k: [k, MapGet(value, at, held.target, k)])
+        if has_effects(mapping):
+            raise frame.refuse(node, f"{ast.unparse(base)} changes a variable; assign it to a local first")
+        return Several(self.keys_of(frame, node, mapping, key), key, [], lambda k: [k, MapGet(value, at, mapping, k)])
+
+    # What the other parts of the compiler provide.
+
+    def as_seq(self, frame: Frame, node: ast.Call, argument: ast.expr, any_order: bool) -> Expr:
+        """The elements of a container, or of a generator, as a sequence."""
+        raise NotImplementedError
+
+    def keys_of(self, frame: Frame, node: ast.expr, mapping: Expr, key: Type) -> Domain:
+        """The keys of a map: every value of their type, after evaluating the map itself."""
+        raise NotImplementedError
+
+    def arithmetic(self, frame: Frame, node: ast.AST, op: Any, left: Expr, right: Expr) -> Expr:
+        """Integer arithmetic, with the range of its result."""
+        raise NotImplementedError
+
+
+def _capacity(seq: Expr) -> int:
+    assert isinstance(seq.type, SeqType)
+    return seq.type.capacity
+
+
+def _element(seq: Expr, index: Local) -> Expr:
+    assert isinstance(seq.type, SeqType)
+    return SeqGet(seq.type.element, seq.at, seq, index)

@@ -1,0 +1,140 @@
+"""Which of Python's own containers a value may consist of: plain sets, lists and tuples beside ``Set`` and ``Seq``.
+
+The expression graph does not tell ``[1]``, ``(1,)`` and ``Seq([1])`` from each other, nor ``{1}`` from ``Set({1})``:
+they hold the same. But Python does: a plain set has no order to rely on, a list never equals a tuple, neither a set nor
+a list can be in a set, and ``|=`` changes a plain set for all names that it has. What a model stores, in a variable or
+in a field of a record, is never plain.
+
+More may be found than there is, never less: a value may be all that went into it.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Iterator
+from typing import Literal
+
+from floodmark.compiler.ir import (
+    Applied,
+    BagChange,
+    Choose,
+    Convert,
+    Expr,
+    Function,
+    Inline,
+    Local,
+    MapGet,
+    Reduce,
+    SeqConcat,
+    SeqGet,
+    SeqOf,
+    SeqSlice,
+    SetBinary,
+    SetOf,
+    Sorted,
+)
+from floodmark.language.types import BagType, MapType, OptionalType, SeqType, SetType, Type
+
+Form = Literal["set", "frozenset", "list", "tuple"]
+Forms = frozenset[Form]
+NONE: Forms = frozenset()
+SETS: Forms = frozenset({"set", "frozenset"})
+SEQUENCES: Forms = frozenset({"list", "tuple"})
+UNHASHABLE: Forms = frozenset({"set", "list"})
+
+
+class PlainContainers:
+    """What is known of the values of one action or property."""
+
+    def __init__(self) -> None:
+        self._slots: dict[int, Forms] = {}
+        self._made: dict[int, tuple[Expr, Forms]] = {}  # with what was made, so that its identity remains its own
+
+    def hold(self, variable: Local, value: Expr) -> None:
+        """A variable gets a value, or an element of one."""
+        self._slots[variable.slot] = self._slots.get(variable.slot, NONE) | self.of(value)
+
+    def may_be(self, slot: int, forms: Forms) -> None:
+        """A variable has values of these forms, whatever was read of it so far."""
+        self._slots[slot] = self._slots.get(slot, NONE) | forms
+
+    def made(self, value: Expr, forms: Forms) -> Expr:
+        """The same value, of which this is known instead of what can be seen in it."""
+        known = copy.copy(value)
+        self._made[id(known)] = known, forms
+        return known
+
+    def of(self, value: Expr) -> Forms:
+        """The plain containers that a value may have in it, itself among them."""
+        possible = _possible(_within(value.type))
+        return self._of(value) & possible if possible else NONE
+
+    def inside(self, value: Expr) -> Forms:
+        """The plain containers that the elements of a container may have in them, themselves among them."""
+        _, *kinds = _within(value.type)
+        return self.of(value) & _possible(kinds)
+
+    def differ(self, left: Expr, right: Expr) -> bool:
+        """Whether there may be a list in one of two values where the other has a tuple."""
+        one, other = self.of(left), self.of(right)
+        return ("list" in one and "tuple" in other) or ("tuple" in one and "list" in other)
+
+    def _of(self, value: Expr) -> Forms:
+        if id(value) in self._made:
+            return self._made[id(value)][1]
+        match value:
+            case SetOf(elements=elements, typed=typed):
+                return self._all(*elements) | (NONE if typed else frozenset({"set"}))
+            case SeqOf(elements=elements):
+                return self._all(*elements)
+            case Reduce(kind="set", body=body, typed=typed):
+                return self.of(body) | (NONE if typed else frozenset({"set"}))
+            case Reduce(body=body):
+                return self.of(body)
+            case SetBinary(left=left, right=right):
+                own = SETS if self.of(left) & SETS and self.of(right) & SETS else NONE
+                return self.inside(left) | self.inside(right) | (self._all(left, right) & own)
+            case SeqConcat(left=left, right=right):
+                own = SEQUENCES if self.of(left) & SEQUENCES and self.of(right) & SEQUENCES else NONE
+                return self.inside(left) | self.inside(right) | (self._all(left, right) & own)
+            case Choose(then=then, otherwise=otherwise):
+                return self._all(then, otherwise)
+            case Sorted(seq=seq):
+                return self.inside(seq) | {"list"}
+            case (
+                Convert(operand=inner)
+                | MapGet(map=inner)
+                | SeqGet(seq=inner)
+                | SeqSlice(seq=inner)
+                | BagChange(bag=inner)
+            ):
+                return self.of(inner)
+            case Local(slot=slot):
+                return self._slots.get(slot, NONE)
+            case Inline(result=Local(slot=slot)) | Applied(function=Function(result=Local(slot=slot))):
+                return self._slots.get(slot, NONE)
+        return NONE
+
+    def _all(self, *values: Expr) -> Forms:
+        return frozenset(form for value in values for form in self.of(value))
+
+
+def _possible(kinds: Iterable[Type]) -> Forms:
+    found = NONE
+    for kind in kinds:
+        if isinstance(kind, SetType):
+            found |= SETS
+        elif isinstance(kind, SeqType):
+            found |= SEQUENCES
+    return found
+
+
+def _within(kind: Type) -> Iterator[Type]:
+    """A type and those inside it, but for what records hold, which is never plain."""
+    yield kind
+    match kind:
+        case OptionalType(inner) | SetType(inner, _) | BagType(inner, _) | SeqType(inner, _) | MapType(_, inner):
+            yield from _within(inner)
+
+
+__all__ = ["NONE", "SEQUENCES", "SETS", "UNHASHABLE", "Form", "Forms", "PlainContainers"]

@@ -1,0 +1,359 @@
+"""A whole model as expression graphs: its actions, properties and boundaries."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from floodmark.compiler.calls import Calls
+from floodmark.compiler.compile_cache import Readings, name_in_file, own_source, parameters_of
+from floodmark.compiler.failures import can_fail
+from floodmark.compiler.frame import Frame, LocalTypes, ModelRef, must_not_assign
+from floodmark.compiler.ir import (
+    BOOL,
+    Action,
+    And,
+    Choose,
+    Const,
+    Contains,
+    Do,
+    Expr,
+    For,
+    If,
+    Implies,
+    Inline,
+    Local,
+    Not,
+    Or,
+    Position,
+    Predicate,
+    Reduce,
+    Require,
+    Return,
+    Stmt,
+    Witness,
+    has_effects,
+    walk,
+    weight,
+)
+from floodmark.compiler.lowering import size_bound
+from floodmark.language.errors import ModelError
+from floodmark.language.members import kind_of
+from floodmark.language.model import Model
+from floodmark.language.reference import parameter_types
+from floodmark.language.source import Source, leading_guards, source_of
+from floodmark.language.types import BagType, SetType, Type, growing, is_at_some_width, is_unlimited
+
+MAX_EXPRESSIONS = 200_000
+"""In one action or property; compiling so many takes minutes."""
+FEW_STEPS = 10_000
+"""With so few expressions read there cannot be too many."""
+
+
+@dataclass(slots=True)
+class Program:
+    """What a back end translates. ``variables`` are in order of declaration."""
+
+    name: str
+    variables: dict[str, Type]
+    actions: list[Action]
+    predicates: list[Predicate]
+    boundaries: list[Predicate]
+
+
+def read_program(model: Model, properties: Mapping[str, Callable[..., bool]]) -> Program:
+    """Reads the source of ``model`` and of ``properties`` (name to function).
+
+    Raises ModelError, with file and line, for anything that the language does not have. Containers without a capacity
+    have to have widths (``floodmark.language.model.sized``).
+    """
+    cls = type(model)
+    if any(is_unlimited(kind) for kind in model.variable_types.values()):
+        raise AssertionError(f"{cls.__name__} is read before its containers have widths")
+    return Program(
+        cls.__name__,
+        model.variable_types,
+        [read_action(model, name, method) for name, method in cls.methods("action").items()],
+        [read_predicate(model, name, function) for name, function in properties.items()],
+        [read_predicate(model, name, function, "boundary") for name, function in cls.methods("boundary").items()],
+    )
+
+
+def read_beginnings(model: Model) -> list[Action]:
+    """Reads the source of the methods that set the initial states of ``model``."""
+    return [read_action(model, name, method) for name, method in type(model).methods("initial").items()]
+
+
+def growing_parts(program: Program) -> Iterator[tuple[str, Position]]:
+    """The containers without a capacity that a program makes or reads, by their places, with a line for each."""
+    nodes = [predicate.value for predicate in [*program.predicates, *program.boundaries]]
+    nodes += [part for action in program.actions for part in expressions_of(action)]
+    for node in (part for whole in nodes for part in walk(whole)):
+        for kind in growing(node.type):
+            if kind.grows:
+                yield kind.grows, node.at
+
+
+def expressions_of(action: Action) -> list[Expr]:
+    """An action as expressions: its guards, and its body as if it were inlined."""
+    return [*action.guards, Inline(BOOL, action.at, action.body, None)]
+
+
+_READINGS = Readings()
+"""Of actions and predicates, which are immutable once they are made."""
+
+
+def read_action(model: Model, name: str, method: Callable[..., Any]) -> Action:
+    """Reads an action of ``model``. Raises ModelError as ``read_program`` does."""
+    what = ("action", name, method)
+    known: Action | None = _READINGS.find(model, what)
+    if known is not None:
+        return known
+    compiler = Calls(model)
+    made = _action(compiler, name, method)
+    _READINGS.keep(what, compiler.reading, made, compiler.steps)
+    return made
+
+
+def _action(compiler: Calls, name: str, method: Callable[..., Any]) -> Action:
+    model, source = compiler.model, source_of(method)
+    compiler.reading.rests_on(own_source, method)
+    compiler.reading.rests_on(parameters_of, method)
+    at = Position(source.file, source.tree.lineno)
+    kinds = _with_widths(compiler, source, parameter_types(model, method))
+    must_not_assign(source, kinds, "a parameter of the action")
+    must_not_assign(source, source.parameters[:1], "the model")
+    parameters = [compiler.fresh(kind, parameter, at) for parameter, kind in kinds.items()]
+    types = LocalTypes()
+    while True:
+        frame = Frame(source, local_types=types, is_action=True)
+        frame.bindings[source.parameters[0]] = ModelRef("new", writable=True)
+        for parameter in parameters:
+            frame.bind(parameter)
+        types.changed = False
+        body, _ = compiler.block(frame, source.body)
+        if not types.changed:
+            break
+    guards, rest = _split_guards(body)
+    for guard in guards:
+        if has_effects(guard):
+            message = "a guard must not change the state; call what changes a variable after the require"
+            raise ModelError(message, guard.at.file, guard.at.line)
+    if any(_is_never_true(guard) for guard in guards):
+        rest = []
+    if compiler.steps > FEW_STEPS:
+        _must_not_be_too_large(name, [*guards, Inline(BOOL, at, rest, None)], at)
+    return Action(name, parameters, guards, rest, at)
+
+
+def _must_not_be_too_large(name: str, parts: list[Expr], at: Position) -> None:
+    size = sum(map(weight, parts))
+    if size > MAX_EXPRESSIONS:
+        message = f"{name} is {size:,} expressions with all that it calls, more than {MAX_EXPRESSIONS:,}"
+        advice = "assign what is used several times to a variable, or make it an action of its own"
+        raise ModelError(f"{message}; {advice}", at.file, at.line)
+
+
+def _with_widths(compiler: Calls, source: Source, kinds: dict[str, Type]) -> dict[str, Type]:
+    """The types of an action's parameters, where one without a capacity has the type of what it is drawn from.
+
+    So every element that a guard offers is one that the parameter can be. Raises ModelError for one that no leading
+    guard draws: it would take every value up to a width, and CPython knows no width. A field of a record has one
+    wherever the record is, so such a type may have its widths already.
+    """
+    known = {name: kind for name, kind in kinds.items() if not any(growing(kind))}
+    for name, kind in kinds.items():
+        if name not in known:
+            known[name] = _drawn_type(Calls(compiler.model, compiler.reading), source, name, kind, known)
+    return {name: known[name] for name in kinds}
+
+
+def _drawn_type(compiler: Calls, source: Source, name: str, kind: Type, known: Mapping[str, Type]) -> Type:
+    guards, _ = leading_guards(source)
+    compiler.reading.rests_on(name_in_file, source.function, "require")
+    at = Position(source.file, source.tree.lineno)
+    for guard in guards:
+        match guard:
+            case ast.Compare(left=ast.Name(id=left), ops=[ast.In()], comparators=[domain]) if left == name:
+                frame = Frame(source, is_action=True)
+                frame.bindings[source.parameters[0]] = ModelRef("new", writable=False)
+                for other, its_kind in known.items():
+                    frame.bind(compiler.fresh(its_kind, other, at))
+                container = compiler.unwrapped(compiler.expression(frame, domain)).type
+                if isinstance(container, SetType | BagType) and is_at_some_width(kind, container.element):
+                    return container.element
+    message = f"the parameter {name} has no capacity, so it is drawn from a set or a bag of its type: begin the action "
+    raise ModelError(f"{message}with require({name} in self.requests), not a helper", source.file, source.tree.lineno)
+
+
+def _is_never_true(guard: Expr) -> bool:
+    """Whether a model's constants rule a guard out: a fault that is switched off, a network that holds no message."""
+    match guard:
+        case Const(value=value):
+            return not value
+        case Contains(container=container):
+            return size_bound(container.type) == 0
+    return False
+
+
+def _split_guards(body: list[Stmt]) -> tuple[list[Expr], list[Stmt]]:
+    """The conjuncts of the leading guards, including those of an inlined ``super()`` call, and the statements after
+    them.
+    """
+    guards: list[Expr] = []
+    rest = list(body)
+    while rest:
+        match rest[0]:
+            case Require(condition=condition):
+                guards.extend(_conjuncts(condition))
+                rest = rest[1:]
+            case Do(call=Inline(body=inner, result=None)) if not _returns(inner):
+                rest = [*inner, *rest[1:]]
+            case _:
+                break
+    return guards, rest
+
+
+def _conjuncts(condition: Expr) -> list[Expr]:
+    if isinstance(condition, And):
+        return [part for operand in condition.operands for part in _conjuncts(operand)]
+    return [condition]
+
+
+def _returns(body: list[Stmt]) -> bool:
+    for statement in body:
+        match statement:
+            case Return():
+                return True
+            case If(then=then, otherwise=otherwise):
+                if _returns(then) or _returns(otherwise):
+                    return True
+            case For(body=inner):
+                if _returns(inner):
+                    return True
+    return False
+
+
+def read_predicate(model: Model, name: str, function: Callable[..., Any], kind: str | None = None) -> Predicate:
+    """Reads a property of ``model`` or, as the ``kind`` that is given, a boundary. Raises ModelError as
+    ``read_program`` does."""
+    kind = kind or kind_of(function) or "invariant"
+    what = (kind, name, function)
+    known: Predicate | None = _READINGS.find(model, what)
+    if known is not None:
+        return known
+    compiler = Calls(model)
+    made = _read_predicate(compiler, name, function, kind)
+    _READINGS.keep(what, compiler.reading, made, compiler.steps)
+    return made
+
+
+def _read_predicate(compiler: Calls, name: str, function: Callable[..., Any], kind: str) -> Predicate:
+    source = source_of(function)
+    compiler.reading.rests_on(own_source, function)
+    compiler.guarded = False
+    at = Position(source.file, source.tree.lineno)
+    wanted = 2 if kind == "transition" else 1
+    given = source.tree.args
+    if len(source.parameters) != wanted or given.posonlyargs or given.kwonlyargs or given.vararg or given.kwarg:
+        takes = "(old, new)" if wanted == 2 else "the model alone"
+        raise ModelError(f"{name} is decorated as {kind}, so it takes {takes}", at.file, at.line)
+    must_not_assign(source, source.parameters, "the model")
+    types = LocalTypes()
+    while True:
+        frame = Frame(source, local_types=types)
+        for parameter, which in zip(source.parameters, ("old", "new") if wanted == 2 else ("new",), strict=True):
+            frame.bindings[parameter] = ModelRef("old" if which == "old" else "new", writable=False)
+        types.changed = False
+        body, goes_on = compiler.block(frame, source.body)
+        if not types.changed:
+            break
+    if frame.result is None or frame.result.type != BOOL:
+        raise ModelError(f"{name} has to return a bool", at.file, at.line)
+    if goes_on:
+        raise ModelError(f"{name} does not return a value on every path", at.file, at.line)
+    if compiler.steps > FEW_STEPS:
+        _must_not_be_too_large(name, [Inline(BOOL, at, body, None)], at)
+    predicate = Predicate(name, kind, Const(BOOL, at, True), at)
+    if kind in ("boundary", "reachable"):  # these must be true somewhere, so no premise can hide them
+        predicate.value = Inline(BOOL, at, body, frame.result)
+        return predicate
+    marker = _Marker(predicate.premises)
+    match body:
+        case [Return(value=Expr() as value)]:
+            predicate.value = marker.mark(value, conditional=False)
+        case _:
+            marker.mark_returns(body)
+            predicate.value = Inline(BOOL, at, body, frame.result)
+    return predicate
+
+
+class _Marker:
+    """Wraps the conclusions of a property in Witness nodes, so that a premise that is never true is reported."""
+
+    def __init__(self, premises: list[Position]) -> None:
+        self.premises = premises
+
+    def mark(self, value: Expr, conditional: bool) -> Expr:
+        match value:
+            case And():
+                value.operands = [self.mark(operand, conditional) for operand in value.operands]
+                return value
+            case Or():
+                value.operands[-1] = self.mark(value.operands[-1], True)
+                return value
+            case Implies():
+                if can_fail(value.conclusion):
+                    return self._eager(value)
+                unmet = Not(BOOL, value.premise.at, value.premise)
+                return Or(BOOL, value.at, [unmet, self.mark(value.conclusion, True)])
+            case Reduce(kind="all"):
+                value.body = self.mark(value.body, True)
+                return value
+            case Choose():
+                value.then = value.then if isinstance(value.then, Const) else self.mark(value.then, True)
+                value.otherwise = (
+                    value.otherwise if isinstance(value.otherwise, Const) else self.mark(value.otherwise, True)
+                )
+                return value
+            case Inline(body=body, result=Local()):
+                if conditional or _count_returns(body) > 1:
+                    self.mark_returns(body, conditional)
+                return value
+        if not conditional or isinstance(value, Const):
+            return value
+        self.premises.append(value.at)
+        return Witness(BOOL, value.at, len(self.premises) - 1, value)
+
+    def _eager(self, value: Implies) -> Expr:
+        """A conclusion that can fail is evaluated even when the premise is false, as CPython does."""
+        self.premises.append(value.conclusion.at)
+        shown = Witness(BOOL, value.at, len(self.premises) - 1, Const(BOOL, value.at, True))
+        value.premise = And(BOOL, value.at, [value.premise, shown])
+        return value
+
+    def mark_returns(self, body: list[Stmt], conditional: bool = True) -> None:
+        for statement in body:
+            match statement:
+                case Return(value=Expr() as value) if not isinstance(value, Const):
+                    statement.value = self.mark(value, conditional)
+                case If(then=then, otherwise=otherwise):
+                    self.mark_returns(then)
+                    self.mark_returns(otherwise)
+                case For(body=inner):
+                    self.mark_returns(inner)
+
+
+def _count_returns(body: list[Stmt]) -> int:
+    count = 0
+    for statement in body:
+        match statement:
+            case Return():
+                count += 1
+            case If(then=then, otherwise=otherwise):
+                count += _count_returns(then) + _count_returns(otherwise)
+            case For(body=inner):
+                count += _count_returns(inner)
+    return count

@@ -1,0 +1,565 @@
+"""Lowers Python statements, and inlines the functions that they call."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from functools import cache
+from typing import Any, TypeGuard
+
+from floodmark.compiler.compile_cache import own_source
+from floodmark.compiler.constructs import refused_syntax
+from floodmark.compiler.frame import Binding, Frame, LocalTypes, ModelRef, Static
+from floodmark.compiler.ir import (
+    Applied,
+    Assert,
+    Break,
+    Const,
+    Continue,
+    Do,
+    Expr,
+    FieldStep,
+    For,
+    Function,
+    If,
+    Inline,
+    ItemStep,
+    Local,
+    NoneType,
+    NothingType,
+    Position,
+    Require,
+    Return,
+    SetLocal,
+    Stmt,
+    Store,
+    weight,
+)
+from floodmark.compiler.lowering import Lowering, common_fields, no_field
+from floodmark.compiler.pairs import Several
+from floodmark.compiler.plain_containers import SETS
+from floodmark.language.errors import ModelError
+from floodmark.language.plurals import counted
+from floodmark.language.source import Source, names_assigned, source_of
+from floodmark.language.types import BagType, MapType, RecordType, SeqType, SetType, Type
+from floodmark.language.values import Bag, Seq, Set, require
+
+DEEPEST_CALL = 40
+LARGEST_COPY = 4_000
+"""Expressions in a function's body up to which each call has a copy of its own."""
+MAX_CALLS = 20_000
+"""Calls that may be read for one action or property, those within others included."""
+
+Path = list[FieldStep | ItemStep]
+
+
+class Statements(Lowering):
+    """The statement half of the compiler."""
+
+    def block(self, frame: Frame, body: list[ast.stmt]) -> tuple[list[Stmt], bool]:
+        """The statements of a block, and whether control can reach its end."""
+        lowered: list[Stmt] = []
+        for position, statement in enumerate(body):
+            goes_on = self._statement(frame, statement, lowered)
+            if not goes_on:
+                if position + 1 < len(body) and _leaves(statement):
+                    raise frame.refuse(body[position + 1], "this line is never reached")
+                return lowered, False
+        return lowered, True
+
+    def _statement(self, frame: Frame, node: ast.stmt, out: list[Stmt]) -> bool:
+        at = frame.at(node)
+        if (said := refused_syntax(node)) is not None:
+            raise frame.refuse(node, said)
+        match node:
+            case ast.Pass():
+                return True
+            case ast.Expr(value=ast.Constant(value=str())):
+                return True
+            case ast.Expr(value=ast.Call() as call):
+                self._effect(frame, call, out)
+                return True
+            case ast.Assign(targets=[ast.Tuple() | ast.List() | ast.Starred()]):
+                raise frame.refuse(node, "assign one variable at a time")
+            case ast.Assign(targets=[target], value=value):
+                self._assign(frame, target, self._right_side(frame, target, value), out)
+                return True
+            case ast.AnnAssign(target=target, value=value) if value is not None:
+                self._assign(frame, target, self._right_side(frame, target, value), out)
+                return True
+            case ast.AugAssign(target=target, op=op, value=value):
+                left = _as_load(target)
+                self._pure_place(frame, left)
+                combined = ast.copy_location(ast.BinOp(left=left, op=op, right=value), node)
+                result = self.expression(frame, combined)
+                self._not_in_place(frame, node, result)
+                self._assign(frame, target, result, out)
+                return True
+            case ast.If():
+                return self._branch(frame, node, out)
+            case ast.For():
+                return self._loop(frame, node, out)
+            case ast.Return(value=value):
+                self._return(frame, node, value, out)
+                return False
+            case ast.Break():
+                out.append(Break(at))
+                return False
+            case ast.Continue():
+                out.append(Continue(at))
+                return False
+            case ast.Assert(test=test):
+                out.append(Assert(at, self.condition(frame, test)))
+                return True
+            case ast.Assign():
+                raise frame.refuse(node, "assign one variable at a time")
+            case ast.AnnAssign():
+                raise frame.refuse(node, "a variable without a value is not part of the language; assign one")
+            case ast.Expr(value=value):
+                if (said := refused_syntax(value)) is None or isinstance(value, ast.Constant):
+                    said = "a value alone on a line does nothing; assign it, require(...) or assert it"
+                raise frame.refuse(node, said)
+        raise AssertionError(node)
+
+    def _not_in_place(self, frame: Frame, node: ast.AugAssign, result: Expr) -> None:
+        """Refuses ``x |= {e}`` where CPython changes a plain container for all names that it has, and a place that
+        CPython finds before the right side changes where it is.
+        """
+        text, op = ast.unparse(node.target), ast.unparse(node).removeprefix(ast.unparse(node.target)).split("=")[0]
+        if isinstance(node.target, ast.Name):
+            held = self.expression(frame, _as_load(node.target))
+            if isinstance(result.type, SeqType) or (isinstance(result.type, SetType) and self.plain.of(held) & SETS):
+                what = "list" if isinstance(result.type, SeqType) else "set"
+                message = f"{op.strip()}= changes a plain {what} for all names that it has"
+                raise frame.refuse(node, f"{message}; write {text} = {text}{op} ...")
+        elif any(isinstance(part, ast.Subscript) for part in ast.walk(node.target)):
+            self.pure(frame, node.value, result)
+
+    def _right_side(self, frame: Frame, target: ast.expr, value: ast.expr) -> Expr:
+        return self.expression(frame, value)
+
+    # Effects: require, mutations, calls.
+
+    def _effect(self, frame: Frame, call: ast.Call, out: list[Stmt]) -> None:
+        at = frame.at(call)
+        if isinstance(call.func, ast.Name):
+            bound = self.binding(frame, call.func)
+            if isinstance(bound, Static) and bound.value is require:
+                if len(call.args) != 1 or call.keywords:
+                    raise frame.refuse(call, "require takes one condition")
+                if not self.guarded:
+                    raise frame.refuse(call, "require guards an action; a property returns a bool instead")
+                out.append(Require(at, self.condition(frame, call.args[0])))
+                return
+        if isinstance(call.func, ast.Attribute) and call.func.attr in ("add", "discard", "remove", "append"):
+            owner = self.binding(frame, call.func.value)
+            if isinstance(owner, Static) and isinstance(owner.value, list | set | dict | Seq | Set | Bag):
+                raise frame.refuse(call, self._no_place(frame, call.func.value))
+            if isinstance(owner, Expr):
+                self._mutate(frame, call, call.func, out)
+                return
+        value = self.call(frame, call)
+        if not isinstance(value, Inline | Applied):
+            raise frame.refuse(call, "this call has no effect; assign its value")
+        out.append(Do(at, value))
+
+    def _mutate(self, frame: Frame, call: ast.Call, method: ast.Attribute, out: list[Stmt]) -> None:
+        if len(call.args) != 1 or call.keywords:
+            raise frame.refuse(call, f"{method.attr} takes one element")
+        self._pure_place(frame, _as_load(method.value))
+        variable, path, kind = self._place(frame, method.value)
+        current = self.expression(frame, _as_load(method.value))
+        item = self.expression(frame, call.args[0])
+        self.pure(frame, call.args[0], item)
+        value = self.mutated(frame, call, method.attr, current, item)
+        out.append(Store(frame.at(call), variable, path, self.convert(value, kind, ast.unparse(method.value))))
+
+    def _pure_place(self, frame: Frame, node: ast.expr) -> None:
+        """Refuses a place that is both read and assigned if finding it changes the state."""
+        if not isinstance(node, ast.Name):
+            self.pure(frame, node, self.binding(frame, node))
+
+    def pure(self, frame: Frame, node: ast.expr, value: Binding) -> None:
+        """Refuses an expression that changes the state if it is evaluated twice, or later than in CPython."""
+        raise NotImplementedError
+
+    def mutated(self, frame: Frame, node: ast.Call, method: str, current: Expr, item: Expr) -> Expr:
+        """The container after ``add``, ``discard``, ``remove`` or ``append``."""
+        raise NotImplementedError
+
+    # Assignments.
+
+    def _assign(self, frame: Frame, target: ast.expr, value: Expr, out: list[Stmt]) -> None:
+        at = frame.at(target)
+        if isinstance(target, ast.Name):
+            out.append(self._assign_local(frame, target, value))
+            return
+        if isinstance(target, ast.Tuple | ast.List):
+            raise frame.refuse(target, "assign one variable at a time")
+        variable, path, kind = self._place(frame, target)
+        out.append(Store(at, variable, path, self.convert(value, kind, ast.unparse(target))))
+
+    def _assign_local(self, frame: Frame, target: ast.Name, value: Expr) -> Stmt:
+        at = frame.at(target)
+        if isinstance(value.type, NoneType) and target.id not in frame.local_types.types:
+            frame.local_types.types[target.id] = NoneType()
+        kind = frame.local_types.admit(target.id, value.type, at)
+        if target.id not in frame.slots:
+            self.next_slot += 1
+            frame.slots[target.id] = self.next_slot
+        variable = Local(kind, at, frame.slots[target.id], target.id)
+        frame.bindings[target.id] = variable
+        frame.definite.add(target.id)
+        self.plain.hold(variable, value)
+        frame.local_types.hold(target.id, self.plain.of(variable))
+        return SetLocal(at, variable, self.convert(value, kind, target.id))
+
+    def _place(self, frame: Frame, node: ast.expr) -> tuple[str, Path, Type]:
+        """The state variable, the path into it and the type of the assigned value."""
+        match node:
+            case ast.Attribute(value=base, attr=name):
+                owner = self.binding(frame, base)
+                if isinstance(owner, ModelRef):
+                    if name not in self.model.variable_types:
+                        raise frame.refuse(node, self.model.no_variable(name))
+                    if not owner.writable:
+                        raise frame.refuse(node, "a property must not change the state")
+                    return name, [], self.model.variable_types[name]
+                variable, path, kind = self._place(frame, base)
+                if isinstance(kind, RecordType):
+                    fields = common_fields(kind)
+                    if name not in fields:
+                        raise frame.refuse(node, no_field(kind, name))
+                    return variable, [*path, FieldStep(kind, name)], fields[name]
+                raise frame.refuse(node, f"{kind} has no field {name!r}")
+            case ast.Subscript(value=base, slice=index):
+                variable, path, kind = self._place(frame, base)
+                match kind:
+                    case MapType(key, value):
+                        return variable, [*path, ItemStep(kind, self._key(frame, index, key))], value
+                    case SeqType() if isinstance(index, ast.Slice):
+                        raise frame.refuse(node, "assign the whole sequence: self.log = self.log[:n] + ...")
+                    case SeqType(element, _):
+                        at_index = self.integer(frame, index, self.expression(frame, index))
+                        return variable, [*path, ItemStep(kind, at_index)], element
+                raise frame.refuse(node, f"{kind} cannot be indexed")
+        raise frame.refuse(node, self._no_place(frame, node))
+
+    def _no_place(self, frame: Frame, node: ast.expr) -> str:
+        """What to say, and to write, where something is changed in place that is no variable of the model."""
+        text = ast.unparse(node)
+        said = f"{text} is not a variable of the model, so it cannot be changed in place"
+        bound = self.binding(frame, node) if isinstance(node, ast.Name) else None
+        kind = bound.type if isinstance(bound, Expr) else None
+        match kind:
+            case SetType():
+                return f"{said}; write {text} = {text} | {{e}}"
+            case SeqType():
+                return f"{said}; write {text} = {text} + [e]"
+            case BagType():
+                return f"{said}; change the variable itself, as in self.network.add(e), or return the new element"
+            case RecordType():
+                return f"{said}; write {text} = {text}.replace(field=...)"
+            case MapType(key, _):
+                return f"{said}; write {text} = Map({{k: ... for k in {key}}})"
+        if isinstance(bound, Static):
+            return f"{said}, which changes nothing else; declare a variable in the class"
+        return said
+
+    def no_order(self, frame: Frame, node: ast.expr, of: Type, why: str = "") -> ModelError:
+        """The error for a set that CPython iterates in no order that could be relied on."""
+        raise NotImplementedError
+
+    def _key(self, frame: Frame, node: ast.expr, kind: Type) -> Expr:
+        return self.convert(self.expression(frame, node), kind, "the key")
+
+    # Control.
+
+    def _branch(self, frame: Frame, node: ast.If, out: list[Stmt]) -> bool:
+        condition = self.condition(frame, node.test)
+        if isinstance(condition, Const):
+            body, goes_on = self.block(frame, node.body if condition.value else node.orelse)
+            out.extend(body)
+            return goes_on
+        before = set(frame.definite)
+        then, then_goes_on = self.block(frame, node.body)
+        after_then = frame.definite if then_goes_on else None
+        frame.definite = set(before)
+        otherwise, else_goes_on = self.block(frame, node.orelse)
+        after_else = frame.definite if else_goes_on else None
+        if after_then is not None and after_else is not None:
+            frame.definite = after_then & after_else
+        else:
+            frame.definite = after_then or after_else or before
+        out.append(If(frame.at(node), condition, then, otherwise))
+        return then_goes_on or else_goes_on
+
+    def _loop(self, frame: Frame, node: ast.For, out: list[Stmt]) -> bool:
+        """A loop runs over a hidden variable, from which those of the source get their values in each round."""
+        if node.orelse:
+            message = "for ... else is not part of the language; set a flag before break, and test it after the loop"
+            raise frame.refuse(node, message)
+        if isinstance(node.target, ast.Name):
+            domain, of, canonical = self.domain(frame, node.iter)
+            if not canonical:
+                raise self.no_order(frame, node.iter, of)
+            hidden = self.element(domain, of, node.target.id, frame.at(node.target))
+            targets: list[ast.expr] = [node.target]
+            parts: list[Expr] = [hidden]
+            never = isinstance(of, NothingType)  # an empty literal: no element to show what the body would do to one
+        else:
+            found = self.several(frame, node.target, node.iter, hold=True)
+            assert isinstance(node.target, ast.Tuple | ast.List)
+            out += found.held
+            domain, never = found.domain, found.empty
+            hidden = self.fresh(found.kind, "index", frame.at(node.target))
+            targets, parts = node.target.elts, found.parts(hidden)
+        before, bindings = set(frame.definite), dict(frame.bindings)
+        assigned = {it.id for it in names_assigned(node.body)}
+        for name in assigned & frame.slots.keys():  # a round begins with what another one left
+            self.plain.may_be(frame.slots[name], frame.local_types.at_the_beginning_of_a_round(name))
+        body: list[Stmt] = []
+        inner: set[str] = set()
+        for target, part in zip(targets, parts, strict=True):
+            assert isinstance(target, ast.Name)
+            if never:
+                continue
+            if not _ends_with_its_round(frame, target.id, assigned):
+                body.append(self._assign_local(frame, target, part))
+                continue
+            inner.add(target.id)
+            frame.definite.add(target.id)
+            if part is hidden:
+                frame.bindings[target.id] = hidden
+            else:
+                variable = self.holding(part, target.id, part.at)
+                frame.bindings[target.id] = variable
+                body.append(SetLocal(part.at, variable, part))
+        if not never:
+            body += self.block(frame, node.body)[0]
+        frame.definite = before
+        frame.bindings = {**frame.bindings, **bindings}
+        for name in inner - bindings.keys():
+            del frame.bindings[name]
+        out.append(For(frame.at(node), hidden, domain, body))
+        return True
+
+    def several(self, frame: Frame, target: ast.expr, node: ast.expr, hold: bool) -> Several:
+        """What a loop with several variables runs over."""
+        raise NotImplementedError
+
+    def _return(self, frame: Frame, node: ast.Return, value: ast.expr | None, out: list[Stmt]) -> None:
+        at = frame.at(node)
+        if value is None:
+            if frame.returns_value:
+                raise frame.refuse(node, "this function returns a value elsewhere; return one here too")
+            frame.returns_nothing = True
+            out.append(Return(at, None, None))
+            return
+        if frame.is_action:
+            raise frame.refuse(node, "an action returns nothing; it changes the model's variables")
+        if frame.returns_nothing:
+            raise frame.refuse(node, "this function returns nothing elsewhere; return a value there too")
+        result = self.expression(frame, value)
+        kind = frame.local_types.admit("return", result.type, at)
+        if frame.result is None:
+            frame.result = self.fresh(kind, "return", at)
+        frame.result.type = kind
+        frame.returns_value = True
+        self.plain.hold(frame.result, result)
+        out.append(Return(at, self.convert(result, kind, "the result"), frame.result))
+
+    # Calls of the model's own functions.
+
+    def inline(self, frame: Frame, node: ast.Call, function: Callable[..., Any], first: Binding | None) -> Expr:
+        """The body of ``function`` in place of a call to it; ``first`` is what ``self`` means there.
+
+        A body that is large is not copied for each call: these share it (``Applied``). Otherwise functions that call
+        each other twice, level over level, would double in size with each level.
+        """
+        source = source_of(function)
+        self.reading.rests_on(own_source, function)
+        if self.depth >= DEEPEST_CALL:
+            raise frame.refuse(node, f"{function.__name__} calls itself; recursion is not part of the language")
+        self.calls += 1
+        if self.calls > MAX_CALLS:
+            message = f"more than {MAX_CALLS:,} calls had to be read on the way to this one of {function.__name__}"
+            raise frame.refuse(node, f"{message}; assign the result of a call to a variable and use that several times")
+        arguments = self._arguments(frame, node, source.tree, first, function)
+        key = self._known_as(function, arguments)
+        shared = self.shared.get(key)
+        if shared is None:
+            before = self.steps
+            copied = self._copied(frame.at(node), source, arguments)
+            if self.steps - before <= LARGEST_COPY // 4 or weight(copied) <= LARGEST_COPY:
+                return copied
+            shared = self.shared[key] = self._shared(source, arguments)
+        values = [value for value in arguments.values() if _is_passed(value)]
+        kind = NoneType() if shared.result is None else shared.result.type
+        return Applied(kind, frame.at(node), shared, values)
+
+    def _known_as(self, function: Callable[..., Any], arguments: dict[str, Binding]) -> tuple[object, ...]:
+        """What the body of a call depends on: calls for which this is equal may share one.
+
+        What the compiler makes of a function depends on its arguments that are known when the model is read, and of the
+        others on their types and on whether sets among them have an order.
+        """
+        key: list[object] = [function]
+        for name, value in arguments.items():
+            key.append(name)
+            match value:
+                case Const(type=kind, value=known):
+                    key += ["constant", kind, type(known), known]
+                case Expr(type=kind):
+                    key += ["value", kind, self.plain.of(value)]
+                case Static(value=known):
+                    self.named.append(known)  # so that no other object gets its identity
+                    key += ["object", id(known)]
+                case ModelRef(which=which, writable=writable):
+                    key += ["model", which, writable]
+        return tuple(key)
+
+    def _shared(self, source: Source, arguments: dict[str, Binding]) -> Function:
+        """A function whose parameters are variables of their own."""
+        bound: dict[str, Binding] = dict(arguments)
+        parameters = []
+        for name, value in arguments.items():
+            if _is_passed(value):
+                parameter = self.holding(value, name, value.at)
+                parameters.append(parameter)
+                bound[name] = parameter
+        inner, body = self._read(source, bound)
+        at = Position(source.file, source.tree.lineno)
+        return Function(source.tree.name, at, parameters, body, inner.result)
+
+    def _copied(self, at: Position, source: Source, arguments: dict[str, Binding]) -> Expr:
+        """The body of a function for one call."""
+        inner, body = self._read(source, arguments)
+        match body:
+            case [Return(value=Expr() as value)]:
+                return value
+        kind = inner.result.type if inner.result is not None else NoneType()
+        return Inline(kind, at, body, inner.result)
+
+    def _read(self, source: Source, arguments: dict[str, Binding]) -> tuple[Frame, list[Stmt]]:
+        """The statements of a function with these arguments."""
+        assigned = {it.id for it in names_assigned(source.body)}
+        types = LocalTypes()
+        self.depth += 1
+        try:
+            while True:
+                inner = Frame(source, local_types=types)
+                prologue = self._bind(inner, arguments, assigned)
+                types.changed = False
+                body, goes_on = self.block(inner, source.body)
+                if not types.changed:
+                    break
+        finally:
+            self.depth -= 1
+        if goes_on and inner.returns_value:
+            raise ModelError(
+                f"{source.tree.name} does not return a value on every path", source.file, source.tree.lineno
+            )
+        return inner, [*prologue, *body]
+
+    def _arguments(
+        self, frame: Frame, node: ast.Call, tree: ast.FunctionDef, first: Binding | None, function: Callable[..., Any]
+    ) -> dict[str, Binding]:
+        parameters = tree.args
+        if parameters.vararg or parameters.kwarg or parameters.posonlyargs:
+            raise frame.refuse(node, f"{tree.name} takes * or ** parameters, which are not part of the language")
+        names = [argument.arg for argument in parameters.args]
+        bound: dict[str, Binding] = {}
+        if first is not None:
+            bound[names[0]] = first
+        positional = names[len(bound) :]
+        if any(isinstance(argument, ast.Starred) for argument in node.args):
+            raise frame.refuse(node, f"list the arguments of {tree.name}; * is not part of the language")
+        if len(node.args) > len(positional):
+            takes = counted(len(positional), "argument")
+            raise frame.refuse(node, f"{tree.name} takes {takes}, {len(node.args)} given")
+        for name, argument in zip(positional, node.args, strict=False):
+            bound[name] = self.binding(frame, argument)
+        for keyword in node.keywords:
+            if keyword.arg is None:
+                raise frame.refuse(node, f"name the arguments of {tree.name}; ** is not part of the language")
+            if keyword.arg not in names + [a.arg for a in parameters.kwonlyargs]:
+                raise frame.refuse(node, f"{tree.name} has no parameter {keyword.arg!r}")
+            if keyword.arg in bound:
+                raise frame.refuse(node, f"{tree.name} is given {keyword.arg!r} twice")
+            bound[keyword.arg] = self.binding(frame, keyword.value)
+        defaults = function.__defaults__ or ()
+        for name, default in zip(names[len(names) - len(defaults) :], defaults, strict=True):
+            if name not in bound:
+                bound[name] = Static(default)
+        for name, default in (function.__kwdefaults__ or {}).items():
+            if name not in bound:
+                bound[name] = Static(default)
+        missing = [name for name in names + [a.arg for a in parameters.kwonlyargs] if name not in bound]
+        if missing:
+            raise frame.refuse(node, f"{tree.name} needs the argument {missing[0]!r}")
+        return bound
+
+    def _bind(self, inner: Frame, arguments: dict[str, Binding], assigned: set[str]) -> list[Stmt]:
+        """Binds parameters: constants and variables that are never reassigned are used as they are, the rest is
+        copied."""
+        prologue: list[Stmt] = []
+        for name, value in arguments.items():
+            inner.definite.add(name)
+            if isinstance(value, Static) and self.constant(value.value, inner.at(inner.source.tree)) is not None:
+                constant = self.constant(value.value, inner.at(inner.source.tree))
+                assert constant is not None
+                value = constant
+            stable = not isinstance(value, Expr) or isinstance(value, Const)
+            stable = stable or (isinstance(value, Local) and value.slot not in inner.slots.values())
+            if stable and name not in assigned:
+                inner.bindings[name] = value
+                continue
+            if not isinstance(value, Expr):
+                raise ModelError(
+                    f"{name} is assigned in {inner.source.tree.name} but is not a value",
+                    inner.source.file,
+                    inner.source.tree.lineno,
+                )
+            kind = inner.local_types.admit(name, value.type, value.at)
+            self.next_slot += 1
+            inner.slots[name] = self.next_slot
+            variable = Local(kind, value.at, self.next_slot, name)
+            inner.bindings[name] = variable
+            self.plain.hold(variable, value)
+            prologue.append(SetLocal(value.at, variable, self.convert(value, kind, name)))
+        return prologue
+
+
+def _is_passed(value: Binding) -> TypeGuard[Expr]:
+    """Whether a shared function gets an argument when it is called; all others are known when the model is read."""
+    return isinstance(value, Expr) and not isinstance(value, Const)
+
+
+def _leaves(node: ast.stmt) -> bool:
+    """Whether control never goes past a statement, whatever a model's constants are."""
+    if isinstance(node, ast.If):
+        return bool(node.orelse) and _leaves(node.body[-1]) and _leaves(node.orelse[-1])
+    return isinstance(node, ast.Return | ast.Break | ast.Continue)
+
+
+def _ends_with_its_round(frame: Frame, name: str, assigned: set[str]) -> bool:
+    """Whether the value that a loop gives to a name may end with the round, because it is never read later.
+
+    In Python the name keeps the value, as a local variable does. But a name without a value before the loop is not read
+    until it is assigned again: as the loop may have no round, the name may have no value after it either. A body that
+    assigns the name is another matter, and so is a name that has a value: its variable takes the new one.
+    """
+    if name not in frame.source.names_read:
+        return True
+    return name not in frame.definite and name not in assigned
+
+
+@cache
+def _as_load(target: ast.expr) -> ast.expr:
+    """The expression that reads what ``target`` assigns."""
+    copy = ast.parse(ast.unparse(target), mode="eval").body
+    for part in ast.walk(copy):
+        if hasattr(part, "lineno"):
+            ast.copy_location(part, target)
+    return copy

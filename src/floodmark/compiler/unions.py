@@ -1,0 +1,261 @@
+"""Lowers what is particular to records of several classes: ``isinstance``, their fields, and a record as one of them.
+
+A union is a record (``UnionType``), so back ends know nothing of it: here a record of one class becomes a record of the
+union, field by field, and the other way round, also inside of containers.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable
+from types import UnionType as UnionOfClasses
+from typing import get_args
+
+from floodmark.compiler.frame import Frame, Static
+from floodmark.compiler.ir import (
+    BOOL,
+    Assert,
+    Choose,
+    Const,
+    Contains,
+    Equal,
+    Expr,
+    Field,
+    Generator,
+    Inline,
+    IsNone,
+    Local,
+    MapGet,
+    NoneType,
+    RecordOf,
+    Reduce,
+    Return,
+    SeqOf,
+    SetLocal,
+    SetOf,
+    StateVar,
+    Stmt,
+    Universe,
+)
+from floodmark.compiler.joins import set_type
+from floodmark.compiler.lowering import Lowering, size_bound
+from floodmark.language.types import (
+    TAG,
+    BagType,
+    IntType,
+    MapType,
+    OptionalType,
+    RecordType,
+    SeqType,
+    SetType,
+    Type,
+    UnionType,
+)
+from floodmark.language.values import Record
+
+
+class Unions(Lowering):
+    """The records of several classes."""
+
+    def reshaped(self, value: Expr, kind: Type) -> Expr:
+        """``value`` as a ``kind``, where some record in it becomes one of a union, or one of a union a plain one."""
+        at = value.at
+        match value.type, kind:
+            case OptionalType(inner), OptionalType():
+                return self._held(value, lambda held: self._unless_none(held, inner, kind))
+            case OptionalType(inner), _:
+                return self.convert(self.convert(value, inner, ""), kind, "")
+            case _, OptionalType(inner):
+                return self.convert(self.convert(value, inner, ""), kind, "")
+            case UnionType(), UnionType():
+                return self._held(value, lambda held: self._widened(held, kind))
+            case UnionType(), RecordType():
+                return self._held(value, lambda held: self._narrowed(held, kind))
+            case RecordType(), UnionType() if isinstance(value, RecordOf):
+                return self._as_one_of(value, kind, value.fields)
+            case RecordType(fields=fields), UnionType():
+                return self._held(
+                    value,
+                    lambda held: self._as_one_of(held, kind, {name: Field(of, at, held, name) for name, of in fields}),
+                )
+            case MapType(key, of), MapType(_, wanted):
+                return self._held(value, lambda held: self._entries_of(held, key, of, wanted))
+        return self.convert(self._elements(value, kind), kind, "")
+
+    def _held(self, value: Expr, build: Callable[[Expr], Expr]) -> Expr:
+        """``build`` applied to a value that is evaluated once."""
+        if isinstance(value, Local | StateVar):
+            return build(value)
+        variable = self.holding(value, "record", value.at)
+        built = build(variable)
+        result = self.holding(built, "result", value.at)
+        body: list[Stmt] = [SetLocal(value.at, variable, value), Return(value.at, built, result)]
+        return Inline(built.type, value.at, body, result)
+
+    def _unless_none(self, value: Expr, inner: Type, kind: Type) -> Expr:
+        nothing = self.convert(Const(NoneType(), value.at, None), kind, "")
+        there = self.convert(self.convert(value, inner, ""), kind, "")
+        return Choose(kind, value.at, IsNone(BOOL, value.at, value), nothing, there)
+
+    def _as_one_of(self, value: Expr, kind: UnionType, fields: dict[str, Expr]) -> Expr:
+        """A record of one class as one of the union."""
+        at = value.at
+        assert isinstance(value.type, RecordType)
+        number = kind.number(value.type)
+        made: dict[str, Expr] = {TAG: Const(IntType(number, number), at, number)}
+        for name, expression in fields.items():
+            made[name] = expression
+        for name, _ in kind.fields:
+            made.setdefault(name, Const(NoneType(), at, None))
+        return RecordOf(kind, at, {name: self.convert(made[name], of, name) for name, of in kind.fields})
+
+    def _narrowed(self, value: Expr, kind: RecordType) -> Expr:
+        """A record of a union as one of this class; a model error if it is one of another."""
+        at, union = value.at, value.type
+        assert isinstance(union, UnionType)
+        fields = {name: self.convert(self._field(value, name), of, name) for name, of in kind.fields}
+        result = self.fresh(kind, "result", at)
+        is_one = self._is_one_of(value, (union.number(kind),))
+        return Inline(kind, at, [Assert(at, is_one), Return(at, RecordOf(kind, at, fields), result)], result)
+
+    def _widened(self, value: Expr, kind: UnionType) -> Expr:
+        """A record of a union as one of a union of more classes."""
+        at, union = value.at, value.type
+        assert isinstance(union, UnionType)
+        numbers = [kind.number(member) for member in union.members]
+        tag: Expr = Const(IntType(numbers[-1], numbers[-1]), at, numbers[-1])
+        for index in range(len(numbers) - 2, -1, -1):
+            number = Const(IntType(numbers[index], numbers[index]), at, numbers[index])
+            this, other = self.unify(number, tag, "the branches give")
+            tag = Choose(this.type, at, self._is_one_of(value, (index,)), this, other)
+        made: dict[str, Expr] = {TAG: tag}
+        known = dict(union.fields)
+        for name, of in kind.fields[1:]:
+            held = self._field(value, name) if name in known else Const(NoneType(), at, None)
+            made[name] = self.convert(held, of, name)
+        made[TAG] = self.convert(tag, dict(kind.fields)[TAG], "")
+        return RecordOf(kind, at, made)
+
+    def _entries_of(self, value: Expr, key: Type, of: Type, wanted: Type) -> Expr:
+        variable = self.fresh(key, "key", value.at)
+        entry = self.convert(MapGet(of, value.at, value, variable), wanted, "")
+        generator = Generator(variable, Universe(key), [])
+        return Reduce(MapType(key, wanted), value.at, "map", [generator], entry, key=variable)
+
+    def _elements(self, value: Expr, kind: Type) -> Expr:
+        """A set, a bag or a sequence with each element converted to the element type of ``kind``."""
+        at, source = value.at, value.type
+        assert isinstance(source, SetType | BagType | SeqType) and isinstance(kind, SetType | BagType | SeqType)
+        wanted = kind.element
+        if isinstance(value, SetOf):
+            slotted = isinstance(kind, SetType) and kind.capacity is not None
+            made = self.set_of(at, wanted, [self.convert(item, wanted, "") for item in value.elements], slotted)
+            assert isinstance(made, SetOf)
+            made.typed = value.typed
+            return made
+        if isinstance(value, SeqOf):
+            items = [self.convert(item, wanted, "") for item in value.elements]
+            return SeqOf(SeqType(wanted, len(items)), at, items)
+        variable = self.element(value, source.element, "item", at)
+        body = self.convert(variable, wanted, "")
+        generator = Generator(variable, value, [])
+        if isinstance(source, SetType):
+            of = set_type(wanted, size_bound(source))
+            return Reduce(of, at, "set", [generator], body, typed=self.has_order(value))
+        return Reduce(SeqType(wanted, size_bound(source)), at, "seq", [generator], body)
+
+    # What a model may ask of such a record.
+
+    @staticmethod
+    def _field(value: Expr, name: str) -> Expr:
+        assert isinstance(value.type, RecordType)
+        return Field(value.type.field(name), value.at, value, name)
+
+    def _is_one_of(self, value: Expr, numbers: tuple[int, ...]) -> Expr:
+        at, tag = value.at, self._field(value, TAG)
+        tests = [Equal(BOOL, at, tag, self.convert(Const(IntType(n, n), at, n), tag.type, "")) for n in numbers]
+        return self.any_of(at, list(tests))
+
+    def field_of_union(self, frame: Frame, node: ast.Attribute, value: Expr) -> Expr:
+        """A field that may belong to some of the classes only: a model error for a record of another class."""
+        union = value.type
+        assert isinstance(union, UnionType)
+        if union.is_common(node.attr):
+            return Field(union.field(node.attr), frame.at(node), value, node.attr)
+        having = union.having(node.attr)
+        kind = union.members[having[0]].field(node.attr)
+        return self._held(value, lambda held: self._checked(held, node.attr, kind, having))
+
+    def _checked(self, value: Expr, name: str, kind: Type, having: tuple[int, ...]) -> Expr:
+        result = self.fresh(kind, "field", value.at)
+        found = self.convert(self._field(value, name), kind, name)
+        body: list[Stmt] = [Assert(value.at, self._is_one_of(value, having)), Return(value.at, found, result)]
+        return Inline(kind, value.at, body, result)
+
+    def having(self, value: Expr, names: Iterable[str | None], build: Callable[[Expr], Expr]) -> Expr:
+        """``build`` applied to a record; a model error unless its class has fields with these names."""
+        union = value.type
+        if not isinstance(union, UnionType):
+            return build(value)
+        numbers = set(range(len(union.members)))
+        for name in names:
+            numbers &= set(union.having(str(name)))
+        if len(numbers) == len(union.members):
+            return build(value)
+        return self._held(value, lambda held: self._built(held, tuple(sorted(numbers)), build))
+
+    def _built(self, value: Expr, numbers: tuple[int, ...], build: Callable[[Expr], Expr]) -> Expr:
+        built = build(value)
+        result = self.holding(built, "result", value.at)
+        is_one = self._is_one_of(value, numbers) if numbers else Const(BOOL, value.at, False)
+        return Inline(built.type, value.at, [Assert(value.at, is_one), Return(value.at, built, result)], result)
+
+    def is_instance(self, frame: Frame, node: ast.Call) -> Expr:
+        """``isinstance(message, Vote)``: decided here unless the record is one of a union."""
+        if len(node.args) != 2 or node.keywords:
+            raise frame.refuse(node, "isinstance takes a record and a class, or several in brackets: (Vote, Fetch)")
+        value, classes = self.expression(frame, node.args[0]), self._classes(frame, node.args[1])
+        held = value.type.inner if isinstance(value.type, OptionalType) else value.type
+        if not isinstance(held, RecordType):
+            raise frame.refuse(node, f"isinstance asks for the class of a record, and this is {value.type}")
+        return self._held(value, lambda record: self._is_instance(record, held, classes))
+
+    def _is_instance(self, value: Expr, kind: RecordType, classes: tuple[type, ...]) -> Expr:
+        at = value.at
+        if isinstance(value.type, OptionalType):
+            there = self.negate(IsNone(BOOL, at, value))
+            return self.all_of(at, [there, self._is_instance(self.convert(value, kind, ""), kind, classes)])
+        if not isinstance(kind, UnionType):
+            return Const(BOOL, at, issubclass(kind.cls, classes))
+        numbers = tuple(index for index, member in enumerate(kind.members) if issubclass(member.cls, classes))
+        if not numbers or len(numbers) == len(kind.members):
+            return Const(BOOL, at, bool(numbers))
+        return self._is_one_of(value, numbers)
+
+    def _classes(self, frame: Frame, node: ast.expr) -> tuple[type, ...]:
+        match node:
+            case ast.Tuple(elts=elements) if elements:
+                return tuple(cls for element in elements for cls in self._classes(frame, element))
+            case ast.BinOp(left=left, op=ast.BitOr(), right=right):
+                return (*self._classes(frame, left), *self._classes(frame, right))
+        bound = self.binding(frame, node)
+        named = bound.value if isinstance(bound, Static) else None
+        found = get_args(named) if isinstance(named, UnionOfClasses) else (named,)
+        if all(isinstance(cls, type) and issubclass(cls, Record) for cls in found):
+            return found
+        raise frame.refuse(node, f"{ast.unparse(node)} is not a class of records; every other value has one known type")
+
+    def of_its_class(self, item: Local, container: Expr) -> Expr:
+        """``item in container``, where the elements may be of other classes as well.
+
+        A guard draws its parameter from what is left when these are left out.
+        """
+        at, source = item.at, container.type
+        assert isinstance(source, SetType | BagType) and isinstance(source.element, UnionType)
+        kind = item.type
+        assert isinstance(kind, RecordType)
+        variable = self.fresh(source.element, "other", at)
+        generator = Generator(variable, container, [self._is_one_of(variable, (source.element.number(kind),))])
+        of, body = set_type(kind, size_bound(source)), self.convert(variable, kind, "")
+        found = Reduce(of, at, "set", [generator], body, typed=True)
+        return Contains(BOOL, at, item, found)

@@ -1,0 +1,81 @@
+"""The modelling language: what a protocol file imports, by way of ``from floodmark import ...``.
+
+- ``model.py``: the class ``Model``, and what a model consists of once its class is created.
+- ``members.py``: decorators, constants and variables, and the one role of each name.
+- ``types.py``: the finite types; ``universe.py``: every value of one; ``sizes.py``: how full containers are;
+  ``widths.py``: how wide those are that have no capacity;
+  ``annotations.py``: how an annotation with constants becomes a type; ``linear.py``: bounds over constants that are
+  left open, for proofs about every value of them.
+- ``values.py``: identifiers, records, sets, maps, sequences and bags: immutable values that know the place that they
+  were read from.
+- ``reference.py``: initial states, successors and properties, as CPython runs them: the reference meaning.
+- ``bindings.py``: names that a file defines twice, decorators that drop a mark; ``plain_classes.py``: what the classes
+  of a model may not redefine; ``unread_locals.py``: assigned values that are never used.
+- ``source.py``: syntax trees with file and line; rewriting a function for a while.
+- ``rankings.py``: why a goal is reached, for proofs about runs.
+- ``errors.py``: errors that name file and line.
+
+A mutation is an assignment to a place: ``self.node[b].log.append(x)`` assigns to the variable ``node``. So no reference
+to a value ever sees it change, and compiled code may copy packed values freely.
+"""
+
+from floodmark.language.errors import Disabled, ModelError, SourceError, ValueOutOfRange
+from floodmark.language.fairness import fair, unfair
+from floodmark.language.members import (
+    Constant,
+    action,
+    always_eventually,
+    boundary,
+    eventually,
+    eventually_always,
+    initial,
+    invariant,
+    leads_to,
+    lemma,
+    ranking,
+    reachable,
+    recoverable,
+    rule,
+    transition,
+)
+from floodmark.language.model import Model, State
+from floodmark.language.rankings import helper
+from floodmark.language.types import Between, Capacity
+from floodmark.language.values import Bag, Identifier, Map, Record, Seq, Set, implies, require
+
+__all__ = [
+    "Bag",
+    "Between",
+    "Capacity",
+    "Constant",
+    "Disabled",
+    "Identifier",
+    "Map",
+    "Model",
+    "ModelError",
+    "Record",
+    "Seq",
+    "Set",
+    "SourceError",
+    "State",
+    "ValueOutOfRange",
+    "action",
+    "always_eventually",
+    "boundary",
+    "eventually",
+    "eventually_always",
+    "fair",
+    "helper",
+    "implies",
+    "initial",
+    "invariant",
+    "leads_to",
+    "lemma",
+    "ranking",
+    "reachable",
+    "recoverable",
+    "require",
+    "rule",
+    "transition",
+    "unfair",
+]

@@ -1,0 +1,211 @@
+"""Whether a run is the same at every larger bound: CPython takes its steps with bounds of which only a lower part is
+known.
+
+A bound is then a number of which only a lower limit is known, and a map that is keyed up to one has unknown entries
+(``floodmark.language.at_least``). An operation that still has one outcome has it at all larger bounds; every other
+raises ``Undecided``. So it does not matter how a step uses a bound. One way of looking is answered, because nearly
+every model has it: ``Map({key: value for key in range(self.bound + 1)})``, whose first entries are the same at all of
+them.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import functools
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from types import CodeType, FunctionType
+from typing import Any
+
+from floodmark.language.at_least import AtLeast, OpenMap, Undecided, closed
+from floodmark.language.bounding import _is_languages, bounds_of, keys_of, larger_models
+from floodmark.language.conditions import Condition
+from floodmark.language.errors import Disabled
+from floodmark.language.model import Model, State
+from floodmark.language.reference import Step
+from floodmark.language.source import rewritten, source_of
+from floodmark.language.types import MapType, OptionalType, RecordType, SeqType, Type
+from floodmark.language.values import Map, Seq, running
+
+_Trees = Mapping[FunctionType, ast.FunctionDef]
+
+
+class Unbounded:
+    """A model with bounds of which only the beginning is known."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.larger = larger_models(model)
+        bounds = bounds_of(type(model))
+        constants = model.constant_values.items()
+        self._constants: dict[str, Any] = {name: AtLeast(it) if name in bounds else it for name, it in constants}
+        self._making = _making_maps(type(model), bounds)
+        initial = type(model).methods("initial").values()
+        self._later = {function: tree for function, tree in self._making.items() if function not in initial}
+
+    def begins(self, step: Step) -> State:
+        """The initial state that a step sets. Raises Undecided."""
+        model = self._at(())
+        method = type(model).methods("initial").get(step.action)
+
+        def begin() -> State:
+            model.reset()
+            if method is not None:
+                method(model, **step.arguments)
+            return _closed(model)
+
+        try:
+            begun: State = self._asked(model, begin, self._making)
+            return begun
+        except Disabled:
+            raise Undecided from None
+
+    def after(self, state: State, step: Step) -> State | None:
+        """The state that a step leads to; None where it is not enabled. Raises Undecided."""
+        model = self._at(state)
+        method = type(model).methods("action")[step.action]
+
+        def take() -> State:
+            method(model, **step.arguments)
+            return _closed(model)
+
+        try:
+            taken: State = self._asked(model, take, self._later)
+            return taken
+        except Disabled:
+            return None
+
+    def holds(self, condition: Condition, state: State) -> bool:
+        """Whether a condition is true of a state. Raises Undecided."""
+        model = self._at(state)
+        model._frozen = True
+        found = self._asked(model, lambda: condition.function(model, **condition.arguments), self._later)
+        if condition.part is not None and type(found) is tuple:
+            found = found[condition.part]
+        if type(found) is not bool:
+            raise Undecided
+        return found
+
+    def _at(self, state: State) -> Model:
+        model = copy.copy(self.model)
+        model._frozen = False
+        model._constants = self._constants
+        model._values = {name: self._opened(name, it) for name, it in zip(model.variable_types, state, strict=False)}
+        vars(model)["_assign"] = functools.partial(self._assign, model)
+        return model
+
+    def _assign(self, model: Model, name: str, value: Any) -> None:
+        Model._assign(model, name, closed(value))
+        model._values[name] = self._opened(name, model._values[name])
+
+    def _opened(self, name: str, value: Any) -> Any:
+        if self.larger is None:
+            raise Undecided
+        return _opened(value, self.model.variable_types[name], [it.variable_types[name] for it in self.larger])
+
+    def _asked(self, model: Model, ask: Callable[[], Any], trees: _Trees) -> Any:
+        """An answer of code in which no bound is known; any mistake that it makes may be one of ours."""
+        try:
+            with _rewritten(trees), running(model):
+                return ask()
+        except Disabled:
+            raise
+        except Exception:
+            raise Undecided from None
+
+
+def _closed(model: Model) -> State:
+    return tuple(map(closed, model.snapshot()))
+
+
+def _opened(value: Any, kind: Type, larger: list[Type]) -> Any:
+    """A value of which the maps are open that have more keys in a larger model. Raises Undecided for one in a set."""
+    keys = keys_of(kind)
+    if all(keys_of(it) == keys for it in larger):
+        return value
+    match kind:
+        case MapType(key, of):
+            entries = {each: _opened(it, of, [each.value for each in larger]) for each, it in value._entries.items()}  # type: ignore[attr-defined]
+            return Map(entries) if all(each.key == key for each in larger) else OpenMap(entries)  # type: ignore[attr-defined]
+        case OptionalType(inner):
+            return None if value is None else _opened(value, inner, [it.inner for it in larger])  # type: ignore[attr-defined]
+        case RecordType(_, fields):
+            there = [dict(it.fields) for it in larger]  # type: ignore[attr-defined]
+            held = value._values
+            return value.build({name: _opened(held[name], of, [it[name] for it in there]) for name, of in fields})
+        case SeqType(element):
+            return Seq(_opened(item, element, [it.element for it in larger]) for item in value)  # type: ignore[attr-defined]
+    raise Undecided
+
+
+@contextmanager
+def _rewritten(trees: _Trees) -> Iterator[None]:
+    with ExitStack() as stack:
+        for function, tree in trees.items():
+            stack.enter_context(rewritten(function, tree))
+        yield
+
+
+def _making_maps(cls: type[Model], bounds: frozenset[str]) -> dict[FunctionType, ast.FunctionDef]:
+    """The methods of a model that make maps keyed up to a bound, each as it makes them where the bound is not known."""
+    members = [value for base in cls.__mro__ for value in vars(base).values()]
+    found = {}
+    for function in dict.fromkeys(it for it in members if isinstance(it, FunctionType)):
+        own = {"Map", "range"} & set(_bound_in(function.__code__))
+        names = function.__globals__
+        if _is_languages(function) or own or names.get("Map") is not Map or names.get("range", range) is not range:
+            continue
+        writer = _OpenMaps(bounds)
+        tree = writer.visit(copy.deepcopy(source_of(function).tree))
+        if writer.found:
+            found[function] = ast.fix_missing_locations(tree)
+    return found
+
+
+def _bound_in(code: CodeType) -> Iterator[str]:
+    """The names that code, or a function inside it, has for itself."""
+    yield from (*code.co_varnames, *code.co_cellvars, *code.co_freevars)
+    for inner in code.co_consts:
+        if isinstance(inner, CodeType):
+            yield from _bound_in(inner)
+
+
+class _OpenMaps(ast.NodeTransformer):
+    """Has the bound make the map: ``self.bound.map(lambda key: value, 0, self.bound + 1)``."""
+
+    def __init__(self, bounds: frozenset[str]) -> None:
+        self.bounds = bounds
+        self.found = False
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        self.generic_visit(node)
+        match node:
+            case ast.Call(
+                func=ast.Name(id="Map"),
+                args=[
+                    ast.DictComp(
+                        key=ast.Name(id=key),
+                        value=value,
+                        generators=[
+                            ast.comprehension(
+                                target=ast.Name(id=target),
+                                iter=ast.Call(func=ast.Name(id="range"), args=ends, keywords=[]),
+                                ifs=[],
+                            )
+                        ],
+                    )
+                ],
+                keywords=[],
+            ) if key == target:
+                named = (each for end in ends for each in ast.walk(end) if isinstance(each, ast.Attribute))
+                bound = next((each for each in named if each.attr in self.bounds), None)
+                if bound is None:
+                    return node
+                self.found = True
+                given = ast.arguments(
+                    posonlyargs=[], args=[ast.arg(key)], kwonlyargs=[], kw_defaults=[], defaults=[]
+                )
+                make = ast.Attribute(copy.deepcopy(bound), "map", ast.Load())
+                return ast.copy_location(ast.Call(make, [ast.Lambda(given, value), *ends], []), node)
+        return node

@@ -1,0 +1,312 @@
+"""The reference meaning of a model: CPython runs the class as it is.
+
+Every other reader of a model (the native engine, the symbolic one) has to agree with these functions.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import itertools
+import math
+from collections.abc import Callable, Iterator, Mapping, Set
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from types import CodeType
+from typing import Any
+
+from floodmark.language.errors import Disabled, ModelError, SourceError, ValueOutOfRange, user_position
+from floodmark.language.model import Model, State
+from floodmark.language.source import leading_guards, names_in, source_of
+from floodmark.language.types import Type, growing
+from floodmark.language.universe import universe
+from floodmark.language.values import admit, running
+
+WIDEST_PARAMETER = 4096
+
+
+@dataclass(frozen=True)
+class Step:
+    """One action with the arguments that it was taken with; prints as ``leader_fails(successor=b2)``."""
+
+    action: str
+    arguments: dict[str, Any] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return f"{self.action}({', '.join(f'{name}={value!r}' for name, value in self.arguments.items())})"
+
+
+def parameter_types(model: Model, function: Callable[..., Any]) -> dict[str, Type]:
+    """The finite type of each parameter of an action, by name. Raises ModelError for one without a type."""
+    known = model._parameters  # asked at every step: a model's types stay the same, and so do a function's parameters
+    if function not in known:
+        known[function] = _parameter_types(model, function)
+    return dict(known[function])
+
+
+def _parameter_types(model: Model, function: Callable[..., Any]) -> dict[str, Type]:
+    source = source_of(function)
+    given = source.tree.args
+    if not given.args or given.posonlyargs or given.kwonlyargs or given.vararg or given.kwarg or given.defaults:
+        message = f"{source.tree.name} takes self and the parameters that are chosen: no defaults, no *, no **, no /"
+        raise ModelError(message, source.file, source.tree.lineno)
+    kinds = {}
+    for argument in given.args[1:]:
+        if argument.annotation is None:
+            raise ModelError(f"the parameter {argument.arg} needs a type", source.file, argument.lineno)
+        try:
+            given_type = function.__annotations__[argument.arg]
+            annotation = model.evaluate_annotation(given_type, _owner(model, function), function.__globals__)
+            kinds[argument.arg] = model.declared_type(annotation)
+        except ModelError as error:
+            if error.file is not None:
+                raise
+            raise ModelError(f"parameter {argument.arg}: {error.message}", source.file, argument.lineno) from None
+    return kinds
+
+
+def _owner(model: Model, function: Callable[..., Any]) -> type:
+    for base in type(model).__mro__:
+        if any(value is function for value in vars(base).values()):
+            return base
+    return type(model)
+
+
+def initial_states(model: Model) -> Iterator[tuple[Step, State]]:
+    """Every initial state, with the step that sets it."""
+    methods = type(model).methods("initial")
+    if not methods:
+        model.reset()
+        yield Step("initial"), model.snapshot()
+    for name, method in methods.items():
+        for arguments in _bindings(model, method, reset=True):
+            with _located(), running(model):
+                model.reset()
+                try:
+                    _run(method, model, arguments)
+                except Disabled:
+                    continue
+                yield Step(name, arguments), model.snapshot()
+
+
+def successors(model: Model, state: State) -> Iterator[tuple[Step, State]]:
+    """Every enabled action instance in ``state``, with the state that it leads to.
+
+    Raises SourceError, with its ``step`` set, when an action leaves the declared types.
+    """
+    for name, method in type(model).methods("action").items():
+        model.load(state)
+        for arguments in _bindings(model, method):
+            step = Step(name, arguments)
+            try:
+                after = fire(model, state, step)
+            except SourceError as error:
+                error.step = step
+                raise
+            if after is not None:
+                yield step, after
+
+
+def _run(method: Callable[..., Any], model: Model, arguments: dict[str, Any]) -> None:
+    """Takes an action. One that returns something, above all a generator, may not have run at all."""
+    if method(model, **arguments) is not None:
+        code = method.__code__
+        message = f"{method.__name__} returns a value; an action only changes the model's variables"
+        raise ModelError(message, code.co_filename, code.co_firstlineno)
+
+
+def choices(model: Model, state: State, name: str) -> list[Step]:
+    """The instances of an action that its leading guards do not rule out at once in ``state``."""
+    model.load(state)
+    return [Step(name, arguments) for arguments in _bindings(model, type(model).methods("action")[name])]
+
+
+def fire(model: Model, state: State, step: Step) -> State | None:
+    """The state after ``step``, or None if the action is not enabled with these arguments.
+
+    Raises SourceError, with file and line in the model, when the action leaves the declared types.
+    """
+    method = type(model).methods("action")[step.action]
+    model.load(state)
+    with _located(), running(model):
+        try:
+            _run(method, model, step.arguments)
+        except Disabled:
+            return None
+        return model.snapshot()
+
+
+def holds(model: Model, prop: Callable[..., bool], *states: State) -> bool:
+    """Whether a property is true in a state, or for a transition property, of the states (old, new)."""
+    with _located(), running(model):
+        try:
+            found = prop(*(model.at(state) for state in states))
+        except Disabled as refused:
+            message = "require guards an action; a property returns a bool instead"
+            raise ModelError(message, *user_position(refused.__traceback__)) from None
+        if not isinstance(found, bool):
+            message = f"{prop.__name__} has to return a bool, and this is {found!r}"
+            raise ModelError(message, prop.__code__.co_filename, prop.__code__.co_firstlineno)
+        return found
+
+
+@contextmanager
+def computing(model: Model, returns: str) -> Iterator[None]:
+    """For what is computed of a state besides properties, which ``returns`` something in the words of an error message.
+    """
+    with _located(), running(model):
+        try:
+            yield
+        except Disabled as refused:
+            message = f"require guards an action; {returns} instead"
+            raise ModelError(message, *user_position(refused.__traceback__)) from None
+
+
+def within_boundary(model: Model, state: State) -> bool:
+    """Whether the search continues from ``state``: every ``@boundary`` predicate is true in it."""
+    return all(holds(model, predicate, state) for predicate in type(model).methods("boundary").values())
+
+
+class _located:  # noqa: N801 - reads as a statement
+    """Adds the place in the model's source to whatever a model raises, an end of the program included."""
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: Any) -> None:
+        ours = isinstance(error, Exception | SystemExit) and not isinstance(error, Disabled | GeneratorExit)
+        if error is None or not ours:
+            return
+        file, line = user_position(traceback)
+        if isinstance(error, SourceError):
+            if error.file is None:
+                error.file, error.line = file, line
+            return
+        message = str(error) if isinstance(error, AssertionError) and str(error) else f"{type(error).__name__}: {error}"
+        raise ValueOutOfRange(message, file, line) from error
+
+
+def _bindings(model: Model, method: Callable[..., Any], reset: bool = False) -> Iterator[dict[str, Any]]:
+    """The choices of an action's parameters that its leading guards do not rule out at once.
+
+    A parameter that a guard draws from a set, as in ``require(request in self.requests)``, takes that set's members;
+    the others take every value of their type.
+    """
+    kinds = parameter_types(model, method)
+    guards, _ = leading_guards(source_of(method))
+    yield from list(_choose(model, method, kinds, guards, {}, reset))  # before a step changes the state they look at
+
+
+def _choose(
+    model: Model,
+    method: Callable[..., Any],
+    kinds: dict[str, Type],
+    guards: list[ast.expr],
+    chosen: dict[str, Any],
+    reset: bool,
+) -> Iterator[dict[str, Any]]:
+    if len(chosen) == len(kinds):
+        yield dict(chosen)
+        return
+    name = list(kinds)[len(chosen)]
+    drawn = None if reset else _drawn(model, method, kinds, guards, chosen, name)
+    if drawn is None:
+        unlimited = any(growing(kinds[name]))
+        if unlimited or kinds[name].codes > WIDEST_PARAMETER:
+            source = source_of(method)
+            many = "has no capacity" if unlimited else f"has {kinds[name].codes} possible values"
+            raise ModelError(
+                f"the parameter {name} {many}; draw it from a set of the state: "
+                f"begin the action with require({name} in self.requests), not a helper",
+                source.file,
+                source.tree.lineno,
+            )
+        with running(model):
+            drawn = list(universe(kinds[name]))
+    for value in drawn:
+        yield from _choose(model, method, kinds, guards, {**chosen, name: value}, reset)
+
+
+def _drawn(
+    model: Model,
+    method: Callable[..., Any],
+    kinds: dict[str, Type],
+    guards: list[ast.expr],
+    chosen: dict[str, Any],
+    name: str,
+) -> list[Any] | None:
+    """The members of the set that a guard draws ``name`` from; None if no guard does, or not yet."""
+    open_names = set(kinds) - set(chosen)
+    names = guard_names(model, method, chosen)
+    for guard in guards:
+        domain = domain_of(guard, name, open_names)
+        if domain is not None:
+            members = _evaluate(model, domain, names)
+            return None if members is None else _admitted(model, kinds[name], members)
+        if names_in(guard) & open_names:
+            return None
+        holds_here = _evaluate(model, guard, names)
+        if holds_here is None:
+            return None
+        if not holds_here:
+            return []
+    return None
+
+
+def domain_of(guard: ast.expr, name: str, open_names: Set[str] = frozenset()) -> ast.expr | None:
+    """What a guard draws a parameter from: ``self.requests`` of ``request in self.requests``. None of another guard,
+    and where that depends on parameters that are not chosen yet."""
+    match guard:
+        case ast.Compare(left=ast.Name(id=left), ops=[ast.In()], comparators=[domain]):
+            return domain if left == name and not names_in(domain) & open_names else None
+    return None
+
+
+def guard_names(model: Model, method: Callable[..., Any], chosen: Mapping[str, Any]) -> dict[str, Any]:
+    """What the names in a guard of an action mean, for a choice of its parameters."""
+    return {**method.__globals__, source_of(method).parameters[0]: model, **chosen}
+
+
+def every_choice(
+    model: Model, kinds: Mapping[str, Type], given: Mapping[str, Any] | None = None
+) -> Iterator[dict[str, Any]]:
+    """Every choice of parameters of these types, whatever guards say, in which some may be ``given``."""
+    known = given or {}
+    with running(model):
+        values = [[known[name]] if name in known else list(universe(kind)) for name, kind in kinds.items()]
+    for chosen in itertools.product(*values):
+        yield dict(zip(kinds, chosen, strict=True))
+
+
+def count_choices(kinds: Mapping[str, Type]) -> int:
+    """How many choices of parameters of these types there are at most."""
+    return math.prod(kind.codes for kind in kinds.values())
+
+
+def _evaluate(model: Model, expression: ast.expr, names: dict[str, Any]) -> Any:
+    """The value of part of a guard, or None if it cannot be evaluated apart from the rest of the action."""
+    code = _compiled(expression)
+    try:
+        with running(model):
+            return eval(code, names)
+    except Exception:
+        return None
+
+
+@functools.lru_cache(maxsize=4096)
+def _compiled(expression: ast.expr) -> CodeType:
+    """Part of a guard as code; a syntax tree is known by its identity, and is never changed."""
+    return compile(ast.Expression(expression), "<guard>", "eval")
+
+
+def _admitted(model: Model, kind: Type, members: Any) -> list[Any]:
+    admitted: list[Any] = []
+    with running(model):  # the members may be those of a class
+        for member in members:
+            try:
+                value = admit(kind, member, "a parameter")
+            except ValueOutOfRange:
+                continue
+            if value not in admitted:
+                admitted.append(value)
+    return admitted

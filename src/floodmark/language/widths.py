@@ -1,0 +1,75 @@
+"""The widths of the containers that a model gives no capacity.
+
+CPython needs none. A packed state does: each such container has room for so many elements and no more, as if its width
+were its capacity. The difference is what happens when a step needs more room: that is no model error, but ``Outgrown``,
+and the search restarts with twice the width (``floodmark.checkers.adaptive_capacity``). A run is never cut, because
+wherever CPython or compiled code would have to leave out an element, it stops.
+
+A container is known by its place: a variable by its name, what is inside of it as ``logs[...]`` or ``an element of
+sent``. A field of a record is known as ``the field entries``, in whichever class it stands: records of several classes
+may become one union, in which a field has one type. The parameter of an action has no place and no width of its own; it
+is drawn from a container of the state, whose elements it is one of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from floodmark.language.plurals import counted
+from floodmark.language.types import UNLIMITED
+
+START = 2
+"""The width with which a search begins."""
+
+
+class Outgrown(BaseException):
+    """A container without a capacity would hold more elements than its width.
+
+    It is no ``Exception``, so that nothing on the way takes it for a failure of the model.
+    """
+
+    def __init__(self, place: str, name: str, size: int, width: int) -> None:
+        super().__init__(f"{name} would hold {counted(size, 'element')}, more than its width of {width}")
+        self.place = place
+        self.width = width
+
+
+@dataclass(frozen=True, slots=True)
+class Widths:
+    """The width of each container without a capacity, by its place. Widths are doubled, so they depend on the largest
+    sizes alone, in whichever order they were met.
+    """
+
+    chosen: Mapping[str, int] = field(default_factory=dict)
+    limited: bool = True
+
+    def of(self, place: str) -> int:
+        """The width at a place; a parameter has none."""
+        return self.chosen.get(place, START) if place and self.limited else UNLIMITED
+
+    @property
+    def doublings(self) -> int:
+        """How often a width was doubled, which is how often the search restarted."""
+        return sum((width // START).bit_length() - 1 for width in self.chosen.values())
+
+    def grown(self, place: str) -> Widths:
+        """The same widths, but twice as much at a place."""
+        return Widths({**self.chosen, place: 2 * self.of(place)})
+
+
+FIRST_WIDTHS = Widths()
+NO_WIDTHS = Widths(limited=False)
+"""What a model has that CPython runs."""
+
+
+def least_widths(largest: Mapping[str, int]) -> Widths:
+    """The widths at which a search ends that meets sizes up to these."""
+    chosen = {}
+    for place, size in largest.items():
+        width = START
+        while width < size:
+            width *= 2
+        if width > START:
+            chosen[place] = width
+    return Widths(chosen)

@@ -1,0 +1,27 @@
+"""What the tests use that ``floodmark report --as test`` prints: they replay counterexamples in CPython.
+
+    from floodmark.replay import load_file, running
+
+    Overflows = load_file("specs/flawed.py", __file__).Overflows
+
+
+    def test_overflows_breaks_below_size() -> None:
+        model = Overflows(size=1)
+        with running(model):
+            model.reset()
+            model.start()
+            assert model.below_size()
+            model.fills(amount=2)
+            assert not model.below_size()
+
+``load_file`` gives a file of a repository as the module that specs see, and finds the shipped protocols wherever
+Floodmark is installed: ``load_file("model/alter_isr/core.py").AlterIsr``. Within ``running(model)`` the identifiers of
+a model can be counted, and its records made. ``successors`` are the steps that a model can take from a state, each a
+``Step`` with the state that it leads to.
+"""
+
+from floodmark.checkers.project.modules import load_file
+from floodmark.language.reference import Step, successors
+from floodmark.language.values import running
+
+__all__ = ["Step", "load_file", "running", "successors"]
