@@ -7,7 +7,7 @@ import multiprocessing
 import os
 import signal
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
@@ -26,10 +26,10 @@ from floodmark.checkers.report.proof_progress import described
 from floodmark.checkers.symbolic.any_size.unbounded_constants import any_size_constants
 from floodmark.checkers.symbolic.methods.induction import InductionProgress, Proof, Questions, induction
 from floodmark.checkers.symbolic.prove import prove_listed
-from floodmark.checkers.symbolic.records import answer_file, replay
+from floodmark.checkers.symbolic.records import answer_file, narrowing, replay
 from floodmark.checkers.symbolic.records.answer_file import Recorded, keep, recorded
 from floodmark.checkers.symbolic.records.fresh_context import Question
-from floodmark.checkers.symbolic.records.replay import Replaying
+from floodmark.checkers.symbolic.records.replay import Replaying, ways_of
 from floodmark.checkers.symbolic.records.term_names import TermNames
 from floodmark.checkers.symbolic.tactics import portfolio
 from floodmark.checkers.symbolic.tactics.answers import (
@@ -116,6 +116,36 @@ def test_an_obligation_without_an_answer_is_open_and_found_when_told(file: Path)
         assert made(find=True).verdict == "holds"
     assert search.call_count == 1
     assert file.read_text(encoding="utf-8") == before
+
+
+def without_plain_queries(method: Callable[..., Any]) -> Callable[..., Any]:
+    """A method that finds no case refuted as a whole, as z3 refutes no query that says nothing."""
+
+    def called(*arguments: Any) -> Any:
+        with patch.object(Replaying, "plain", lambda self, case, way: [z3.BoolVal(True, self.always.ctx)]):
+            return method(*arguments)
+
+    return called
+
+
+def test_an_answer_is_recorded_by_paths_where_no_case_is_refuted_as_a_whole(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec, proving = listed()
+    split, whole = ("manager_chooses_to_abort", "stable"), ("coordinator_commits", "messages_tell_the_decision")
+    answers = recorded(spec, proving).answers
+    keep(spec, proving, Recorded(solver_version(), {key: answers[key] for key in answers if key not in (split, whole)}))
+    with monkeypatch.context() as patched:
+        for limit in ("SHORT", "MOST"):
+            patched.setattr(narrowing, limit, 400)
+        for name in ("narrowed", "sought"):
+            patched.setattr(Question, name, without_plain_queries(getattr(Question, name)))
+        assert made(find=True).verdict == "holds"
+    found = recorded(spec, proving).answers
+    assert [type(answer) for key in (split, whole) for answer in found[key]] == [Split, Way]
+    assert {way.view for key in (split, whole) for answer in found[key] for way in ways_of(answer)} == {"set pairs"}
+    monkeypatch.setattr(portfolio, "STRATEGIES", ())
+    assert made().verdict == "holds"
 
 
 def test_a_proof_without_a_record_is_undetermined(file: Path) -> None:
