@@ -3,7 +3,9 @@
 The step takes sets as its parameters, so one step from the initial state meets every choice of them, and a search at a
 few sizes says of each law whether it holds there. Loops run over identifiers, sets, sets of sets and sets with a
 capacity; conditions read what was added before, by the same addition or another one, count it, and compare it with
-thresholds; guards and conditions call functions; there are two classes of identifiers.
+thresholds; guards and conditions call functions, some of which change a variable; bodies may do nothing; there are two
+classes of identifiers. The identifiers that the set with a capacity got first and second are kept, as its order is that
+of its elements and not that of its slots.
 """
 
 from __future__ import annotations
@@ -37,6 +39,9 @@ class Drawn(Model):
     u: Set[Node] = Set()
     v: Set[Site] = Set()
     few: Annotated[Set[Node], Capacity(2)] = Set()
+    first: Node | None = None
+    second: Node | None = None
+    asked: Set[Node] = Set()
     groups: Set[Set[Node]] = Set()
     level: Map[Node, Annotated[int, Between(0, 2)]]
     home: Map[Node, Site]
@@ -52,6 +57,10 @@ class Drawn(Model):
     def is_fit(self, node: Node) -> bool:
         if self.level[node] == 0:
             return node in self.b
+        return node in self.a
+
+    def is_asked(self, node: Node) -> bool:
+        self.asked = self.asked | {node}
         return node in self.a
 
     def may_go(self, limit: int) -> bool:
@@ -70,6 +79,8 @@ class Drawn(Model):
         self.few = Set()
         self.few.add(p)
         self.few.add(q)
+        self.first = p
+        self.second = q
         t: Set[Node] = Set()
         u: Set[Node] = Set()
         v: Set[Site] = Set()
@@ -116,7 +127,7 @@ class LoopDrawing:
             if self.random.random() < 0.3:
                 text += f"{pad}else:\n{self.addition(kind, indent + 4)}"
             return text
-        return pad + self.added(kind) + "\n"
+        return pad + (self.added(kind) if self.random.random() < 0.93 else "pass") + "\n"
 
     def added(self, kind: str) -> str:
         if kind == "sites":
@@ -147,6 +158,10 @@ class LoopDrawing:
         ]  # fmt: skip
         if kind in ("nodes", "few"):
             unknown.append(f"x not in {one}")
+        if kind == "few":  # which of the two is first decides
+            unknown += [f"len({one}) < 1"] * 4
+        if kind in ("nodes", "few") and self.random.random() < 0.03:
+            return self.pick("self.is_asked(x)", "self.is_asked(x) or x == p", "x in self.b and self.is_asked(x)")
         return self.random.choice(known if self.random.random() < 0.5 else unknown)
 
     def selection(self) -> str:
@@ -185,7 +200,9 @@ class LoopDrawing:
             f"len({one}) > 0", f"len({one}) == 0", f"all(self.level[x] > 0 for x in {result})",
             f"len(self.v) < {limit}", "Site(1) in self.v", "len(self.v) > 0", f"len(Node) < {limit}",
             "self.best is None or self.level[self.best] == self.top", "self.best is None or self.best in self.b",
-            f"all(self.level[x] <= self.top for x in {one})", f"len(Node) + len(Site) < {limit} + 3",
+            f"all(self.level[x] <= self.top for x in {one})", f"self.first in {result}", f"self.second in {result}",
+            f"len({result}) == 0 or self.first in {result}", f"len({result}) == 0 or self.second in {result}",
+            f"len(self.asked) < {limit}", "self.asked <= self.a", f"len(Node) + len(Site) < {limit} + 3",
         ]  # fmt: skip
         drawn = [self.random.choice(simple) for _ in range(self.random.randint(1, 3))]
         return " or ".join(self.pick("{}", "{}", "not ({})").format(it) for it in drawn)
